@@ -1,0 +1,249 @@
+//! The one trait of the product, and what a device says of itself.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, Completion, DeviceTime, Io};
+
+/// A drive, real or simulated, and the clock it is measured by.
+///
+/// One thread owns a device. It keeps I/Os in flight with [`submit`](Self::submit), collects them
+/// with [`reap`](Self::reap), and never asks any other clock than [`now`](Self::now).
+pub trait Device {
+    /// Identity, capacity and abilities; fixed for the device's life.
+    fn info(&self) -> &DeviceInfo;
+
+    /// The device's clock: virtual for a simulated drive, monotonic for a real one.
+    fn now(&self) -> DeviceTime;
+
+    /// Hands the device a batch of I/Os, in order. An implementation may hand the last of them to
+    /// the hardware at the start of the next [`reap`](Self::reap); the service time is counted
+    /// from that moment.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] and [`DeviceError::Misaligned`] before anything of the batch is
+    /// submitted; otherwise the device cannot go on.
+    ///
+    /// # Panics
+    /// If more than [`DeviceInfo::queue_depth_max`] I/Os would be in flight.
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError>;
+
+    /// Waits, or moves virtual time, until at least one I/O completes or `until` passes, and
+    /// appends what has completed to `done` in order of completion. With nothing in flight this
+    /// is how to idle: it returns when the clock has reached `until`.
+    ///
+    /// # Errors
+    /// Only if the device cannot go on; a failed I/O is a completion with
+    /// [`Status::Failed`](crate::Status::Failed).
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError>;
+
+    /// Brings the whole drive to its fresh state. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// [`DeviceError::PurgeUnsupported`] if `how` is not in [`DeviceInfo::purges`], or the error
+    /// that stopped it.
+    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError>;
+
+    /// What the drive says of itself now; every field that it does not know is `None`.
+    fn telemetry(&mut self) -> Telemetry;
+}
+
+/// Whether results come from hardware or from a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceKind {
+    /// A model of a drive on a virtual clock.
+    Simulated,
+    /// A block device of this machine.
+    BlockDevice,
+    /// A regular file, standing in for a drive.
+    File,
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Simulated => "simulated drive",
+            Self::BlockDevice => "block device",
+            Self::File => "file",
+        })
+    }
+}
+
+/// Identity, capacity and abilities of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// Where it is: `sim:NAME`, or the resolved path.
+    pub address: String,
+    /// Real or simulated.
+    pub kind: DeviceKind,
+    /// The maker's model name; the address where there is none.
+    pub model: String,
+    /// Serial number, if the device has one.
+    pub serial: Option<String>,
+    /// Firmware revision, if the device tells.
+    pub firmware: Option<String>,
+    /// Bytes that a host can address.
+    pub capacity: Bytes,
+    /// The unit of addressing: offsets and lengths are multiples of it.
+    pub lba_size: Bytes,
+    /// The unit that the device prefers, at least `lba_size`.
+    pub physical_block_size: Bytes,
+    /// The longest I/O that [`Device::submit`] takes.
+    pub io_size_max: Bytes,
+    /// The most I/Os that may be in flight.
+    pub queue_depth_max: usize,
+    /// Whether the system calls it a spinning disk; loop devices say so too.
+    pub rotational: bool,
+    /// Whether trim does something.
+    pub trim: bool,
+    /// The ways of purging it, best first.
+    pub purges: Vec<Purge>,
+    /// The kernel's I/O scheduler, on a real block device.
+    pub scheduler: Option<String>,
+}
+
+/// A way to bring a drive to its fresh state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// The drive's own erase of every block, spare area included.
+    SecureErase,
+    /// A discard (TRIM) of every LBA: as good as the drive's TRIM, which may be deferred or
+    /// partial.
+    Discard,
+    /// Deallocating a file's blocks: the drive below may or may not be told.
+    HolePunch,
+}
+
+impl Purge {
+    /// What the purge is and what it is worth, for a person.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::SecureErase => "secure erase: every block is erased, the drive is as new",
+            Self::Discard => {
+                "whole-device discard: every LBA is trimmed; as fresh as the drive's TRIM makes it"
+            }
+            Self::HolePunch => {
+                "hole punching: the file's blocks are deallocated; the drive below may not be told"
+            }
+        }
+    }
+}
+
+/// What a purge did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PurgeOutcome {
+    /// How it was done.
+    pub how: Purge,
+    /// Places read back afterwards.
+    pub sampled: u32,
+    /// Of these, how many still returned data instead of zeros.
+    pub still_readable: u32,
+}
+
+/// What a drive says of itself. Counters count from the device's first power-on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Bytes that hosts have written.
+    pub host_written: Option<Bytes>,
+    /// Bytes programmed into NAND, the host's and the drive's own.
+    pub nand_written: Option<Bytes>,
+    /// Blocks erased and ready to be written, in the unit that the drive allocates.
+    pub free_blocks: Option<u64>,
+    /// Erase operations, in the same unit.
+    pub erases: Option<u64>,
+}
+
+impl Telemetry {
+    /// Write amplification since `earlier`: NAND writes per host write; `None` if the drive does
+    /// not count them or nothing was written.
+    pub fn write_amplification_since(&self, earlier: &Self) -> Option<f64> {
+        let host = self.host_written?.0.checked_sub(earlier.host_written?.0)?;
+        let nand = self.nand_written?.0.checked_sub(earlier.nand_written?.0)?;
+        (host > 0).then(|| nand as f64 / host as f64)
+    }
+}
+
+/// Why a device cannot do what was asked, or cannot go on at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// An I/O reaches past the end of the device.
+    #[error(
+        "{:?} of {} at offset {} reaches past the device's end at {}; keep to its capacity",
+        io.operation, io.length.exact(), io.offset.0, capacity.0
+    )]
+    OutOfRange {
+        /// The I/O.
+        io: Io,
+        /// Where the device ends.
+        capacity: Bytes,
+    },
+    /// An I/O that is empty, too long, or not a multiple of the LBA size.
+    #[error(
+        "{:?} of {} at offset {} does not fit the device: use multiples of {} up to {}",
+        io.operation, io.length.exact(), io.offset.0, lba_size.exact(), io_size_max.exact()
+    )]
+    Misaligned {
+        /// The I/O.
+        io: Io,
+        /// The unit of addressing.
+        lba_size: Bytes,
+        /// The longest I/O.
+        io_size_max: Bytes,
+    },
+    /// The device has no such purge.
+    #[error("{address} cannot do a {how:?} purge; it can do {supported:?}")]
+    PurgeUnsupported {
+        /// The device.
+        address: String,
+        /// What was asked.
+        how: Purge,
+        /// What it can do.
+        supported: Vec<Purge>,
+    },
+    /// The operating system refused or failed a step that the device cannot go on without.
+    #[error("{}: {doing} failed: {source}; check that the device is still there and healthy", path.display())]
+    System {
+        /// The device.
+        path: PathBuf,
+        /// The step.
+        doing: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
+impl DeviceInfo {
+    /// Checks one I/O against the device's range and alignment.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] or [`DeviceError::Misaligned`].
+    pub fn check(&self, io: &Io) -> Result<(), DeviceError> {
+        if io.operation == crate::Operation::Flush {
+            return Ok(());
+        }
+        let too_long = io.operation != crate::Operation::Trim && io.length.0 > self.io_size_max.0;
+        if io.length.0 == 0
+            || too_long
+            || !io.offset.is_multiple_of(self.lba_size)
+            || !io.length.is_multiple_of(self.lba_size)
+        {
+            return Err(DeviceError::Misaligned {
+                io: *io,
+                lba_size: self.lba_size,
+                io_size_max: self.io_size_max,
+            });
+        }
+        match io.offset.0.checked_add(io.length.0) {
+            Some(end) if end <= self.capacity.0 => Ok(()),
+            _ => Err(DeviceError::OutOfRange {
+                io: *io,
+                capacity: self.capacity,
+            }),
+        }
+    }
+}

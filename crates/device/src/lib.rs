@@ -1,0 +1,15 @@
+//! The seam that everything in Writecliff meets at.
+//!
+//! A drive, real or simulated, is a [`Device`]: it takes batches of [`Io`], gives back
+//! [`Completion`]s, and owns the clock that both are timed by. This crate is a leaf: it knows
+//! units and shapes, no drive and no operating system.
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod device;
+mod io;
+mod units;
+
+pub use device::{Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Telemetry};
+pub use io::{Completion, Io, Operation, Status};
+pub use units::{Bytes, DeviceTime, Iops, Nanos, ParseUnitError, Throughput};
