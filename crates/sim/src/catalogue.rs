@@ -1,0 +1,205 @@
+//! The drives that ship with Writecliff (`drives/*.toml`), and profiles loaded from a path.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+use crate::profile::{Profile, ProfileError, ProfileFile};
+
+static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
+
+/// A name that differs from a known one by at most this much is offered as a correction.
+const SIMILARITY_MIN: f64 = 0.7;
+
+/// The names of all shipped drives, sorted.
+pub fn catalogue() -> Vec<&'static str> {
+    let mut names: Vec<_> = DRIVES
+        .files()
+        .filter_map(|file| file.path().file_stem()?.to_str())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The shipped drive of this name.
+///
+/// # Errors
+/// [`ProfileError::Unknown`] with the nearest names.
+pub fn load(name: &str) -> Result<Profile, ProfileError> {
+    resolve(shipped(name)?)?.check()
+}
+
+/// A drive described by the user's own file, which may inherit from a shipped drive.
+///
+/// # Errors
+/// What is wrong with the file, with its line.
+pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ProfileError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    resolve(ProfileFile::parse(&path.display().to_string(), &text)?)?.check()
+}
+
+/// Lays a file over everything it inherits from.
+fn resolve(mut file: ProfileFile) -> Result<ProfileFile, ProfileError> {
+    let mut seen = Vec::new();
+    while let Some(parent) = file.inherits.take() {
+        let base = shipped(&parent)?;
+        if seen.contains(&parent) {
+            return Err(ProfileError::InheritsItself {
+                file: file.name().to_owned(),
+                parent,
+            });
+        }
+        seen.push(parent);
+        file = file.over(base);
+    }
+    Ok(file)
+}
+
+fn shipped(name: &str) -> Result<ProfileFile, ProfileError> {
+    let file = format!("{name}.toml");
+    match DRIVES
+        .get_file(&file)
+        .and_then(|found| found.contents_utf8())
+    {
+        Some(text) => ProfileFile::parse(&format!("drives/{file}"), text),
+        None => Err(ProfileError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest_to(name),
+        }),
+    }
+}
+
+fn nearest_to(name: &str) -> Vec<String> {
+    let mut scored: Vec<_> = catalogue()
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(score, known)| *score >= SIMILARITY_MIN || known.contains(name))
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored
+        .into_iter()
+        .take(3)
+        .map(|(_, known)| known.to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_drive_loads_and_has_spare_area() {
+        let names = catalogue();
+        assert!(names.len() >= 9, "{names:?}");
+        for name in names {
+            let profile = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(profile.spare_factor() > 0.0, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_ones() {
+        let message = load("samsung-840-evo-256gb")
+            .expect_err("no such drive")
+            .to_string();
+        assert!(
+            message.contains("did you mean samsung-840-evo-250gb"),
+            "{message}"
+        );
+    }
+
+    fn error_of(text: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("own.toml");
+        std::fs::write(&path, text).unwrap();
+        load_file(&path).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn a_profile_of_ones_own_inherits_and_differs() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("own.toml");
+        std::fs::write(&path, "inherits = \"tiny\"\n[gc]\nquantum = 3\n").unwrap();
+        let own = load_file(&path).unwrap();
+        let tiny = load("tiny").unwrap();
+        assert_eq!(own.gc.quantum, 3);
+        assert_eq!((own.nand, own.link), (tiny.nand, tiny.link));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_file_and_line() {
+        let cases = [
+            (
+                "inherits = \"tiny\"\n[gc]\nquantum = 3\nquantm = 4\n",
+                "own.toml:4: gc.quantm: unknown field",
+            ),
+            (
+                "inherits = \"tiny\"\n\n[gcc]\nx = 1\n",
+                "own.toml:3: gcc: unknown field",
+            ),
+            (
+                "inherits = \"tiny\"\n[nand]\nread_time = \"5 parsecs\"\n",
+                "own.toml:3: nand.read_time",
+            ),
+            (
+                "inherits = \"tiny\"\n[nand]\nplanes = \"two\"\n",
+                "own.toml:3: nand.planes: invalid type",
+            ),
+            ("[nand]\nplanes = 2\n", "missing field"),
+            ("inherits = \"tiny\"\n[gc\n", "own.toml:2"),
+            ("inherits = 7\n", "own.toml:1: 'inherits' takes"),
+            ("inherits = \"tniy\"\n", "did you mean tiny"),
+        ];
+        for (text, expected) in cases {
+            let message = error_of(text);
+            assert!(
+                message.contains(expected),
+                "{text}\n gave: {message}\n not: {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn drives_that_cannot_work_are_refused_at_the_key_that_says_so() {
+        let cases = [
+            (
+                "[nand]\npage_size = \"2KiB\"\n",
+                "own.toml:3: 'nand.page_size'",
+            ),
+            ("[nand]\nchannels = 0\n", "own.toml:3: 'nand.channels'"),
+            (
+                "[identity]\ncapacity = \"1TB\"\n",
+                "'nand.blocks_reserved_per_plane'",
+            ),
+            ("[gc]\nfree_low = 1\n", "own.toml:3: 'gc.free_low'"),
+            ("[gc]\nfree_high = 1\n", "own.toml:3: 'gc.free_high'"),
+            ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),
+            (
+                "[write_buffer]\nsize = \"4KiB\"\n",
+                "own.toml:3: 'write_buffer.size'",
+            ),
+            (
+                "[link]\nread_throughput = \"1B/s\"\n",
+                "own.toml:3: 'link.read_throughput'",
+            ),
+            (
+                "[nand]\nerase_time = \"1h\"\n",
+                "own.toml:3: 'nand.erase_time'",
+            ),
+            (
+                "[identity]\ncapacity = \"1000B\"\n",
+                "own.toml:3: 'identity.capacity'",
+            ),
+        ];
+        for (text, expected) in cases {
+            let message = error_of(&format!("inherits = \"tiny\"\n{text}"));
+            assert!(
+                message.contains(expected),
+                "{text}\n gave: {message}\n not: {expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The RAM in which a write is complete before it is in NAND.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use writecliff_device::DeviceTime;
+
+/// Slots of one mapping unit each. A slot is taken when a write is admitted and given back when
+/// the NAND program that carries it has ended; a full buffer makes writes wait for that.
+#[derive(Debug)]
+pub(super) struct WriteBuffer {
+    slots: u32,
+    taken: u32,
+    programs: BinaryHeap<Reverse<(DeviceTime, u32)>>,
+}
+
+impl WriteBuffer {
+    pub(super) fn new(slots: u32) -> Self {
+        Self {
+            slots,
+            taken: 0,
+            programs: BinaryHeap::new(),
+        }
+    }
+
+    /// Takes a slot as soon as one is free, at `arrived` or later; returns that time.
+    pub(super) fn admit(&mut self, arrived: DeviceTime) -> DeviceTime {
+        let mut admitted = arrived;
+        while let Some(&Reverse((finished, slots))) = self.programs.peek() {
+            if finished > admitted && self.taken < self.slots {
+                break;
+            }
+            admitted = admitted.max(finished);
+            self.taken -= slots;
+            self.programs.pop();
+        }
+        assert!(
+            self.taken < self.slots,
+            "a full buffer with no program under way"
+        );
+        self.taken += 1;
+        admitted
+    }
+
+    /// Gives `slots` back at `finished`, when the program that carries them has ended.
+    pub(super) fn hold(&mut self, slots: u32, finished: DeviceTime) {
+        self.programs.push(Reverse((finished, slots)));
+    }
+
+    /// When everything that is being programmed at `now` will be in NAND.
+    pub(super) fn drained_at(&self, now: DeviceTime) -> DeviceTime {
+        self.programs
+            .iter()
+            .map(|Reverse((finished, _))| *finished)
+            .max()
+            .unwrap_or(now)
+            .max(now)
+    }
+
+    /// Forgets everything: the drive was erased.
+    pub(super) fn clear(&mut self) {
+        self.taken = 0;
+        self.programs.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_slot_admits_at_once_and_a_full_buffer_waits_for_the_oldest_program() {
+        let mut buffer = WriteBuffer::new(4);
+        for _ in 0..4 {
+            assert_eq!(buffer.admit(DeviceTime(10)), DeviceTime(10));
+        }
+        buffer.hold(2, DeviceTime(200));
+        buffer.hold(2, DeviceTime(100));
+        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(100));
+        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(20));
+        assert_eq!(buffer.drained_at(DeviceTime(20)), DeviceTime(200));
+        assert_eq!(buffer.admit(DeviceTime(300)), DeviceTime(300));
+    }
+}

@@ -1,0 +1,246 @@
+//! The drive against closed forms: write amplification of greedy garbage collection, and the
+//! latency of a read that waits for nobody.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use writecliff_device::{Bytes, Device, DeviceTime, Io, Purge, Telemetry};
+use writecliff_sim::{Profile, Ssd, load};
+
+const PAGE: Bytes = Bytes::from_kib(4);
+
+/// One die of `blocks` blocks of `pages` pages of 4 KiB, of which `exported` are the host's.
+fn one_die(blocks: u32, pages: u32, exported: u32) -> Profile {
+    let mut profile = load("tiny").unwrap();
+    profile.nand.channels = 1;
+    profile.nand.dies_per_channel = 1;
+    profile.nand.planes = 1;
+    profile.nand.page_size = PAGE;
+    profile.nand.blocks_per_plane = blocks;
+    profile.nand.pages_per_block = pages;
+    profile.identity.capacity = PAGE * u64::from(exported);
+    profile.gc.free_low = 2;
+    profile.gc.free_high = 2;
+    profile
+}
+
+fn perform(ssd: &mut Ssd, io: Io) {
+    ssd.submit(&[io]).unwrap();
+    let mut done = Vec::new();
+    while done.is_empty() {
+        ssd.reap(DeviceTime::MAX, &mut done).unwrap();
+    }
+}
+
+fn fill(ssd: &mut Ssd) {
+    let (capacity, chunk) = (ssd.info().capacity.0, PAGE.0 * 32);
+    for offset in (0..capacity).step_by(chunk as usize) {
+        perform(
+            ssd,
+            Io::write(Bytes(offset), Bytes(chunk.min(capacity - offset))),
+        );
+    }
+}
+
+/// Overwrites `count` uniformly random pages and returns the write amplification meanwhile.
+fn overwrite(ssd: &mut Ssd, random: &mut Xoshiro256PlusPlus, count: u64) -> f64 {
+    let pages = ssd.info().capacity.0 / PAGE.0;
+    let before = ssd.telemetry();
+    for _ in 0..count {
+        perform(ssd, Io::write(PAGE * (random.next_u64() % pages), PAGE));
+    }
+    ssd.telemetry().write_amplification_since(&before).unwrap()
+}
+
+/// Greedy with blocks of `pages` pages: with alpha = 1/fill and harmonic numbers H, the valid pages
+/// v of a victim solve alpha (b - v) / b = H(b) - H(v); the result is b / (b - v).
+fn greedy_closed_form(fill: f64, pages: u32) -> f64 {
+    // H(v) between whole v by its asymptotic series, which is exact to 1e-10 from v = 30 on.
+    let harmonic = |v: f64| v.ln() + 0.577_215_664_901_532_9 + 0.5 / v - 1.0 / (12.0 * v * v);
+    let b = f64::from(pages);
+    let excess = |v: f64| (b - v) / b / fill - (harmonic(b) - harmonic(v));
+    let (mut low, mut high) = (1.0, b * (1.0 - 1e-9));
+    // The trivial root is v = b; the other one lies where the excess turns from negative.
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if excess(middle) < 0.0 {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    b / (b - low)
+}
+
+#[test]
+fn the_closed_form_gives_the_published_values() {
+    for (fill, expected) in [
+        (0.72, 1.9853),
+        (0.80, 2.6805),
+        (0.90, 5.1302),
+        (0.95, 9.9807),
+    ] {
+        let got = greedy_closed_form(fill, 512);
+        assert!(
+            (got - expected).abs() < 2e-4,
+            "fill {fill}: {got} instead of {expected}"
+        );
+    }
+}
+
+#[test]
+fn greedy_write_amplification_meets_the_closed_form() {
+    let (blocks, pages) = (2000, 128);
+    for spare_factor in [0.0905, 0.1269, 0.25, 0.40] {
+        let exported = (f64::from(blocks * pages) * (1.0 - spare_factor)) as u32;
+        let mut ssd = Ssd::new(one_die(blocks, pages, exported), "sim:theory");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        fill(&mut ssd);
+        overwrite(&mut ssd, &mut random, 3 * u64::from(exported));
+        let measured = overwrite(&mut ssd, &mut random, 2 * u64::from(exported));
+        // Two free superblocks and two that are half written on average are not spare area.
+        let fill = f64::from(exported) / f64::from((blocks - 3) * pages);
+        let theory = greedy_closed_form(fill, pages);
+        let error = measured / theory - 1.0;
+        println!(
+            "spare factor {spare_factor}: measured {measured:.3}, theory {theory:.3}, {:+.2} %",
+            error * 100.0
+        );
+        assert!(
+            error.abs() < 0.02,
+            "spare factor {spare_factor}: {measured} against {theory}"
+        );
+    }
+}
+
+#[test]
+fn a_sequential_overwrite_has_a_write_amplification_of_exactly_one() {
+    let mut profile = load("tiny").unwrap();
+    profile.identity.capacity = Bytes::from_mib(200);
+    let mut ssd = Ssd::new(profile, "sim:sequential");
+    fill(&mut ssd);
+    let before = ssd.telemetry();
+    for _ in 0..3 {
+        fill(&mut ssd);
+    }
+    assert_eq!(
+        ssd.telemetry().write_amplification_since(&before),
+        Some(1.0)
+    );
+}
+
+#[test]
+fn a_read_at_queue_depth_one_takes_exactly_the_sum_of_its_parts() {
+    let profile = load("samsung-840-evo-250gb").unwrap();
+    let mut ssd = Ssd::new(profile.clone(), "sim:read");
+    perform(&mut ssd, Io::write(Bytes::ZERO, Bytes::from_kib(64)));
+    let mut done = Vec::new();
+    ssd.reap(DeviceTime(1_000_000_000), &mut done).unwrap();
+    ssd.submit(&[Io::read(Bytes::from_kib(8), PAGE)]).unwrap();
+    ssd.reap(DeviceTime::MAX, &mut done).unwrap();
+    let parts = profile.firmware.read_time
+        + profile.nand.read_time
+        + profile.nand.channel_throughput.time_for(PAGE)
+        + profile.link.command_time
+        + profile.link.read_throughput.time_for(PAGE);
+    assert_eq!(done[0].service_time(), parts);
+}
+
+#[test]
+fn an_unwritten_page_is_answered_without_nand() {
+    let profile = load("tiny").unwrap();
+    let mut ssd = Ssd::new(profile.clone(), "sim:unwritten");
+    ssd.submit(&[Io::read(Bytes::ZERO, PAGE)]).unwrap();
+    let mut done = Vec::new();
+    ssd.reap(DeviceTime::MAX, &mut done).unwrap();
+    let parts = profile.firmware.read_time
+        + profile.link.command_time
+        + profile.link.read_throughput.time_for(PAGE);
+    assert_eq!(done[0].service_time(), parts);
+}
+
+/// Throughput of `count` I/Os kept `depth` deep.
+fn iops(ssd: &mut Ssd, depth: usize, count: u64, mut next: impl FnMut() -> Io) -> f64 {
+    let start = ssd.now();
+    let mut done = Vec::new();
+    let first: Vec<Io> = (0..depth).map(|_| next()).collect();
+    ssd.submit(&first).unwrap();
+    let mut completed = 0;
+    while completed < count {
+        done.clear();
+        ssd.reap(DeviceTime::MAX, &mut done).unwrap();
+        completed += done.len() as u64;
+        let more: Vec<Io> = done.iter().map(|_| next()).collect();
+        ssd.submit(&more).unwrap();
+    }
+    completed as f64 / (ssd.now() - start).as_secs_f64()
+}
+
+#[test]
+fn a_full_drive_with_all_dies_busy_programs_at_their_rate() {
+    let profile = load("tiny").unwrap();
+    let mut ssd = Ssd::new(profile.clone(), "sim:dies");
+    let mut offset = 0;
+    let rate = iops(&mut ssd, 8, 1000, || {
+        offset += 1 << 17;
+        Io::write(Bytes(offset - (1 << 17)), Bytes(1 << 17))
+    });
+    let dies = f64::from(profile.dies());
+    let array = dies * profile.program_size().0 as f64 / profile.nand.program_time.as_secs_f64();
+    let measured = rate * f64::from(1 << 17);
+    assert!(
+        (measured / array - 1.0).abs() < 0.02,
+        "{measured} B/s of {array} B/s"
+    );
+}
+
+#[test]
+fn trim_and_secure_erase_give_the_spare_area_back() {
+    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:trim");
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    fill(&mut ssd);
+    let pages = ssd.info().capacity.0 / PAGE.0;
+    let dirty = overwrite(&mut ssd, &mut random, 4 * pages);
+    let capacity = ssd.info().capacity;
+    perform(&mut ssd, Io::trim(Bytes::ZERO, capacity));
+    let trimmed = overwrite(&mut ssd, &mut random, pages / 2);
+    ssd.purge(Purge::SecureErase).unwrap();
+    let erased = overwrite(&mut ssd, &mut random, pages / 2);
+    assert!(dirty > 3.0, "dirty {dirty}");
+    assert!(
+        trimmed < 1.2 && erased == 1.0,
+        "after TRIM {trimmed}, after erase {erased}"
+    );
+}
+
+#[test]
+fn less_address_space_in_use_means_less_write_amplification() {
+    let amplification = |share: f64| {
+        let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:spare");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let used = (ssd.info().capacity.0 as f64 * share / PAGE.0 as f64) as u64;
+        let write = |ssd: &mut Ssd, page: u64| perform(ssd, Io::write(PAGE * page, PAGE));
+        (0..used).for_each(|page| write(&mut ssd, page));
+        (0..4 * used).for_each(|_| write(&mut ssd, random.next_u64() % used));
+        let before = ssd.telemetry();
+        (0..used).for_each(|_| write(&mut ssd, random.next_u64() % used));
+        ssd.telemetry().write_amplification_since(&before).unwrap()
+    };
+    let (whole, three_quarters) = (amplification(1.0), amplification(0.75));
+    assert!(
+        whole > 1.8 * three_quarters,
+        "{whole} against {three_quarters}"
+    );
+}
+
+#[test]
+fn telemetry_counts_from_the_first_power_on() {
+    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:telemetry");
+    let blank = ssd.telemetry();
+    assert_eq!(blank.write_amplification_since(&Telemetry::default()), None);
+    fill(&mut ssd);
+    let capacity = ssd.info().capacity;
+    assert_eq!(ssd.telemetry().host_written, Some(capacity));
+    ssd.purge(Purge::SecureErase).unwrap();
+    assert_eq!(ssd.telemetry().host_written, Some(capacity));
+    assert_eq!(ssd.telemetry().free_blocks, blank.free_blocks);
+}
