@@ -162,8 +162,16 @@ impl Telemetry {
     /// not count them or nothing was written.
     pub fn write_amplification_since(&self, earlier: &Self) -> Option<f64> {
         let host = self.host_written?.0.checked_sub(earlier.host_written?.0)?;
-        let nand = self.nand_written?.0.checked_sub(earlier.nand_written?.0)?;
-        (host > 0).then(|| nand as f64 / host as f64)
+        let nand = self.nand_written_since(earlier)?;
+        (host > 0).then(|| nand.0 as f64 / host as f64)
+    }
+
+    /// Bytes programmed into NAND since `earlier`; `None` if the drive does not count them.
+    pub fn nand_written_since(&self, earlier: &Self) -> Option<Bytes> {
+        self.nand_written?
+            .0
+            .checked_sub(earlier.nand_written?.0)
+            .map(Bytes)
     }
 }
 

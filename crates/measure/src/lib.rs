@@ -1,1 +1,21 @@
-//! x
+//! Runs a workload on a [`Device`](writecliff_device::Device) and records it.
+//!
+//! [`record`] keeps a queue full and cuts the device's time into seconds; a [`Recorder`] turns
+//! each second into a [`Sample`] and puts it on disk before the next one begins. What is on disk is
+//! a [`RunDirectory`]: readable at any moment, also after the process was killed.
+
+mod columns;
+mod io_log;
+mod latency;
+mod record;
+mod recorder;
+mod run_directory;
+mod sample;
+mod statistics;
+
+pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
+pub use record::{Load, RecordError, record};
+pub use recorder::{PhaseSpan, Recorder};
+pub use run_directory::{Recording, RunDirectory, RunDirectoryError};
+pub use sample::Sample;
+pub use statistics::{Statistics, drift};

@@ -2,13 +2,13 @@
 
 use writecliff_device::{Bytes, DeviceTime, Nanos};
 
-use super::timeline::{Bus, Fifo};
+use super::timeline::{Bus, Die};
 use crate::profile::{MAPPING_UNIT, Profile};
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug)]
 pub(super) struct Nand {
-    dies: Vec<Fifo>,
+    dies: Vec<Die>,
     channels: Vec<Bus>,
     times: Times,
     counts: Counts,
@@ -36,7 +36,7 @@ impl Nand {
         let nand = &profile.nand;
         let transfer = |amount: Bytes| nand.channel_throughput.time_for(amount);
         Self {
-            dies: vec![Fifo::default(); profile.dies() as usize],
+            dies: vec![Die::default(); profile.dies() as usize],
             channels: vec![Bus::default(); nand.channels as usize],
             times: Times {
                 read: nand.read_time,
@@ -57,8 +57,9 @@ impl Nand {
         die: u32,
         units: u32,
     ) -> DeviceTime {
-        let sensed = self.dies[die as usize].serve(ready, self.times.read);
-        let transfer = self.times.unit_transfer * u64::from(units);
+        let times = self.times;
+        let sensed = self.dies[die as usize].read(ready, times.read, times.program);
+        let transfer = times.unit_transfer * u64::from(units);
         self.channel_of(die).transfer(now, sensed, transfer)
     }
 

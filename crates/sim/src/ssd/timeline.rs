@@ -2,7 +2,7 @@
 
 use writecliff_device::{DeviceTime, Nanos};
 
-/// A resource that serves requests strictly in the order they come: a die, the firmware.
+/// A resource that serves requests strictly in the order they come: the firmware.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fifo {
     free_at: DeviceTime,
@@ -40,6 +40,40 @@ impl Bus {
     }
 }
 
+/// A NAND die: programs and erases in the order they come, reads ahead of those that still wait.
+///
+/// A read waits for the operation that runs when it comes, and for reads before it; the programs
+/// it overtakes are delayed by it. Ends that were given out for them before stay as they were:
+/// the delay falls on what comes later, so that no work is lost or done twice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Die {
+    busy_until: DeviceTime,
+    reads_until: DeviceTime,
+}
+
+impl Die {
+    /// Programs or erases when everything before has ended; returns its end.
+    pub(super) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.busy_until = self.busy_until.max(ready) + work;
+        self.busy_until
+    }
+
+    /// Reads ahead of waiting programs of length `program` each; returns its end.
+    pub(super) fn read(&mut self, ready: DeviceTime, read: Nanos, program: Nanos) -> DeviceTime {
+        let earliest = ready.max(self.reads_until);
+        let programs_left = self.busy_until.since(earliest);
+        let follows_a_read = earliest > ready;
+        let running = if follows_a_read {
+            Nanos::ZERO
+        } else {
+            Nanos(programs_left.0 % program.0.max(1))
+        };
+        self.reads_until = earliest + running + read;
+        self.busy_until = earliest + programs_left + read;
+        self.reads_until
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +84,21 @@ mod tests {
         assert_eq!(die.serve(DeviceTime(10), Nanos(5)), DeviceTime(15));
         assert_eq!(die.serve(DeviceTime(10), Nanos(5)), DeviceTime(20));
         assert_eq!(die.serve(DeviceTime(100), Nanos(5)), DeviceTime(105));
+    }
+
+    #[test]
+    fn a_read_overtakes_waiting_programs_and_delays_them() {
+        let (read, program) = (Nanos(50), Nanos(600));
+        let mut die = Die::default();
+        assert_eq!(die.read(DeviceTime(10), read, program), DeviceTime(60));
+        assert_eq!(die.read(DeviceTime(10), read, program), DeviceTime(110));
+        for end in [800, 1400, 2000] {
+            assert_eq!(die.serve(DeviceTime(200), program), DeviceTime(end));
+        }
+        // At 300 the first program runs until 800; two more wait.
+        assert_eq!(die.read(DeviceTime(300), read, program), DeviceTime(850));
+        assert_eq!(die.read(DeviceTime(300), read, program), DeviceTime(900));
+        assert_eq!(die.serve(DeviceTime(300), program), DeviceTime(2700));
     }
 
     #[test]

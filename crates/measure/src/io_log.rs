@@ -1,0 +1,169 @@
+//! Every single I/O as a stream of bytes: about 13 bytes each, readable up to where it was cut.
+//!
+//! An entry is five LEB128 numbers: nanoseconds since the entry before was completed, service time
+//! in nanoseconds, operation, offset in 512-byte sectors, length in 512-byte sectors.
+
+use std::io::{self, Read};
+
+use parquet_derive::ParquetRecordWriter;
+use writecliff_device::{Completion, DeviceTime, Operation};
+
+const SECTOR: u64 = 512;
+
+/// A row of `ios.parquet`: one I/O.
+#[derive(Debug, Clone, PartialEq, Eq, ParquetRecordWriter)]
+pub(crate) struct IoRow {
+    /// Submission, in nanoseconds since the run's beginning.
+    pub(crate) submitted_ns: u64,
+    /// Submission to completion.
+    pub(crate) service_ns: u64,
+    /// 0 read, 1 write, 2 trim, 3 flush.
+    pub(crate) operation: u8,
+    /// First byte.
+    pub(crate) offset: u64,
+    /// Bytes.
+    pub(crate) length: u64,
+}
+
+/// Appends entries to a buffer that the owner writes away each second.
+#[derive(Debug)]
+pub(crate) struct IoEncoder {
+    last_completed: DeviceTime,
+}
+
+impl IoEncoder {
+    pub(crate) fn new(origin: DeviceTime) -> Self {
+        Self {
+            last_completed: origin,
+        }
+    }
+
+    pub(crate) fn encode(&mut self, completion: &Completion, out: &mut Vec<u8>) {
+        let io = &completion.io;
+        put(out, completion.completed.since(self.last_completed).0);
+        put(out, completion.service_time().0);
+        put(out, io.operation as u64);
+        put(out, io.offset.0 / SECTOR);
+        put(out, io.length.0 / SECTOR);
+        self.last_completed = completion.completed;
+    }
+}
+
+/// The entries of a stream, in order of completion; a torn last one is left out.
+pub(crate) struct IoDecoder<R> {
+    bytes: R,
+    completed_ns: u64,
+}
+
+impl<R: Read> IoDecoder<R> {
+    pub(crate) fn new(bytes: R) -> Self {
+        Self {
+            bytes,
+            completed_ns: 0,
+        }
+    }
+
+    fn decode(&mut self) -> io::Result<IoRow> {
+        self.completed_ns += get(&mut self.bytes)?;
+        let service_ns = get(&mut self.bytes)?;
+        Ok(IoRow {
+            submitted_ns: self.completed_ns.saturating_sub(service_ns),
+            service_ns,
+            operation: get(&mut self.bytes)?.min(Operation::Flush as u64) as u8,
+            offset: get(&mut self.bytes)?.saturating_mul(SECTOR),
+            length: get(&mut self.bytes)?.saturating_mul(SECTOR),
+        })
+    }
+}
+
+impl<R: Read> Iterator for IoDecoder<R> {
+    type Item = io::Result<IoRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.decode() {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+            row => Some(row),
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn get(bytes: &mut impl Read) -> io::Result<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let mut byte = [0];
+        bytes.read_exact(&mut byte)?;
+        number |= u64::from(byte[0] & 0x7f) << shift;
+        if byte[0] & 0x80 == 0 {
+            break;
+        }
+    }
+    Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writecliff_device::{Bytes, Io, Status};
+
+    fn completion(io: Io, submitted: u64, completed: u64) -> Completion {
+        let (submitted, completed) = (DeviceTime(submitted), DeviceTime(completed));
+        Completion {
+            io,
+            submitted,
+            completed,
+            status: Status::Done,
+        }
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded_up_to_the_torn_end() {
+        let origin = 1_000_000;
+        let ios = [
+            completion(
+                Io::write(Bytes(u64::MAX / 512 * 512), Bytes(4096)),
+                origin,
+                origin + 70_000,
+            ),
+            completion(
+                Io::read(Bytes(512), Bytes(512)),
+                origin + 3,
+                origin + 70_000,
+            ),
+            completion(Io::flush(), origin + 5, origin + 9_000_000_000),
+        ];
+        let mut encoder = IoEncoder::new(DeviceTime(origin));
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        for io in &ios {
+            encoder.encode(io, &mut bytes);
+            ends.push(bytes.len());
+        }
+        for cut in 0..=bytes.len() {
+            let rows: Vec<_> = IoDecoder::new(&bytes[..cut]).map(Result::unwrap).collect();
+            assert_eq!(rows.len(), ends.iter().filter(|end| **end <= cut).count());
+            for (row, io) in rows.iter().zip(&ios) {
+                assert_eq!(row.submitted_ns, io.submitted.0 - origin);
+                assert_eq!(row.service_ns, io.service_time().0);
+                assert_eq!((row.offset, row.length), (io.io.offset.0, io.io.length.0));
+                assert_eq!(row.operation, io.io.operation as u8);
+            }
+        }
+    }
+
+    #[test]
+    fn a_typical_entry_takes_at_most_sixteen_bytes() {
+        let mut encoder = IoEncoder::new(DeviceTime(0));
+        let mut bytes = Vec::new();
+        // 1 TB drive, 4 ms of service time, 1 ms since the last completion.
+        let io = Io::write(Bytes::from_gib(900), Bytes(4096));
+        encoder.encode(&completion(io, 0, 4_000_000), &mut bytes);
+        assert!(bytes.len() <= 16, "{} bytes", bytes.len());
+    }
+}

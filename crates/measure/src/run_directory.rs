@@ -1,0 +1,280 @@
+//! A run on disk: readable at any moment, whole after a kill.
+//!
+//! While a run goes on, every second is appended to `journal.jsonl` (a sample and its latency
+//! counts, one line) and, on request, every I/O to `ios.journal`. At the end these become
+//! `series.parquet`, `histograms.parquet` and `ios.parquet`, and the journals are deleted. Whoever
+//! opens a directory finds either; a torn last line is the only thing that a kill can cost.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::columns::{self, LatencyRow};
+use crate::io_log::{IoDecoder, IoRow};
+use crate::latency::{LatencyCount, LatencyHistogram};
+use crate::sample::Sample;
+
+const RECORD: &str = "run.json";
+const JOURNAL: &str = "journal.jsonl";
+const IO_JOURNAL: &str = "ios.journal";
+const SERIES: &str = "series.parquet";
+const HISTOGRAMS: &str = "histograms.parquet";
+const IOS: &str = "ios.parquet";
+
+/// A run's directory, open for recording.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    journal: File,
+    io_journal: Option<File>,
+    line: Vec<u8>,
+}
+
+/// Everything that was recorded of a run, second by second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// One a second, in order.
+    pub samples: Vec<Sample>,
+    latencies: Vec<LatencyRow>,
+}
+
+/// One line of the journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry<S, L> {
+    sample: S,
+    latencies: L,
+}
+
+/// What can go wrong with a run's directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunDirectoryError {
+    /// The directory cannot be made.
+    #[error("cannot make the run directory {}: {source}; choose another with --out", path.display())]
+    Create {
+        /// The directory.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// There is something in it already.
+    #[error("{} is not empty; give --out a new directory, nothing was changed in this one", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The record or a sample cannot be written.
+    #[error(
+        "cannot write {}: {source}; what was recorded before is kept there and \
+         `writecliff report` shows it",
+        path.display()
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// This is no run, or a file of it is damaged.
+    #[error("cannot read {}: {source}; is {} the directory of a run?", path.display(), path.parent().unwrap_or(path).display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's or the parser's error.
+        source: io::Error,
+    },
+}
+
+impl RunDirectory {
+    /// Makes a new directory with `record` as its `run.json`, ready for samples.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`], with nothing left behind if the directory was not empty.
+    pub fn create(
+        path: &Path,
+        record: &impl Serialize,
+        every_io: bool,
+    ) -> Result<Self, RunDirectoryError> {
+        let create = |source| RunDirectoryError::Create {
+            path: path.to_owned(),
+            source,
+        };
+        fs::create_dir_all(path).map_err(create)?;
+        if fs::read_dir(path).map_err(create)?.next().is_some() {
+            return Err(RunDirectoryError::NotEmpty {
+                path: path.to_owned(),
+            });
+        }
+        let journal = File::create_new(path.join(JOURNAL)).map_err(create)?;
+        let io_journal = match every_io {
+            true => Some(File::create_new(path.join(IO_JOURNAL)).map_err(create)?),
+            false => None,
+        };
+        let directory = Self {
+            path: path.to_owned(),
+            journal,
+            io_journal,
+            line: Vec::new(),
+        };
+        directory.write_record(record)?;
+        Ok(directory)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces `run.json`, atomically.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Write`]; the old one is kept then.
+    pub fn write_record(&self, record: &impl Serialize) -> Result<(), RunDirectoryError> {
+        let path = self.path.join(RECORD);
+        let partial = path.with_extension("json.partial");
+        let write = || -> io::Result<()> {
+            let mut text = serde_json::to_vec_pretty(record)?;
+            text.push(b'\n');
+            fs::write(&partial, text)?;
+            fs::rename(&partial, &path)
+        };
+        write().map_err(|source| {
+            let _ = fs::remove_file(&partial);
+            RunDirectoryError::Write {
+                path: path.clone(),
+                source,
+            }
+        })
+    }
+
+    /// Appends one second in one write, so that a kill can tear at most the last line.
+    pub(crate) fn append(
+        &mut self,
+        sample: &Sample,
+        latencies: &LatencyHistogram,
+        ios: &[u8],
+    ) -> Result<(), RunDirectoryError> {
+        let latencies: Vec<LatencyCount> = latencies.counts().collect();
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &Entry { sample, latencies })
+            .expect("samples are plain numbers and always serialize");
+        self.line.push(b'\n');
+        let failed = |name| {
+            let path = self.path.join(name);
+            move |source| RunDirectoryError::Write { path, source }
+        };
+        if let Some(io_journal) = &mut self.io_journal {
+            io_journal.write_all(ios).map_err(failed(IO_JOURNAL))?;
+        }
+        self.journal.write_all(&self.line).map_err(failed(JOURNAL))
+    }
+
+    /// Turns the journals into Parquet files and deletes them.
+    pub(crate) fn consolidate(&self) -> Result<(), RunDirectoryError> {
+        consolidate(&self.path)
+    }
+}
+
+impl Recording {
+    /// Reads a run's `run.json` and its samples, whether the run has ended or was cut off.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Read`] with the file that is missing or damaged.
+    pub fn open<R: DeserializeOwned>(path: &Path) -> Result<(R, Self), RunDirectoryError> {
+        let record = path.join(RECORD);
+        let record: R = fs::read(&record)
+            .and_then(|text| Ok(serde_json::from_slice(&text)?))
+            .map_err(|source| RunDirectoryError::Read {
+                path: record,
+                source,
+            })?;
+        Ok((record, Self::read(path)?))
+    }
+
+    fn read(path: &Path) -> Result<Self, RunDirectoryError> {
+        let journal = path.join(JOURNAL);
+        if journal.exists() {
+            return read_journal(&journal).map_err(|source| RunDirectoryError::Read {
+                path: journal,
+                source,
+            });
+        }
+        let read_error = |name| {
+            let path = path.join(name);
+            |source| RunDirectoryError::Read { path, source }
+        };
+        Ok(Self {
+            samples: columns::read_samples(&path.join(SERIES)).map_err(read_error(SERIES))?,
+            latencies: columns::read_latencies(&path.join(HISTOGRAMS))
+                .map_err(read_error(HISTOGRAMS))?,
+        })
+    }
+
+    /// The samples of one phase.
+    pub fn phase<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
+        self.samples
+            .iter()
+            .filter(move |sample| sample.phase == name)
+    }
+
+    /// All service times of a phase between two of its seconds.
+    pub fn latencies(&self, phase: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::default();
+        for row in &self.latencies {
+            if row.phase == phase && seconds.contains(&row.second) {
+                histogram.add(row.counted());
+            }
+        }
+        histogram
+    }
+}
+
+/// Finishes what a run that was cut off could not: the journals become Parquet files.
+fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
+    let at = |name| path.join(name);
+    let write_error = |name| {
+        move |source| RunDirectoryError::Write {
+            path: at(name),
+            source,
+        }
+    };
+    let recording = read_journal(&at(JOURNAL)).map_err(write_error(SERIES))?;
+    columns::write(&at(SERIES), recording.samples.into_iter().map(Ok))
+        .map_err(write_error(SERIES))?;
+    columns::write(&at(HISTOGRAMS), recording.latencies.into_iter().map(Ok))
+        .map_err(write_error(HISTOGRAMS))?;
+    if at(IO_JOURNAL).exists() {
+        let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IOS))?;
+        columns::write::<IoRow>(&at(IOS), IoDecoder::new(BufReader::new(ios)))
+            .map_err(write_error(IOS))?;
+        fs::remove_file(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
+    }
+    fs::remove_file(at(JOURNAL)).map_err(write_error(JOURNAL))
+}
+
+/// Every whole line; the last may be torn.
+fn read_journal(path: &Path) -> io::Result<Recording> {
+    let mut recording = Recording {
+        samples: Vec::new(),
+        latencies: Vec::new(),
+    };
+    let mut lines = BufReader::new(File::open(path)?);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+        let Entry { sample, latencies }: Entry<Sample, Vec<LatencyCount>> =
+            serde_json::from_slice(&line)?;
+        recording
+            .latencies
+            .extend(latencies.into_iter().map(|counted| LatencyRow {
+                phase: sample.phase.clone(),
+                second: sample.second,
+                latency_ns: counted.latency,
+                count: counted.count,
+            }));
+        recording.samples.push(sample);
+        line.clear();
+    }
+    Ok(recording)
+}

@@ -1,0 +1,368 @@
+//! Consistency: does the drive serve the same load equally well every second, once full?
+//!
+//! Purge; write every LBA once, in order; then 4KB random writes over all LBAs at a queue depth of
+//! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology.md` has
+//! the definitions of the figures.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, PlanError, Warning, iops_of};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "consistency";
+/// The phase that writes every LBA once.
+pub const FILL: &str = "fill";
+/// The phase of random writes that the test is about.
+pub const TORTURE: &str = "torture";
+
+/// What to do. The defaults are the published method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Length of the random writes.
+    pub duration: Nanos,
+    /// Size of a random write.
+    pub block: Bytes,
+    /// Random writes in flight.
+    pub queue_depth: usize,
+    /// Size of a write of the fill.
+    pub fill_block: Bytes,
+    /// Writes of the fill in flight.
+    pub fill_queue_depth: usize,
+    /// Share of the LBAs, in percent, that is never touched after the purge.
+    pub spare_percent: f64,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+    /// Keep every single I/O, not only every second.
+    pub every_io: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            duration: Nanos::from_secs(2000),
+            block: Bytes::from_kib(4),
+            queue_depth: 32,
+            fill_block: Bytes::from_kib(128),
+            fill_queue_depth: 32,
+            spare_percent: 0.0,
+            seed: 1,
+            every_io: false,
+        }
+    }
+}
+
+impl Plan {
+    /// The LBAs in use: the first part of the drive, in whole blocks.
+    pub fn span(&self, capacity: Bytes) -> Bytes {
+        let used = capacity.0 as f64 * (1.0 - self.spare_percent / 100.0);
+        let blocks = (used as u64).min(capacity.0) / self.block.0;
+        self.block * blocks
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        Demands {
+            queue_depth: self.queue_depth.max(self.fill_queue_depth),
+            io_size: self.block.max(self.fill_block),
+        }
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        let refuse = |option, got: String, reason: String| {
+            Err(PlanError {
+                option,
+                got,
+                reason,
+            })
+        };
+        if self.duration < Nanos::from_secs(1) || self.duration > Nanos::from_secs(30 * 86_400) {
+            let reason = "the random writes last between 1s and 720h".to_owned();
+            return refuse("--duration", self.duration.exact(), reason);
+        }
+        if !(0.0..100.0).contains(&self.spare_percent) {
+            let reason = "the untouched share is at least 0 and less than 100 percent".to_owned();
+            return refuse("--spare", self.spare_percent.to_string(), reason);
+        }
+        if self.span(drive.capacity) < self.block {
+            let reason = format!(
+                "of {} of {} nothing is left for a write of {}",
+                drive.capacity,
+                drive.model,
+                self.block.exact()
+            );
+            return refuse("--spare", self.spare_percent.to_string(), reason);
+        }
+        if !self.block.is_multiple_of(drive.lba_size) {
+            let reason = format!("the drive's LBAs have {}", drive.lba_size.exact());
+            return refuse("a block of", self.block.exact(), reason);
+        }
+        if self.demands().queue_depth > drive.queue_depth_max {
+            let reason = format!("the drive takes {} I/Os at once", drive.queue_depth_max);
+            return refuse(
+                "a queue depth of",
+                self.demands().queue_depth.to_string(),
+                reason,
+            );
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let span = plan.span(session.drive().capacity);
+    session.purge()?;
+
+    let fill = Load {
+        ios: Sequential::new(Operation::Write, span, plan.fill_block),
+        queue_depth: plan.fill_queue_depth,
+        duration: None,
+    };
+    session.record(FILL, fill, Extent::Bytes(span.0))?;
+
+    let torture = Load {
+        ios: RandomUniform::new(Operation::Write, span, plan.block, plan.seed),
+        queue_depth: plan.queue_depth,
+        duration: Some(plan.duration),
+    };
+    session.record(TORTURE, torture, Extent::Time(plan.duration))
+}
+
+/// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
+/// duration, from t = 1400 s of 2000 s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Mean rate of the sequential fill, in MB/s (10^6); `None` if it took no time.
+    pub fill_megabytes_per_second: Option<f64>,
+    /// Median of the first ten seconds of random writes, or of those before the cliff.
+    pub fresh_iops: f64,
+    /// The second in which performance fell below half of fresh and stayed there.
+    pub cliff_s: Option<u32>,
+    /// The first second of the steady window.
+    pub steady_from_s: u32,
+    /// Figures over the seconds of the steady window.
+    pub steady_iops: Statistics,
+    /// Worst second over mean, in the steady window: 1 is perfectly consistent.
+    pub floor_to_mean: f64,
+    /// Service times of all I/Os in the steady window.
+    pub steady_latency: LatencyFigures,
+    /// NAND writes per host write in the steady window, if the drive tells.
+    pub steady_write_amplification: Option<f64>,
+    /// The longest service time of the whole run of random writes.
+    pub longest_ns: u64,
+    /// Seconds of the random writes in which nothing at all completed.
+    pub dead_seconds: u32,
+}
+
+/// Percentiles of the service time, in nanoseconds, at most 0.8 % too high.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyFigures {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p999_ns: u64,
+    /// 99.99 %.
+    pub p9999_ns: u64,
+    /// The longest, exact.
+    pub max_ns: u64,
+}
+
+/// Seconds that fresh performance is taken from.
+const FRESH_SECONDS: usize = 10;
+/// Performance has fallen off the cliff when it is below this share of fresh...
+const CLIFF_SHARE: f64 = 0.5;
+/// ... on average over so many seconds.
+const CLIFF_SECONDS: usize = 10;
+/// The steady window begins after this share of the planned duration: 1400 s of 2000 s.
+const STEADY_SHARE: f64 = 0.7;
+/// More drift than this within the steady window is no steady state (SNIA PTS: 10 %).
+const DRIFT_MAX: f64 = 0.10;
+/// A steady window with fewer samples says little.
+const WINDOW_MIN: usize = 60;
+
+/// The figures of what was recorded and the doubts about them; no figures if there are no random
+/// writes of at least a second.
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let torture: Vec<&Sample> = recording.phase(TORTURE).collect();
+    let iops = iops_of(torture.iter().copied());
+    let mut warnings = Vec::new();
+    let recorded: Nanos = torture
+        .iter()
+        .fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
+    if recorded < plan.duration {
+        warnings.push(Warning::Incomplete {
+            recorded,
+            planned: plan.duration,
+        });
+    }
+    let steady_from = steady_from(plan, iops.len());
+    let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
+        return (None, warnings);
+    };
+    let (fresh_iops, cliff) = fresh_and_cliff(&iops);
+    let window = steady_from as u32..iops.len() as u32;
+    let drift = drift(&iops[steady_from..]);
+    if cliff.is_none() {
+        warnings.push(Warning::NoCliff);
+    }
+    if (window.len()) < WINDOW_MIN {
+        let seconds = iops.len() as u32;
+        warnings.push(Warning::TooShort {
+            seconds,
+            window: window.len() as u32,
+        });
+    } else if drift.abs() > DRIFT_MAX {
+        warnings.push(Warning::NotSteady {
+            percent: drift * 100.0,
+        });
+    }
+    let outcome = Outcome {
+        fill_megabytes_per_second: fill_rate(recording),
+        fresh_iops,
+        cliff_s: cliff.map(|second| second as u32),
+        steady_from_s: window.start,
+        steady_iops,
+        floor_to_mean: if steady_iops.mean > 0.0 {
+            steady_iops.floor / steady_iops.mean
+        } else {
+            0.0
+        },
+        steady_latency: latency_figures(recording, &torture, window.clone()),
+        steady_write_amplification: amplification(&torture[steady_from..]),
+        longest_ns: torture
+            .iter()
+            .map(|sample| sample.latency_max_ns)
+            .max()
+            .unwrap_or(0),
+        dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
+    };
+    (Some(outcome), warnings)
+}
+
+/// The steady window's first second: from the plan, or from what was recorded if that ended before.
+fn steady_from(plan: &Plan, recorded: usize) -> usize {
+    let planned = plan.duration.as_secs_f64() * STEADY_SHARE;
+    let from = if planned < recorded as f64 {
+        planned
+    } else {
+        recorded as f64 * STEADY_SHARE
+    };
+    from as usize
+}
+
+/// Fresh IOPS, and the first second from which performance is, then and on average over the
+/// next ten seconds, below half of that.
+fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
+    let median = |seconds: &[f64]| Statistics::of(seconds).map_or(0.0, |s| s.median);
+    let fresh = median(&iops[..FRESH_SECONDS.min(iops.len())]);
+    let top = iops
+        .iter()
+        .take(FRESH_SECONDS)
+        .fold(fresh, |top, iops| top.max(*iops));
+    let fallen = |fresh: f64, second: usize| {
+        let next = &iops[second..iops.len().min(second + CLIFF_SECONDS)];
+        let mean = next.iter().sum::<f64>() / next.len() as f64;
+        iops[second] < fresh * CLIFF_SHARE && mean < fresh * CLIFF_SHARE
+    };
+    let cliff_below = |fresh: f64| (1..iops.len()).find(|second| fallen(fresh, *second));
+    // A cliff within the first ten seconds would hide itself in their median.
+    match cliff_below(top) {
+        Some(early) if early < FRESH_SECONDS => (median(&iops[..early]), Some(early)),
+        _ => (fresh, cliff_below(fresh)),
+    }
+}
+
+fn latency_figures(
+    recording: &Recording,
+    torture: &[&Sample],
+    window: std::ops::Range<u32>,
+) -> LatencyFigures {
+    let in_window = torture
+        .iter()
+        .filter(|sample| window.contains(&sample.second));
+    let max_ns = in_window
+        .map(|sample| sample.latency_max_ns)
+        .max()
+        .unwrap_or(0);
+    let latencies = recording.latencies(TORTURE, window);
+    let percentile = |percent| latencies.percentile(percent).0.min(max_ns);
+    LatencyFigures {
+        p50_ns: percentile(50.0),
+        p99_ns: percentile(99.0),
+        p999_ns: percentile(99.9),
+        p9999_ns: percentile(99.99),
+        max_ns,
+    }
+}
+
+fn amplification(samples: &[&Sample]) -> Option<f64> {
+    let host: u64 = samples.iter().map(|sample| sample.written_bytes).sum();
+    let nand: u64 = samples
+        .iter()
+        .map(|sample| sample.nand_written_bytes)
+        .sum::<Option<_>>()?;
+    (host > 0).then(|| nand as f64 / host as f64)
+}
+
+fn fill_rate(recording: &Recording) -> Option<f64> {
+    let (mut bytes, mut nanos) = (0, 0);
+    for sample in recording.phase(FILL) {
+        bytes += sample.written_bytes;
+        nanos += sample.span_ns;
+    }
+    (nanos > 0).then(|| bytes as f64 / 1e6 / Nanos(nanos).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cliff_is_the_first_second_of_a_lasting_fall() {
+        let mut iops = vec![1000.0; 100];
+        iops.extend(vec![100.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(100)));
+        let mut dip = vec![1000.0; 100];
+        dip[50] = 10.0;
+        assert_eq!(fresh_and_cliff(&dip), (1000.0, None));
+    }
+
+    #[test]
+    fn an_early_cliff_does_not_hide_in_the_fresh_figure() {
+        let mut iops = vec![1000.0; 3];
+        iops.extend(vec![100.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(3)));
+    }
+
+    #[test]
+    fn a_fall_to_more_than_half_is_no_cliff() {
+        let mut iops = vec![1000.0; 20];
+        iops.extend(vec![501.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, None));
+        assert_eq!(fresh_and_cliff(&[]), (0.0, None));
+        assert_eq!(fresh_and_cliff(&[0.0]), (0.0, None));
+    }
+
+    #[test]
+    fn the_steady_window_is_the_published_one() {
+        let plan = Plan::default();
+        assert_eq!(steady_from(&plan, 2000), 1400);
+        assert_eq!(steady_from(&plan, 1000), 700);
+        assert_eq!(steady_from(&plan, 0), 0);
+    }
+
+    #[test]
+    fn spare_area_is_what_the_span_leaves() {
+        let plan = Plan {
+            spare_percent: 25.0,
+            ..Plan::default()
+        };
+        assert_eq!(plan.span(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
+        assert_eq!(Plan::default().span(Bytes(u64::MAX)).0 % 4096, 0);
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a result may be worth less than it looks; stored with the run, shown on top of the report.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Nanos, Purge};
+
+/// One doubt about a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Warning {
+    /// The drive offers no purge.
+    #[error(
+        "The drive was not purged: it offers no way to erase or trim it. The beginning of the run \
+         shows the state that it was left in, not a fresh drive."
+    )]
+    NotPurged,
+    /// The purge was something less than the drive's own erase.
+    #[error("The drive was purged by {}.", how.describe())]
+    WeakPurge {
+        /// What was done instead.
+        how: Purge,
+    },
+    /// Data could still be read after the purge.
+    #[error(
+        "The purge did not erase everything: {still_readable} of {sampled} places read back \
+         afterwards still held data. Figures called fresh may be too low."
+    )]
+    PurgeIneffective {
+        /// Places that still held data.
+        still_readable: u32,
+        /// Places read.
+        sampled: u32,
+    },
+    /// The device is a file on a file system.
+    #[error(
+        "This is a file, not a drive: the file system and its cache policy are part of what was \
+         measured."
+    )]
+    FileNotDrive,
+    /// The drive's performance still changed in the window called steady.
+    #[error(
+        "No steady state: in the window called steady the IOPS still moved by {percent:+.0} % of \
+         their mean. A longer run would say more."
+    )]
+    NotSteady {
+        /// Rise of the fitted line over the window, in percent of the mean.
+        percent: f64,
+    },
+    /// Performance never fell.
+    #[error(
+        "No write cliff: the IOPS never fell to half of the fresh figure. Less was written than the \
+         spare area holds, or the drive has none to run out of."
+    )]
+    NoCliff,
+    /// Too short for its percentiles.
+    #[error(
+        "The run lasted {seconds} s of writes; the steady window has {window} samples, too few for \
+         a floor or a percentile that can be relied on."
+    )]
+    TooShort {
+        /// Seconds recorded.
+        seconds: u32,
+        /// Samples in the steady window.
+        window: u32,
+    },
+    /// The device failed I/Os.
+    #[error("The device failed {count} I/Os. They count in no figure; its health is in doubt.")]
+    FailedIos {
+        /// How many.
+        count: u64,
+    },
+    /// The run ended before its planned duration.
+    #[error(
+        "The run was cut off after {} of {planned}; the figures cover what was recorded.",
+        recorded
+    )]
+    Incomplete {
+        /// Device time recorded in the main phase.
+        recorded: Nanos,
+        /// The planned duration.
+        planned: Nanos,
+    },
+}

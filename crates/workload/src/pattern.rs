@@ -1,0 +1,129 @@
+//! The two patterns that every other one is made of: in order, and anywhere.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use writecliff_device::{Bytes, Io, Operation};
+
+/// Covers `[0, span)` once, in order, in I/Os of `block` bytes; the last may be shorter.
+#[derive(Debug, Clone)]
+pub struct Sequential {
+    operation: Operation,
+    next: Bytes,
+    span: Bytes,
+    block: Bytes,
+}
+
+impl Sequential {
+    /// # Panics
+    /// If `block` is zero.
+    pub fn new(operation: Operation, span: Bytes, block: Bytes) -> Self {
+        assert!(block.0 > 0, "an I/O has a length");
+        Self {
+            operation,
+            next: Bytes::ZERO,
+            span,
+            block,
+        }
+    }
+}
+
+impl Iterator for Sequential {
+    type Item = Io;
+
+    fn next(&mut self) -> Option<Io> {
+        let offset = self.next;
+        let length = self.block.min(Bytes(self.span.0.saturating_sub(offset.0)));
+        self.next = offset + length;
+        (length.0 > 0).then_some(Io {
+            operation: self.operation,
+            offset,
+            length,
+        })
+    }
+}
+
+/// I/Os of `block` bytes at uniformly random multiples of `block` within `[0, span)`, without end
+/// and with repetition, as Iometer does it.
+#[derive(Debug, Clone)]
+pub struct RandomUniform {
+    operation: Operation,
+    blocks: u64,
+    block: Bytes,
+    random: Xoshiro256PlusPlus,
+}
+
+impl RandomUniform {
+    /// # Panics
+    /// If `span` does not hold one `block`.
+    pub fn new(operation: Operation, span: Bytes, block: Bytes, seed: u64) -> Self {
+        assert!(
+            block.0 > 0 && span >= block,
+            "a span of {span} holds no block of {block}"
+        );
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self {
+            operation,
+            blocks: span.0 / block.0,
+            block,
+            random,
+        }
+    }
+}
+
+impl Iterator for RandomUniform {
+    type Item = Io;
+
+    /// Scales a 64-bit random number to the number of blocks: the bias is below 2^-30.
+    fn next(&mut self) -> Option<Io> {
+        let scaled = u128::from(self.random.next_u64()) * u128::from(self.blocks);
+        let offset = self.block * (scaled >> 64) as u64;
+        Some(Io {
+            operation: self.operation,
+            offset,
+            length: self.block,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequential_covers_the_span_once_and_in_order() {
+        let ios: Vec<Io> = Sequential::new(Operation::Write, Bytes(10_240), Bytes(4096)).collect();
+        let ranges: Vec<_> = ios.iter().map(|io| (io.offset.0, io.length.0)).collect();
+        assert_eq!(ranges, [(0, 4096), (4096, 4096), (8192, 2048)]);
+        assert_eq!(
+            Sequential::new(Operation::Read, Bytes(0), Bytes(4096)).next(),
+            None
+        );
+    }
+
+    #[test]
+    fn random_stays_in_the_span_aligned_and_even() {
+        let blocks = 64;
+        let mut hits = vec![0u32; blocks as usize];
+        let span = Bytes(blocks * 4096 + 100);
+        for io in RandomUniform::new(Operation::Write, span, Bytes(4096), 3).take(64_000) {
+            assert!(io.offset.is_multiple_of(Bytes(4096)) && io.offset + io.length <= span);
+            hits[(io.offset.0 / 4096) as usize] += 1;
+        }
+        // 1000 expected per block, standard deviation 31.
+        assert!(
+            hits.iter().all(|hits| (800..1200).contains(hits)),
+            "{hits:?}"
+        );
+    }
+
+    #[test]
+    fn the_seed_decides_everything() {
+        let first = |seed| {
+            let span = Bytes::from_gib(1);
+            let random = RandomUniform::new(Operation::Read, span, Bytes(4096), seed);
+            random.take(100).collect::<Vec<_>>()
+        };
+        assert_eq!(first(5), first(5));
+        assert_ne!(first(5), first(6));
+    }
+}
