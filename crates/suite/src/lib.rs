@@ -74,6 +74,13 @@ impl Plan {
         }
     }
 
+    /// Decides everything that is random in the test.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Self::Consistency(plan) => plan.seed,
+        }
+    }
+
     /// The most I/Os in flight and the longest of them.
     pub fn demands(&self) -> Demands {
         match self {

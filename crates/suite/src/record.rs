@@ -82,13 +82,6 @@ pub struct Phase {
 }
 
 impl RunRecord {
-    /// The seed of the plan.
-    pub fn seed(&self) -> u64 {
-        match &self.plan {
-            Plan::Consistency(plan) => plan.seed,
-        }
-    }
-
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {

@@ -1,0 +1,88 @@
+//! The simulated drive's own speed, one I/O after the other at a queue depth of 32.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use writecliff_device::{Bytes, Completion, Device, DeviceTime, Io, Purge};
+use writecliff_sim::{Ssd, load};
+
+const PAGE: Bytes = Bytes::from_kib(4);
+const IOS: u64 = 200_000;
+const DRIVES: [&str; 2] = ["samsung-840-evo-250gb", "samsung-840-evo-1tb"];
+
+fn main() {
+    divan::main();
+}
+
+/// Completes `count` I/Os, 32 in flight.
+fn perform(ssd: &mut Ssd, count: u64, mut next: impl FnMut() -> Io) {
+    let mut done: Vec<Completion> = Vec::with_capacity(32);
+    let mut batch: Vec<Io> = Vec::with_capacity(32);
+    let (mut submitted, mut completed) = (0, 0);
+    while completed < count {
+        let room = (32 - (submitted - completed)).min(count - submitted);
+        batch.clear();
+        batch.extend((0..room).map(|_| next()));
+        ssd.submit(&batch).expect("in range");
+        submitted += room;
+        done.clear();
+        ssd.reap(DeviceTime::MAX, &mut done).expect("simulated drives do not fail");
+        completed += done.len() as u64;
+    }
+}
+
+fn fill(ssd: &mut Ssd) {
+    let chunk = Bytes::from_kib(128);
+    let count = ssd.info().capacity.0 / chunk.0;
+    let mut index = 0;
+    perform(ssd, count, || {
+        index += 1;
+        Io::write(chunk * (index - 1), chunk)
+    });
+}
+
+fn random(ssd: &Ssd) -> impl FnMut() -> Bytes + use<> {
+    let pages = ssd.info().capacity.0 / PAGE.0;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    move || PAGE * (random.next_u64() % pages)
+}
+
+/// Full and overwritten until garbage collection has settled.
+fn steady(name: &str) -> Ssd {
+    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    fill(&mut ssd);
+    let mut offset = random(&ssd);
+    let settle = ssd.info().capacity.0 / PAGE.0 / 2;
+    perform(&mut ssd, settle, || Io::write(offset(), PAGE));
+    ssd
+}
+
+#[divan::bench(args = DRIVES, sample_count = 10, sample_size = 1)]
+fn random_writes_in_steady_state(bencher: Bencher<'_, '_>, name: &str) {
+    let mut ssd = steady(name);
+    let mut offset = random(&ssd);
+    bencher
+        .counter(ItemsCount::new(IOS))
+        .bench_local(|| perform(&mut ssd, IOS, || Io::write(offset(), PAGE)));
+}
+
+#[divan::bench(args = DRIVES, sample_count = 10, sample_size = 1)]
+fn random_reads(bencher: Bencher<'_, '_>, name: &str) {
+    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    fill(&mut ssd);
+    let mut offset = random(&ssd);
+    bencher
+        .counter(ItemsCount::new(IOS))
+        .bench_local(|| perform(&mut ssd, IOS, || Io::read(offset(), PAGE)));
+}
+
+#[divan::bench(args = DRIVES, sample_count = 3, sample_size = 1)]
+fn sequential_fill_in_pages(bencher: Bencher<'_, '_>, name: &str) {
+    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    let pages = ssd.info().capacity.0 / PAGE.0;
+    bencher.counter(ItemsCount::new(pages)).bench_local(|| {
+        ssd.purge(Purge::SecureErase).expect("listed");
+        fill(&mut ssd);
+    });
+}
