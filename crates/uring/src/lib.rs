@@ -1,1 +1,34 @@
-//! x
+//! Real drives: block devices and regular files, driven by io_uring with `O_DIRECT`.
+//!
+//! [`open`] is the only way in. It judges first and touches nothing before the judgment: a drive
+//! that is mounted, held, swap, partitioned, formatted or the system's own is refused with
+//! everything that was found and what to do about it; what remains needs the drive's serial, or
+//! its path where it has none, as [`DestroyData`]. Reading tests open with [`Access::ReadOnly`],
+//! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening.
+//!
+//! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
+//! twice), and any doubt refuses. Left out: NVMe format and ATA secure erase, and what a drive
+//! says of itself (SMART), so telemetry is empty here.
+
+mod access;
+mod arena;
+mod content;
+mod device;
+mod error;
+mod guard;
+mod identify;
+mod ioctl;
+mod mounts;
+mod open;
+mod refusal;
+mod ring;
+mod signatures;
+mod sysfs;
+
+pub use access::{Access, DestroyData};
+pub use content::Content;
+pub use device::{Options, UringDevice};
+pub use error::OpenError;
+pub use identify::Identity;
+pub use open::{Inspection, block_devices, inspect, open};
+pub use refusal::Refusal;

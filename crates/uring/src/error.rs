@@ -1,0 +1,102 @@
+//! Why a drive could not be opened.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use writecliff_device::Bytes;
+
+use crate::Refusal;
+
+/// Why [`open`](crate::open) or [`inspect`](crate::inspect) gave nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The guard found something; nothing was written.
+    #[error("{} is refused, nothing was written:{}", path.display(), Listed(refusals))]
+    Refused {
+        /// The drive, resolved where it exists.
+        path: PathBuf,
+        /// Everything that was found, at least one.
+        refusals: Vec<Refusal>,
+    },
+    /// The consent names another drive; nothing was written.
+    #[error(
+        "all data on {} ({model}, {}) would be destroyed, and '{named}' is not its name; nothing was written: \
+         if this is the right drive, pass --destroy-data-on '{expected}' ({})",
+        path.display(), capacity, if *is_serial { "its serial" } else { "it has no serial, so its full resolved path" }
+    )]
+    Consent {
+        /// The drive, resolved.
+        path: PathBuf,
+        /// Its model, or what kind of thing it is.
+        model: String,
+        /// Its size.
+        capacity: Bytes,
+        /// What the user named.
+        named: String,
+        /// What would have been right.
+        expected: String,
+        /// Whether that is a serial number.
+        is_serial: bool,
+    },
+    /// The queue depth or the longest I/O is out of range for this drive.
+    #[error("a {what} of {got} does not suit {}; use {expected}", path.display())]
+    Options {
+        /// The drive.
+        path: PathBuf,
+        /// Which option.
+        what: &'static str,
+        /// What was asked.
+        got: u64,
+        /// What is possible.
+        expected: String,
+    },
+    /// The filesystem has no direct I/O.
+    #[error("{} cannot be opened for direct I/O; put the file on a filesystem that supports O_DIRECT, like ext4 or xfs", path.display())]
+    NoDirectIo {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The kernel gives this process no io_uring.
+    #[error(
+        "io_uring is not available: {source}; Linux 5.11 or newer is needed, with `sysctl kernel.io_uring_disabled=0` and no container policy against it"
+    )]
+    RingUnavailable {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The buffers could not be locked in memory.
+    #[error("{} of buffers could not be locked in memory: {source}; raise the limit (`ulimit -l`) or lower the queue depth", needed.exact())]
+    LockedMemory {
+        /// What is needed.
+        needed: Bytes,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The system failed a step.
+    #[error("{}: {doing} failed: {source}; check that the drive is there and healthy", path.display())]
+    System {
+        /// The drive.
+        path: PathBuf,
+        /// The step.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl OpenError {
+    /// Whether this is the guard's no (exit code 3) and not a failure.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Consent { .. })
+    }
+}
+
+struct Listed<'a>(&'a [Refusal]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|refusal| write!(f, "\n  - {refusal}"))
+    }
+}

@@ -1,0 +1,194 @@
+//! The guard on machines made of files: what no test machine has at hand.
+
+use std::os::unix::fs::symlink;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A machine with the sysfs and proc files that the guard reads.
+struct Machine {
+    directory: TempDir,
+    host: Host,
+}
+
+impl Machine {
+    /// With disks and partitions by name and number (`sda1` is a part of `sda`), and with devices
+    /// built on others (holder, held).
+    fn new(nodes: &[(&str, &str)], stacked: &[(&str, &str)], mountinfo: &str) -> Self {
+        let directory = TempDir::new().unwrap();
+        let base = directory.path();
+        let host = Host { sys: base.join("sys"), proc: base.join("proc"), dev: base.join("dev") };
+        for place in ["sys/dev/block", "sys/block", "proc/self", "dev"] {
+            fs::create_dir_all(base.join(place)).unwrap();
+        }
+        let machine = Self { directory, host };
+        nodes.iter().for_each(|(name, number)| machine.add(name, number));
+        stacked.iter().for_each(|(holder, held)| machine.stack(holder, held));
+        fs::write(machine.host.proc.join("self/mountinfo"), mountinfo).unwrap();
+        fs::write(machine.host.proc.join("swaps"), "Filename Type\n").unwrap();
+        machine
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        let devices = self.directory.path().join("sys/devices");
+        match name.strip_prefix("sd").map(|rest| rest.len()) {
+            Some(2..) => devices.join(&name[..3]).join(name),
+            _ => devices.join(name),
+        }
+    }
+
+    fn add(&self, name: &str, number: &str) {
+        let place = self.place(name);
+        fs::create_dir_all(place.join("holders")).unwrap();
+        fs::write(place.join("dev"), format!("{number}\n")).unwrap();
+        fs::write(place.join("size"), "204800\n").unwrap();
+        fs::write(place.join("ro"), "0\n").unwrap();
+        symlink(&place, self.host.sys.join("dev/block").join(number)).unwrap();
+        if place.parent().is_some_and(|above| above.ends_with("devices")) {
+            fs::create_dir_all(place.join("slaves")).unwrap();
+            symlink(&place, self.host.sys.join("block").join(name)).unwrap();
+        } else {
+            fs::write(place.join("partition"), "1\n").unwrap();
+        }
+    }
+
+    fn stack(&self, holder: &str, held: &str) {
+        symlink(self.place(holder), self.place(held).join("holders").join(holder)).unwrap();
+        symlink(self.place(held), self.place(holder).join("slaves").join(held)).unwrap();
+    }
+
+    fn refusals(&self, number: &str) -> Vec<Refusal> {
+        let node = self.host.node(number.parse().unwrap()).unwrap();
+        judge_block(&self.host, &node, None, Bytes::from_mib(100))
+    }
+
+    fn texts(&self, number: &str) -> String {
+        let refusals = self.refusals(number);
+        let texts: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        let dev = format!("{}/", self.host.dev.display());
+        texts.join("\n").replace(&dev, "/dev/")
+    }
+}
+
+const NODES: &[(&str, &str)] = &[
+    ("sda", "8:0"),
+    ("sda1", "8:1"),
+    ("sda2", "8:2"),
+    ("sda3", "8:3"),
+    ("sdb", "8:16"),
+    ("sdc", "8:32"),
+    ("sdd", "8:48"),
+    ("dm-0", "253:0"),
+    ("dm-1", "253:1"),
+    ("md0", "9:0"),
+];
+
+/// Root on a volume on sda2, an array of sdb and sdc, and a volume on the array.
+const STACKED: &[(&str, &str)] =
+    &[("dm-0", "sda2"), ("md0", "sdb"), ("md0", "sdc"), ("dm-1", "md0")];
+const MOUNTS: &str = "\
+1 0 253:0 / / rw - ext4 /dev/mapper/root rw
+2 1 253:1 / /srv/data rw - xfs /dev/mapper/data rw
+3 1 0:22 / /proc rw - proc proc rw
+";
+
+fn usual() -> Machine {
+    Machine::new(NODES, STACKED, MOUNTS)
+}
+
+#[test]
+fn the_system_drive_is_found_below_a_volume_and_from_every_partition() {
+    let machine = usual();
+    for number in ["8:0", "8:1", "8:2", "8:3", "253:0"] {
+        let text = machine.texts(number);
+        assert!(text.contains("carries the running system (/)"), "{number}: {text}");
+        assert!(!text.contains("umount"), "{number}: {text}");
+    }
+}
+
+#[test]
+fn an_array_member_is_held_and_the_mount_on_top_is_named() {
+    let machine = usual();
+    for number in ["8:16", "8:32"] {
+        let text = machine.texts(number);
+        assert!(text.contains("is part of /dev/md0"), "{text}");
+        assert!(text.contains("mounted at /srv/data"), "{text}");
+    }
+    assert!(machine.texts("9:0").contains("is part of /dev/dm-1"));
+    assert!(machine.texts("253:1").contains("/dev/dm-1 is mounted at /srv/data"));
+}
+
+#[test]
+fn a_drive_that_nobody_uses_has_nothing_against_it() {
+    assert_eq!(usual().refusals("8:48"), []);
+}
+
+#[test]
+fn a_volume_by_itself_may_be_tested_but_not_beside_the_system() {
+    let stacked = [("dm-0", "sda2"), ("dm-1", "sdb")];
+    let machine = Machine::new(NODES, &stacked, "1 0 253:0 / / rw - ext4 x rw\n");
+    assert_eq!(machine.refusals("253:1"), []);
+    let stacked = [("dm-0", "sda2"), ("dm-1", "sda2")];
+    let machine = Machine::new(NODES, &stacked, "1 0 253:0 / / rw - ext4 x rw\n");
+    assert!(machine.texts("253:1").contains("carries the running system"));
+}
+
+#[test]
+fn every_device_of_a_btrfs_is_mounted() {
+    let mounts = "5 1 0:44 /@ /pool rw - btrfs LABEL=pool rw\n";
+    let machine = Machine::new(NODES, &[], mounts);
+    let devices = machine.host.sys.join("fs/btrfs/1234-abcd/devices");
+    fs::create_dir_all(&devices).unwrap();
+    for name in ["sdb", "sdc"] {
+        symlink(machine.place(name), devices.join(name)).unwrap();
+        fs::create_dir_all(machine.host.sys.join("fs/btrfs/features")).unwrap();
+    }
+    assert!(machine.texts("8:16").contains("/dev/sdb is mounted at /pool"));
+    assert!(machine.texts("8:32").contains("/dev/sdc is mounted at /pool"));
+    assert_eq!(machine.refusals("8:48"), []);
+}
+
+#[test]
+fn what_cannot_be_read_refuses() {
+    type Spoil = fn(&Machine) -> io::Result<()>;
+    let spoil: [(&str, Spoil); 5] = [
+        ("mountinfo", |m| fs::remove_file(m.host.proc.join("self/mountinfo"))),
+        ("mountinfo", |m| fs::write(m.host.proc.join("self/mountinfo"), "what?\n")),
+        ("holders", |m| fs::remove_dir(m.place("sdd").join("holders"))),
+        ("slaves", |m| fs::remove_dir(m.place("sdd").join("slaves"))),
+        ("ro", |m| fs::write(m.place("sdd").join("ro"), "maybe")),
+    ];
+    for (what, spoil) in spoil {
+        let machine = usual();
+        spoil(&machine).unwrap();
+        let text = machine.texts("8:48");
+        assert!(text.contains("could not be read"), "{what}: {text}");
+        assert!(text.contains(what), "{what}: {text}");
+    }
+}
+
+#[test]
+fn a_mount_whose_source_has_no_node_refuses() {
+    let machine = usual();
+    let source = machine.host.dev.join("gone");
+    let line = format!("9 1 0:50 / /pool rw - bcachefs {} rw\n", source.display());
+    fs::write(machine.host.proc.join("self/mountinfo"), line).unwrap();
+    assert!(machine.texts("8:48").contains("gone could not be read"));
+}
+
+#[test]
+fn a_swap_that_cannot_be_looked_at_refuses() {
+    let machine = usual();
+    let swaps = "Filename Type\n/nowhere/swap\\040(deleted) file 1 0 -1\n";
+    fs::write(machine.host.proc.join("swaps"), swaps).unwrap();
+    assert!(machine.texts("8:48").contains("/nowhere/swap (deleted) could not be read"));
+}
+
+#[test]
+fn partitions_and_write_protection_are_seen() {
+    let machine = usual();
+    assert!(machine.texts("8:0").contains("it has partitions: /dev/sda1, /dev/sda2, /dev/sda3"));
+    fs::write(machine.place("sdd").join("ro"), "1\n").unwrap();
+    assert!(machine.texts("8:48").contains("/dev/sdd is read-only"));
+}

@@ -1,0 +1,190 @@
+//! What a drive is: model, serial, firmware, sizes and abilities, from sysfs and statx.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags, statx};
+use writecliff_device::{Bytes, DeviceKind};
+
+use crate::sysfs::{Node, Unreadable, readable_text};
+
+/// A drive or file that was found, whether or not it may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Identity {
+    /// The resolved path.
+    pub path: PathBuf,
+    /// A block device or a file.
+    pub kind: DeviceKind,
+    /// The maker's model name, if it tells.
+    pub model: Option<String>,
+    /// The serial number, if it tells.
+    pub serial: Option<String>,
+    /// The firmware revision, if it tells.
+    pub firmware: Option<String>,
+    /// Bytes that can be addressed.
+    pub capacity: Bytes,
+    /// The unit of addressing for direct I/O.
+    pub lba_size: Bytes,
+    /// The unit that the device prefers.
+    pub physical_block_size: Bytes,
+    /// Whether the system calls it a spinning disk.
+    pub rotational: bool,
+    /// The longest single discard; zero where there is none. A file can always be asked.
+    pub discard_max: Bytes,
+    /// The kernel's I/O scheduler.
+    pub scheduler: Option<String>,
+}
+
+/// Identifies a block device; a partition has its disk's name and abilities.
+pub(crate) fn block_device(node: &Node, path: &Path) -> Result<Identity, Unreadable> {
+    let disk = node.parent()?.unwrap_or_else(|| node.clone());
+    let lba_size = disk.number_of("queue/logical_block_size")?.max(512);
+    let physical = disk.number_of("queue/physical_block_size")?;
+    let capacity = node.number_of("size")? * 512;
+    let names = Names::of(&disk)?;
+    Ok(Identity {
+        path: path.to_owned(),
+        kind: DeviceKind::BlockDevice,
+        model: names.model,
+        serial: names.serial,
+        firmware: names.firmware,
+        capacity: Bytes(capacity / lba_size * lba_size),
+        lba_size: Bytes(lba_size),
+        physical_block_size: Bytes(physical.max(lba_size)),
+        rotational: disk.number_of("queue/rotational")? != 0,
+        discard_max: Bytes(disk.number_of("queue/discard_max_bytes")?),
+        scheduler: disk.attribute("queue/scheduler")?.map(|s| chosen(&s)),
+    })
+}
+
+/// Identifies a regular file.
+pub(crate) fn regular_file(file: impl AsFd, path: &Path) -> Result<Identity, Unreadable> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::DIOALIGN;
+    let facts = statx(&file, c"", AtFlags::EMPTY_PATH, wanted);
+    let facts = facts.map_err(|error| Unreadable::new(path, error))?;
+    let block = u64::from(facts.stx_blksize).max(512);
+    let told = facts.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    let aligned = u64::from(facts.stx_dio_offset_align).max(u64::from(facts.stx_dio_mem_align));
+    // A filesystem that does not tell its alignment takes whole blocks of its own, but no block of
+    // theirs that matters here is larger than a page.
+    let lba_size = match told && aligned > 0 {
+        true => aligned.max(512).next_power_of_two(),
+        false => block.clamp(512, 4096).next_power_of_two(),
+    };
+    Ok(Identity {
+        path: path.to_owned(),
+        kind: DeviceKind::File,
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: Bytes(facts.stx_size / lba_size * lba_size),
+        lba_size: Bytes(lba_size),
+        physical_block_size: Bytes(block.max(lba_size)),
+        rotational: false,
+        discard_max: Bytes(u64::MAX),
+        scheduler: None,
+    })
+}
+
+impl Identity {
+    /// What `--destroy-data-on` must say: the serial, or the resolved path where there is none.
+    pub fn consent(&self) -> String {
+        match &self.serial {
+            Some(serial) => serial.clone(),
+            None => self.path.display().to_string(),
+        }
+    }
+}
+
+/// `none [mq-deadline] kyber`: the one in brackets is in use.
+fn chosen(scheduler: &str) -> String {
+    let in_brackets = scheduler.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    in_brackets.map_or(scheduler, |(name, _)| name).to_owned()
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Names {
+    model: Option<String>,
+    serial: Option<String>,
+    firmware: Option<String>,
+}
+
+impl Names {
+    /// By the best source that the device has: ATA's own identify data (sysfs cuts its model
+    /// short), then what NVMe, SCSI, MMC and virtual disks show, then the USB bridge in front.
+    fn of(disk: &Node) -> Result<Self, Unreadable> {
+        let ata = disk.attribute_bytes("device/vpd_pg89")?;
+        if let Some(names) = ata.as_deref().and_then(Self::from_ata_page) {
+            return Ok(names);
+        }
+        let first = |names: &[&str]| -> Result<Option<String>, Unreadable> {
+            for name in names {
+                if let Some(value) = disk.attribute(name)? {
+                    return Ok(Some(value));
+                }
+            }
+            Ok(None)
+        };
+        let page = disk.attribute_bytes("device/vpd_pg80")?;
+        let serial = page.and_then(|page| readable_text(page.get(4..)?));
+        let serial = match serial.or(first(&["device/serial", "serial"])?) {
+            Some(serial) => Some(serial),
+            None => usb_serial(disk),
+        };
+        Ok(Self {
+            model: first(&["device/model", "device/name", "dm/name"])?,
+            serial,
+            firmware: first(&["device/firmware_rev", "device/rev", "device/fwrev"])?,
+        })
+    }
+
+    /// Identify data in SCSI's ATA Information page: words of two swapped characters from byte 60.
+    fn from_ata_page(page: &[u8]) -> Option<Self> {
+        let identify: &[u8; 512] = page.get(60..)?.first_chunk()?;
+        let words = |first: usize, last: usize| {
+            let bytes = &identify[first * 2..=last * 2 + 1];
+            let swapped: Vec<u8> = bytes.chunks(2).flat_map(|w| [w[1], w[0]]).collect();
+            readable_text(&swapped)
+        };
+        Some(Self { model: Some(words(27, 46)?), serial: words(10, 19), firmware: words(23, 26) })
+    }
+}
+
+/// The serial number of the USB device that a disk hangs on.
+fn usb_serial(disk: &Node) -> Option<String> {
+    let bridge = disk.ancestor_with("idVendor")?;
+    let serial = fs::read(bridge.join("serial")).ok()?;
+    readable_text(&serial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ata_identify_data_gives_whole_names() {
+        let mut page = vec![0; 572];
+        let mut put = |word: usize, text: &str| {
+            for (index, pair) in text.as_bytes().chunks(2).enumerate() {
+                page[60 + (word + index) * 2] = pair[1];
+                page[60 + (word + index) * 2 + 1] = pair[0];
+            }
+        };
+        put(10, "S1DBNSAF123456      ");
+        put(23, "EXT0BB6Q");
+        put(27, "Samsung SSD 840 EVO 250GB               ");
+        let names = Names::from_ata_page(&page).unwrap();
+        assert_eq!(names.model.as_deref(), Some("Samsung SSD 840 EVO 250GB"));
+        assert_eq!(names.serial.as_deref(), Some("S1DBNSAF123456"));
+        assert_eq!(names.firmware.as_deref(), Some("EXT0BB6Q"));
+        assert_eq!(Names::from_ata_page(&page[..100]), None);
+    }
+
+    #[test]
+    fn the_scheduler_in_use_is_the_one_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
+}

@@ -1,0 +1,134 @@
+//! Why a drive is refused: what was found, and what to do about it.
+
+use std::path::PathBuf;
+
+use writecliff_device::Bytes;
+
+/// One thing that was found about a drive and that makes destroying its data wrong or impossible.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// There is nothing at the path.
+    #[error(
+        "there is nothing at this path; check its spelling, `writecliff drives` lists what is here"
+    )]
+    Missing,
+    /// The path is a directory.
+    #[error("it is a directory; name a block device or a file in it")]
+    Directory,
+    /// The path is a character device, like a terminal or an NVMe controller.
+    #[error(
+        "it is a character device; name a block device (an NVMe drive is /dev/nvme0n1, not /dev/nvme0)"
+    )]
+    CharacterDevice,
+    /// The path is a socket, a pipe or the like.
+    #[error("it is neither a block device nor a regular file; name one of these")]
+    NotADrive,
+    /// The system does not let this user open it.
+    #[error("opening it was not permitted ({error}); run as root, or take it off write protection")]
+    NotPermitted {
+        /// What the system said.
+        error: String,
+    },
+    /// The device or its filesystem is write-protected.
+    #[error(
+        "{device} is read-only; take it off write protection (`blockdev --setrw`, a switch on the card, a remount), or run a test that only reads"
+    )]
+    ReadOnly {
+        /// The device or file.
+        device: PathBuf,
+    },
+    /// Another process or the kernel has it open exclusively.
+    #[error(
+        "it is in use: the kernel or another process holds it exclusively; find out who (`lsblk`, `fuser -v`, another writecliff?) and stop that first"
+    )]
+    Busy,
+    /// A filesystem on it, its parent, a partition or a neighbour partition is mounted.
+    #[error("{device} is mounted at {}; if this is the right drive, run `umount {}` first", mount_point.display(), mount_point.display())]
+    Mounted {
+        /// What is mounted.
+        device: String,
+        /// Where.
+        mount_point: PathBuf,
+    },
+    /// It is swapped on.
+    #[error("{device} is swap in use; if this is the right drive, run `swapoff {device}` first")]
+    Swap {
+        /// The device or file.
+        device: String,
+    },
+    /// An array, volume or mapping is built on it.
+    #[error(
+        "{device} is part of {holder} (RAID, LVM, encryption or another mapping{}); stop that first (`mdadm --stop`, `vgchange --activate n`, `cryptsetup close`, `dmsetup remove`)",
+        mounted_at(mount_points)
+    )]
+    Held {
+        /// What is held.
+        device: String,
+        /// What is built on it.
+        holder: String,
+        /// Where that is mounted.
+        mount_points: Vec<PathBuf>,
+    },
+    /// The running system is on it.
+    #[error("{device} carries the running system ({}); use another drive", mount_point.display())]
+    SystemDrive {
+        /// The device.
+        device: String,
+        /// The part of the system that is on it.
+        mount_point: PathBuf,
+    },
+    /// A loop device stands on it.
+    #[error(
+        "{device} is the backing of {loop_device}; if that is not in use, run `losetup --detach {loop_device}` first"
+    )]
+    BacksLoop {
+        /// The device or file below.
+        device: String,
+        /// The loop device.
+        loop_device: String,
+    },
+    /// The kernel knows partitions on it.
+    #[error("it has partitions: {}; if their data may go, run `wipefs --all` on each of them and then on the drive", partitions.join(", "))]
+    Partitioned {
+        /// Their names.
+        partitions: Vec<String>,
+    },
+    /// It bears the mark of a filesystem, partition table, array or the like.
+    #[error(
+        "{device} has {what} (found at byte {offset}); if its data may go, run `wipefs --all {device}` first, or `blkdiscard -z {device}` where that knows it not"
+    )]
+    Signature {
+        /// Where the mark is.
+        device: String,
+        /// What is marked.
+        what: &'static str,
+        /// Where exactly.
+        offset: u64,
+    },
+    /// It is too small for a test to mean anything.
+    #[error("it has {}, a test needs at least {}; use a larger drive or file (`truncate --size 1G FILE`)", capacity.exact(), at_least.exact())]
+    TooSmall {
+        /// Its size.
+        capacity: Bytes,
+        /// What is needed.
+        at_least: Bytes,
+    },
+    /// Something that the judgment needs could not be read, so it may be anything.
+    #[error("{} could not be read ({error}), so this drive cannot be shown to be unused; make it readable (run as root, mount /proc and /sys)", path.display())]
+    Unreadable {
+        /// What could not be read.
+        path: PathBuf,
+        /// What the system said.
+        error: String,
+    },
+}
+
+fn mounted_at(mount_points: &[PathBuf]) -> String {
+    let places: Vec<String> =
+        mount_points.iter().map(|place| place.display().to_string()).collect();
+    match places.is_empty() {
+        true => String::new(),
+        false => format!(", mounted at {}", places.join(", ")),
+    }
+}

@@ -1,0 +1,181 @@
+//! One io_uring with one registered file and a registered buffer per slot.
+//!
+//! Held true: a slot has at most one I/O in flight, and its buffer can be touched only when it has
+//! none. Queued I/Os reach the kernel with the next [`enter`](Ring::enter), all in one call.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use libc::iovec;
+use rustix::io::Errno;
+use writecliff_device::{Io, Nanos, Operation};
+
+use crate::arena::Arena;
+
+/// The kernel's `IORING_ENTER_GETEVENTS`: collect completions, also those that it defers.
+const ENTER_GET_EVENTS: u32 = 1 << 0;
+/// The kernel's `IORING_ENTER_EXT_ARG`: the argument carries a timeout.
+const ENTER_EXTENDED_ARGUMENT: u32 = 1 << 3;
+
+/// The registered file's index; there is only one.
+const THE_FILE: Fixed = Fixed(0);
+
+pub(crate) struct Ring {
+    // Before the arena: the ring goes first, then the memory that it works on.
+    uring: IoUring,
+    arena: Arena,
+    busy: Vec<bool>,
+    queued: u32,
+    enabled: bool,
+}
+
+/// Why a ring could not be made.
+#[derive(Debug)]
+pub(crate) enum RingError {
+    /// The system has no io_uring for this process.
+    Unavailable(io::Error),
+    /// The buffers could not be pinned in memory.
+    LockedMemory(io::Error),
+    /// There is no memory for the buffers.
+    Memory(io::Error),
+}
+
+impl Ring {
+    /// A ring for `slots` I/Os of at most `slot_size` bytes at a time on `file`.
+    pub(crate) fn new(file: &File, slots: usize, slot_size: usize) -> Result<Self, RingError> {
+        let arena = Arena::new(slots, slot_size).map_err(RingError::Memory)?;
+        let uring = build(slots as u32).map_err(RingError::Unavailable)?;
+        let submitter = uring.submitter();
+        submitter.register_files(&[file.as_raw_fd()]).map_err(RingError::Unavailable)?;
+        let buffers: Vec<iovec> = (0..slots)
+            .map(|slot| iovec { iov_base: arena.address(slot).cast(), iov_len: arena.slot_size() })
+            .collect();
+        // SAFETY: the buffers live in the arena, which outlives the ring (see the field order).
+        unsafe { submitter.register_buffers(&buffers) }.map_err(RingError::LockedMemory)?;
+        Ok(Self { uring, arena, busy: vec![false; slots], queued: 0, enabled: false })
+    }
+
+    /// A slot's buffer, to fill before a write or to look at after a read.
+    ///
+    /// # Panics
+    /// If the slot has an I/O in flight.
+    pub(crate) fn buffer(&mut self, slot: usize) -> &mut [u8] {
+        assert!(!self.busy[slot], "slot {slot} is in flight");
+        // SAFETY: nothing of this slot is in flight, by the line above.
+        unsafe { self.arena.buffer(slot) }
+    }
+
+    /// Queues a read, write or flush for the next [`enter`](Self::enter).
+    ///
+    /// # Panics
+    /// If the slot has an I/O in flight, or its buffer is smaller than the I/O.
+    pub(crate) fn queue(&mut self, slot: usize, io: &Io) {
+        assert!(!self.busy[slot], "slot {slot} is in flight");
+        assert!(io.length.0 <= self.arena.slot_size() as u64, "{io:?}");
+        let entry = self.entry(slot, io).user_data(slot as u64);
+        // SAFETY: the entry names the registered file and a buffer of the arena; `busy` keeps
+        // everybody else away from it until the completion has come.
+        let pushed = unsafe { self.uring.submission().push(&entry) };
+        assert!(pushed.is_ok(), "the queue has an entry for every slot");
+        self.busy[slot] = true;
+        self.queued += 1;
+    }
+
+    fn entry(&self, slot: usize, io: &Io) -> squeue::Entry {
+        let (buffer, length, index) = (self.arena.address(slot), io.length.0 as u32, slot as u16);
+        match io.operation {
+            Operation::Read => {
+                opcode::ReadFixed::new(THE_FILE, buffer, length, index).offset(io.offset.0).build()
+            }
+            Operation::Write => {
+                opcode::WriteFixed::new(THE_FILE, buffer, length, index).offset(io.offset.0).build()
+            }
+            Operation::Flush => opcode::Fsync::new(THE_FILE).flags(FsyncFlags::DATASYNC).build(),
+            Operation::Trim => unreachable!("a trim does not go through the ring"),
+        }
+    }
+
+    /// Hands over what is queued and waits for a completion, `patience` at most, in one system
+    /// call; gives how many I/Os were handed over. May return early.
+    ///
+    /// # Errors
+    /// If the ring cannot go on.
+    pub(crate) fn enter(&mut self, patience: Nanos) -> io::Result<u32> {
+        if !self.enabled {
+            // The thread that enables the ring is its only user from then on: so it is the one
+            // that runs the device, not the one that opened it.
+            self.uring.submitter().register_enable_rings()?;
+            self.enabled = true;
+        }
+        let timeout = Timespec::new()
+            .sec(patience.0 / 1_000_000_000)
+            .nsec((patience.0 % 1_000_000_000) as u32);
+        let arguments = SubmitArgs::new().timespec(&timeout);
+        let flags = ENTER_GET_EVENTS | ENTER_EXTENDED_ARGUMENT;
+        let wanted = u32::from(patience > Nanos::ZERO);
+        // SAFETY: the argument and the timeout that it points to live until the call returns.
+        let entered =
+            unsafe { self.uring.submitter().enter(self.queued, wanted, flags, Some(&arguments)) };
+        let handed_over = match entered {
+            Ok(count) => count as u32,
+            Err(error) if interrupted(&error) => 0,
+            Err(error) => return Err(error),
+        };
+        self.queued -= handed_over;
+        Ok(handed_over)
+    }
+
+    /// Gives every completion that has come, as its slot and the system call's result, and frees
+    /// the slot.
+    pub(crate) fn drain(&mut self, mut completed: impl FnMut(usize, i32)) {
+        for entry in self.uring.completion() {
+            let slot = entry.user_data() as usize;
+            self.busy[slot] = false;
+            completed(slot, entry.result());
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // The kernel tears a ring down some time after its last descriptor is closed. Giving the
+        // file back by hand makes the drive free for others at once; where that fails, later.
+        let _ = self.uring.submitter().unregister_files();
+        let _ = self.uring.submitter().unregister_buffers();
+    }
+}
+
+/// Whether an enter that handed nothing over ended by its timeout or by a signal.
+fn interrupted(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::TIME | Errno::INTR))
+}
+
+/// The best ring that this kernel has: completions run only when asked for (6.1), or at least
+/// without interrupting (5.19), or plain (5.11: the first with timeouts in the enter call).
+fn build(entries: u32) -> io::Result<IoUring> {
+    let deferred = IoUring::builder()
+        .setup_r_disabled()
+        .setup_submit_all()
+        .setup_single_issuer()
+        .setup_coop_taskrun()
+        .setup_defer_taskrun()
+        .build(entries);
+    let refused = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::INVAL);
+    match deferred {
+        Err(error) if refused(&error) => {}
+        made_or_unavailable => return made_or_unavailable,
+    }
+    let cooperative = IoUring::builder()
+        .setup_r_disabled()
+        .setup_submit_all()
+        .setup_coop_taskrun()
+        .build(entries);
+    match cooperative {
+        Err(error) if refused(&error) => IoUring::builder().setup_r_disabled().build(entries),
+        made_or_unavailable => made_or_unavailable,
+    }
+}
