@@ -14,7 +14,7 @@ use writecliff_uring::{Access, DestroyData, Options, UringDevice, open};
 
 const QUEUE_DEPTH: usize = 32;
 const BLOCK: Bytes = Bytes(4096);
-const TURNS: usize = 3;
+const TURNS: usize = 5;
 
 /// What one turn came to.
 struct Turn {
@@ -33,14 +33,33 @@ fn main() {
         println!("SKIPPED: needs root, loop devices and /dev/shm");
         return;
     };
-    println!("{:<12} {:>12} {:>22}", "engine", "IOPS", "own CPU per write");
+    // Once over everything, so that no turn pays for the file's memory.
+    let warm_up = run_ours(&target.path, 2 * seconds);
+    print("(warm-up)", &warm_up);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        print("writecliff", &run_ours(&target.path, seconds));
-        match run_fio(&target.path, seconds) {
-            Some(turn) => print("fio", &turn),
-            None => println!("SKIPPED: fio is not installed"),
+        ours.push(run_ours(&target.path, seconds));
+        theirs.extend(run_fio(&target.path, seconds));
+    }
+    for (engine, turns) in [("writecliff", ours), ("fio", theirs)] {
+        turns.iter().for_each(|turn| print(engine, turn));
+        match median(&turns) {
+            Some(median) => print(&format!("{engine}, median"), &median),
+            None => println!("SKIPPED: {engine} is not installed"),
         }
     }
+}
+
+fn median(turns: &[Turn]) -> Option<Turn> {
+    let middle = |of: fn(&Turn) -> f64| {
+        let mut values: Vec<f64> = turns.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    Some(Turn {
+        iops: middle(|turn| turn.iops)?,
+        processor_us_per_write: middle(|turn| turn.processor_us_per_write)?,
+    })
 }
 
 fn print(engine: &str, turn: &Turn) {
@@ -101,7 +120,7 @@ fn run_fio(path: &str, seconds: u64) -> Option<Turn> {
         .arg(format!("--filename={path}"))
         .output()
         .ok()?;
-    // fio's terse output, version 3: 48 is write KiB/s's neighbour IOPS, 87 and 88 are user and
+    // fio's terse output, version 3, from 0: 48 is the IOPS of writes, 87 and 88 are user and
     // system time in percent of the run.
     let text = String::from_utf8_lossy(&output.stdout);
     let fields: Vec<&str> = text.lines().last()?.split(';').collect();
@@ -122,7 +141,7 @@ impl LoopDevice {
     fn new() -> Option<Self> {
         let directory = TempDir::new_in("/dev/shm").ok()?;
         let file = directory.path().join("target");
-        File::create(&file).ok()?.set_len(1 << 30).ok()?;
+        File::create(&file).ok()?.set_len(256 << 20).ok()?;
         let output = Command::new("losetup")
             .args(["--find", "--show", "--direct-io=on"])
             .arg(&file)

@@ -135,19 +135,20 @@ impl UringDevice {
         self.queued.push(slot);
     }
 
-    /// One system call: hands over what is queued, waits for the first completion, `patience` at
-    /// most, and collects all that have come.
-    fn enter(&mut self, patience: Nanos, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+    /// One system call: hands over what is queued and waits for the first completion, until
+    /// `until` at most. Gives the time right after it.
+    fn enter(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
         let submitted = self.now();
-        let entered = self.ring.enter(patience);
+        let entered = self.ring.enter(until.since(submitted));
         let completed = self.now();
         let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
         for slot in self.queued.drain(..count as usize) {
             self.slots[slot].submitted = submitted;
         }
-        self.collect(completed, done)
+        Ok(completed)
     }
 
+    /// Takes over every completion that has come.
     fn collect(
         &mut self,
         completed: DeviceTime,
@@ -171,13 +172,8 @@ impl UringDevice {
     /// Trims at once, after what is queued before it has been handed over.
     fn trim(&mut self, io: &Io) -> Result<(), DeviceError> {
         if !self.queued.is_empty() {
-            // Its completions are left where they are: the next reap collects them.
-            let submitted = self.now();
-            let entered = self.ring.enter(Nanos::ZERO);
-            let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
-            for slot in self.queued.drain(..count as usize) {
-                self.slots[slot].submitted = submitted;
-            }
+            // What completes here is left where it is: the next reap collects it.
+            self.enter(DeviceTime(0))?;
         }
         let submitted = self.now();
         let result = match self.info.trim {
@@ -297,13 +293,14 @@ impl Device for UringDevice {
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
         let had = done.len();
         done.append(&mut self.trims);
+        let wait_until = match done.len() > had {
+            true => DeviceTime(0),
+            false => until,
+        };
         while self.in_flight() > 0 {
-            let patience = match done.len() > had {
-                true => Nanos::ZERO,
-                false => until.since(self.now()),
-            };
-            self.enter(patience, done)?;
-            if done.len() > had || self.now() >= until {
+            let completed = self.enter(wait_until)?;
+            self.collect(completed, done)?;
+            if done.len() > had || completed >= until {
                 return Ok(());
             }
         }

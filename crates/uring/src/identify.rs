@@ -182,6 +182,67 @@ mod tests {
         assert_eq!(Names::from_ata_page(&page[..100]), None);
     }
 
+    /// A disk in a directory of files.
+    fn disk(attributes: &[(&str, &[u8])]) -> (tempfile::TempDir, Identity) {
+        let directory = tempfile::TempDir::new().unwrap();
+        let sys = directory.path().join("sys");
+        let place = sys.join("dev/block/259:0");
+        let common: &[(&str, &[u8])] = &[
+            ("dev", b"259:0\n"),
+            ("size", b"488397168\n"),
+            ("queue/logical_block_size", b"512\n"),
+            ("queue/physical_block_size", b"4096\n"),
+            ("queue/rotational", b"0\n"),
+            ("queue/discard_max_bytes", b"2147450880\n"),
+            ("queue/scheduler", b"[none] mq-deadline\n"),
+        ];
+        for (name, value) in common.iter().chain(attributes) {
+            let file = place.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, value).unwrap();
+        }
+        let (proc, dev) = (sys.join("proc"), sys.join("dev"));
+        let host = crate::sysfs::Host { sys, proc, dev };
+        let node = host.node("259:0".parse().unwrap()).unwrap();
+        let identity = block_device(&node, Path::new("/dev/x")).unwrap();
+        (directory, identity)
+    }
+
+    #[test]
+    fn an_nvme_drive_tells_its_names() {
+        let (_directory, identity) = disk(&[
+            ("device/model", b"Samsung SSD 970 EVO Plus 250GB          \n"),
+            ("device/serial", b"S4EUNX0N123456     \n"),
+            ("device/firmware_rev", b"2B2QEXM7\n"),
+        ]);
+        assert_eq!(identity.model.as_deref(), Some("Samsung SSD 970 EVO Plus 250GB"));
+        assert_eq!(identity.consent(), "S4EUNX0N123456");
+        assert_eq!(identity.firmware.as_deref(), Some("2B2QEXM7"));
+        assert_eq!(identity.capacity, Bytes(250_059_350_016));
+        assert_eq!((identity.lba_size, identity.physical_block_size), (Bytes(512), Bytes(4096)));
+        assert_eq!(identity.discard_max, Bytes(2_147_450_880));
+        assert_eq!(identity.scheduler.as_deref(), Some("none"));
+    }
+
+    #[test]
+    fn a_scsi_drive_has_its_serial_in_a_page() {
+        let (_directory, identity) = disk(&[
+            ("device/model", b"MTFDDAK240MAV   \n"),
+            ("device/rev", b"MU02\n"),
+            ("device/vpd_pg80", b"\x00\x80\x00\x0C  1301092A3B"),
+        ]);
+        assert_eq!(identity.model.as_deref(), Some("MTFDDAK240MAV"));
+        assert_eq!(identity.serial.as_deref(), Some("1301092A3B"));
+        assert_eq!(identity.firmware.as_deref(), Some("MU02"));
+    }
+
+    #[test]
+    fn a_virtual_disk_without_names_is_named_by_its_path() {
+        let (_directory, identity) = disk(&[("serial", b"\n")]);
+        assert_eq!((&identity.model, &identity.serial), (&None, &None));
+        assert_eq!(identity.consent(), "/dev/x");
+    }
+
     #[test]
     fn the_scheduler_in_use_is_the_one_in_brackets() {
         assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");

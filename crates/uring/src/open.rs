@@ -70,8 +70,15 @@ pub fn block_devices() -> Vec<Inspection> {
         nodes.push(disk);
         nodes.extend(partitions);
     }
-    nodes.retain(|node| node.number_of("size").is_ok_and(|sectors| sectors > 0));
-    nodes.iter().map(|node| look_at(&host, node)).collect()
+    nodes.retain(has_capacity);
+    let looked = nodes.iter().map(|node| (node, look_at(&host, node)));
+    // Devices come and go: what has gone meanwhile is no news.
+    let still_there = looked.filter(|(node, _)| has_capacity(node));
+    still_there.map(|(_, inspection)| inspection).collect()
+}
+
+fn has_capacity(node: &Node) -> bool {
+    node.number_of("size").is_ok_and(|sectors| sectors > 0)
 }
 
 fn look_at(host: &Host, node: &Node) -> Inspection {
@@ -334,4 +341,26 @@ fn not_permitted(error: Errno) -> Refusal {
 
 fn system(path: &Path, doing: &'static str, source: impl Into<io::Error>) -> OpenError {
     OpenError::System { path: path.to_owned(), doing, source: source.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consent_is_the_serial_where_there_is_one() {
+        let identity = Identity {
+            serial: Some("S1DBNSAF123456".to_owned()),
+            model: Some("Samsung SSD 840 EVO 250GB".to_owned()),
+            ..Identity::unknown(Path::new("/dev/sdx"))
+        };
+        let right = DestroyData::named("S1DBNSAF123456");
+        assert!(check_consent(&identity, &right).is_ok());
+        for wrong in ["/dev/sdx", "S1DBNSAF12345", "s1dbnsaf123456", ""] {
+            let error = check_consent(&identity, &DestroyData::named(wrong));
+            let text = error.map_or_else(|error| error.to_string(), |()| "passed".to_owned());
+            assert!(text.contains("--destroy-data-on 'S1DBNSAF123456'"), "{text}");
+            assert!(text.contains("Samsung SSD 840 EVO 250GB"), "{text}");
+        }
+    }
 }

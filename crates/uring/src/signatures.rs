@@ -95,7 +95,7 @@ const LAST_BUT_ONE: &[Place] = &[End(1024), End(8192)];
 const SIGNATURES: &[Signature] = &[
     // Partition tables.
     mark("a GPT partition table", Table, GPT, b"EFI PART"),
-    short_mark("an MBR partition table", Table, &[Start(510)], &[0x55, 0xAA], is_boot_record),
+    short_mark("an MBR partition table or boot record", Table, &[Start(510)], &[0x55, 0xAA], is_boot_record),
     mark("an Apple partition map", Table, &[Start(512), Start(2048), Start(4096)], b"PM\0\0"),
     mark("a BSD disklabel", Table, &[Start(0), Start(64), Start(512), Start(576)], &[0x57, 0x45, 0x56, 0x82]),
     short_mark("a Sun disklabel", Table, &[Start(508)], &[0xDA, 0xBE], is_sun_label),
@@ -103,6 +103,7 @@ const SIGNATURES: &[Signature] = &[
     mark("an AIX disklabel", Table, &[Start(0)], &[0xC9, 0xC2, 0xD4, 0xC1]),
     mark("an Amiga partition table", Table, &[StartSeries { first: 0, step: 512, count: 16 }], b"RDSK"),
     mark("a Windows dynamic disk (LDM)", Content, &[Start(3072), End(512)], b"PRIVHEAD"),
+    mark("a GNU parted loop label", Table, &[Start(0)], b"GNU Parted Loopback"),
     // Filesystems.
     short_mark("an ext2/3/4 filesystem", Content, &[Start(1080)], &[0x53, 0xEF], is_ext),
     mark("an XFS filesystem", Content, &[Start(0)], b"XFSB"),
