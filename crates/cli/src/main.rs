@@ -1,2 +1,30 @@
-//! x
-fn main() {}
+//! The `writecliff` binary: arguments to plans, one file per command.
+
+mod args;
+mod commands;
+mod drive;
+mod error;
+mod live;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Review { drive, options } => commands::run::review(&drive, &options),
+        Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
+        Command::Drives { name: None } => commands::drives::list(),
+        Command::Drives { name: Some(name) } => commands::drives::show(&name),
+        Command::Report { runs, out } => commands::report::report(&runs, out.as_deref()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("writecliff: {error}");
+            error.exit_code()
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `writecliff drives`: the catalogue, and the block devices here with what the guard says.
+
+use std::path::Path;
+
+use writecliff_sim::{Profile, catalogue, load};
+use writecliff_uring::{Inspection, block_devices, inspect};
+
+use super::print;
+use crate::drive::profile;
+use crate::error::CliError;
+
+pub(crate) fn list() -> Result<(), CliError> {
+    let mut text = String::from("Simulated drives (say sim:NAME):\n");
+    let names = catalogue();
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    for name in names {
+        let profile = load(name)?;
+        text += &format!(
+            "  {name:width$}  {:28} {:>8}  {:4.1} % spare  {} x {}\n",
+            profile.identity.model,
+            profile.identity.capacity.to_string(),
+            profile.spare_factor() * 100.0,
+            profile.dies(),
+            profile.nand.kind,
+        );
+    }
+    text += "\nBlock devices here:\n";
+    let devices = block_devices();
+    if devices.is_empty() {
+        text += "  none\n";
+    }
+    devices.iter().for_each(|device| text += &describe(device));
+    print(&text);
+    Ok(())
+}
+
+pub(crate) fn show(name: &str) -> Result<(), CliError> {
+    let simulated = name.strip_prefix("sim:").unwrap_or(name);
+    let text = if name.starts_with("sim:") || !Path::new(name).exists() || name.ends_with(".toml") {
+        describe_profile(simulated, &profile(simulated)?)
+    } else {
+        describe(&inspect(Path::new(name))?)
+    };
+    print(&text);
+    Ok(())
+}
+
+/// A device and the verdict on it, with everything that speaks against it.
+fn describe(device: &Inspection) -> String {
+    let drive = &device.identity;
+    let mut text = format!(
+        "  {}  {}, {}, {}\n",
+        drive.path.display(),
+        drive.model.as_deref().unwrap_or("no model name"),
+        drive.serial.as_deref().unwrap_or("no serial"),
+        drive.capacity
+    );
+    if device.refusals.is_empty() {
+        text += &format!("    may be tested: --destroy-data-on '{}'\n", device.consent);
+    }
+    for refusal in &device.refusals {
+        let lines = refusal.to_string().replace('\n', "\n      ");
+        text += &format!("    refused: {lines}\n");
+    }
+    text
+}
+
+fn describe_profile(name: &str, profile: &Profile) -> String {
+    let keys = toml::to_string(profile).unwrap_or_default();
+    format!(
+        "# Simulated drive sim:{name}\n\
+         # {} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}\n\n{keys}",
+        profile.raw_capacity(),
+        profile.usable_capacity(),
+        profile.spare_factor() * 100.0,
+        profile.dies(),
+        profile.superblock_size(),
+    )
+}

@@ -1,0 +1,49 @@
+//! Everything that ends the program early, and the exit code it ends with.
+
+use std::process::ExitCode;
+
+use writecliff_measure::RunDirectoryError;
+use writecliff_report::ReportError;
+use writecliff_sim::ProfileError;
+use writecliff_suite::RunError;
+use writecliff_uring::OpenError;
+
+/// Why a command did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    RunDirectory(#[from] RunDirectoryError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
+    MeantSimulated { name: String },
+    #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
+    Prompt { source: std::io::Error },
+    #[error("cannot catch Ctrl-C: {0}; nothing was started")]
+    Signals(#[from] ctrlc::Error),
+    #[error("interrupted; what was recorded is kept and shown above")]
+    Interrupted,
+}
+
+impl CliError {
+    /// 1 failed, 2 wrong usage, 3 refused for safety.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Open(error) if error.is_refusal() => ExitCode::from(3),
+            Self::Profile(_)
+            | Self::MeantSimulated { .. }
+            | Self::Run(RunError::Plan(_))
+            | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
+            | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {
+                ExitCode::from(2)
+            }
+            _ => ExitCode::from(1),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The program as a user meets it: messages, exit codes, interruptions, full disks.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
+
+fn writecliff(arguments: &[&str]) -> Output {
+    let output = Command::new(WRITECLIFF).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn record(run: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(run.join("run.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_ends_with_a_summary_and_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let output =
+        writecliff(&["run", "consistency", "sim:tiny", "--duration", "100s", "--out", path(&run)]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = text(&output.stdout);
+    for expected in ["Tiny", "SIMULATED", "IOPS", "report/index.html"] {
+        assert!(summary.contains(expected), "no {expected} in: {summary}");
+    }
+    assert_eq!(record(&run)["status"]["state"], "complete");
+    for file in ["series.parquet", "histograms.parquet", "report/index.html"] {
+        assert!(run.join(file).exists(), "{file}");
+    }
+    assert!(!run.join("journal.jsonl").exists());
+}
+
+#[test]
+fn json_on_standard_output_is_the_run_s_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let arguments = ["run", "consistency", "sim:tiny", "--duration", "30s", "--json", "--out"];
+    let output = writecliff(&[&arguments[..], &[path(&run)]].concat());
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, record(&run));
+}
+
+#[test]
+fn several_runs_make_one_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    for (run, spare) in [(&one, "0"), (&two, "25")] {
+        let arguments = ["run", "consistency", "sim:tiny", "--duration", "30s", "--spare", spare];
+        let output = writecliff(&[&arguments[..], &["--out", path(run)]].concat());
+        assert!(output.status.success());
+    }
+    let page = dir.path().join("page");
+    let output = writecliff(&["report", path(&one), path(&two), "--out", path(&page)]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(page.join("index.html").exists());
+}
+
+#[test]
+fn the_catalogue_and_its_entries_are_printed() {
+    let list = writecliff(&["drives"]);
+    assert_eq!(list.status.code(), Some(0));
+    assert!(text(&list.stdout).contains("samsung-840-evo-250gb"));
+    let one = writecliff(&["drives", "crucial-m500-960gb"]);
+    assert!(text(&one.stdout).contains("pages_per_block = 512"), "{}", text(&one.stdout));
+}
+
+/// What was typed, the exit code, and what the message must say.
+#[test]
+fn mistakes_get_one_clear_message_and_the_right_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let bad_profile = dir.path().join("bad.toml");
+    std::fs::write(&bad_profile, "inherits = \"tiny\"\n[nand]\npage_sise = \"8KiB\"\n").unwrap();
+    let bad_profile = format!("sim:{}", path(&bad_profile));
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let under_a_file = path(dir.path()).to_owned() + "/file/run";
+    let here = path(dir.path());
+    let run = ["run", "consistency", "sim:tiny"];
+    let with = |more: &[&'static str]| [&run[..], more].concat();
+    let cases: Vec<(Vec<&str>, i32, &str)> = vec![
+        (vec![], 2, "Usage"),
+        (vec!["frobnicate"], 2, "unrecognized subcommand"),
+        (vec!["run", "consistancy", "sim:tiny"], 2, "consistency"),
+        (vec!["run", "consistency"], 2, "<DRIVE>"),
+        (vec!["run", "consistency", "sim:tinny"], 2, "did you mean tiny"),
+        (vec!["run", "consistency", "sim:"], 2, "no simulated drive"),
+        (vec!["run", "consistency", "sim:none.toml"], 2, "none.toml"),
+        (vec!["run", "consistency", "tiny"], 2, "say sim:tiny"),
+        (vec!["run", "consistency", &bad_profile], 2, "bad.toml:3: nand.page_sise"),
+        (with(&["--duration", "0s"]), 2, "--duration 0ns"),
+        (with(&["--duration", "999999h"]), 2, "720h"),
+        (with(&["--duration", "five"]), 2, "2000s"),
+        (with(&["--duration", "100"]), 2, "2000s"),
+        (with(&["--spare", "100"]), 2, "--spare 100"),
+        (with(&["--spare", "-5"]), 2, "--spare -5"),
+        (with(&["--spare", "99.99999"]), 2, "nothing is left"),
+        (with(&["--spare", "NaN"]), 2, "--spare NaN"),
+        (with(&["--seed", "-1"]), 2, "--seed"),
+        ([&run[..], &["--out", &under_a_file]].concat(), 1, "cannot make the run directory"),
+        ([&run[..], &["--out", here]].concat(), 2, "is not empty"),
+        (vec!["run", "consistency", "/dev/no-such-drive"], 3, "/dev/no-such-drive"),
+        (vec!["run", "consistency", "/dev/null"], 3, "/dev/null"),
+        (vec!["run", "consistency", here], 3, "directory"),
+        (vec!["report"], 2, "<RUN>"),
+        (vec!["report", here], 1, "run.json"),
+        (vec!["report", "/no/such/run"], 1, "run.json"),
+        (vec!["drives", "samsung-840-evo"], 2, "did you mean samsung-840-evo"),
+    ];
+    for (arguments, code, expected) in cases {
+        let output = writecliff(&arguments);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+        assert!(errors.contains(expected), "{arguments:?} said: {errors}");
+    }
+}
+
+/// Starts a run that would take days of device time, and waits until it has recorded `seconds`.
+fn start_long_run(run: &Path, seconds: usize) -> Child {
+    let mut child = Command::new(WRITECLIFF)
+        .args(["run", "consistency", "sim:tiny", "--duration", "720h", "--every-io", "--out"])
+        .arg(run)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until(&mut child, || seconds_in(&run.join("journal.jsonl")) >= seconds);
+    child
+}
+
+fn seconds_in(journal: &Path) -> usize {
+    let bytes = std::fs::read(journal).unwrap_or_default();
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn wait_until(child: &mut Child, condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
+        assert!(begun.elapsed() < Duration::from_secs(120), "nothing happened for two minutes");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_killed_run_is_read_to_its_last_second() {
+    let dir = tempfile::tempdir().unwrap();
+    for (index, seconds) in [1, 3, 6, 50, 400].into_iter().enumerate() {
+        let run = dir.path().join(format!("run{index}"));
+        let mut child = start_long_run(&run, seconds);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let recorded = seconds_in(&run.join("journal.jsonl"));
+        assert!(recorded >= seconds);
+        assert_eq!(record(&run)["status"]["state"], "running");
+        let output = writecliff(&["report", path(&run)]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("cut off"), "{}", text(&output.stdout));
+        assert!(run.join("report/index.html").exists());
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_run_with_everything_in_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let child = start_long_run(&run, 20);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
+    assert_eq!(record(&run)["status"]["state"], "interrupted");
+    for file in ["series.parquet", "histograms.parquet", "ios.parquet", "report/index.html"] {
+        assert!(run.join(file).exists(), "{file}");
+    }
+}
+
+/// A small file system in memory, unmounted at the end.
+struct SmallDisk {
+    _dir: tempfile::TempDir,
+    mount: PathBuf,
+}
+
+impl SmallDisk {
+    /// `None`, said loudly, where mounting is not allowed.
+    fn of(size: &str) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let mount = dir.path().join("disk");
+        std::fs::create_dir(&mount).unwrap();
+        let options = format!("size={size}");
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&mount);
+        let mounted = command.output().is_ok_and(|output| output.status.success());
+        if !mounted {
+            println!("SKIPPED: a full disk needs root to mount a small file system");
+        }
+        mounted.then_some(Self { _dir: dir, mount })
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.mount).status();
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_run_plainly_and_loses_nothing() {
+    let Some(disk) = SmallDisk::of("1m") else {
+        return;
+    };
+    let run = disk.mount.join("run");
+    let arguments = ["run", "consistency", "sim:tiny", "--duration", "720h", "--out"];
+    let output = writecliff(&[&arguments[..], &[path(&run)]].concat());
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("No space left"), "{errors}");
+    let recorded = seconds_in(&run.join("journal.jsonl"));
+    assert!(recorded > 10, "{recorded}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let output = writecliff(&["report", path(&run), "--out", path(elsewhere.path())]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_stops_the_run_before_it_begins() {
+    let Some(disk) = SmallDisk::of("64k") else {
+        return;
+    };
+    std::fs::write(disk.mount.join("full"), vec![0; 56 << 10]).unwrap();
+    let _ = std::fs::write(disk.mount.join("rest"), vec![0; 64 << 10]);
+    let run = disk.mount.join("run");
+    let output = writecliff(&["run", "consistency", "sim:tiny", "--out", path(&run)]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("No space left"), "{errors}");
+}
+
+/// Same profile, seed and plan: the same bytes from a debug and a release build.
+#[test]
+fn debug_and_release_builds_give_the_same_bytes() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--package", "writecliff-cli", "--message-format=json"])
+        .current_dir(workspace)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let messages = text(&built.stdout);
+    let release = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "writecliff")
+        .find_map(|message| message["executable"].as_str().map(str::to_owned))
+        .expect("cargo names the binary that it built");
+    let dir = tempfile::tempdir().unwrap();
+    for (program, run) in [(WRITECLIFF, "debug"), (&release, "release")] {
+        let output = Command::new(program)
+            .args(["run", "consistency", "sim:tiny", "--duration", "200s", "--every-io", "--out"])
+            .arg(dir.path().join(run))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let (debug, release) = (dir.path().join("debug"), dir.path().join("release"));
+    for file in ["series.parquet", "histograms.parquet", "ios.parquet"] {
+        let read = |run: &Path| std::fs::read(run.join(file)).unwrap();
+        assert_eq!(read(&debug), read(&release), "{file}");
+    }
+    assert_eq!(record(&debug)["outcome"], record(&release)["outcome"]);
+}

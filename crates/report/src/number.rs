@@ -1,0 +1,76 @@
+//! Numbers for a person: thousands apart, no more digits than mean something, units.
+
+use writecliff_device::Nanos;
+
+/// `66,667`.
+pub(crate) fn thousands(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value < -0.5 { format!("-{text}") } else { text }
+}
+
+/// `66,667 IOPS`.
+pub(crate) fn iops(value: f64) -> String {
+    format!("{} IOPS", thousands(value))
+}
+
+/// `273 MB/s`.
+pub(crate) fn megabytes_per_second(value: f64) -> String {
+    format!("{} MB/s", significant(value))
+}
+
+/// `32.4 ms`.
+pub(crate) fn latency(nanos: u64) -> String {
+    Nanos(nanos).to_string()
+}
+
+/// `66 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// `8.86`.
+pub(crate) fn ratio(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// `2,000 s`, `1.5 s`.
+pub(crate) fn seconds(value: f64) -> String {
+    let text = if value.fract() == 0.0 { thousands(value) } else { significant(value) };
+    format!("{text} s")
+}
+
+/// Three significant digits, thousands apart.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        0.0..9.995 => format!("{value:.2}"),
+        9.995..99.95 => format!("{value:.1}"),
+        _ => thousands(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_a_person_writes_them() {
+        assert_eq!(thousands(0.4), "0");
+        assert_eq!(thousands(999.6), "1,000");
+        assert_eq!(thousands(1_234_567.0), "1,234,567");
+        assert_eq!(thousands(-1_234.0), "-1,234");
+        assert_eq!(iops(66_666.7), "66,667 IOPS");
+        assert_eq!(megabytes_per_second(273.07), "273 MB/s");
+        assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");
+        assert_eq!(megabytes_per_second(9.876), "9.88 MB/s");
+        assert_eq!(latency(32_385_000), "32.4 ms");
+        assert_eq!(percent(0.659), "66 %");
+        assert_eq!((seconds(2000.0), seconds(0.5)), ("2,000 s".to_owned(), "0.50 s".to_owned()));
+    }
+}

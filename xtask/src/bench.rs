@@ -1,0 +1,146 @@
+//! `cargo xtask bench`: the speed tables, and Writecliff beside fio on the same device.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::packages;
+use crate::{cargo, run};
+
+const PAIRS: usize = 3;
+const SECONDS: u64 = 8;
+const DEVICE_BYTES: u64 = 1 << 30;
+
+/// Rates of the parts, then whole programs in turn; ratios hold where absolute times do not.
+pub(crate) fn bench() -> Result<(), String> {
+    packages::install(packages::FOR_BENCHMARKS)?;
+    for part in ["writecliff-sim", "writecliff-measure", "writecliff-uring"] {
+        cargo(&["bench", "--quiet", "--package", part])?;
+    }
+    cargo(&["build", "--release", "--package", "writecliff-cli"])?;
+    if !rustix::process::geteuid().is_root() {
+        println!("xtask: SKIPPED the comparison with fio: loop devices need root");
+        return Ok(());
+    }
+    beside_fio()
+}
+
+/// What one program did to the device.
+struct Figure {
+    iops: f64,
+    /// Processor time of the whole program, in microseconds per I/O of the measured phase.
+    cpu_per_io: f64,
+}
+
+fn beside_fio() -> Result<(), String> {
+    let device = LoopDevice::in_memory()?;
+    println!(
+        "\n4KB random writes, QD32, io_uring, O_DIRECT, 1 GiB loop device in memory, {SECONDS} s"
+    );
+    println!(
+        "{:>4} {:>12} {:>12} {:>8} {:>14} {:>14}",
+        "run", "writecliff", "fio", "ratio", "cpu us/io", "fio cpu us/io"
+    );
+    for pair in 1..=PAIRS {
+        let ours = writecliff(&device.path)?;
+        let fio = fio(&device.path)?;
+        println!(
+            "{pair:>4} {:>12.0} {:>12.0} {:>8.2} {:>14.2} {:>14.2}",
+            ours.iops,
+            fio.iops,
+            ours.iops / fio.iops,
+            ours.cpu_per_io,
+            fio.cpu_per_io
+        );
+    }
+    Ok(())
+}
+
+fn writecliff(device: &Path) -> Result<Figure, String> {
+    let out = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let device = device.display().to_string();
+    let arguments = ["run", "consistency", &device, "--destroy-data-on", &device, "--json"];
+    let mut command = Command::new("target/release/writecliff");
+    command.args(arguments).arg("--out").arg(out.path().join("run"));
+    command.args(["--duration", &format!("{SECONDS}s")]);
+    let (json, cpu) = measured(&mut command)?;
+    // The steady window's mean and the rest's weigh the same on a device without a cliff.
+    let iops = number_after(&json, &["\"steady_iops\"", "\"mean\""])?;
+    Ok(Figure { iops, cpu_per_io: cpu / (iops * SECONDS as f64) })
+}
+
+fn fio(device: &Path) -> Result<Figure, String> {
+    let mut command = Command::new("fio");
+    command.arg(format!("--filename={}", device.display()));
+    command.arg(format!("--runtime={SECONDS}"));
+    command.args(
+        "--name=beside --ioengine=io_uring --fixedbufs=1 --registerfiles=1 --iodepth=32 \
+         --rw=randwrite --bs=4k --direct=1 --norandommap=1 --time_based=1 --output-format=json"
+            .split_whitespace(),
+    );
+    let (json, cpu) = measured(&mut command)?;
+    let iops = number_after(&json, &["\"write\"", "\"iops\""])?;
+    Ok(Figure { iops, cpu_per_io: cpu / (iops * SECONDS as f64) })
+}
+
+/// Runs a command; returns what it printed and the processor time it took, in microseconds.
+fn measured(command: &mut Command) -> Result<(String, f64), String> {
+    let before = cpu_of_children()?;
+    let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{command:?} ended with {}: {message}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok((text, cpu_of_children()? - before))
+}
+
+/// User and system time of all children that have ended, from the kernel's own account.
+fn cpu_of_children() -> Result<f64, String> {
+    let stat = std::fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
+    // The fields after the name in brackets; cutime and cstime are the 14th and 15th of them.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: f64 = fields.skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
+    Ok(ticks * 1e6 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// The number behind the last of `keys`, each looked for behind the one before.
+fn number_after(json: &str, keys: &[&str]) -> Result<f64, String> {
+    let missing = || format!("found no {} in: {json}", keys.join(" "));
+    let mut rest = json;
+    for key in keys {
+        rest = rest.split_once(key).ok_or_else(missing)?.1;
+    }
+    let value = rest.trim_start_matches([':', ' ']);
+    let end = value.find([',', '}', '\n']).unwrap_or(value.len());
+    value[..end].trim().parse().map_err(|_| missing())
+}
+
+/// A loop device over a file in memory, detached at the end.
+struct LoopDevice {
+    path: PathBuf,
+    backing: tempfile::NamedTempFile,
+}
+
+impl LoopDevice {
+    fn in_memory() -> Result<Self, String> {
+        let backing =
+            tempfile::NamedTempFile::new_in("/dev/shm").map_err(|error| error.to_string())?;
+        backing.as_file().set_len(DEVICE_BYTES).map_err(|error| error.to_string())?;
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show", "--direct-io=on"]).arg(backing.path());
+        let output = command.output().map_err(|error| format!("cannot run losetup: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("losetup: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        Ok(Self { path, backing })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        if let Err(error) = run(Command::new("losetup").arg("--detach").arg(&self.path)) {
+            eprintln!("xtask: {} is left over: {error}", self.backing.path().display());
+        }
+    }
+}

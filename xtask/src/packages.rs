@@ -1,0 +1,72 @@
+//! Debian packages that tests and benchmarks use beside Rust.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::run;
+
+/// A program and the package that brings it.
+pub(crate) struct Package {
+    program: &'static str,
+    package: &'static str,
+    purpose: &'static str,
+}
+
+const fn package(program: &'static str, package: &'static str, purpose: &'static str) -> Package {
+    Package { program, package, purpose }
+}
+
+/// Without them the tests that need them are skipped.
+pub(crate) const FOR_TESTS: &[Package] = &[
+    package("chromium", "chromium", "opens the report"),
+    package("losetup", "mount", "makes block devices of files"),
+    package("sfdisk", "fdisk", "makes partition tables for the guard to find"),
+    package("mkfs.ext4", "e2fsprogs", "makes file systems for the guard to find"),
+    package("mkswap", "util-linux", "makes swap areas for the guard to find"),
+];
+
+/// The peer that the engine is measured beside.
+pub(crate) const FOR_BENCHMARKS: &[Package] = &[
+    package("fio", "fio", "the peer of the benchmarks"),
+    package("losetup", "mount", "makes block devices of files"),
+];
+
+/// Installs what is missing with apt, when root; otherwise says what is missing.
+pub(crate) fn install(packages: &[Package]) -> Result<(), String> {
+    let missing: Vec<&Package> = packages.iter().filter(|p| !is_installed(p.program)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !rustix::process::geteuid().is_root() || !is_installed("apt-get") {
+        for package in missing {
+            println!(
+                "xtask: MISSING {} ({}): what needs it is skipped; install it with \
+                 `apt-get install {}`",
+                package.program, package.purpose, package.package
+            );
+        }
+        return Ok(());
+    }
+    let names: Vec<&str> = missing.iter().map(|package| package.package).collect();
+    println!("xtask: installing {}", names.join(", "));
+    run(apt().args(["update", "-qq"]))?;
+    run(apt().args(["install", "-qq", "--no-install-recommends", "--yes"]).args(names))
+}
+
+fn apt() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn is_installed(program: &str) -> bool {
+    find(program).is_some()
+}
+
+/// Looks in PATH and where system programs live, which is not in every user's PATH.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    let mut places = std::env::split_paths(&path).chain(system).map(|folder| folder.join(program));
+    places.find(|place| place.is_file())
+}
