@@ -63,7 +63,10 @@ fn median(turns: &[Turn]) -> Option<Turn> {
 }
 
 fn print(engine: &str, turn: &Turn) {
-    println!("{engine:<12} {:>12.0} {:>19.2} µs", turn.iops, turn.processor_us_per_write);
+    println!(
+        "{engine:<20} {:>9.0} IOPS  {:>6.2} µs of own processor time per write",
+        turn.iops, turn.processor_us_per_write
+    );
 }
 
 fn run_ours(path: &str, seconds: u64) -> Turn {

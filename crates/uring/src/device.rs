@@ -27,6 +27,11 @@ const QUEUE_DEPTH_MAX: usize = 4096;
 const IO_SIZE_MAX: Bytes = Bytes::from_mib(64);
 /// A discard goes out in parts of this size, so that a signal does not have to wait for all of it.
 const DISCARD_PART: u64 = 16 << 30;
+/// So many I/Os go to the kernel in one call while a batch is still being filled, the rest with the
+/// next reap. The device works on the first while the last are made: on a loop device in memory at
+/// queue depth 32 that gave 308 K IOPS, against 204 K with the whole batch at once and 250 K with
+/// single I/Os.
+const HAND_OVER: usize = 4;
 /// Places that are read back after a purge.
 const PURGE_SAMPLES: u64 = 64;
 
@@ -48,8 +53,8 @@ pub struct Options {
 ///
 /// It may be opened in one thread and used in another, but from the first I/O on by one only.
 /// A trim runs inside [`submit`](Device::submit), in the calling thread. The clock is
-/// CLOCK_MONOTONIC, read once before and once after each system call that hands I/Os over and
-/// collects them: all I/Os of one call share the readings.
+/// CLOCK_MONOTONIC, read once before each system call that hands I/Os over and once after the one
+/// that collects them: all I/Os of one call share the readings.
 pub struct UringDevice {
     info: DeviceInfo,
     path: PathBuf,
@@ -285,6 +290,9 @@ impl Device for UringDevice {
             match io.operation {
                 Operation::Trim => self.trim(io)?,
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
+            }
+            if self.queued.len() == HAND_OVER {
+                self.enter(DeviceTime(0))?;
             }
         }
         Ok(())
