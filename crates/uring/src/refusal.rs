@@ -96,7 +96,7 @@ pub enum Refusal {
     },
     /// It bears the mark of a filesystem, partition table, array or the like.
     #[error(
-        "{device} has {what} (found at byte {offset}); if its data may go, run `wipefs --all {device}` first, or `blkdiscard -z {device}` where that knows it not"
+        "{device} has {what} (found at byte {offset}); if its data may go, run `wipefs --all {device}` first, or overwrite it with zeros where wipefs finds nothing"
     )]
     Signature {
         /// Where the mark is.
