@@ -13,10 +13,8 @@ const SIMILARITY_MIN: f64 = 0.7;
 
 /// The names of all shipped drives, sorted.
 pub fn catalogue() -> Vec<&'static str> {
-    let mut names: Vec<_> = DRIVES
-        .files()
-        .filter_map(|file| file.path().file_stem()?.to_str())
-        .collect();
+    let mut names: Vec<_> =
+        DRIVES.files().filter_map(|file| file.path().file_stem()?.to_str()).collect();
     names.sort_unstable();
     names
 }
@@ -34,10 +32,8 @@ pub fn load(name: &str) -> Result<Profile, ProfileError> {
 /// # Errors
 /// What is wrong with the file, with its line.
 pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ProfileError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ProfileError::Unreadable { path: path.to_owned(), source })?;
     resolve(ProfileFile::parse(&path.display().to_string(), &text)?)?.check()
 }
 
@@ -47,10 +43,7 @@ fn resolve(mut file: ProfileFile) -> Result<ProfileFile, ProfileError> {
     while let Some(parent) = file.inherits.take() {
         let base = shipped(&parent)?;
         if seen.contains(&parent) {
-            return Err(ProfileError::InheritsItself {
-                file: file.name().to_owned(),
-                parent,
-            });
+            return Err(ProfileError::InheritsItself { file: file.name().to_owned(), parent });
         }
         seen.push(parent);
         file = file.over(base);
@@ -60,15 +53,9 @@ fn resolve(mut file: ProfileFile) -> Result<ProfileFile, ProfileError> {
 
 fn shipped(name: &str) -> Result<ProfileFile, ProfileError> {
     let file = format!("{name}.toml");
-    match DRIVES
-        .get_file(&file)
-        .and_then(|found| found.contents_utf8())
-    {
+    match DRIVES.get_file(&file).and_then(|found| found.contents_utf8()) {
         Some(text) => ProfileFile::parse(&format!("drives/{file}"), text),
-        None => Err(ProfileError::Unknown {
-            name: name.to_owned(),
-            nearest: nearest_to(name),
-        }),
+        None => Err(ProfileError::Unknown { name: name.to_owned(), nearest: nearest_to(name) }),
     }
 }
 
@@ -79,11 +66,7 @@ fn nearest_to(name: &str) -> Vec<String> {
         .filter(|(score, known)| *score >= SIMILARITY_MIN || known.contains(name))
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored
-        .into_iter()
-        .take(3)
-        .map(|(_, known)| known.to_owned())
-        .collect()
+    scored.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -102,13 +85,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest_ones() {
-        let message = load("samsung-840-evo-256gb")
-            .expect_err("no such drive")
-            .to_string();
-        assert!(
-            message.contains("did you mean samsung-840-evo-250gb"),
-            "{message}"
-        );
+        let message = load("samsung-840-evo-256gb").expect_err("no such drive").to_string();
+        assert!(message.contains("did you mean samsung-840-evo-250gb"), "{message}");
     }
 
     fn error_of(text: &str) -> String {
@@ -136,10 +114,7 @@ mod tests {
                 "inherits = \"tiny\"\n[gc]\nquantum = 3\nquantm = 4\n",
                 "own.toml:4: gc.quantm: unknown field",
             ),
-            (
-                "inherits = \"tiny\"\n\n[gcc]\nx = 1\n",
-                "own.toml:3: gcc: unknown field",
-            ),
+            ("inherits = \"tiny\"\n\n[gcc]\nx = 1\n", "own.toml:3: gcc: unknown field"),
             (
                 "inherits = \"tiny\"\n[nand]\nread_time = \"5 parsecs\"\n",
                 "own.toml:3: nand.read_time",
@@ -155,51 +130,27 @@ mod tests {
         ];
         for (text, expected) in cases {
             let message = error_of(text);
-            assert!(
-                message.contains(expected),
-                "{text}\n gave: {message}\n not: {expected}"
-            );
+            assert!(message.contains(expected), "{text}\n gave: {message}\n not: {expected}");
         }
     }
 
     #[test]
     fn drives_that_cannot_work_are_refused_at_the_key_that_says_so() {
         let cases = [
-            (
-                "[nand]\npage_size = \"2KiB\"\n",
-                "own.toml:3: 'nand.page_size'",
-            ),
+            ("[nand]\npage_size = \"2KiB\"\n", "own.toml:3: 'nand.page_size'"),
             ("[nand]\nchannels = 0\n", "own.toml:3: 'nand.channels'"),
-            (
-                "[identity]\ncapacity = \"1TB\"\n",
-                "'nand.blocks_reserved_per_plane'",
-            ),
+            ("[identity]\ncapacity = \"1TB\"\n", "'nand.blocks_reserved_per_plane'"),
             ("[gc]\nfree_low = 1\n", "own.toml:3: 'gc.free_low'"),
             ("[gc]\nfree_high = 1\n", "own.toml:3: 'gc.free_high'"),
             ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),
-            (
-                "[write_buffer]\nsize = \"4KiB\"\n",
-                "own.toml:3: 'write_buffer.size'",
-            ),
-            (
-                "[link]\nread_throughput = \"1B/s\"\n",
-                "own.toml:3: 'link.read_throughput'",
-            ),
-            (
-                "[nand]\nerase_time = \"1h\"\n",
-                "own.toml:3: 'nand.erase_time'",
-            ),
-            (
-                "[identity]\ncapacity = \"1000B\"\n",
-                "own.toml:3: 'identity.capacity'",
-            ),
+            ("[write_buffer]\nsize = \"4KiB\"\n", "own.toml:3: 'write_buffer.size'"),
+            ("[link]\nread_throughput = \"1B/s\"\n", "own.toml:3: 'link.read_throughput'"),
+            ("[nand]\nerase_time = \"1h\"\n", "own.toml:3: 'nand.erase_time'"),
+            ("[identity]\ncapacity = \"1000B\"\n", "own.toml:3: 'identity.capacity'"),
         ];
         for (text, expected) in cases {
             let message = error_of(&format!("inherits = \"tiny\"\n{text}"));
-            assert!(
-                message.contains(expected),
-                "{text}\n gave: {message}\n not: {expected}"
-            );
+            assert!(message.contains(expected), "{text}\n gave: {message}\n not: {expected}");
         }
     }
 }

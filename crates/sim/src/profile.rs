@@ -120,8 +120,21 @@ pub struct Gc {
     pub free_low: u32,
     /// Collection stops when so many superblocks are free.
     pub free_high: u32,
-    /// Pages (4 KiB) copied for each page that the host writes, while collecting.
+    /// Pages (4 KiB) copied for each page that the host writes, while collecting with `free_low`
+    /// or more superblocks free. Below that it grows with the square of `free_low` / free.
     pub quantum: u32,
+}
+
+impl Gc {
+    /// The pacing policy: pages to copy for each page of the host with `free` superblocks free.
+    ///
+    /// A quantum above what the steady state needs makes the drive alternate between full speed
+    /// and collection; one below it lets free superblocks settle where copying just keeps up.
+    pub(crate) fn copies_per_write(&self, free: u32) -> u64 {
+        let (quantum, low) = (u64::from(self.quantum), u64::from(self.free_low));
+        let free = u64::from(free.max(1)).min(low);
+        quantum * low * low / (free * free)
+    }
 }
 
 impl Profile {
@@ -157,9 +170,7 @@ impl Profile {
 
     /// Superblocks that hold host data.
     pub(crate) fn superblocks(&self) -> u32 {
-        self.nand
-            .blocks_per_plane
-            .saturating_sub(self.nand.blocks_reserved_per_plane)
+        self.nand.blocks_per_plane.saturating_sub(self.nand.blocks_reserved_per_plane)
     }
 
     /// The first reason why such a drive could not work, as the key to change and what is wrong.
@@ -247,10 +258,8 @@ impl Profile {
         let spare_superblocks = (self.usable_capacity().0 - capacity.0) / superblock.0;
         let (low, high) = (self.gc.free_low, self.gc.free_high);
         if low < 2 || u64::from(low) >= spare_superblocks {
-            let reason = format!(
-                "{low} free superblocks is not between 2 and {}",
-                spare_superblocks - 1
-            );
+            let reason =
+                format!("{low} free superblocks is not between 2 and {}", spare_superblocks - 1);
             return Some(("gc.free_low", reason));
         }
         if high < low || u64::from(high) >= spare_superblocks {
@@ -306,26 +315,14 @@ impl ProfileFile {
         let tables = DeTable::parse(text).map_err(at)?;
         for (key, value) in tables.get_ref() {
             let line = line_of(text, key.span().start);
-            places.insert(
-                key.get_ref().to_string(),
-                Place {
-                    file: file.to_owned(),
-                    line,
-                },
-            );
+            places.insert(key.get_ref().to_string(), Place { file: file.to_owned(), line });
             let DeValue::Table(section) = value.get_ref() else {
                 continue;
             };
             for inner in section.keys() {
                 let path = format!("{}.{}", key.get_ref(), inner.get_ref());
                 let line = line_of(text, inner.span().start);
-                places.insert(
-                    path,
-                    Place {
-                        file: file.to_owned(),
-                        line,
-                    },
-                );
+                places.insert(path, Place { file: file.to_owned(), line });
             }
         }
         let inherits = match values.remove("inherits") {
@@ -337,12 +334,7 @@ impl ProfileFile {
                 return Err(syntax(line, &message));
             }
         };
-        Ok(Self {
-            file: file.to_owned(),
-            inherits,
-            values,
-            places,
-        })
+        Ok(Self { file: file.to_owned(), inherits, values, places })
     }
 
     /// The file, for messages.
@@ -359,26 +351,14 @@ impl ProfileFile {
             }
         }
         base.places.extend(self.places);
-        Self {
-            file: self.file,
-            inherits: base.inherits,
-            ..base
-        }
+        Self { file: self.file, inherits: base.inherits, ..base }
     }
 
     /// The profile, every key known and present, and the drive able to work.
     pub(crate) fn check(self) -> Result<Profile, ProfileError> {
-        let Self {
-            file,
-            values,
-            places,
-            ..
-        } = self;
+        let Self { file, values, places, .. } = self;
         let place_of = |path: &str| {
-            places.get(path).cloned().unwrap_or_else(|| Place {
-                file: file.clone(),
-                line: 1,
-            })
+            places.get(path).cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
         };
         let profile: Profile = serde_path_to_error::deserialize(values).map_err(|error| {
             let path = error.path().to_string();
@@ -386,32 +366,19 @@ impl ProfileFile {
             ProfileError::Syntax {
                 file,
                 line,
-                message: format!(
-                    "{}: {}",
-                    path.trim_start_matches('.'),
-                    error.inner().message()
-                ),
+                message: format!("{}: {}", path.trim_start_matches('.'), error.inner().message()),
             }
         })?;
         if let Some((key, reason)) = profile.impossibility() {
             let Place { file, line } = place_of(key);
-            return Err(ProfileError::Impossible {
-                file,
-                line,
-                key,
-                reason,
-            });
+            return Err(ProfileError::Impossible { file, line, key, reason });
         }
         Ok(profile)
     }
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    1 + text
-        .bytes()
-        .take(offset)
-        .filter(|byte| *byte == b'\n')
-        .count()
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
 /// Why a profile cannot be used.

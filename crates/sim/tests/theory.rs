@@ -34,10 +34,7 @@ fn perform(ssd: &mut Ssd, io: Io) {
 fn fill(ssd: &mut Ssd) {
     let (capacity, chunk) = (ssd.info().capacity.0, PAGE.0 * 32);
     for offset in (0..capacity).step_by(chunk as usize) {
-        perform(
-            ssd,
-            Io::write(Bytes(offset), Bytes(chunk.min(capacity - offset))),
-        );
+        perform(ssd, Io::write(Bytes(offset), Bytes(chunk.min(capacity - offset))));
     }
 }
 
@@ -62,28 +59,16 @@ fn greedy_closed_form(fill: f64, pages: u32) -> f64 {
     // The trivial root is v = b; the other one lies where the excess turns from negative.
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
-        if excess(middle) < 0.0 {
-            low = middle
-        } else {
-            high = middle
-        }
+        if excess(middle) < 0.0 { low = middle } else { high = middle }
     }
     b / (b - low)
 }
 
 #[test]
 fn the_closed_form_gives_the_published_values() {
-    for (fill, expected) in [
-        (0.72, 1.9853),
-        (0.80, 2.6805),
-        (0.90, 5.1302),
-        (0.95, 9.9807),
-    ] {
+    for (fill, expected) in [(0.72, 1.9853), (0.80, 2.6805), (0.90, 5.1302), (0.95, 9.9807)] {
         let got = greedy_closed_form(fill, 512);
-        assert!(
-            (got - expected).abs() < 2e-4,
-            "fill {fill}: {got} instead of {expected}"
-        );
+        assert!((got - expected).abs() < 2e-4, "fill {fill}: {got} instead of {expected}");
     }
 }
 
@@ -105,10 +90,7 @@ fn greedy_write_amplification_meets_the_closed_form() {
             "spare factor {spare_factor}: measured {measured:.3}, theory {theory:.3}, {:+.2} %",
             error * 100.0
         );
-        assert!(
-            error.abs() < 0.02,
-            "spare factor {spare_factor}: {measured} against {theory}"
-        );
+        assert!(error.abs() < 0.02, "spare factor {spare_factor}: {measured} against {theory}");
     }
 }
 
@@ -122,10 +104,7 @@ fn a_sequential_overwrite_has_a_write_amplification_of_exactly_one() {
     for _ in 0..3 {
         fill(&mut ssd);
     }
-    assert_eq!(
-        ssd.telemetry().write_amplification_since(&before),
-        Some(1.0)
-    );
+    assert_eq!(ssd.telemetry().write_amplification_since(&before), Some(1.0));
 }
 
 #[test]
@@ -187,10 +166,7 @@ fn a_full_drive_with_all_dies_busy_programs_at_their_rate() {
     let dies = f64::from(profile.dies());
     let array = dies * profile.program_size().0 as f64 / profile.nand.program_time.as_secs_f64();
     let measured = rate * f64::from(1 << 17);
-    assert!(
-        (measured / array - 1.0).abs() < 0.02,
-        "{measured} B/s of {array} B/s"
-    );
+    assert!((measured / array - 1.0).abs() < 0.02, "{measured} B/s of {array} B/s");
 }
 
 #[test]
@@ -206,10 +182,7 @@ fn trim_and_secure_erase_give_the_spare_area_back() {
     ssd.purge(Purge::SecureErase).unwrap();
     let erased = overwrite(&mut ssd, &mut random, pages / 2);
     assert!(dirty > 3.0, "dirty {dirty}");
-    assert!(
-        trimmed < 1.2 && erased == 1.0,
-        "after TRIM {trimmed}, after erase {erased}"
-    );
+    assert!(trimmed < 1.2 && erased == 1.0, "after TRIM {trimmed}, after erase {erased}");
 }
 
 #[test]
@@ -226,10 +199,7 @@ fn less_address_space_in_use_means_less_write_amplification() {
         ssd.telemetry().write_amplification_since(&before).unwrap()
     };
     let (whole, three_quarters) = (amplification(1.0), amplification(0.75));
-    assert!(
-        whole > 1.8 * three_quarters,
-        "{whole} against {three_quarters}"
-    );
+    assert!(whole > 1.8 * three_quarters, "{whole} against {three_quarters}");
 }
 
 #[test]

@@ -21,16 +21,8 @@ impl Ssd {
     /// Logical to physical is one to one, and back.
     fn assert_maps_agree(&self) {
         let ftl = &self.ftl;
-        for (lpn, ppa) in ftl
-            .l2p
-            .iter()
-            .enumerate()
-            .filter(|(_, ppa)| **ppa != UNMAPPED)
-        {
-            assert_eq!(
-                ftl.p2l[*ppa as usize], lpn as u32,
-                "slot {ppa} does not lead back"
-            );
+        for (lpn, ppa) in ftl.l2p.iter().enumerate().filter(|(_, ppa)| **ppa != UNMAPPED) {
+            assert_eq!(ftl.p2l[*ppa as usize], lpn as u32, "slot {ppa} does not lead back");
         }
         let mapped = ftl.l2p.iter().filter(|ppa| **ppa != UNMAPPED).count();
         let valid = ftl.p2l.iter().filter(|lpn| **lpn != UNMAPPED).count();
@@ -41,12 +33,7 @@ impl Ssd {
     fn assert_books_agree(&self) {
         let (ftl, blocks) = (&self.ftl, &self.ftl.superblocks);
         let mut counts = vec![0; blocks.count() as usize];
-        for (ppa, _) in ftl
-            .p2l
-            .iter()
-            .enumerate()
-            .filter(|(_, lpn)| **lpn != UNMAPPED)
-        {
+        for (ppa, _) in ftl.p2l.iter().enumerate().filter(|(_, lpn)| **lpn != UNMAPPED) {
             counts[ftl.layout.superblock_of(Ppa(ppa as u32)).0 as usize] += 1;
         }
         let mut by_state = [0; 4];
@@ -58,10 +45,7 @@ impl Ssd {
                 assert_eq!(count, 0, "{id:?} is free and holds data");
             }
         }
-        let open = [&ftl.host, &ftl.copies]
-            .iter()
-            .filter(|f| f.superblock.is_some())
-            .count();
+        let open = [&ftl.host, &ftl.copies].iter().filter(|f| f.superblock.is_some()).count();
         let victims = usize::from(ftl.evacuation.is_some());
         let listed: Vec<_> = blocks.listed().collect();
         let expected = [blocks.free_count() as usize, open, listed.len(), victims];
@@ -72,12 +56,7 @@ impl Ssd {
     }
 
     fn mapped_pages(&self) -> BTreeSet<u32> {
-        let mapped = self
-            .ftl
-            .l2p
-            .iter()
-            .enumerate()
-            .filter(|(_, ppa)| **ppa != UNMAPPED);
+        let mapped = self.ftl.l2p.iter().enumerate().filter(|(_, ppa)| **ppa != UNMAPPED);
         mapped.map(|(lpn, _)| lpn as u32).collect()
     }
 }
@@ -129,11 +108,7 @@ fn run(seed: u64) {
         }
     }
     ssd.assert_invariants();
-    assert_eq!(
-        ssd.mapped_pages(),
-        holding,
-        "a page was lost or came from nowhere"
-    );
+    assert_eq!(ssd.mapped_pages(), holding, "a page was lost or came from nowhere");
     ssd.purge(Purge::SecureErase).expect("listed");
     ssd.assert_invariants();
     assert_eq!(ssd.mapped_pages(), BTreeSet::new());
@@ -190,8 +165,6 @@ fn random_drives_under_random_loads_keep_every_page() {
 /// Replays the seed in WRITECLIFF_SEED; without one, one more seed.
 #[test]
 fn one_seed() {
-    let seed = std::env::var("WRITECLIFF_SEED")
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let seed = std::env::var("WRITECLIFF_SEED").ok().and_then(|text| text.parse().ok());
     run(seed.unwrap_or(60));
 }

@@ -160,8 +160,7 @@ impl Ftl {
     fn invalidate(&mut self, old: u32) {
         if old != UNMAPPED {
             self.p2l[old as usize] = UNMAPPED;
-            self.superblocks
-                .invalidate(self.layout.superblock_of(Ppa(old)));
+            self.superblocks.invalidate(self.layout.superblock_of(Ppa(old)));
         }
     }
 
@@ -172,12 +171,14 @@ impl Ftl {
         self.pace(now, nand);
     }
 
-    /// Each program of the host pays for its share of copying while free superblocks are low.
+    /// Each program of the host pays for its share of copying while free superblocks are low, the
+    /// more the fewer are left.
     fn pace(&mut self, now: DeviceTime, nand: &mut Nand) {
         let free = self.superblocks.free_count();
         self.collecting = free <= self.gc.free_low || (self.collecting && free < self.gc.free_high);
         if self.collecting {
-            let budget = self.gc.quantum * self.layout.slots_per_program;
+            let pages = self.gc.copies_per_write(free) * u64::from(self.layout.slots_per_program);
+            let budget = u32::try_from(pages).unwrap_or(u32::MAX);
             self.evacuate(budget, self.gc.free_high, now, nand);
         }
     }
@@ -215,9 +216,7 @@ impl Ftl {
         if self.superblocks.free_count() >= enough {
             return None;
         }
-        self.superblocks
-            .take_victim()
-            .map(|victim| Evacuation { victim, slot: 0 })
+        self.superblocks.take_victim().map(|victim| Evacuation { victim, slot: 0 })
     }
 
     /// Copies the valid pages of one program of the victim; returns how many those were.
@@ -230,10 +229,7 @@ impl Ftl {
     ) -> u32 {
         let first = self.layout.ppa(victim, slot).0 as usize;
         let program = first..first + self.layout.slots_per_program as usize;
-        let valid = self.p2l[program.clone()]
-            .iter()
-            .filter(|lpn| **lpn != UNMAPPED)
-            .count() as u32;
+        let valid = self.p2l[program.clone()].iter().filter(|lpn| **lpn != UNMAPPED).count() as u32;
         if valid == 0 {
             return 0;
         }

@@ -66,9 +66,7 @@ impl Ssd {
     }
 
     fn write(&mut self, io: &Io) -> DeviceTime {
-        let decoded = self
-            .firmware
-            .serve(self.now, self.profile.firmware.write_time);
+        let decoded = self.firmware.serve(self.now, self.profile.firmware.write_time);
         let data = self.profile.link.write_throughput.time_for(io.length);
         let transfer = self.profile.link.command_time + data;
         let arrived = self.link.transfer(self.now, decoded, transfer);
@@ -81,24 +79,20 @@ impl Ssd {
                 ready = self.read_page(lpn, arrived); // the rest of the page is read and merged
             }
             let admitted = self.buffer.admit(ready);
-            self.ftl
-                .write(lpn, admitted, &mut self.nand, &mut self.buffer);
+            self.ftl.write(lpn, admitted, &mut self.nand, &mut self.buffer);
             completed = completed.max(admitted);
         }
         completed
     }
 
     fn read(&mut self, io: &Io) -> DeviceTime {
-        let decoded = self
-            .firmware
-            .serve(self.now, self.profile.firmware.read_time);
+        let decoded = self.firmware.serve(self.now, self.profile.firmware.read_time);
         let mut in_ram = decoded;
         for (lpn, _) in pages(io) {
             in_ram = in_ram.max(self.read_page(lpn, decoded));
         }
         let data = self.profile.link.read_throughput.time_for(io.length);
-        self.link
-            .transfer(self.now, in_ram, self.profile.link.command_time + data)
+        self.link.transfer(self.now, in_ram, self.profile.link.command_time + data)
     }
 
     /// Brings one page to RAM; a page without data is answered from the map.
@@ -127,11 +121,8 @@ impl Ssd {
 
     /// A command without data: firmware and link.
     fn control_command(&mut self) -> DeviceTime {
-        let decoded = self
-            .firmware
-            .serve(self.now, self.profile.firmware.write_time);
-        self.link
-            .transfer(self.now, decoded, self.profile.link.command_time)
+        let decoded = self.firmware.serve(self.now, self.profile.firmware.write_time);
+        self.link.transfer(self.now, decoded, self.profile.link.command_time)
     }
 }
 
@@ -149,10 +140,7 @@ impl Device for Ssd {
             self.info.check(io)?;
         }
         let depth = self.in_flight.len() + batch.len();
-        assert!(
-            depth <= self.info.queue_depth_max,
-            "{depth} I/Os exceed the queue"
-        );
+        assert!(depth <= self.info.queue_depth_max, "{depth} I/Os exceed the queue");
         for io in batch {
             let completed = match io.operation {
                 Operation::Write => self.write(io),
@@ -163,21 +151,13 @@ impl Device for Ssd {
             let sequence = self.submitted_count;
             self.submitted_count += 1;
             let submitted = self.now;
-            self.in_flight.push(Reverse(InFlight {
-                completed,
-                sequence,
-                submitted,
-                io: *io,
-            }));
+            self.in_flight.push(Reverse(InFlight { completed, sequence, submitted, io: *io }));
         }
         Ok(())
     }
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        let next = self
-            .in_flight
-            .peek()
-            .map_or(DeviceTime::MAX, |Reverse(io)| io.completed);
+        let next = self.in_flight.peek().map_or(DeviceTime::MAX, |Reverse(io)| io.completed);
         self.now = self.now.max(next.min(until));
         while let Some(Reverse(first)) = self.in_flight.peek() {
             if first.completed > self.now {
@@ -203,11 +183,7 @@ impl Device for Ssd {
         for _ in 0..used {
             self.now = self.now.max(self.nand.erase_superblock(self.now));
         }
-        Ok(PurgeOutcome {
-            how,
-            sampled: 0,
-            still_readable: 0,
-        })
+        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
     fn telemetry(&mut self) -> Telemetry {
@@ -231,18 +207,8 @@ struct InFlight {
 
 impl InFlight {
     fn completion(&self) -> Completion {
-        let Self {
-            completed,
-            submitted,
-            io,
-            ..
-        } = *self;
-        Completion {
-            io,
-            submitted,
-            completed,
-            status: Status::Done,
-        }
+        let Self { completed, submitted, io, .. } = *self;
+        Completion { io, submitted, completed, status: Status::Done }
     }
 }
 

@@ -49,12 +49,7 @@ pub(super) struct Superblocks {
 impl Superblocks {
     /// `count` erased superblocks of `pages` pages each.
     pub(super) fn new(count: u32, pages: u32) -> Self {
-        let erased = Superblock {
-            state: State::Free,
-            valid: 0,
-            previous: NONE,
-            next: NONE,
-        };
+        let erased = Superblock { state: State::Free, valid: 0, previous: NONE, next: NONE };
         Self {
             all: vec![erased; count as usize],
             free: (0..count).collect(),
@@ -89,10 +84,7 @@ impl Superblocks {
     /// # Panics
     /// If none is free; garbage collection must have seen to that.
     pub(super) fn open(&mut self) -> SuperblockId {
-        let id = self
-            .free
-            .pop_front()
-            .expect("garbage collection keeps a superblock free");
+        let id = self.free.pop_front().expect("garbage collection keeps a superblock free");
         self.all[id as usize].state = State::Open;
         SuperblockId(id)
     }
@@ -123,11 +115,7 @@ impl Superblocks {
     /// The victim holds nothing valid any more and is erased.
     pub(super) fn erase(&mut self, id: SuperblockId) {
         let block = &mut self.all[id.0 as usize];
-        assert_eq!(
-            (block.state, block.valid),
-            (State::Victim, 0),
-            "erased a superblock in use"
-        );
+        assert_eq!((block.state, block.valid), (State::Victim, 0), "erased a superblock in use");
         block.state = State::Free;
         self.free.push_back(id.0);
         self.erases += 1;
@@ -170,12 +158,7 @@ impl Superblocks {
     }
 
     fn unlink(&mut self, id: u32) {
-        let Superblock {
-            valid,
-            previous,
-            next,
-            ..
-        } = self.all[id as usize];
+        let Superblock { valid, previous, next, .. } = self.all[id as usize];
         match previous {
             NONE => self.by_valid[valid as usize] = next,
             before => self.all[before as usize].next = next,

@@ -63,11 +63,8 @@ impl Die {
         let earliest = ready.max(self.reads_until);
         let programs_left = self.busy_until.since(earliest);
         let follows_a_read = earliest > ready;
-        let running = if follows_a_read {
-            Nanos::ZERO
-        } else {
-            Nanos(programs_left.0 % program.0.max(1))
-        };
+        let running =
+            if follows_a_read { Nanos::ZERO } else { Nanos(programs_left.0 % program.0.max(1)) };
         self.reads_until = earliest + running + read;
         self.busy_until = earliest + programs_left + read;
         self.reads_until
@@ -104,17 +101,9 @@ mod tests {
     #[test]
     fn a_bus_lets_ready_data_pass_a_booking_far_ahead_but_never_exceeds_its_rate() {
         let mut bus = Bus::default();
-        assert_eq!(
-            bus.transfer(DeviceTime(0), DeviceTime(1000), Nanos(10)),
-            DeviceTime(1010)
-        );
-        assert_eq!(
-            bus.transfer(DeviceTime(0), DeviceTime(50), Nanos(10)),
-            DeviceTime(60)
-        );
-        let last = (0..100)
-            .map(|_| bus.transfer(DeviceTime(0), DeviceTime(0), Nanos(10)))
-            .last();
+        assert_eq!(bus.transfer(DeviceTime(0), DeviceTime(1000), Nanos(10)), DeviceTime(1010));
+        assert_eq!(bus.transfer(DeviceTime(0), DeviceTime(50), Nanos(10)), DeviceTime(60));
+        let last = (0..100).map(|_| bus.transfer(DeviceTime(0), DeviceTime(0), Nanos(10))).last();
         assert_eq!(last, Some(DeviceTime(1020)));
     }
 }

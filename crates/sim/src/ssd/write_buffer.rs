@@ -11,21 +11,20 @@ use writecliff_device::DeviceTime;
 pub(super) struct WriteBuffer {
     slots: u32,
     taken: u32,
+    /// Writes are admitted in the order they come.
+    last_admitted: DeviceTime,
     programs: BinaryHeap<Reverse<(DeviceTime, u32)>>,
 }
 
 impl WriteBuffer {
     pub(super) fn new(slots: u32) -> Self {
-        Self {
-            slots,
-            taken: 0,
-            programs: BinaryHeap::new(),
-        }
+        Self { slots, taken: 0, last_admitted: DeviceTime::default(), programs: BinaryHeap::new() }
     }
 
-    /// Takes a slot as soon as one is free, at `arrived` or later; returns that time.
+    /// Takes a slot as soon as one is free, at `arrived` or later and not before the writes that
+    /// came earlier; returns that time.
     pub(super) fn admit(&mut self, arrived: DeviceTime) -> DeviceTime {
-        let mut admitted = arrived;
+        let mut admitted = arrived.max(self.last_admitted);
         while let Some(&Reverse((finished, slots))) = self.programs.peek() {
             if finished > admitted && self.taken < self.slots {
                 break;
@@ -34,11 +33,9 @@ impl WriteBuffer {
             self.taken -= slots;
             self.programs.pop();
         }
-        assert!(
-            self.taken < self.slots,
-            "a full buffer with no program under way"
-        );
+        assert!(self.taken < self.slots, "a full buffer with no program under way");
         self.taken += 1;
+        self.last_admitted = admitted;
         admitted
     }
 
@@ -49,12 +46,7 @@ impl WriteBuffer {
 
     /// When everything that is being programmed at `now` will be in NAND.
     pub(super) fn drained_at(&self, now: DeviceTime) -> DeviceTime {
-        self.programs
-            .iter()
-            .map(|Reverse((finished, _))| *finished)
-            .max()
-            .unwrap_or(now)
-            .max(now)
+        self.programs.iter().map(|Reverse((finished, _))| *finished).max().unwrap_or(now).max(now)
     }
 
     /// Forgets everything: the drive was erased.
@@ -77,7 +69,7 @@ mod tests {
         buffer.hold(2, DeviceTime(200));
         buffer.hold(2, DeviceTime(100));
         assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(100));
-        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(20));
+        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(100), "not before the one ahead");
         assert_eq!(buffer.drained_at(DeviceTime(20)), DeviceTime(200));
         assert_eq!(buffer.admit(DeviceTime(300)), DeviceTime(300));
     }
