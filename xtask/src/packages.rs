@@ -59,14 +59,9 @@ fn apt() -> Command {
     command
 }
 
-fn is_installed(program: &str) -> bool {
-    find(program).is_some()
-}
-
 /// Looks in PATH and where system programs live, which is not in every user's PATH.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
+fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    let mut places = std::env::split_paths(&path).chain(system).map(|folder| folder.join(program));
-    places.find(|place| place.is_file())
+    std::env::split_paths(&path).chain(system).any(|folder| folder.join(program).is_file())
 }

@@ -1,4 +1,5 @@
 //! The program as a user meets it: messages, exit codes, interruptions, full disks.
+#![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -19,17 +19,10 @@ pub fn check(device: &mut dyn Device) {
 
 fn info_is_sane(device: &dyn Device) {
     let info = device.info();
-    assert!(
-        info.lba_size.0.is_power_of_two(),
-        "LBA size {:?}",
-        info.lba_size
-    );
+    assert!(info.lba_size.0.is_power_of_two(), "LBA size {:?}", info.lba_size);
     assert!(info.physical_block_size >= info.lba_size);
     assert!(info.capacity.is_multiple_of(info.lba_size));
-    assert!(
-        info.capacity >= Bytes::from_mib(1),
-        "conformance wants at least 1 MiB"
-    );
+    assert!(info.capacity >= Bytes::from_mib(1), "conformance wants at least 1 MiB");
     assert!(info.queue_depth_max >= 1);
     assert!(info.io_size_max >= info.lba_size);
 }
@@ -41,10 +34,7 @@ fn bad_ios_are_refused_whole(device: &mut dyn Device) {
     let overflowing = Io::read(Bytes(u64::MAX - info.lba_size.0 + 1), info.lba_size);
     for bad in [past_end, overflowing] {
         let refused = device.submit(&[good, bad]);
-        assert!(
-            matches!(refused, Err(DeviceError::OutOfRange { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(DeviceError::OutOfRange { .. })), "{refused:?}");
     }
     let empty = Io::write(Bytes::ZERO, Bytes::ZERO);
     let odd_length = Io::write(Bytes::ZERO, Bytes(info.lba_size.0 - 1));
@@ -52,32 +42,21 @@ fn bad_ios_are_refused_whole(device: &mut dyn Device) {
     let too_long = Io::write(Bytes::ZERO, info.io_size_max + info.lba_size);
     for bad in [empty, odd_length, odd_offset, too_long] {
         let refused = device.submit(&[good, bad]);
-        assert!(
-            matches!(refused, Err(DeviceError::Misaligned { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(DeviceError::Misaligned { .. })), "{refused:?}");
     }
     let mut done = Vec::new();
     let until = device.now() + Nanos::from_millis(20);
     device.reap(until, &mut done).expect("reap after refusals");
-    assert!(
-        done.is_empty(),
-        "a refused batch must not be submitted in part: {done:?}"
-    );
+    assert!(done.is_empty(), "a refused batch must not be submitted in part: {done:?}");
 }
 
 fn idling_reaches_its_time(device: &mut dyn Device) {
     let until = device.now() + Nanos::from_millis(5);
     let mut done = Vec::new();
     device.reap(until, &mut done).expect("idle");
-    assert!(
-        device.now() >= until,
-        "idling must move the clock to its end"
-    );
+    assert!(device.now() >= until, "idling must move the clock to its end");
     assert!(done.is_empty());
-    device
-        .reap(DeviceTime(0), &mut done)
-        .expect("a deadline in the past");
+    device.reap(DeviceTime(0), &mut done).expect("a deadline in the past");
     assert!(device.now() >= until, "time must not go back");
 }
 
@@ -110,28 +89,20 @@ fn every_io_completes_once(device: &mut dyn Device) {
         let before = device.now();
         device.submit(batch).expect("submit");
         let answers = drain(device, batch.len());
-        assert!(
-            answers.iter().all(|c| c.submitted >= before),
-            "submitted before it was asked"
-        );
+        assert!(answers.iter().all(|c| c.submitted >= before), "submitted before it was asked");
         answered.extend(answers);
     }
     let key = |io: &Io| (io.operation as u8, io.offset, io.length);
     let mut answers: Vec<Io> = answered.iter().map(|c| c.io).collect();
     asked.sort_by_key(key);
     answers.sort_by_key(key);
-    assert_eq!(
-        asked, answers,
-        "every I/O must complete exactly once, as it was asked"
-    );
+    assert_eq!(asked, answers, "every I/O must complete exactly once, as it was asked");
 }
 
 fn a_deadline_does_not_lose_ios(device: &mut dyn Device) {
     let size = device.info().lba_size;
     let depth = device.info().queue_depth_max.min(8);
-    let batch: Vec<Io> = (0..depth as u64)
-        .map(|i| Io::write(size * i, size))
-        .collect();
+    let batch: Vec<Io> = (0..depth as u64).map(|i| Io::write(size * i, size)).collect();
     device.submit(&batch).expect("submit");
     let mut done = Vec::new();
     let now = device.now();
@@ -145,18 +116,14 @@ fn a_trim_may_cover_the_whole_device(device: &mut dyn Device) {
         return;
     }
     let capacity = device.info().capacity;
-    device
-        .submit(&[Io::trim(Bytes::ZERO, capacity)])
-        .expect("submit");
+    device.submit(&[Io::trim(Bytes::ZERO, capacity)]).expect("submit");
     assert_eq!(drain(device, 1)[0].io.operation, Operation::Trim);
 }
 
 fn telemetry_only_grows(device: &mut dyn Device) {
     let before = device.telemetry();
     let size = device.info().lba_size;
-    device
-        .submit(&[Io::write(Bytes::ZERO, size)])
-        .expect("submit");
+    device.submit(&[Io::write(Bytes::ZERO, size)]).expect("submit");
     drain(device, 1);
     let after = device.telemetry();
     assert!(after.host_written >= before.host_written);
@@ -171,25 +138,13 @@ fn drain(device: &mut dyn Device, count: usize) -> Vec<Completion> {
         let had = done.len();
         let until = device.now() + Nanos::from_secs(30);
         device.reap(until, &mut done).expect("reap");
-        assert!(
-            done.len() > had,
-            "{count} I/Os in flight, {had} completed, then 30 s of silence"
-        );
-        assert!(
-            done[had..].is_sorted_by_key(|c| c.completed),
-            "out of order: {done:?}"
-        );
+        assert!(done.len() > had, "{count} I/Os in flight, {had} completed, then 30 s of silence");
+        assert!(done[had..].is_sorted_by_key(|c| c.completed), "out of order: {done:?}");
     }
     assert_eq!(done.len(), count, "more completions than I/Os");
     for completion in &done {
-        assert!(
-            completion.completed >= completion.submitted,
-            "{completion:?}"
-        );
-        assert!(
-            completion.completed <= device.now(),
-            "completed in the future: {completion:?}"
-        );
+        assert!(completion.completed >= completion.submitted, "{completion:?}");
+        assert!(completion.completed <= device.now(), "completed in the future: {completion:?}");
         assert_eq!(completion.status, Status::Done, "{completion:?}");
     }
     done

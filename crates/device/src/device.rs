@@ -168,10 +168,7 @@ impl Telemetry {
 
     /// Bytes programmed into NAND since `earlier`; `None` if the drive does not count them.
     pub fn nand_written_since(&self, earlier: &Self) -> Option<Bytes> {
-        self.nand_written?
-            .0
-            .checked_sub(earlier.nand_written?.0)
-            .map(Bytes)
+        self.nand_written?.0.checked_sub(earlier.nand_written?.0).map(Bytes)
     }
 }
 
@@ -248,10 +245,7 @@ impl DeviceInfo {
         }
         match io.offset.0.checked_add(io.length.0) {
             Some(end) if end <= self.capacity.0 => Ok(()),
-            _ => Err(DeviceError::OutOfRange {
-                io: *io,
-                capacity: self.capacity,
-            }),
+            _ => Err(DeviceError::OutOfRange { io: *io, capacity: self.capacity }),
         }
     }
 }

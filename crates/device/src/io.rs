@@ -55,38 +55,22 @@ pub struct Completion {
 impl Io {
     /// A read of `length` bytes at `offset`.
     pub const fn read(offset: Bytes, length: Bytes) -> Self {
-        Self {
-            operation: Operation::Read,
-            offset,
-            length,
-        }
+        Self { operation: Operation::Read, offset, length }
     }
 
     /// A write of `length` bytes at `offset`.
     pub const fn write(offset: Bytes, length: Bytes) -> Self {
-        Self {
-            operation: Operation::Write,
-            offset,
-            length,
-        }
+        Self { operation: Operation::Write, offset, length }
     }
 
     /// A trim of `length` bytes at `offset`.
     pub const fn trim(offset: Bytes, length: Bytes) -> Self {
-        Self {
-            operation: Operation::Trim,
-            offset,
-            length,
-        }
+        Self { operation: Operation::Trim, offset, length }
     }
 
     /// A flush of everything acknowledged so far.
     pub const fn flush() -> Self {
-        Self {
-            operation: Operation::Flush,
-            offset: Bytes::ZERO,
-            length: Bytes::ZERO,
-        }
+        Self { operation: Operation::Flush, offset: Bytes::ZERO, length: Bytes::ZERO }
     }
 }
 

@@ -106,11 +106,7 @@ impl Throughput {
 impl Iops {
     /// The rate of `count` I/Os over `span`; zero over an empty span.
     pub fn over(count: u64, span: Nanos) -> Self {
-        Self(if span.0 == 0 {
-            0.0
-        } else {
-            count as f64 / span.as_secs_f64()
-        })
+        Self(if span.0 == 0 { 0.0 } else { count as f64 / span.as_secs_f64() })
     }
 
     /// The rate as a plain number.
@@ -241,20 +237,11 @@ const RATE: Spelling = Spelling {
 impl Spelling {
     /// Reads a decimal number and a unit; refuses what is not a whole number of base units.
     fn parse(&self, text: &str) -> Result<u64, ParseUnitError> {
-        let error = || ParseUnitError {
-            got: text.to_owned(),
-            what: self.what,
-            example: self.example,
-        };
-        let split = text
-            .find(|c: char| c.is_ascii_alphabetic())
-            .ok_or_else(error)?;
+        let error =
+            || ParseUnitError { got: text.to_owned(), what: self.what, example: self.example };
+        let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(error)?;
         let (number, suffix) = (text[..split].trim(), &text[split..]);
-        let &(_, unit) = self
-            .suffixes
-            .iter()
-            .find(|(s, _)| *s == suffix)
-            .ok_or_else(error)?;
+        let &(_, unit) = self.suffixes.iter().find(|(s, _)| *s == suffix).ok_or_else(error)?;
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
         if !digits(whole) || (number.contains('.') && !digits(fraction)) || fraction.len() > 12 {
@@ -381,42 +368,18 @@ mod tests {
 
     #[test]
     fn text_without_a_known_unit_is_refused_with_an_example() {
-        for text in [
-            "",
-            "12",
-            "s",
-            "1.s",
-            ".5s",
-            "-1s",
-            "1e3s",
-            "0.5ns",
-            "5 parsecs",
-            "1..2s",
-        ] {
+        for text in ["", "12", "s", "1.s", ".5s", "-1s", "1e3s", "0.5ns", "5 parsecs", "1..2s"] {
             let error = text.parse::<Nanos>().expect_err(text);
             assert!(error.to_string().contains("2000s"), "{error}");
         }
         assert!("4 kib".parse::<Bytes>().is_err());
         assert!("99999999999TiB".parse::<Bytes>().is_err());
-        assert!(
-            "99999999999999999999999999999999999999999s"
-                .parse::<Nanos>()
-                .is_err()
-        );
+        assert!("99999999999999999999999999999999999999999s".parse::<Nanos>().is_err());
     }
 
     #[test]
     fn exact_text_reads_back_as_the_same_value() {
-        for value in [
-            0,
-            1,
-            512,
-            4096,
-            1_000_000,
-            250_000_000_000,
-            250_059_350_016,
-            u64::MAX,
-        ] {
+        for value in [0, 1, 512, 4096, 1_000_000, 250_000_000_000, 250_059_350_016, u64::MAX] {
             assert_eq!(Bytes(value).exact().parse(), Ok(Bytes(value)));
             assert_eq!(Nanos(value).exact().parse(), Ok(Nanos(value)));
         }

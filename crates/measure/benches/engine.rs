@@ -42,11 +42,7 @@ impl Null {
             purges: Vec::new(),
             scheduler: None,
         };
-        Self {
-            info,
-            now: DeviceTime(0),
-            in_flight: Vec::new(),
-        }
+        Self { info, now: DeviceTime(0), in_flight: Vec::new() }
     }
 }
 
@@ -68,22 +64,13 @@ impl Device for Null {
         for io in self.in_flight.drain(..) {
             let submitted = self.now;
             self.now = submitted + Nanos(1000);
-            done.push(Completion {
-                io,
-                submitted,
-                completed: self.now,
-                status: Status::Done,
-            });
+            done.push(Completion { io, submitted, completed: self.now, status: Status::Done });
         }
         Ok(())
     }
 
     fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
-        Ok(PurgeOutcome {
-            how,
-            sampled: 0,
-            still_readable: 0,
-        })
+        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
     fn telemetry(&mut self) -> Telemetry {
@@ -101,14 +88,8 @@ fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
         recorder.begin_phase("null", Telemetry::default());
         let span = Bytes::from_gib(1024);
         let ios = RandomUniform::new(Operation::Write, span, Bytes(4096), 1).take(IOS);
-        let load = Load {
-            ios,
-            queue_depth: 32,
-            duration: None,
-        };
-        record(&mut Null::new(), load, &mut recorder, &mut |_| {
-            ControlFlow::Continue(())
-        })
-        .expect("nothing can fail");
+        let load = Load { ios, queue_depth: 32, duration: None };
+        record(&mut Null::new(), load, &mut recorder, &mut |_| ControlFlow::Continue(()))
+            .expect("nothing can fail");
     });
 }

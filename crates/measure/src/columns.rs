@@ -34,10 +34,7 @@ pub(crate) struct LatencyRow {
 
 impl LatencyRow {
     pub(crate) fn counted(&self) -> LatencyCount {
-        LatencyCount {
-            latency: self.latency_ns,
-            count: self.count,
-        }
+        LatencyCount { latency: self.latency_ns, count: self.count }
     }
 }
 
@@ -59,9 +56,8 @@ fn write_rows<T>(path: &Path, rows: impl Iterator<Item = io::Result<T>>) -> io::
 where
     for<'a> &'a [T]: RecordWriter<T>,
 {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(Default::default()))
-        .build();
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(Default::default())).build();
     let mut group: Vec<T> = Vec::new();
     let schema = group.as_slice().schema().map_err(io_error)?;
     let mut writer = SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties))
@@ -73,10 +69,7 @@ where
             group.push(row?);
         }
         let mut row_group = writer.next_row_group().map_err(io_error)?;
-        group
-            .as_slice()
-            .write_to_row_group(&mut row_group)
-            .map_err(io_error)?;
+        group.as_slice().write_to_row_group(&mut row_group).map_err(io_error)?;
         row_group.close().map_err(io_error)?;
     }
     writer.close().map_err(io_error)?;
@@ -101,8 +94,7 @@ pub(crate) fn read_latencies(path: &Path) -> io::Result<Vec<LatencyRow>> {
 fn read<T>(path: &Path, convert: impl Fn(&Row) -> Result<T, ParquetError>) -> io::Result<Vec<T>> {
     let reader = SerializedFileReader::new(File::open(path)?).map_err(io_error)?;
     let rows = reader.get_row_iter(None).map_err(io_error)?;
-    rows.map(|row| row.and_then(|row| convert(&row)).map_err(io_error))
-        .collect()
+    rows.map(|row| row.and_then(|row| convert(&row)).map_err(io_error)).collect()
 }
 
 /// In the order of [`Sample`]'s fields, as the derived writer puts them.

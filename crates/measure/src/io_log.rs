@@ -33,9 +33,7 @@ pub(crate) struct IoEncoder {
 
 impl IoEncoder {
     pub(crate) fn new(origin: DeviceTime) -> Self {
-        Self {
-            last_completed: origin,
-        }
+        Self { last_completed: origin }
     }
 
     pub(crate) fn encode(&mut self, completion: &Completion, out: &mut Vec<u8>) {
@@ -57,10 +55,7 @@ pub(crate) struct IoDecoder<R> {
 
 impl<R: Read> IoDecoder<R> {
     pub(crate) fn new(bytes: R) -> Self {
-        Self {
-            bytes,
-            completed_ns: 0,
-        }
+        Self { bytes, completed_ns: 0 }
     }
 
     fn decode(&mut self) -> io::Result<IoRow> {
@@ -115,12 +110,7 @@ mod tests {
 
     fn completion(io: Io, submitted: u64, completed: u64) -> Completion {
         let (submitted, completed) = (DeviceTime(submitted), DeviceTime(completed));
-        Completion {
-            io,
-            submitted,
-            completed,
-            status: Status::Done,
-        }
+        Completion { io, submitted, completed, status: Status::Done }
     }
 
     #[test]
@@ -132,11 +122,7 @@ mod tests {
                 origin,
                 origin + 70_000,
             ),
-            completion(
-                Io::read(Bytes(512), Bytes(512)),
-                origin + 3,
-                origin + 70_000,
-            ),
+            completion(Io::read(Bytes(512), Bytes(512)), origin + 3, origin + 70_000),
             completion(Io::flush(), origin + 5, origin + 9_000_000_000),
         ];
         let mut encoder = IoEncoder::new(DeviceTime(origin));

@@ -41,8 +41,7 @@ impl LatencyHistogram {
 
     /// Counts what another histogram gave as [`counts`](Self::counts).
     pub fn add(&mut self, counted: LatencyCount) {
-        self.buckets
-            .saturating_record_n(counted.latency, counted.count);
+        self.buckets.saturating_record_n(counted.latency, counted.count);
     }
 
     /// How many latencies were counted.
@@ -82,10 +81,7 @@ mod tests {
             let truth = latencies[(percent / 100.0 * 100_000.0) as usize - 1] as f64;
             let got = histogram.percentile(percent).0 as f64;
             let error = (got / truth - 1.0) * 100.0;
-            assert!(
-                (0.0..=LATENCY_ERROR_PERCENT).contains(&error),
-                "p{percent}: {error} %"
-            );
+            assert!((0.0..=LATENCY_ERROR_PERCENT).contains(&error), "p{percent}: {error} %");
         }
     }
 

@@ -61,14 +61,8 @@ pub fn record<I: Iterator<Item = Io>>(
     watch: &mut dyn FnMut(&Sample) -> ControlFlow<()>,
 ) -> Result<(), RecordError> {
     let start = device.now();
-    let end = load
-        .duration
-        .map_or(DeviceTime::MAX, |duration| start + duration);
-    let mut second = Second {
-        index: 0,
-        start,
-        end: end.min(start + Nanos::from_secs(1)),
-    };
+    let end = load.duration.map_or(DeviceTime::MAX, |duration| start + duration);
+    let mut second = Second { index: 0, start, end: end.min(start + Nanos::from_secs(1)) };
     let mut queue = Queue::new(load.ios, load.queue_depth);
     let mut done = Vec::with_capacity(load.queue_depth);
 
@@ -97,16 +91,7 @@ pub fn record<I: Iterator<Item = Io>>(
     }
     let stopped = device.now().min(end);
     if stopped > second.start {
-        close(
-            Second {
-                end: stopped,
-                ..second
-            },
-            end,
-            device,
-            recorder,
-            watch,
-        )?;
+        close(Second { end: stopped, ..second }, end, device, recorder, watch)?;
     }
     drain(device, queue.in_flight)
 }
@@ -132,21 +117,13 @@ fn close(
     let sample = recorder.end_second(second.index, second.start, second.end, telemetry)?;
     if let (0, 1.., Some(errno)) = (sample.ios(), sample.failed, errno) {
         let failed = sample.failed;
-        return Err(RecordError::EveryIoFailed {
-            second: second.index,
-            failed,
-            errno,
-        });
+        return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
     }
     if watch(sample).is_break() {
         return Err(RecordError::Interrupted);
     }
     let (index, start) = (second.index + 1, second.end);
-    Ok(Second {
-        index,
-        start,
-        end: end.min(start + Nanos::from_secs(1)),
-    })
+    Ok(Second { index, start, end: end.min(start + Nanos::from_secs(1)) })
 }
 
 /// Waits for what is still in flight; its completions belong to no second.
@@ -171,18 +148,12 @@ struct Queue<I> {
 
 impl<I: Iterator<Item = Io>> Queue<I> {
     fn new(ios: I, depth: usize) -> Self {
-        Self {
-            ios,
-            depth,
-            in_flight: 0,
-            batch: Vec::with_capacity(depth),
-        }
+        Self { ios, depth, in_flight: 0, batch: Vec::with_capacity(depth) }
     }
 
     fn fill(&mut self, device: &mut dyn Device) -> Result<(), DeviceError> {
         self.batch.clear();
-        self.batch
-            .extend(self.ios.by_ref().take(self.depth - self.in_flight));
+        self.batch.extend(self.ios.by_ref().take(self.depth - self.in_flight));
         if self.batch.is_empty() {
             return Ok(());
         }

@@ -58,10 +58,8 @@ impl Recorder {
             counts: Counts::default(),
             latencies: LatencyHistogram::default(),
             telemetry: Telemetry::default(),
-            every_io: every_io.then(|| EveryIo {
-                encoder: IoEncoder::new(origin),
-                bytes: Vec::new(),
-            }),
+            every_io: every_io
+                .then(|| EveryIo { encoder: IoEncoder::new(origin), bytes: Vec::new() }),
             last_sample: None,
         }
     }
@@ -79,10 +77,7 @@ impl Recorder {
 
     /// The span from `start` to `end` as the run's files count time.
     pub fn span(&self, start: DeviceTime, end: DeviceTime) -> PhaseSpan {
-        PhaseSpan {
-            start: start.since(self.origin),
-            length: end.since(start),
-        }
+        PhaseSpan { start: start.since(self.origin), length: end.since(start) }
     }
 
     /// Ends recording; what is on disk takes its final form.
@@ -132,10 +127,7 @@ impl Recorder {
         telemetry: Telemetry,
     ) -> Result<&Sample, RunDirectoryError> {
         let sample = self.sample(second, start, end, &telemetry);
-        let bytes = self
-            .every_io
-            .as_ref()
-            .map_or(&[][..], |every_io| &every_io.bytes);
+        let bytes = self.every_io.as_ref().map_or(&[][..], |every_io| &every_io.bytes);
         self.directory.append(&sample, &self.latencies, bytes)?;
         self.telemetry = telemetry;
         self.counts = Counts::default();
@@ -156,12 +148,7 @@ impl Recorder {
         let counts = &self.counts;
         let [reads, writes, trims, flushes] = counts.by_operation;
         let span = end - start;
-        let percentile = |percent| {
-            self.latencies
-                .percentile(percent)
-                .0
-                .min(counts.latency_max_ns)
-        };
+        let percentile = |percent| self.latencies.percentile(percent).0.min(counts.latency_max_ns);
         Sample {
             phase: self.phase.clone(),
             second,

@@ -97,27 +97,17 @@ impl RunDirectory {
         record: &impl Serialize,
         every_io: bool,
     ) -> Result<Self, RunDirectoryError> {
-        let create = |source| RunDirectoryError::Create {
-            path: path.to_owned(),
-            source,
-        };
+        let create = |source| RunDirectoryError::Create { path: path.to_owned(), source };
         fs::create_dir_all(path).map_err(create)?;
         if fs::read_dir(path).map_err(create)?.next().is_some() {
-            return Err(RunDirectoryError::NotEmpty {
-                path: path.to_owned(),
-            });
+            return Err(RunDirectoryError::NotEmpty { path: path.to_owned() });
         }
         let journal = File::create_new(path.join(JOURNAL)).map_err(create)?;
         let io_journal = match every_io {
             true => Some(File::create_new(path.join(IO_JOURNAL)).map_err(create)?),
             false => None,
         };
-        let directory = Self {
-            path: path.to_owned(),
-            journal,
-            io_journal,
-            line: Vec::new(),
-        };
+        let directory = Self { path: path.to_owned(), journal, io_journal, line: Vec::new() };
         directory.write_record(record)?;
         Ok(directory)
     }
@@ -142,10 +132,7 @@ impl RunDirectory {
         };
         write().map_err(|source| {
             let _ = fs::remove_file(&partial);
-            RunDirectoryError::Write {
-                path: path.clone(),
-                source,
-            }
+            RunDirectoryError::Write { path: path.clone(), source }
         })
     }
 
@@ -186,20 +173,15 @@ impl Recording {
         let record = path.join(RECORD);
         let record: R = fs::read(&record)
             .and_then(|text| Ok(serde_json::from_slice(&text)?))
-            .map_err(|source| RunDirectoryError::Read {
-                path: record,
-                source,
-            })?;
+            .map_err(|source| RunDirectoryError::Read { path: record, source })?;
         Ok((record, Self::read(path)?))
     }
 
     fn read(path: &Path) -> Result<Self, RunDirectoryError> {
         let journal = path.join(JOURNAL);
         if journal.exists() {
-            return read_journal(&journal).map_err(|source| RunDirectoryError::Read {
-                path: journal,
-                source,
-            });
+            return read_journal(&journal)
+                .map_err(|source| RunDirectoryError::Read { path: journal, source });
         }
         let read_error = |name| {
             let path = path.join(name);
@@ -214,9 +196,7 @@ impl Recording {
 
     /// The samples of one phase.
     pub fn phase<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
-        self.samples
-            .iter()
-            .filter(move |sample| sample.phase == name)
+        self.samples.iter().filter(move |sample| sample.phase == name)
     }
 
     /// All service times of a phase between two of its seconds.
@@ -234,12 +214,7 @@ impl Recording {
 /// Finishes what a run that was cut off could not: the journals become Parquet files.
 fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     let at = |name| path.join(name);
-    let write_error = |name| {
-        move |source| RunDirectoryError::Write {
-            path: at(name),
-            source,
-        }
-    };
+    let write_error = |name| move |source| RunDirectoryError::Write { path: at(name), source };
     let recording = read_journal(&at(JOURNAL)).map_err(write_error(SERIES))?;
     columns::write(&at(SERIES), recording.samples.into_iter().map(Ok))
         .map_err(write_error(SERIES))?;
@@ -256,23 +231,18 @@ fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
 
 /// Every whole line; the last may be torn.
 fn read_journal(path: &Path) -> io::Result<Recording> {
-    let mut recording = Recording {
-        samples: Vec::new(),
-        latencies: Vec::new(),
-    };
+    let mut recording = Recording { samples: Vec::new(), latencies: Vec::new() };
     let mut lines = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
         let Entry { sample, latencies }: Entry<Sample, Vec<LatencyCount>> =
             serde_json::from_slice(&line)?;
-        recording
-            .latencies
-            .extend(latencies.into_iter().map(|counted| LatencyRow {
-                phase: sample.phase.clone(),
-                second: sample.second,
-                latency_ns: counted.latency,
-                count: counted.count,
-            }));
+        recording.latencies.extend(latencies.into_iter().map(|counted| LatencyRow {
+            phase: sample.phase.clone(),
+            second: sample.second,
+            latency_ns: counted.latency,
+            count: counted.count,
+        }));
         recording.samples.push(sample);
         line.clear();
     }

@@ -28,11 +28,7 @@ impl Statistics {
         let count = sorted.len();
         let mean = values.iter().sum::<f64>() / count as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count as f64;
-        let variation = if mean == 0.0 {
-            0.0
-        } else {
-            variance.sqrt() / mean
-        };
+        let variation = if mean == 0.0 { 0.0 } else { variance.sqrt() / mean };
         Some(Self {
             mean,
             median: f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]),
@@ -83,9 +79,6 @@ mod tests {
         assert_eq!(drift(&[5.0; 10]), 0.0);
         assert!((drift(&[90.0, 100.0, 110.0]) - 0.2).abs() < 1e-12);
         assert!((drift(&[110.0, 100.0, 90.0]) + 0.2).abs() < 1e-12);
-        assert_eq!(
-            (drift(&[]), drift(&[7.0]), drift(&[0.0, 0.0])),
-            (0.0, 0.0, 0.0)
-        );
+        assert_eq!((drift(&[]), drift(&[7.0]), drift(&[0.0, 0.0])), (0.0, 0.0, 0.0));
     }
 }

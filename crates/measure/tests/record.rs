@@ -1,4 +1,5 @@
 //! Recording on a device whose every completion is known beforehand.
+#![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -41,14 +42,7 @@ impl Scripted {
             scheduler: None,
         };
         let (now, free_at) = (DeviceTime(77), DeviceTime(77));
-        Self {
-            info,
-            now,
-            free_at,
-            pause,
-            status,
-            in_flight: Vec::new(),
-        }
+        Self { info, now, free_at, pause, status, in_flight: Vec::new() }
     }
 }
 
@@ -69,21 +63,13 @@ impl Device for Scripted {
             }
             self.free_at = end;
             let (submitted, completed, status) = (self.now, end, self.status);
-            self.in_flight.push(Completion {
-                io: *io,
-                submitted,
-                completed,
-                status,
-            });
+            self.in_flight.push(Completion { io: *io, submitted, completed, status });
         }
         Ok(())
     }
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        let next = self
-            .in_flight
-            .first()
-            .map_or(DeviceTime::MAX, |io| io.completed);
+        let next = self.in_flight.first().map_or(DeviceTime::MAX, |io| io.completed);
         self.now = self.now.max(next.min(until));
         let now = self.now;
         done.extend(self.in_flight.extract_if(.., |io| io.completed <= now));
@@ -91,11 +77,7 @@ impl Device for Scripted {
     }
 
     fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
-        Ok(PurgeOutcome {
-            how,
-            sampled: 0,
-            still_readable: 0,
-        })
+        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
     fn telemetry(&mut self) -> Telemetry {
@@ -115,11 +97,7 @@ fn writes() -> RandomUniform {
 }
 
 fn load(seconds: u64) -> Load<RandomUniform> {
-    Load {
-        ios: writes(),
-        queue_depth: 4,
-        duration: Some(Nanos::from_secs(seconds)),
-    }
+    Load { ios: writes(), queue_depth: 4, duration: Some(Nanos::from_secs(seconds)) }
 }
 
 fn go_on(_: &Sample) -> ControlFlow<()> {
@@ -127,10 +105,7 @@ fn go_on(_: &Sample) -> ControlFlow<()> {
 }
 
 fn samples(path: &Path) -> Vec<Sample> {
-    Recording::open::<serde_json::Value>(path)
-        .unwrap()
-        .1
-        .samples
+    Recording::open::<serde_json::Value>(path).unwrap().1.samples
 }
 
 #[test]
@@ -146,17 +121,11 @@ fn every_second_is_a_sample_and_a_pause_is_seconds_of_nothing() {
     let counts: Vec<u64> = samples.iter().map(|sample| sample.writes).collect();
     assert_eq!(counts, [99, 100, 0, 0, 0, 50, 100, 100]);
     assert!(samples.iter().all(|sample| sample.span_ns == SECOND));
-    let starts: Vec<u64> = samples
-        .iter()
-        .map(|sample| sample.start_ns / SECOND)
-        .collect();
+    let starts: Vec<u64> = samples.iter().map(|sample| sample.start_ns / SECOND).collect();
     assert_eq!(starts, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(samples[2].latency_max_ns, 0);
     // Four in flight: the one that hit the pause was submitted 4 x 10 ms before second 2.
-    assert_eq!(
-        samples[5].latency_max_ns,
-        3_540_000_000
-    );
+    assert_eq!(samples[5].latency_max_ns, 3_540_000_000);
     assert_eq!(samples[1].latency_p50_ns, 40_000_000);
     assert!((samples[1].queue_depth - 4.0).abs() < 1e-9);
     assert_eq!(samples[1].written_bytes, 100 * 4096);
@@ -168,23 +137,10 @@ fn a_load_that_ends_leaves_a_shorter_last_sample() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    let load = Load {
-        ios: writes().take(125),
-        queue_depth: 4,
-        duration: None,
-    };
-    record(
-        &mut Scripted::new(0..0, Status::Done),
-        load,
-        &mut recorder,
-        &mut go_on,
-    )
-    .unwrap();
+    let load = Load { ios: writes().take(125), queue_depth: 4, duration: None };
+    record(&mut Scripted::new(0..0, Status::Done), load, &mut recorder, &mut go_on).unwrap();
     recorder.finish().unwrap();
-    let spans: Vec<_> = samples(&path)
-        .iter()
-        .map(|s| (s.writes, s.span_ns))
-        .collect();
+    let spans: Vec<_> = samples(&path).iter().map(|s| (s.writes, s.span_ns)).collect();
     // The 125th ends at the very edge of what was measured and is in the sample that it closes.
     assert_eq!(spans.iter().map(|(writes, _)| writes).sum::<u64>(), 125);
     assert_eq!(spans[1].1, SECOND / 4);
@@ -197,20 +153,12 @@ fn a_device_that_fails_everything_is_left_alone_after_a_second() {
     let mut recorder = recorder(&path, false);
     let mut device = Scripted::new(0..0, Status::Failed(5));
     let ended = record(&mut device, load(100), &mut recorder, &mut go_on);
-    let Err(RecordError::EveryIoFailed {
-        second: 0,
-        failed: 99,
-        errno: 5,
-    }) = ended
-    else {
+    let Err(RecordError::EveryIoFailed { second: 0, failed: 99, errno: 5 }) = ended else {
         panic!("{ended:?}");
     };
     drop(recorder);
     let samples = samples(&path);
-    assert_eq!(
-        (samples.len(), samples[0].failed, samples[0].ios()),
-        (1, 99, 0)
-    );
+    assert_eq!((samples.len(), samples[0].failed, samples[0].ios()), (1, 99, 0));
 }
 
 #[test]
@@ -220,11 +168,7 @@ fn a_watcher_can_break_off() {
     let mut recorder = recorder(&path, true);
     let mut device = Scripted::new(0..0, Status::Done);
     let ended = record(&mut device, load(100), &mut recorder, &mut |sample| {
-        if sample.second == 2 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if sample.second == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(ended, Err(RecordError::Interrupted)));
     recorder.finish().unwrap();
@@ -254,22 +198,12 @@ fn a_damaged_line_is_an_error_and_not_fewer_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    record(
-        &mut Scripted::new(0..0, Status::Done),
-        load(3),
-        &mut recorder,
-        &mut go_on,
-    )
-    .unwrap();
+    record(&mut Scripted::new(0..0, Status::Done), load(3), &mut recorder, &mut go_on).unwrap();
     drop(recorder);
     let journal = path.join("journal.jsonl");
     let text =
-        std::fs::read_to_string(&journal)
-            .unwrap()
-            .replacen("\"second\":1", "\"second\":x", 1);
+        std::fs::read_to_string(&journal).unwrap().replacen("\"second\":1", "\"second\":x", 1);
     std::fs::write(&journal, text).unwrap();
-    let error = Recording::open::<serde_json::Value>(&path)
-        .unwrap_err()
-        .to_string();
+    let error = Recording::open::<serde_json::Value>(&path).unwrap_err().to_string();
     assert!(error.contains("journal.jsonl"), "{error}");
 }

@@ -120,7 +120,7 @@ fn render(runs: &[Run]) -> Result<String, ReportError> {
         views: views(runs),
         figures: FIGURES.iter().map(|figure| figure_part(figure, runs)).collect(),
         style: include_str!("../templates/page.css"),
-        pictures: serde_json::to_string(&pictures)?.replace("</", "<\\/"),
+        pictures: serde_json::to_string(&pictures)?.replace('<', "\\u003c"),
         plotly: plotly_script(),
         script: include_str!("../templates/page.js"),
     };

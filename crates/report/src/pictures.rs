@@ -2,9 +2,10 @@
 //!
 //! Every dot is a second. Colours of text and grid come from the page's style sheet, at display.
 
-use plotly::common::{Anchor, DashType, Font, Marker, MarkerSymbol, Mode, Title};
+use plotly::common::{Anchor, DashType, Font, Marker, MarkerSymbol, Mode, Orientation, Title};
 use plotly::layout::{
-    Annotation, Axis, AxisType, Layout, Legend, Margin, Shape, ShapeLayer, ShapeLine, ShapeType,
+    Annotation, Axis, AxisType, ItemSizing, Layout, Legend, Margin, Shape, ShapeLayer, ShapeLine,
+    ShapeType,
 };
 use plotly::{Scatter, Trace};
 use serde::Serialize;
@@ -77,7 +78,7 @@ pub(crate) struct Ranges {
     has_dead: bool,
     /// Log10 of the shortest and longest latency shown, in microseconds.
     latency: (f64, f64),
-    /// Top of the write amplification axis.
+    /// Log10 of the top of the write amplification axis.
     amplification: f64,
 }
 
@@ -102,9 +103,10 @@ impl Ranges {
             top: nice_top(steady.map(|sample| sample.iops().get()).fold(0.0, f64::max)),
             has_dead,
             latency: (micros(shortest).log10().floor(), micros(longest).log10().ceil()),
-            amplification: nice_top(
-                all().filter_map(Sample::write_amplification).fold(1.0, f64::max),
-            ),
+            amplification: all()
+                .filter_map(Sample::write_amplification)
+                .fold(10.0, f64::max)
+                .log10(),
         }
     }
 }
@@ -180,14 +182,21 @@ fn latency_picture(run: &Run, ranges: &Ranges) -> (Vec<Box<dyn Trace>>, Layout) 
         .range(vec![ranges.latency.0, ranges.latency.1])
         .tick_values(decades)
         .tick_text(names);
-    (data, with_legend(layout(0.0, ranges.end, axis.title(title("service time")))))
+    (data, with_legend(layout(0.0, ranges.end, axis)))
 }
 
 fn inside_picture(run: &Run, ranges: &Ranges) -> (Vec<Box<dyn Trace>>, Layout) {
     let points: Vec<_> = whole_seconds(run)
         .filter_map(|sample| Some((f64::from(sample.second), sample.write_amplification()?)))
         .collect();
-    let axis = linear_axis(ranges.amplification).title(title("write amplification"));
+    let ticks = vec![1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+    let names = ticks.iter().map(|value| short(*value)).collect();
+    let axis = Axis::new()
+        .type_(AxisType::Log)
+        .range(vec![-0.05, ranges.amplification + 0.05])
+        .tick_values(ticks)
+        .tick_text(names)
+        .title(title("write amplification"));
     let data = vec![dots("write amplification", &thinned(&points), PURPLE)];
     (data, layout(0.0, ranges.end, axis).show_legend(false))
 }
@@ -198,7 +207,7 @@ fn dots(name: &str, points: &[(f64, f64)], colour: &'static str) -> Box<dyn Trac
         .name(name)
         .mode(Mode::Markers)
         .marker(Marker::new().size(4).opacity(0.65).color(colour))
-        .hover_template("t = %{x} s: %{y:,.5~r}<extra></extra>")
+        .hover_template("t = %{x} s: %{y:,.4~r}<extra></extra>")
         .web_gl_mode(false)
 }
 
@@ -243,7 +252,8 @@ fn layout(from: f64, end: f64, y: Axis) -> Layout {
 
 fn with_legend(layout: Layout) -> Layout {
     let legend = Legend::new().x(0.0).y(1.02).y_anchor(Anchor::Bottom);
-    layout.show_legend(true).legend(legend.orientation(plotly::common::Orientation::Horizontal))
+    let legend = legend.item_sizing(ItemSizing::Constant);
+    layout.show_legend(true).legend(legend.orientation(Orientation::Horizontal))
 }
 
 /// The cliff as a line with its time, and the steady window shaded.
@@ -253,7 +263,7 @@ fn with_marks(layout: Layout, run: &Run, from: f64) -> Layout {
     let mut notes = Vec::new();
     if let Some(cliff) = outcome.cliff_s.map(f64::from).filter(|cliff| *cliff >= from) {
         shapes.push(upright(cliff, cliff).line(line(ORANGE)));
-        notes.push(note(cliff, &format!("cliff at {cliff} s"), ORANGE));
+        notes.push(note(cliff, &format!("cliff at {cliff} s"), ORANGE).x_anchor(Anchor::Left));
     }
     if from == 0.0 {
         let start = f64::from(outcome.steady_from_s);
@@ -262,7 +272,7 @@ fn with_marks(layout: Layout, run: &Run, from: f64) -> Layout {
         shapes.push(
             upright(start, end).fill_color(GREY).opacity(0.12).line(ShapeLine::new().width(0.0)),
         );
-        notes.push(note(start, "steady window", GREY));
+        notes.push(note(end, "steady window", GREY).x_anchor(Anchor::Right));
     }
     layout.shapes(shapes).annotations(notes)
 }
@@ -288,7 +298,6 @@ fn note(at: f64, text: &str, colour: &'static str) -> Annotation {
         .text(text)
         .x(at)
         .x_ref("x")
-        .x_anchor(Anchor::Left)
         .y(1.0)
         .y_ref("paper")
         .y_anchor(Anchor::Bottom)

@@ -3,18 +3,18 @@
 (() => {
   const runs = JSON.parse(document.getElementById("pictures").textContent);
   const buttons = [...document.querySelectorAll(".switch button")];
-  const config = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  const config = { displayModeBar: false, responsive: true };
   let chosen = runs.map((_, index) => index);
 
   function themed(layout) {
-    const style = getComputedStyle(document.documentElement);
+    const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(name).trim();
     const axis = (own) => ({ ...own, gridcolor: colour("--line"), linecolor: colour("--line"), tickcolor: colour("--line"), fixedrange: window.innerWidth < 600 });
     return {
       ...layout,
       xaxis: axis(layout.xaxis),
       yaxis: axis(layout.yaxis),
-      font: { family: style.getPropertyValue("font-family") || "system-ui, sans-serif", size: 13, color: colour("--ink") },
+      font: { family: style.fontFamily, size: 13, color: colour("--ink") },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       autosize: true,
@@ -43,12 +43,17 @@
     for (const view of document.querySelectorAll(".plots")) {
       view.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
       view.replaceChildren();
+      const waiting = [];
       for (const index of chosen) {
         const picture = runs[index].pictures.find((one) => "view-" + one.view === view.id);
         if (!picture) continue;
         const [element, plot] = figure(runs[index]);
         view.append(element);
         plot.setAttribute("aria-label", runs[index].label);
+        waiting.push([plot, picture]);
+      }
+      // Only now, with all of them in place, is each one as wide as it will be.
+      for (const [plot, picture] of waiting) {
         Plotly.newPlot(plot, picture.data, themed(structuredClone(picture.layout)), config);
       }
     }

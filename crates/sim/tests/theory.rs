@@ -1,5 +1,6 @@
 //! The drive against closed forms: write amplification of greedy garbage collection, and the
 //! latency of a read that waits for nobody.
+#![allow(clippy::unwrap_used)]
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -72,13 +72,7 @@ impl Plan {
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        let refuse = |option, got: String, reason: String| {
-            Err(PlanError {
-                option,
-                got,
-                reason,
-            })
-        };
+        let refuse = |option, got: String, reason: String| Err(PlanError { option, got, reason });
         if self.duration < Nanos::from_secs(1) || self.duration > Nanos::from_secs(30 * 86_400) {
             let reason = "the random writes last between 1s and 720h".to_owned();
             return refuse("--duration", self.duration.exact(), reason);
@@ -102,11 +96,7 @@ impl Plan {
         }
         if self.demands().queue_depth > drive.queue_depth_max {
             let reason = format!("the drive takes {} I/Os at once", drive.queue_depth_max);
-            return refuse(
-                "a queue depth of",
-                self.demands().queue_depth.to_string(),
-                reason,
-            );
+            return refuse("a queue depth of", self.demands().queue_depth.to_string(), reason);
         }
         Ok(())
     }
@@ -191,14 +181,9 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let torture: Vec<&Sample> = recording.phase(TORTURE).collect();
     let iops = iops_of(torture.iter().copied());
     let mut warnings = Vec::new();
-    let recorded: Nanos = torture
-        .iter()
-        .fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
+    let recorded: Nanos = torture.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
     if recorded < plan.duration {
-        warnings.push(Warning::Incomplete {
-            recorded,
-            planned: plan.duration,
-        });
+        warnings.push(Warning::Incomplete { recorded, planned: plan.duration });
     }
     let steady_from = steady_from(plan, iops.len());
     let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
@@ -212,14 +197,9 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     }
     if (window.len()) < WINDOW_MIN {
         let seconds = iops.len() as u32;
-        warnings.push(Warning::TooShort {
-            seconds,
-            window: window.len() as u32,
-        });
+        warnings.push(Warning::TooShort { seconds, window: window.len() as u32 });
     } else if drift.abs() > DRIFT_MAX {
-        warnings.push(Warning::NotSteady {
-            percent: drift * 100.0,
-        });
+        warnings.push(Warning::NotSteady { percent: drift * 100.0 });
     }
     let outcome = Outcome {
         fill_megabytes_per_second: fill_rate(recording),
@@ -232,13 +212,9 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         } else {
             0.0
         },
-        steady_latency: latency_figures(recording, &torture, window.clone()),
+        steady_latency: latency_figures(recording, &torture, window),
         steady_write_amplification: amplification(&torture[steady_from..]),
-        longest_ns: torture
-            .iter()
-            .map(|sample| sample.latency_max_ns)
-            .max()
-            .unwrap_or(0),
+        longest_ns: torture.iter().map(|sample| sample.latency_max_ns).max().unwrap_or(0),
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
     (Some(outcome), warnings)
@@ -247,11 +223,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
 /// The steady window's first second: from the plan, or from what was recorded if that ended before.
 fn steady_from(plan: &Plan, recorded: usize) -> usize {
     let planned = plan.duration.as_secs_f64() * STEADY_SHARE;
-    let from = if planned < recorded as f64 {
-        planned
-    } else {
-        recorded as f64 * STEADY_SHARE
-    };
+    let from = if planned < recorded as f64 { planned } else { recorded as f64 * STEADY_SHARE };
     from as usize
 }
 
@@ -260,10 +232,7 @@ fn steady_from(plan: &Plan, recorded: usize) -> usize {
 fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
     let median = |seconds: &[f64]| Statistics::of(seconds).map_or(0.0, |s| s.median);
     let fresh = median(&iops[..FRESH_SECONDS.min(iops.len())]);
-    let top = iops
-        .iter()
-        .take(FRESH_SECONDS)
-        .fold(fresh, |top, iops| top.max(*iops));
+    let top = iops.iter().take(FRESH_SECONDS).fold(fresh, |top, iops| top.max(*iops));
     let fallen = |fresh: f64, second: usize| {
         let next = &iops[second..iops.len().min(second + CLIFF_SECONDS)];
         let mean = next.iter().sum::<f64>() / next.len() as f64;
@@ -282,13 +251,8 @@ fn latency_figures(
     torture: &[&Sample],
     window: std::ops::Range<u32>,
 ) -> LatencyFigures {
-    let in_window = torture
-        .iter()
-        .filter(|sample| window.contains(&sample.second));
-    let max_ns = in_window
-        .map(|sample| sample.latency_max_ns)
-        .max()
-        .unwrap_or(0);
+    let in_window = torture.iter().filter(|sample| window.contains(&sample.second));
+    let max_ns = in_window.map(|sample| sample.latency_max_ns).max().unwrap_or(0);
     let latencies = recording.latencies(TORTURE, window);
     let percentile = |percent| latencies.percentile(percent).0.min(max_ns);
     LatencyFigures {
@@ -302,10 +266,7 @@ fn latency_figures(
 
 fn amplification(samples: &[&Sample]) -> Option<f64> {
     let host: u64 = samples.iter().map(|sample| sample.written_bytes).sum();
-    let nand: u64 = samples
-        .iter()
-        .map(|sample| sample.nand_written_bytes)
-        .sum::<Option<_>>()?;
+    let nand: u64 = samples.iter().map(|sample| sample.nand_written_bytes).sum::<Option<_>>()?;
     (host > 0).then(|| nand as f64 / host as f64)
 }
 
@@ -358,10 +319,7 @@ mod tests {
 
     #[test]
     fn spare_area_is_what_the_span_leaves() {
-        let plan = Plan {
-            spare_percent: 25.0,
-            ..Plan::default()
-        };
+        let plan = Plan { spare_percent: 25.0, ..Plan::default() };
         assert_eq!(plan.span(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
         assert_eq!(Plan::default().span(Bytes(u64::MAX)).0 % 4096, 0);
     }

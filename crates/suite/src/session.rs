@@ -76,9 +76,7 @@ impl<'a> Session<'a> {
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: jiff::Timestamp::now()
-                .strftime("%Y-%m-%dT%H:%M:%SZ")
-                .to_string(),
+            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             status: Status::Running,
             plan: plan.clone(),
             drive: device.info().clone(),
@@ -90,12 +88,7 @@ impl<'a> Session<'a> {
         };
         let directory = RunDirectory::create(path, &record, every_io)?;
         let recorder = Recorder::new(directory, device.now(), every_io);
-        Ok(Self {
-            device,
-            recorder,
-            record,
-            watch,
-        })
+        Ok(Self { device, recorder, record, watch })
     }
 
     pub(crate) fn drive(&self) -> &DeviceInfo {
@@ -108,21 +101,14 @@ impl<'a> Session<'a> {
             self.record.warnings.push(Warning::NotPurged);
             return Ok(());
         };
-        let progress = Progress {
-            sample: None,
-            step: "purge",
-            fraction: 0.0,
-        };
+        let progress = Progress { sample: None, step: "purge", fraction: 0.0 };
         if (self.watch)(&progress).is_break() {
             return Err(RecordError::Interrupted.into());
         }
         let outcome = self.device.purge(how)?;
         if outcome.still_readable > 0 {
             let (still_readable, sampled) = (outcome.still_readable, outcome.sampled);
-            self.record.warnings.push(Warning::PurgeIneffective {
-                still_readable,
-                sampled,
-            });
+            self.record.warnings.push(Warning::PurgeIneffective { still_readable, sampled });
         } else if how != Purge::SecureErase {
             self.record.warnings.push(Warning::WeakPurge { how });
         }
@@ -149,11 +135,7 @@ impl<'a> Session<'a> {
                 Extent::Time(all) => nanos as f64 / all.0 as f64,
                 Extent::Bytes(all) => bytes as f64 / all as f64,
             };
-            watch(&Progress {
-                sample: Some(sample),
-                step: name,
-                fraction: fraction.min(1.0),
-            })
+            watch(&Progress { sample: Some(sample), step: name, fraction: fraction.min(1.0) })
         });
         let span = self.recorder.span(start, self.device.now());
         let after = self.device.telemetry();
@@ -172,13 +154,7 @@ impl<'a> Session<'a> {
         let start = self.recorder.span(start, start).start;
         let name = name.to_owned();
         self.recorder.begin_phase(&name, before);
-        let phase = Phase {
-            name,
-            start,
-            length: Nanos::ZERO,
-            before,
-            after: before,
-        };
+        let phase = Phase { name, start, length: Nanos::ZERO, before, after: before };
         self.record.phases.push(phase);
         Ok(self.recorder.directory().write_record(&self.record)?)
     }
@@ -189,19 +165,13 @@ impl<'a> Session<'a> {
         let status = match &ended {
             Ok(()) => Status::Complete,
             Err(error) if error.is_interruption() => Status::Interrupted,
-            Err(error) => Status::Failed {
-                error: error.to_string(),
-            },
+            Err(error) => Status::Failed { error: error.to_string() },
         };
-        let concluded = self
-            .recorder
-            .finish()
-            .map_err(RunError::from)
-            .and_then(|directory| {
-                let (_, recording) = Recording::open::<RunRecord>(directory.path())?;
-                self.record.conclude(&recording, status);
-                Ok(directory.write_record(&self.record)?)
-            });
+        let concluded = self.recorder.finish().map_err(RunError::from).and_then(|directory| {
+            let (_, recording) = Recording::open::<RunRecord>(directory.path())?;
+            self.record.conclude(&recording, status);
+            Ok(directory.write_record(&self.record)?)
+        });
         match ended {
             Err(error) if !error.is_interruption() => Err(error),
             _ => concluded.map(|()| self.record),

@@ -18,12 +18,7 @@ impl Sequential {
     /// If `block` is zero.
     pub fn new(operation: Operation, span: Bytes, block: Bytes) -> Self {
         assert!(block.0 > 0, "an I/O has a length");
-        Self {
-            operation,
-            next: Bytes::ZERO,
-            span,
-            block,
-        }
+        Self { operation, next: Bytes::ZERO, span, block }
     }
 }
 
@@ -34,11 +29,7 @@ impl Iterator for Sequential {
         let offset = self.next;
         let length = self.block.min(Bytes(self.span.0.saturating_sub(offset.0)));
         self.next = offset + length;
-        (length.0 > 0).then_some(Io {
-            operation: self.operation,
-            offset,
-            length,
-        })
+        (length.0 > 0).then_some(Io { operation: self.operation, offset, length })
     }
 }
 
@@ -56,17 +47,9 @@ impl RandomUniform {
     /// # Panics
     /// If `span` does not hold one `block`.
     pub fn new(operation: Operation, span: Bytes, block: Bytes, seed: u64) -> Self {
-        assert!(
-            block.0 > 0 && span >= block,
-            "a span of {span} holds no block of {block}"
-        );
+        assert!(block.0 > 0 && span >= block, "a span of {span} holds no block of {block}");
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self {
-            operation,
-            blocks: span.0 / block.0,
-            block,
-            random,
-        }
+        Self { operation, blocks: span.0 / block.0, block, random }
     }
 }
 
@@ -77,11 +60,7 @@ impl Iterator for RandomUniform {
     fn next(&mut self) -> Option<Io> {
         let scaled = u128::from(self.random.next_u64()) * u128::from(self.blocks);
         let offset = self.block * (scaled >> 64) as u64;
-        Some(Io {
-            operation: self.operation,
-            offset,
-            length: self.block,
-        })
+        Some(Io { operation: self.operation, offset, length: self.block })
     }
 }
 
@@ -94,10 +73,7 @@ mod tests {
         let ios: Vec<Io> = Sequential::new(Operation::Write, Bytes(10_240), Bytes(4096)).collect();
         let ranges: Vec<_> = ios.iter().map(|io| (io.offset.0, io.length.0)).collect();
         assert_eq!(ranges, [(0, 4096), (4096, 4096), (8192, 2048)]);
-        assert_eq!(
-            Sequential::new(Operation::Read, Bytes(0), Bytes(4096)).next(),
-            None
-        );
+        assert_eq!(Sequential::new(Operation::Read, Bytes(0), Bytes(4096)).next(), None);
     }
 
     #[test]
@@ -110,10 +86,7 @@ mod tests {
             hits[(io.offset.0 / 4096) as usize] += 1;
         }
         // 1000 expected per block, standard deviation 31.
-        assert!(
-            hits.iter().all(|hits| (800..1200).contains(hits)),
-            "{hits:?}"
-        );
+        assert!(hits.iter().all(|hits| (800..1200).contains(hits)), "{hits:?}");
     }
 
     #[test]
