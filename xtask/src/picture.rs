@@ -8,7 +8,7 @@ use crate::{cargo, run};
 
 const PICTURE: &str = "docs/cliff.png";
 /// The head of the page, the verdict and the first picture.
-const WINDOW: &str = "--window-size=1040,640";
+const WINDOW: &str = "--window-size=1040,830";
 
 /// Runs the README's first command and takes a picture of the top of its report.
 pub(crate) fn picture() -> Result<(), String> {

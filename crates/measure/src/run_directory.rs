@@ -33,11 +33,12 @@ pub struct RunDirectory {
 }
 
 /// Everything that was recorded of a run, second by second.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
     /// One a second, in order.
     pub samples: Vec<Sample>,
-    latencies: Vec<LatencyRow>,
+    /// The latency counts of each sample.
+    latencies: Vec<Vec<LatencyCount>>,
 }
 
 /// One line of the journal.
@@ -187,11 +188,11 @@ impl Recording {
             let path = path.join(name);
             |source| RunDirectoryError::Read { path, source }
         };
-        Ok(Self {
-            samples: columns::read_samples(&path.join(SERIES)).map_err(read_error(SERIES))?,
-            latencies: columns::read_latencies(&path.join(HISTOGRAMS))
-                .map_err(read_error(HISTOGRAMS))?,
-        })
+        let samples = columns::read_samples(&path.join(SERIES)).map_err(read_error(SERIES))?;
+        let rows =
+            columns::read_latencies(&path.join(HISTOGRAMS)).map_err(read_error(HISTOGRAMS))?;
+        let latencies = by_sample(&samples, rows).map_err(read_error(HISTOGRAMS))?;
+        Ok(Self { samples, latencies })
     }
 
     /// The samples of one phase.
@@ -202,24 +203,24 @@ impl Recording {
     /// All service times of a phase between two of its seconds.
     pub fn latencies(&self, phase: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
-        for row in &self.latencies {
-            if row.phase == phase && seconds.contains(&row.second) {
-                histogram.add(row.counted());
+        for (sample, counts) in self.samples.iter().zip(&self.latencies) {
+            if sample.phase == phase && seconds.contains(&sample.second) {
+                counts.iter().for_each(|counted| histogram.add(*counted));
             }
         }
         histogram
     }
 }
 
-/// Finishes what a run that was cut off could not: the journals become Parquet files.
+/// Turns the journals into Parquet files, at constant memory.
 fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     let at = |name| path.join(name);
     let write_error = |name| move |source| RunDirectoryError::Write { path: at(name), source };
-    let recording = read_journal(&at(JOURNAL)).map_err(write_error(SERIES))?;
-    columns::write(&at(SERIES), recording.samples.into_iter().map(Ok))
-        .map_err(write_error(SERIES))?;
-    columns::write(&at(HISTOGRAMS), recording.latencies.into_iter().map(Ok))
-        .map_err(write_error(HISTOGRAMS))?;
+    let entries = || Journal::open(&at(JOURNAL));
+    let write_series = || columns::write(&at(SERIES), entries()?.map(|entry| Ok(entry?.sample)));
+    write_series().map_err(write_error(SERIES))?;
+    let write_histograms = || columns::write(&at(HISTOGRAMS), entries()?.flat_map(latency_rows));
+    write_histograms().map_err(write_error(HISTOGRAMS))?;
     if at(IO_JOURNAL).exists() {
         let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IOS))?;
         columns::write::<IoRow>(&at(IOS), IoDecoder::new(BufReader::new(ios)))
@@ -229,22 +230,75 @@ fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     fs::remove_file(at(JOURNAL)).map_err(write_error(JOURNAL))
 }
 
-/// Every whole line; the last may be torn.
+/// The rows of `histograms.parquet` that one line of the journal becomes.
+fn latency_rows(entry: io::Result<ReadEntry>) -> Vec<io::Result<LatencyRow>> {
+    let Entry { sample, latencies } = match entry {
+        Ok(entry) => entry,
+        Err(error) => return vec![Err(error)],
+    };
+    let row = |counted: LatencyCount| LatencyRow {
+        phase: sample.phase.clone(),
+        second: sample.second,
+        latency_ns: counted.latency,
+        count: counted.count,
+    };
+    latencies.into_iter().map(|counted| Ok(row(counted))).collect()
+}
+
+/// Gives each sample its counts; the rows stand in the order of the samples.
+fn by_sample(samples: &[Sample], rows: Vec<LatencyRow>) -> io::Result<Vec<Vec<LatencyCount>>> {
+    let mut latencies = vec![Vec::new(); samples.len()];
+    let mut index = 0;
+    for row in rows {
+        let belongs = |sample: &Sample| sample.second == row.second && sample.phase == row.phase;
+        while samples.get(index).is_some_and(|sample| !belongs(sample)) {
+            index += 1;
+        }
+        let counts = latencies.get_mut(index).ok_or_else(|| {
+            let (phase, second) = (&row.phase, row.second);
+            let message = format!("second {second} of {phase} is not in {SERIES}");
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        })?;
+        counts.push(row.counted());
+    }
+    Ok(latencies)
+}
+
 fn read_journal(path: &Path) -> io::Result<Recording> {
-    let mut recording = Recording { samples: Vec::new(), latencies: Vec::new() };
-    let mut lines = BufReader::new(File::open(path)?);
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-        let Entry { sample, latencies }: Entry<Sample, Vec<LatencyCount>> =
-            serde_json::from_slice(&line)?;
-        recording.latencies.extend(latencies.into_iter().map(|counted| LatencyRow {
-            phase: sample.phase.clone(),
-            second: sample.second,
-            latency_ns: counted.latency,
-            count: counted.count,
-        }));
+    let mut recording = Recording::default();
+    for entry in Journal::open(path)? {
+        let Entry { sample, latencies } = entry?;
         recording.samples.push(sample);
-        line.clear();
+        recording.latencies.push(latencies);
     }
     Ok(recording)
+}
+
+type ReadEntry = Entry<Sample, Vec<LatencyCount>>;
+
+/// The whole lines of a journal; the last line may be torn and is left out.
+struct Journal {
+    lines: BufReader<File>,
+    line: Vec<u8>,
+}
+
+impl Journal {
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { lines: BufReader::new(File::open(path)?), line: Vec::new() })
+    }
+}
+
+impl Iterator for Journal {
+    type Item = io::Result<ReadEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.line.clear();
+        match self.lines.read_until(b'\n', &mut self.line) {
+            Ok(_) if self.line.ends_with(b"\n") => {
+                Some(serde_json::from_slice(&self.line).map_err(io::Error::from))
+            }
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
 }

@@ -57,6 +57,8 @@ pub fn write_page(runs: &[Run], out: &Path) -> Result<PathBuf, ReportError> {
 #[template(path = "page.html")]
 struct Page {
     title: String,
+    /// Whether what the title names is simulated.
+    simulated_title: bool,
     has_simulated: bool,
     several: bool,
     runs: Vec<RunPart>,
@@ -114,6 +116,7 @@ fn render(runs: &[Run]) -> Result<String, ReportError> {
         .collect();
     let page = Page {
         title: title(runs),
+        simulated_title: matches!(runs, [run] if run.is_simulated()),
         has_simulated: runs.iter().any(Run::is_simulated),
         several: runs.len() > 1,
         runs: runs.iter().map(run_part).collect(),
