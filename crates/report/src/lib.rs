@@ -62,12 +62,13 @@ impl Run {
         }
     }
 
+    /// How far it came, in words that follow a colon.
     fn status(&self) -> String {
         match &self.record.status {
             Status::Running => "still running".to_owned(),
             Status::Complete => "complete".to_owned(),
             Status::Interrupted => "interrupted by the user".to_owned(),
-            Status::Failed { error } => format!("failed: {error}"),
+            Status::Failed { error } => format!("failed ({error})"),
             Status::CutOff => "cut off before its end".to_owned(),
         }
     }
@@ -83,4 +84,15 @@ impl Run {
             plan.queue_depth,
         )
     }
+}
+
+/// What each run is called among the others: its directory is named where the drive and the spare
+/// area do not tell it apart.
+fn labels(runs: &[Run]) -> Vec<String> {
+    let plain: Vec<String> = runs.iter().map(Run::label).collect();
+    let is_shared = |label| plain.iter().filter(|other| *other == label).count() > 1;
+    let distinct = runs.iter().zip(&plain).map(|(run, label)| {
+        if is_shared(label) { format!("{label} ({})", run.path.display()) } else { label.clone() }
+    });
+    distinct.collect()
 }

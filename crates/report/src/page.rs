@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::figures::{FIGURES, NONE};
 use crate::pictures::{Picture, Ranges, View, is_thinned, pictures, tells};
-use crate::{Run, number};
+use crate::{Run, labels, number};
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,9 @@ struct Page {
     script: &'static str,
 }
 
+/// Seconds that a log axis would silently leave out are drawn, and this says how.
+const DEAD: &str = " Triangles at the bottom are seconds in which nothing completed.";
+
 /// What the page says of one run.
 struct RunPart {
     label: String,
@@ -87,6 +90,8 @@ struct ViewPart {
     id: &'static str,
     title: String,
     text: &'static str,
+    /// What the orange triangles of this picture are, if it may have any.
+    dead: &'static str,
 }
 
 /// A row of the numbers table.
@@ -106,10 +111,12 @@ struct RunPictures {
 
 fn render(runs: &[Run]) -> Result<String, ReportError> {
     let ranges = Ranges::of(runs);
+    let labels = labels(runs);
     let pictures: Vec<RunPictures> = runs
         .iter()
-        .map(|run| RunPictures {
-            label: run.label(),
+        .zip(&labels)
+        .map(|(run, label)| RunPictures {
+            label: label.clone(),
             simulated: run.is_simulated(),
             pictures: pictures(run, &ranges),
         })
@@ -119,8 +126,8 @@ fn render(runs: &[Run]) -> Result<String, ReportError> {
         simulated_title: matches!(runs, [run] if run.is_simulated()),
         has_simulated: runs.iter().any(Run::is_simulated),
         several: runs.len() > 1,
-        runs: runs.iter().map(run_part).collect(),
-        views: views(runs),
+        runs: runs.iter().zip(labels).map(|(run, label)| run_part(run, label)).collect(),
+        views: views(runs, &ranges),
         figures: FIGURES.iter().map(|figure| figure_part(figure, runs)).collect(),
         style: include_str!("../templates/page.css"),
         pictures: serde_json::to_string(&pictures)?.replace('<', "\\u003c"),
@@ -146,9 +153,9 @@ fn plotly_script() -> String {
     sources[..end].to_owned()
 }
 
-fn run_part(run: &Run) -> RunPart {
+fn run_part(run: &Run, label: String) -> RunPart {
     RunPart {
-        label: run.label(),
+        label,
         simulated: run.is_simulated(),
         status: run.status(),
         is_complete: run.record.status == writecliff_suite::Status::Complete,
@@ -200,7 +207,10 @@ fn details(run: &Run) -> Vec<(&'static str, String)> {
         ("Address", drive.address.clone()),
         ("Serial", text(&drive.serial)),
         ("Firmware", text(&drive.firmware)),
-        ("Capacity", format!("{} ({})", drive.capacity, drive.capacity.exact())),
+        (
+            "Capacity",
+            format!("{} ({} bytes)", drive.capacity, number::thousands(drive.capacity.0 as f64)),
+        ),
         (
             "Sectors",
             format!(
@@ -224,19 +234,24 @@ fn details(run: &Run) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
-        (
-            "Data",
-            format!(
-                "run.json, series.parquet and histograms.parquet in the run's directory{}",
-                if plan.every_io { ", every I/O in ios.parquet" } else { "" }
-            ),
-        ),
+        ("Data", data(run)),
     ]
 }
 
-fn views(runs: &[Run]) -> Vec<ViewPart> {
-    let from = runs.iter().filter_map(|run| run.outcome().map(|o| o.steady_from_s)).min();
-    let steady = number::seconds(f64::from(from.unwrap_or(0)));
+/// Where everything that was recorded is to be found.
+fn data(run: &Run) -> String {
+    let is_cut_off = run.path.join("journal.jsonl").exists();
+    let files = match (is_cut_off, run.plan().every_io) {
+        (false, false) => "run.json, series.parquet and histograms.parquet",
+        (false, true) => "run.json, series.parquet, histograms.parquet and ios.parquet",
+        (true, false) => "run.json and journal.jsonl",
+        (true, true) => "run.json, journal.jsonl and ios.journal",
+    };
+    format!("{files} in {}", run.path.display())
+}
+
+fn views(runs: &[Run], ranges: &Ranges) -> Vec<ViewPart> {
+    let steady = number::seconds(ranges.steady_from);
     let thinned = runs.iter().any(is_thinned);
     let shown = View::ALL.into_iter().filter(|v| *v != View::Inside || runs.iter().any(tells));
     shown
@@ -267,7 +282,9 @@ fn views(runs: &[Run]) -> Vec<ViewPart> {
                     "NAND writes per host write, as the drive itself counts them.",
                 ),
             };
-            ViewPart { id: view.id(), title, text }
+            let shows_iops = matches!(view, View::Whole | View::SteadyLog | View::SteadyLinear);
+            let dead = if shows_iops && ranges.has_dead { DEAD } else { "" };
+            ViewPart { id: view.id(), title, text, dead }
         })
         .collect()
 }

@@ -10,6 +10,7 @@ use plotly::layout::{
 use plotly::{Scatter, Trace};
 use serde::Serialize;
 use writecliff_measure::Sample;
+use writecliff_suite::Status;
 use writecliff_suite::consistency::TORTURE;
 
 use crate::Run;
@@ -68,14 +69,15 @@ pub(crate) struct Picture {
 pub(crate) struct Ranges {
     /// End of the longest run, in seconds.
     end: f64,
-    /// Beginning of the earliest steady window.
-    steady_from: f64,
+    /// Beginning of the earliest steady window; of complete runs, if there are any, because the
+    /// window of a run that was cut off may lie anywhere.
+    pub(crate) steady_from: f64,
     /// Log10 of the lowest and highest IOPS shown.
     log: (f64, f64),
     /// Top of the linear axis.
     top: f64,
     /// Whether any second had no I/O at all.
-    has_dead: bool,
+    pub(crate) has_dead: bool,
     /// Log10 of the shortest and longest latency shown, in microseconds.
     latency: (f64, f64),
     /// Log10 of the top of the write amplification axis.
@@ -90,9 +92,7 @@ impl Ranges {
         let highest = iops().fold(0.0, f64::max);
         let has_dead = iops().any(|iops| iops == 0.0);
         let decade = if lowest.is_finite() { lowest.log10().floor().min(2.0) } else { 0.0 };
-        let from = |run: &Run| run.outcome().map(|outcome| f64::from(outcome.steady_from_s));
-        let steady_from = runs.iter().filter_map(from).fold(f64::INFINITY, f64::min);
-        let steady_from = if steady_from.is_finite() { steady_from } else { 0.0 };
+        let steady_from = steady_from(runs);
         let steady = all().filter(|sample| f64::from(sample.second) >= steady_from);
         let longest = all().map(|sample| sample.latency_max_ns).max().unwrap_or(1).max(1);
         let shortest = all().map(|s| s.latency_p50_ns).filter(|ns| *ns > 0).min().unwrap_or(1);
@@ -109,6 +109,14 @@ impl Ranges {
                 .log10(),
         }
     }
+}
+
+fn steady_from(runs: &[Run]) -> f64 {
+    let is_complete = |run: &&Run| run.record.status == Status::Complete;
+    let from = |run: &Run| run.outcome().map(|outcome| outcome.steady_from_s);
+    let complete = runs.iter().filter(is_complete).filter_map(from).min();
+    let earliest = complete.or_else(|| runs.iter().filter_map(from).min());
+    f64::from(earliest.unwrap_or(0))
 }
 
 /// All pictures that the run has something to show in.
@@ -150,6 +158,7 @@ fn iops_picture(run: &Run, ranges: &Ranges, from: f64, log: bool) -> (Vec<Box<dy
         .map(|sample| (f64::from(sample.second), sample.iops().get()))
         .filter(|(second, _)| *second >= from)
         .collect();
+    let ended_before = points.is_empty();
     let (dead, alive): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, iops)| *iops == 0.0);
     let mut data = vec![dots("IOPS", &thinned(&alive), BLUE)];
     if !dead.is_empty() {
@@ -159,7 +168,11 @@ fn iops_picture(run: &Run, ranges: &Ranges, from: f64, log: bool) -> (Vec<Box<dy
     }
     let iops = if log { log_axis(ranges.log, ranges.has_dead) } else { linear_axis(ranges.top) };
     let layout = layout(from, ranges.end, iops.title(title("IOPS"))).show_legend(false);
-    (data, with_marks(layout, run, from))
+    let layout = match ended_before {
+        true => with_end(layout, run),
+        false => with_marks(layout, run, from, ranges.end),
+    };
+    (data, layout)
 }
 
 fn latency_picture(run: &Run, ranges: &Ranges) -> (Vec<Box<dyn Trace>>, Layout) {
@@ -256,14 +269,18 @@ fn with_legend(layout: Layout) -> Layout {
     layout.show_legend(true).legend(legend.orientation(Orientation::Horizontal))
 }
 
-/// The cliff as a line with its time, and the steady window shaded.
-fn with_marks(layout: Layout, run: &Run, from: f64) -> Layout {
+/// The cliff as a line with its time, and the steady window shaded. Both names stand above the
+/// picture; that of the window is left out where it would run into the other.
+fn with_marks(layout: Layout, run: &Run, from: f64, axis_end: f64) -> Layout {
     let Some(outcome) = run.outcome() else { return layout };
     let mut shapes = Vec::new();
     let mut notes = Vec::new();
-    if let Some(cliff) = outcome.cliff_s.map(f64::from).filter(|cliff| *cliff >= from) {
+    let cliff = outcome.cliff_s.map(f64::from).filter(|cliff| *cliff >= from);
+    if let Some(cliff) = cliff {
         shapes.push(upright(cliff, cliff).line(line(ORANGE)));
-        notes.push(note(cliff, &format!("cliff at {cliff} s"), ORANGE).x_anchor(Anchor::Left));
+        let side =
+            if cliff - from < (axis_end - from) * 0.3 { Anchor::Left } else { Anchor::Right };
+        notes.push(note(cliff, &format!("cliff at {cliff} s"), ORANGE).x_anchor(side));
     }
     if from == 0.0 {
         let start = f64::from(outcome.steady_from_s);
@@ -272,9 +289,19 @@ fn with_marks(layout: Layout, run: &Run, from: f64) -> Layout {
         shapes.push(
             upright(start, end).fill_color(GREY).opacity(0.12).line(ShapeLine::new().width(0.0)),
         );
-        notes.push(note(end, "steady window", GREY).x_anchor(Anchor::Right));
+        let is_apart = cliff.is_none_or(|cliff| cliff < axis_end * 0.6);
+        if is_apart && end > axis_end * 0.8 {
+            notes.push(note(end, "steady window", GREY).x_anchor(Anchor::Right));
+        }
     }
     layout.shapes(shapes).annotations(notes)
+}
+
+/// Why there is nothing to see: the run ended before the window of the others.
+fn with_end(layout: Layout, run: &Run) -> Layout {
+    let ended = format!("this run ended after {} s", whole_seconds(run).count());
+    let middle = note(0.5, &ended, GREY).x_ref("paper").y(0.5);
+    layout.annotations(vec![middle.x_anchor(Anchor::Center)])
 }
 
 fn upright(start: f64, end: f64) -> Shape {

@@ -1,28 +1,26 @@
 //! The result in a terminal: read in ten seconds.
 
-use crate::Run;
 use crate::figures::{FIGURES, NONE};
+use crate::{Run, labels};
 
-/// Wider columns are cut; several runs side by side must fit a terminal.
-const COLUMN_MAX: usize = 30;
 const LINE: usize = 80;
 
 /// What was done, doubts, then the figures with a column for each run. Plain text.
 pub fn summary(runs: &[Run]) -> String {
     let mut text = String::new();
-    for (index, run) in runs.iter().enumerate() {
-        text += &heading(index, runs.len(), run);
+    for (index, (run, label)) in runs.iter().zip(labels(runs)).enumerate() {
+        let number = if runs.len() > 1 { format!("[{}] ", index + 1) } else { String::new() };
+        text += &heading(&format!("{number}{label}"), run);
     }
     text.push('\n');
     text += &table(runs);
     text
 }
 
-fn heading(index: usize, count: usize, run: &Run) -> String {
-    let number = if count > 1 { format!("[{}] ", index + 1) } else { String::new() };
+fn heading(label: &str, run: &Run) -> String {
     let simulated = if run.is_simulated() { " (SIMULATED)" } else { "" };
-    let drive = format!("{}{simulated}", run.label());
-    let mut text = format!("{number}{drive}: {}, {}\n", run.record.plan.name(), run.status());
+    let title = format!("{label}{simulated}: {}, {}", run.record.plan.name(), run.status());
+    let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
     for warning in &run.record.warnings {
         text += &wrapped("  ! ", &warning.to_string());
@@ -49,10 +47,9 @@ fn table(runs: &[Run]) -> String {
     text
 }
 
-/// The heading and the values of one run.
+/// The number that stands before the run's name above the table, and its values.
 fn column(index: usize, run: &Run) -> Vec<String> {
-    let head: String =
-        format!("[{}] {}", index + 1, run.label()).chars().take(COLUMN_MAX).collect();
+    let head = format!("[{}]", index + 1);
     let values = FIGURES.iter().map(|figure| match run.outcome() {
         Some(outcome) => (figure.value)(outcome),
         None => NONE.to_owned(),
