@@ -63,7 +63,9 @@ fn nearest_to(name: &str) -> Vec<String> {
     let mut scored: Vec<_> = catalogue()
         .into_iter()
         .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(score, known)| *score >= SIMILARITY_MIN || known.contains(name))
+        .filter(|(score, known)| {
+            *score >= SIMILARITY_MIN || (!name.is_empty() && known.contains(name))
+        })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
@@ -139,7 +141,15 @@ mod tests {
         let cases = [
             ("[nand]\npage_size = \"2KiB\"\n", "own.toml:3: 'nand.page_size'"),
             ("[nand]\nchannels = 0\n", "own.toml:3: 'nand.channels'"),
-            ("[identity]\ncapacity = \"1TB\"\n", "'nand.blocks_reserved_per_plane'"),
+            ("[identity]\ncapacity = \"1TB\"\n", "own.toml:3: 'identity.capacity'"),
+            ("[nand]\nblocks_reserved_per_plane = 50\n", "own.toml:3: 'nand.blocks_reserved"),
+            ("[nand]\nblocks_reserved_per_plane = 9999\n", "own.toml:3: 'nand.blocks_reserved"),
+            ("[write_buffer]\nsize = \"16TiB\"\n", "own.toml:3: 'write_buffer.size'"),
+            ("[nand]\npage_size = \"2MiB\"\n", "own.toml:3: 'nand.page_size'"),
+            (
+                "[nand]\nchannels = 1024\ndies_per_channel = 1024\nblocks_per_plane = 1000000\n",
+                "own.toml:5: 'nand.blocks_per_plane'",
+            ),
             ("[gc]\nfree_low = 1\n", "own.toml:3: 'gc.free_low'"),
             ("[gc]\nfree_high = 1\n", "own.toml:3: 'gc.free_high'"),
             ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),

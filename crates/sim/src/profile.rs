@@ -14,6 +14,10 @@ use writecliff_device::{Bytes, Nanos, Throughput};
 pub(crate) const MAPPING_UNIT: Bytes = Bytes::from_kib(4);
 /// The unit of addressing of every simulated drive.
 pub(crate) const LBA_SIZE: Bytes = Bytes(512);
+/// Larger pages than any NAND has.
+const PAGE_MAX: Bytes = Bytes::from_mib(1);
+/// More RAM than any drive has for user data.
+const BUFFER_MAX: Bytes = Bytes::from_gib(16);
 
 /// A simulated drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -173,11 +177,15 @@ impl Profile {
         self.nand.blocks_per_plane.saturating_sub(self.nand.blocks_reserved_per_plane)
     }
 
-    /// The first reason why such a drive could not work, as the key to change and what is wrong.
-    fn impossibility(&self) -> Option<(&'static str, String)> {
-        self.impossible_shape()
-            .or_else(|| self.impossible_speed())
-            .or_else(|| self.impossible_sum())
+    /// The first reason why such a drive could not work: the keys that it could be mended at, and
+    /// what is wrong.
+    fn impossibility(&self) -> Option<(Vec<&'static str>, String)> {
+        let one = |(key, reason)| (vec![key], reason);
+        self.impossible_keys().map(one).or_else(|| self.impossible_space())
+    }
+
+    fn impossible_keys(&self) -> Option<(&'static str, String)> {
+        self.impossible_shape().or_else(|| self.impossible_speed())
     }
 
     fn impossible_shape(&self) -> Option<(&'static str, String)> {
@@ -195,9 +203,11 @@ impl Profile {
                 return Some((key, format!("{value} is not between 1 and {most}")));
             }
         }
-        if nand.page_size.0 == 0 || !nand.page_size.is_multiple_of(MAPPING_UNIT) {
-            let got = nand.page_size.exact();
-            let reason = format!("a page of {got} does not hold whole mapping units of 4KiB");
+        if !nand.page_size.is_multiple_of(MAPPING_UNIT)
+            || !(MAPPING_UNIT..=PAGE_MAX).contains(&nand.page_size)
+        {
+            let (got, most) = (nand.page_size.exact(), PAGE_MAX.exact());
+            let reason = format!("{got} is not a multiple of the mapping unit, 4KiB, up to {most}");
             return Some(("nand.page_size", reason));
         }
         let capacity = self.identity.capacity;
@@ -236,15 +246,25 @@ impl Profile {
     }
 
     /// What must hold between several keys, so that every page finds a place.
-    fn impossible_sum(&self) -> Option<(&'static str, String)> {
-        let (superblock, capacity) = (self.superblock_size(), self.identity.capacity);
-        if self.raw_capacity().0 / MAPPING_UNIT.0 > u64::from(u32::MAX) - 1 {
+    fn impossible_space(&self) -> Option<(Vec<&'static str>, String)> {
+        const SHAPE: [&str; 6] = [
+            "nand.blocks_per_plane",
+            "nand.pages_per_block",
+            "nand.page_size",
+            "nand.planes",
+            "nand.dies_per_channel",
+            "nand.channels",
+        ];
+        let superblock = self.superblock_size();
+        let raw = u128::from(superblock.0) * u128::from(self.nand.blocks_per_plane);
+        if raw / u128::from(MAPPING_UNIT.0) > u128::from(u32::MAX) - 1 {
             let reason = "the NAND has more than 2^32 pages of 4 KiB (16 TiB)".to_owned();
-            return Some(("nand.blocks_per_plane", reason));
+            return Some((SHAPE.to_vec(), reason));
         }
         // One superblock open for the host, one for copies, and one free to copy into.
-        let least = capacity + superblock * 3;
-        if self.usable_capacity() < least {
+        let capacity = self.identity.capacity;
+        let least = u128::from(capacity.0) + u128::from(superblock.0) * 3;
+        if u128::from(self.usable_capacity().0) < least {
             let reason = format!(
                 "{} of NAND less the reserved blocks leave {} for {} of user data; garbage \
                  collection needs 3 superblocks of {} more than that",
@@ -253,8 +273,16 @@ impl Profile {
                 capacity,
                 superblock.exact(),
             );
-            return Some(("nand.blocks_reserved_per_plane", reason));
+            let mut keys = vec!["identity.capacity", "nand.blocks_reserved_per_plane"];
+            keys.extend(SHAPE);
+            return Some((keys, reason));
         }
+        self.impossible_policy().map(|(key, reason)| (vec![key], reason))
+    }
+
+    /// What garbage collection and write buffer need of the space that there is.
+    fn impossible_policy(&self) -> Option<(&'static str, String)> {
+        let (superblock, capacity) = (self.superblock_size(), self.identity.capacity);
         let spare_superblocks = (self.usable_capacity().0 - capacity.0) / superblock.0;
         let (low, high) = (self.gc.free_low, self.gc.free_high);
         if low < 2 || u64::from(low) >= spare_superblocks {
@@ -271,11 +299,13 @@ impl Profile {
             let reason = format!("{} pages is not between 1 and 2^20", self.gc.quantum);
             return Some(("gc.quantum", reason));
         }
-        if self.write_buffer.size < self.program_size() * 2 {
+        let (size, program) = (self.write_buffer.size, self.program_size());
+        if size < program * 2 || size > BUFFER_MAX {
             let reason = format!(
-                "{} does not hold two NAND programs of {}",
-                self.write_buffer.size.exact(),
-                self.program_size().exact()
+                "{} is not between two NAND programs ({}) and {}",
+                size.exact(),
+                (program * 2).exact(),
+                BUFFER_MAX.exact()
             );
             return Some(("write_buffer.size", reason));
         }
@@ -369,7 +399,10 @@ impl ProfileFile {
                 message: format!("{}: {}", path.trim_start_matches('.'), error.inner().message()),
             }
         })?;
-        if let Some((key, reason)) = profile.impossibility() {
+        if let Some((keys, reason)) = profile.impossibility() {
+            // The user's own file is to blame rather than the one that it inherits from.
+            let is_own = |key: &&&str| place_of(key).file == file;
+            let key = keys.iter().find(is_own).copied().unwrap_or(keys[0]);
             let Place { file, line } = place_of(key);
             return Err(ProfileError::Impossible { file, line, key, reason });
         }

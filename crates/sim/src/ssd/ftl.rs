@@ -166,7 +166,7 @@ impl Ftl {
 
     fn program_host_page(&mut self, now: DeviceTime, nand: &mut Nand, buffer: &mut WriteBuffer) {
         let (die, slots) = self.host.end_program(self.layout, &mut self.superblocks);
-        let finished = nand.program(now, now, die);
+        let finished = nand.program(now, die);
         buffer.hold(slots, finished);
         self.pace(now, nand);
     }
@@ -233,7 +233,7 @@ impl Ftl {
         if valid == 0 {
             return 0;
         }
-        let read = nand.read(now, now, self.layout.die_of(slot), valid);
+        let read = nand.read(now, self.layout.die_of(slot), valid);
         self.copies_ready = self.copies_ready.max(read);
         for from in program {
             let lpn = self.p2l[from];
@@ -244,7 +244,7 @@ impl Ftl {
             self.remap(Lpn(lpn), to);
             if self.copies.completes_program(self.layout) {
                 let (die, _) = self.copies.end_program(self.layout, &mut self.superblocks);
-                nand.program(now, self.copies_ready, die);
+                nand.program(self.copies_ready, die);
                 self.copies_ready = now;
             }
         }

@@ -98,7 +98,7 @@ impl Ssd {
     /// Brings one page to RAM; a page without data is answered from the map.
     fn read_page(&mut self, lpn: Lpn, ready: DeviceTime) -> DeviceTime {
         match self.ftl.die_of(lpn) {
-            Some(die) => self.nand.read(self.now, ready, die, 1),
+            Some(die) => self.nand.read(ready, die, 1),
             None => ready,
         }
     }
@@ -141,6 +141,7 @@ impl Device for Ssd {
         }
         let depth = self.in_flight.len() + batch.len();
         assert!(depth <= self.info.queue_depth_max, "{depth} I/Os exceed the queue");
+        self.nand.advance(self.now);
         for io in batch {
             let completed = match io.operation {
                 Operation::Write => self.write(io),

@@ -8,6 +8,8 @@ use crate::profile::{MAPPING_UNIT, Profile};
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug)]
 pub(super) struct Nand {
+    /// The drive's time: transfers are booked from here on, whenever their data will be ready.
+    now: DeviceTime,
     dies: Vec<Die>,
     channels: Vec<Bus>,
     times: Times,
@@ -36,6 +38,7 @@ impl Nand {
         let nand = &profile.nand;
         let transfer = |amount: Bytes| nand.channel_throughput.time_for(amount);
         Self {
+            now: DeviceTime::default(),
             dies: vec![Die::default(); profile.dies() as usize],
             channels: vec![Bus::default(); nand.channels as usize],
             times: Times {
@@ -49,25 +52,25 @@ impl Nand {
         }
     }
 
+    /// Moves the time on.
+    pub(super) fn advance(&mut self, now: DeviceTime) {
+        self.now = now;
+    }
+
     /// Reads `units` mapping units of one program from `die`; returns when they are in RAM.
-    pub(super) fn read(
-        &mut self,
-        now: DeviceTime,
-        ready: DeviceTime,
-        die: u32,
-        units: u32,
-    ) -> DeviceTime {
+    pub(super) fn read(&mut self, ready: DeviceTime, die: u32, units: u32) -> DeviceTime {
         let times = self.times;
         let sensed = self.dies[die as usize].read(ready, times.read, times.program);
         let transfer = times.unit_transfer * u64::from(units);
+        let now = self.now;
         self.channel_of(die).transfer(now, sensed, transfer)
     }
 
     /// Programs one page of every plane of `die`; returns when it is done. The data cross the
     /// channel while the die still works on what came before.
-    pub(super) fn program(&mut self, now: DeviceTime, ready: DeviceTime, die: u32) -> DeviceTime {
+    pub(super) fn program(&mut self, ready: DeviceTime, die: u32) -> DeviceTime {
         self.counts.programs += 1;
-        let transfer = self.times.program_transfer;
+        let (now, transfer) = (self.now, self.times.program_transfer);
         let loaded = self.channel_of(die).transfer(now, ready, transfer);
         self.dies[die as usize].serve(loaded, self.times.program)
     }
