@@ -25,6 +25,8 @@ pub(crate) enum CliError {
     MeantSimulated { name: String },
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
     Prompt { source: std::io::Error },
+    #[error("cannot write to standard output: {source}; the run itself is kept")]
+    Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
     #[error("interrupted; what was recorded is kept and shown above")]

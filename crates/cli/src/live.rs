@@ -55,7 +55,7 @@ impl Live {
                 Display::Picture { terminal: Box::new(terminal), drawn: Instant::now() - REDRAW }
             }
             None => {
-                eprintln!("{title}");
+                let _ = writeln!(std::io::stderr(), "{title}");
                 Display::Plain { next_line_at: 0.0 }
             }
         };

@@ -6,6 +6,7 @@ mod drive;
 mod error;
 mod live;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("writecliff: {error}");
+            // Where nobody can be told, the exit code must do.
+            let _ = writeln!(std::io::stderr(), "writecliff: {error}");
             error.exit_code()
         }
     }

@@ -108,7 +108,9 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (with(&["--spare", "-5"]), 2, "--spare -5"),
         (with(&["--spare", "99.99999"]), 2, "nothing is left"),
         (with(&["--spare", "NaN"]), 2, "--spare NaN"),
-        (with(&["--seed", "-1"]), 2, "--seed"),
+        (with(&["--seed", "-1"]), 2, "-1"),
+        (with(&["--seed", "x"]), 2, "--seed"),
+        (vec!["drives", "/dev/no-such-drive"], 3, "nothing at this path"),
         ([&run[..], &["--out", &under_a_file]].concat(), 1, "cannot make the run directory"),
         ([&run[..], &["--out", here]].concat(), 2, "is not empty"),
         (vec!["run", "consistency", "/dev/no-such-drive"], 3, "/dev/no-such-drive"),
@@ -169,7 +171,12 @@ fn a_killed_run_is_read_to_its_last_second() {
         let output = writecliff(&["report", path(&run)]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert!(text(&output.stdout).contains("cut off"), "{}", text(&output.stdout));
-        assert!(run.join("report/index.html").exists());
+        let (_, recording) = writecliff_suite::open(&run).unwrap();
+        assert_eq!(recording.samples.len(), recorded, "every whole line is a sample");
+        for file in ["series.parquet", "ios.parquet", "report/index.html"] {
+            assert!(run.join(file).exists(), "{file}");
+        }
+        assert!(!run.join("journal.jsonl").exists(), "the journals took their final form");
     }
 }
 
@@ -187,6 +194,46 @@ fn an_interrupt_ends_the_run_with_everything_in_place() {
     for file in ["series.parquet", "histograms.parquet", "ios.parquet", "report/index.html"] {
         assert!(run.join(file).exists(), "{file}");
     }
+}
+
+#[test]
+fn a_run_that_goes_on_can_be_looked_at_without_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let page = dir.path().join("page");
+    let mut child = start_long_run(&run, 20);
+    let output = writecliff(&["report", path(&run), "--out", path(&page)]);
+    assert!(text(&output.stdout).contains("still running"), "{}", text(&output.stdout));
+    let seen = seconds_in(&run.join("journal.jsonl"));
+    wait_until(&mut child, || seconds_in(&run.join("journal.jsonl")) > seen);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_record_of_another_schema_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    writecliff(&["run", "consistency", "sim:tiny", "--duration", "5s", "--out", path(&run)]);
+    let record = std::fs::read_to_string(run.join("run.json")).unwrap();
+    let newer = record.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    std::fs::write(run.join("run.json"), newer).unwrap();
+    let output = writecliff(&["report", path(&run)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("schema_version is 2"), "{}", text(&output.stderr));
+}
+
+/// A reader that went away is no error; a disk that is full is.
+#[test]
+fn output_that_cannot_be_written_is_told_apart() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(WRITECLIFF);
+    let status = command.arg("drives").stdout(full).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(WRITECLIFF);
+    let status = command.args(["drives", "nothing"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(2), "the exit code says it where the message cannot");
 }
 
 /// A small file system in memory, unmounted at the end.
@@ -229,8 +276,13 @@ fn a_full_disk_ends_the_run_plainly_and_loses_nothing() {
     let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(errors.contains("No space left"), "{errors}");
-    let recorded = seconds_in(&run.join("journal.jsonl"));
-    assert!(recorded > 10, "{recorded}");
+    let status = &record(&run)["status"];
+    assert_eq!(status["state"], "failed");
+    assert!(status["error"].as_str().unwrap().contains("No space left"), "{status}");
+    let (_, recording) = writecliff_suite::open(&run).unwrap();
+    let seconds: Vec<u32> = recording.phase("torture").map(|sample| sample.second).collect();
+    assert!(seconds.len() > 10, "{seconds:?}");
+    assert!(seconds.iter().copied().eq(0..seconds.len() as u32), "no second is missing");
     let elsewhere = tempfile::tempdir().unwrap();
     let output = writecliff(&["report", path(&run), "--out", path(elsewhere.path())]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -72,8 +72,7 @@ where
         group.as_slice().write_to_row_group(&mut row_group).map_err(io_error)?;
         row_group.close().map_err(io_error)?;
     }
-    writer.close().map_err(io_error)?;
-    Ok(())
+    writer.into_inner().map_err(io_error)?.sync_all()
 }
 
 pub(crate) fn read_samples(path: &Path) -> io::Result<Vec<Sample>> {

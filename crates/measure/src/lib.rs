@@ -16,6 +16,6 @@ mod statistics;
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use record::{Load, RecordError, record};
 pub use recorder::{PhaseSpan, Recorder};
-pub use run_directory::{Recording, RunDirectory, RunDirectoryError};
+pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};

@@ -19,6 +19,9 @@ pub struct Load<I> {
     pub duration: Option<Nanos>,
 }
 
+/// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
+const FAILURES_MIN: u64 = 10;
+
 /// Why recording stopped before its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -115,7 +118,8 @@ fn close(
     let telemetry = device.telemetry();
     let errno = recorder.last_errno();
     let sample = recorder.end_second(second.index, second.start, second.end, telemetry)?;
-    if let (0, 1.., Some(errno)) = (sample.ios(), sample.failed, errno) {
+    let is_whole = sample.span_ns == 1_000_000_000;
+    if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, sample.ios(), sample.failed, errno) {
         let failed = sample.failed;
         return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
     }

@@ -80,13 +80,9 @@ impl Recorder {
         PhaseSpan { start: start.since(self.origin), length: end.since(start) }
     }
 
-    /// Ends recording; what is on disk takes its final form.
-    ///
-    /// # Errors
-    /// [`RunDirectoryError`]; the journal is kept then, and nothing is lost.
-    pub fn finish(self) -> Result<RunDirectory, RunDirectoryError> {
-        self.directory.consolidate()?;
-        Ok(self.directory)
+    /// Ends recording; the directory is still to be closed.
+    pub fn finish(self) -> RunDirectory {
+        self.directory
     }
 
     /// Counts one completion in the second that is open.

@@ -3,9 +3,10 @@
 //! While a run goes on, every second is appended to `journal.jsonl` (a sample and its latency
 //! counts, one line) and, on request, every I/O to `ios.journal`. At the end these become
 //! `series.parquet`, `histograms.parquet` and `ios.parquet`, and the journals are deleted. Whoever
-//! opens a directory finds either; a torn last line is the only thing that a kill can cost.
+//! opens a directory finds either; a torn last line is the only thing that a kill can cost. The
+//! journal is locked while its run goes on: one that is not locked was left by a kill.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,10 @@ const IO_JOURNAL: &str = "ios.journal";
 const SERIES: &str = "series.parquet";
 const HISTOGRAMS: &str = "histograms.parquet";
 const IOS: &str = "ios.parquet";
+const ROOM: &str = ".room-for-the-record";
+
+/// Kept free from the beginning, so that a run that fills the disk can still say so.
+const ROOM_BYTES: usize = 128 << 10;
 
 /// A run's directory, open for recording.
 #[derive(Debug)]
@@ -104,6 +109,8 @@ impl RunDirectory {
             return Err(RunDirectoryError::NotEmpty { path: path.to_owned() });
         }
         let journal = File::create_new(path.join(JOURNAL)).map_err(create)?;
+        journal.lock().map_err(create)?;
+        fs::write(path.join(ROOM), vec![0; ROOM_BYTES]).map_err(create)?;
         let io_journal = match every_io {
             true => Some(File::create_new(path.join(IO_JOURNAL)).map_err(create)?),
             false => None,
@@ -128,7 +135,9 @@ impl RunDirectory {
         let write = || -> io::Result<()> {
             let mut text = serde_json::to_vec_pretty(record)?;
             text.push(b'\n');
-            fs::write(&partial, text)?;
+            let mut file = File::create(&partial)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
             fs::rename(&partial, &path)
         };
         write().map_err(|source| {
@@ -159,10 +168,54 @@ impl RunDirectory {
         self.journal.write_all(&self.line).map_err(failed(JOURNAL))
     }
 
-    /// Turns the journals into Parquet files and deletes them.
-    pub(crate) fn consolidate(&self) -> Result<(), RunDirectoryError> {
+    /// What was recorded so far.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Read`].
+    pub fn recording(&self) -> Result<Recording, RunDirectoryError> {
+        Recording::read(&self.path)
+    }
+
+    /// Ends the run: its last record, for which room was kept, then the journals' final form.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Write`]; what could not take its final form is kept as it was.
+    pub fn close(self, record: &impl Serialize) -> Result<(), RunDirectoryError> {
+        // Only its absence matters, and a room that was not there is as good as one removed.
+        let _ = fs::remove_file(self.path.join(ROOM));
+        self.write_record(record)?;
         consolidate(&self.path)
     }
+}
+
+/// What became of a run whose record says that it is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// Its process is there and recording.
+    Alive,
+    /// Its process is gone.
+    CutOff,
+}
+
+/// Tells a run that goes on from one that was cut off, and gives what the latter recorded its
+/// final form, where the directory can be written.
+///
+/// # Errors
+/// [`RunDirectoryError::Read`] if the journal cannot be opened.
+pub fn recover(path: &Path) -> Result<Liveness, RunDirectoryError> {
+    let journal = path.join(JOURNAL);
+    let file = match File::open(&journal) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Liveness::CutOff),
+        Err(source) => return Err(RunDirectoryError::Read { path: journal, source }),
+    };
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Ok(Liveness::Alive);
+    }
+    let _ = fs::remove_file(path.join(ROOM));
+    // A directory that cannot be written is read from its journals.
+    let _ = consolidate(path);
+    Ok(Liveness::CutOff)
 }
 
 impl Recording {

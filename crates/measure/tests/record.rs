@@ -115,7 +115,7 @@ fn every_second_is_a_sample_and_a_pause_is_seconds_of_nothing() {
     let mut device = Scripted::new(2 * SECOND..5 * SECOND + SECOND / 2, Status::Done);
     let mut recorder = recorder(&path, false);
     record(&mut device, load(8), &mut recorder, &mut go_on).unwrap();
-    recorder.finish().unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
     let samples = samples(&path);
     // An I/O that ends on the edge of a second belongs to the second that begins there.
     let counts: Vec<u64> = samples.iter().map(|sample| sample.writes).collect();
@@ -139,7 +139,7 @@ fn a_load_that_ends_leaves_a_shorter_last_sample() {
     let mut recorder = recorder(&path, false);
     let load = Load { ios: writes().take(125), queue_depth: 4, duration: None };
     record(&mut Scripted::new(0..0, Status::Done), load, &mut recorder, &mut go_on).unwrap();
-    recorder.finish().unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
     let spans: Vec<_> = samples(&path).iter().map(|s| (s.writes, s.span_ns)).collect();
     // The 125th ends at the very edge of what was measured and is in the sample that it closes.
     assert_eq!(spans.iter().map(|(writes, _)| writes).sum::<u64>(), 125);
@@ -171,7 +171,7 @@ fn a_watcher_can_break_off() {
         if sample.second == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(ended, Err(RecordError::Interrupted)));
-    recorder.finish().unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
     assert_eq!(samples(&path).len(), 3);
     assert!(path.join("ios.parquet").exists());
 }

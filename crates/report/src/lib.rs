@@ -73,12 +73,11 @@ impl Run {
         }
     }
 
-    /// What was done, in one sentence.
+    /// What was asked, in one line.
     fn method(&self) -> String {
         let plan = self.plan();
-        let purge = self.record.purge.map_or("not purged", |_| "purged");
         format!(
-            "{purge}, filled sequentially, then {} of {} random writes at QD{}",
+            "purge, sequential fill, then {} of {} random writes at QD{}",
             number::seconds(plan.duration.as_secs_f64()),
             plan.block.exact(),
             plan.queue_depth,

@@ -60,14 +60,14 @@ fn a_run_that_was_killed_shows_what_it_recorded_and_says_so() {
     let runs = [killed(&whole, &dir.path().join("killed"), 40)];
     let html = page(&runs, &dir.path().join("page"));
     assert!(html.contains("cut off before its end"), "the status is missing");
-    assert!(html.contains("run.json and journal.jsonl in "), "the data are elsewhere");
+    assert!(
+        html.contains("run.json, series.parquet and histograms.parquet in "),
+        "where the data are"
+    );
     let dots = &pictures(&html)[0]["pictures"][0]["data"][0]["x"];
     assert_eq!(dots.as_array().unwrap().len(), 40);
     let text = summary(&runs);
-    assert!(
-        text.contains("cut off before its end") && text.contains("! The run was cut"),
-        "{text}"
-    );
+    assert!(text.contains("cut off before its end") && text.contains("! The run ended"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 

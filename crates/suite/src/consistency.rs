@@ -96,7 +96,11 @@ impl Plan {
         }
         if self.demands().queue_depth > drive.queue_depth_max {
             let reason = format!("the drive takes {} I/Os at once", drive.queue_depth_max);
-            return refuse("a queue depth of", self.demands().queue_depth.to_string(), reason);
+            return refuse(
+                "the method's queue depth of",
+                self.demands().queue_depth.to_string(),
+                reason,
+            );
         }
         Ok(())
     }
@@ -168,8 +172,8 @@ const FRESH_SECONDS: usize = 10;
 const CLIFF_SHARE: f64 = 0.5;
 /// ... on average over so many seconds.
 const CLIFF_SECONDS: usize = 10;
-/// The steady window begins after this share of the planned duration: 1400 s of 2000 s.
-const STEADY_SHARE: f64 = 0.7;
+/// The steady window begins after so many tenths of the run: 1400 s of 2000 s.
+const STEADY_TENTHS: usize = 7;
 /// More drift than this within the steady window is no steady state (SNIA PTS: 10 %).
 const DRIFT_MAX: f64 = 0.10;
 /// A steady window with fewer samples says little.
@@ -182,7 +186,9 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let iops = iops_of(torture.iter().copied());
     let mut warnings = Vec::new();
     let recorded: Nanos = torture.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
-    if recorded < plan.duration {
+    if recorded == Nanos::ZERO {
+        warnings.push(Warning::NoRandomWrites);
+    } else if recorded < plan.duration {
         warnings.push(Warning::Incomplete { recorded, planned: plan.duration });
     }
     let steady_from = steady_from(plan, iops.len());
@@ -220,30 +226,30 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     (Some(outcome), warnings)
 }
 
-/// The steady window's first second: from the plan, or from what was recorded if that ended before.
+/// The steady window's first second: the last 30 % of the plan, or of what was recorded if that is
+/// less.
 fn steady_from(plan: &Plan, recorded: usize) -> usize {
-    let planned = plan.duration.as_secs_f64() * STEADY_SHARE;
-    let from = if planned < recorded as f64 { planned } else { recorded as f64 * STEADY_SHARE };
-    from as usize
+    let planned = (plan.duration.0 / 1_000_000_000) as usize;
+    planned.min(recorded) * STEADY_TENTHS / 10
 }
 
-/// Fresh IOPS, and the first second from which performance is, then and on average over the
-/// next ten seconds, below half of that.
+/// Fresh IOPS, the median of the first ten seconds or of those before the cliff; and the cliff, the
+/// first second that is, like the mean of the ten seconds from there, below half of fresh.
 fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
-    let median = |seconds: &[f64]| Statistics::of(seconds).map_or(0.0, |s| s.median);
-    let fresh = median(&iops[..FRESH_SECONDS.min(iops.len())]);
-    let top = iops.iter().take(FRESH_SECONDS).fold(fresh, |top, iops| top.max(*iops));
-    let fallen = |fresh: f64, second: usize| {
-        let next = &iops[second..iops.len().min(second + CLIFF_SECONDS)];
-        let mean = next.iter().sum::<f64>() / next.len() as f64;
-        iops[second] < fresh * CLIFF_SHARE && mean < fresh * CLIFF_SHARE
+    let fresh_before = |second: usize| {
+        let seconds = &iops[..second.min(FRESH_SECONDS).min(iops.len())];
+        Statistics::of(seconds).map_or(0.0, |figures| figures.median)
     };
-    let cliff_below = |fresh: f64| (1..iops.len()).find(|second| fallen(fresh, *second));
-    // A cliff within the first ten seconds would hide itself in their median.
-    match cliff_below(top) {
-        Some(early) if early < FRESH_SECONDS => (median(&iops[..early]), Some(early)),
-        _ => (fresh, cliff_below(fresh)),
-    }
+    // A run of a few seconds cannot show a lasting fall; half of it must do.
+    let lasting = CLIFF_SECONDS.min(iops.len() / 2).max(1);
+    let is_cliff = |second: &usize| {
+        let next = &iops[*second..*second + lasting];
+        let mean = next.iter().sum::<f64>() / lasting as f64;
+        let limit = fresh_before(*second) * CLIFF_SHARE;
+        iops[*second] < limit && mean < limit
+    };
+    let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
+    (fresh_before(cliff.unwrap_or(iops.len())), cliff)
 }
 
 fn latency_figures(
@@ -291,6 +297,9 @@ mod tests {
         let mut dip = vec![1000.0; 100];
         dip[50] = 10.0;
         assert_eq!(fresh_and_cliff(&dip), (1000.0, None));
+        let mut last = vec![1000.0; 100];
+        last[99] = 10.0;
+        assert_eq!(fresh_and_cliff(&last), (1000.0, None));
     }
 
     #[test]
@@ -298,6 +307,9 @@ mod tests {
         let mut iops = vec![1000.0; 3];
         iops.extend(vec![100.0; 100]);
         assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(3)));
+        let mut slow_start = vec![100.0, 3000.0];
+        slow_start.extend(vec![1400.0; 50]);
+        assert_eq!(fresh_and_cliff(&slow_start), (1400.0, None));
     }
 
     #[test]
@@ -313,7 +325,9 @@ mod tests {
     fn the_steady_window_is_the_published_one() {
         let plan = Plan::default();
         assert_eq!(steady_from(&plan, 2000), 1400);
-        assert_eq!(steady_from(&plan, 1000), 700);
+        assert_eq!([1000, 1399, 1401].map(|n| steady_from(&plan, n)), [700, 979, 980]);
+        let odd = Plan { duration: Nanos::from_secs(90), ..Plan::default() };
+        assert_eq!(steady_from(&odd, 90), 63);
         assert_eq!(steady_from(&plan, 0), 0);
     }
 

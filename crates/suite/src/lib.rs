@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Device, DeviceInfo};
-use writecliff_measure::{Recording, RunDirectoryError, Sample};
+use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
 
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 pub use session::{Progress, RunError};
@@ -135,11 +135,30 @@ pub fn run(
 /// # Errors
 /// [`RunDirectoryError`] with the file that is missing or damaged.
 pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
-    let (mut record, recording) = Recording::open::<RunRecord>(path)?;
+    let alive = recover(path)? == Liveness::Alive;
+    let (record, recording) = Recording::open(path)?;
+    let mut record = parse(record).map_err(|source| {
+        let path = path.join("run.json");
+        RunDirectoryError::Read { path, source }
+    })?;
     if record.status == Status::Running {
-        record.conclude(&recording, Status::CutOff);
+        let status = if alive { Status::Running } else { Status::CutOff };
+        record.conclude(&recording, status);
     }
     Ok((record, recording))
+}
+
+/// A record of this version of the schema; others would be misread.
+fn parse(record: serde_json::Value) -> std::io::Result<RunRecord> {
+    let version = &record["schema_version"];
+    if *version != SCHEMA_VERSION {
+        let message = format!(
+            "schema_version is {version}, and this version of writecliff reads {SCHEMA_VERSION}; \
+             use the version that wrote it"
+        );
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, message));
+    }
+    Ok(serde_json::from_value(record)?)
 }
 
 /// A phase's samples as IOPS, one a second; the last second of a phase is left out if it is a

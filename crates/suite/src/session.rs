@@ -5,7 +5,7 @@ use std::path::Path;
 
 use writecliff_device::{Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Purge, Telemetry};
 use writecliff_measure::{
-    Load, RecordError, Recorder, Recording, RunDirectory, RunDirectoryError, Sample, record,
+    Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, record,
 };
 
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
@@ -167,14 +167,14 @@ impl<'a> Session<'a> {
             Err(error) if error.is_interruption() => Status::Interrupted,
             Err(error) => Status::Failed { error: error.to_string() },
         };
-        let concluded = self.recorder.finish().map_err(RunError::from).and_then(|directory| {
-            let (_, recording) = Recording::open::<RunRecord>(directory.path())?;
+        let directory = self.recorder.finish();
+        let concluded = directory.recording().and_then(|recording| {
             self.record.conclude(&recording, status);
-            Ok(directory.write_record(&self.record)?)
+            directory.close(&self.record)
         });
         match ended {
             Err(error) if !error.is_interruption() => Err(error),
-            _ => concluded.map(|()| self.record),
+            _ => Ok(concluded.map(|()| self.record)?),
         }
     }
 }

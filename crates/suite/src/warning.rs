@@ -69,10 +69,13 @@ pub enum Warning {
         /// How many.
         count: u64,
     },
+    /// The run ended before the part that it is about.
+    #[error("The run ended before its first second of random writes: there are no figures.")]
+    NoRandomWrites,
     /// The run ended before its planned duration.
     #[error(
-        "The run was cut off after {} of {planned}; the figures cover what was recorded.",
-        recorded
+        "The run ended after {recorded} of the planned {planned} of random writes; the figures \
+         cover what was recorded."
     )]
     Incomplete {
         /// Device time recorded in the main phase.

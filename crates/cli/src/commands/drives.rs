@@ -30,19 +30,18 @@ pub(crate) fn list() -> Result<(), CliError> {
         text += "  none\n";
     }
     devices.iter().for_each(|device| text += &describe(device));
-    print(&text);
-    Ok(())
+    print(&text)
 }
 
 pub(crate) fn show(name: &str) -> Result<(), CliError> {
-    let simulated = name.strip_prefix("sim:").unwrap_or(name);
-    let text = if name.starts_with("sim:") || !Path::new(name).exists() || name.ends_with(".toml") {
+    let is_profile = name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/');
+    let text = if is_profile {
+        let simulated = name.strip_prefix("sim:").unwrap_or(name);
         describe_profile(simulated, &profile(simulated)?)
     } else {
         describe(&inspect(Path::new(name))?)
     };
-    print(&text);
-    Ok(())
+    print(&text)
 }
 
 /// A device and the verdict on it, with everything that speaks against it.

@@ -15,6 +15,5 @@ pub(crate) fn report(paths: &[PathBuf], out: Option<&Path>) -> Result<(), CliErr
         (None, _) => PathBuf::from("report"),
     };
     let page = write_page(&runs, &out)?;
-    print(&format!("{}\nReport: {}\n", summary(&runs), page.display()));
-    Ok(())
+    print(&format!("{}\nReport: {}\n", summary(&runs), page.display()))
 }

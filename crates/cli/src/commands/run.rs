@@ -40,9 +40,9 @@ pub(crate) fn run(test: &str, drive: &DriveName, options: &RunOptions) -> Result
     let runs = [Run::open(&path)?];
     let page = write_page(&runs, &path.join("report"))?;
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()));
+        print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()))?;
     } else {
-        print(&format!("{}\nReport: {}\n", summary(&runs), page.display()));
+        print(&format!("{}\nReport: {}\n", summary(&runs), page.display()))?;
     }
     match record.status {
         Status::Interrupted => Err(CliError::Interrupted),
