@@ -92,6 +92,8 @@ impl Live {
         if let Display::Picture { terminal, .. } = &mut self.display {
             let _ = terminal.clear();
             let _ = terminal.show_cursor();
+            // Clearing leaves the cursor at the end of a line.
+            let _ = write!(std::io::stderr(), "\r");
         }
     }
 }
