@@ -4,7 +4,7 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use writecliff_device::{Bytes, Device, DeviceTime, Io, Purge, Telemetry};
+use writecliff_device::{Bytes, Device, DeviceTime, Io, Operation, Purge, Telemetry};
 use writecliff_sim::{Profile, Ssd, load};
 
 const PAGE: Bytes = Bytes::from_kib(4);
@@ -136,6 +136,35 @@ fn an_unwritten_page_is_answered_without_nand() {
         + profile.link.command_time
         + profile.link.read_throughput.time_for(PAGE);
     assert_eq!(done[0].service_time(), parts);
+}
+
+#[test]
+fn a_read_goes_ahead_of_writes_that_still_wait_for_the_buffer() {
+    let profile = load("tiny").unwrap();
+    let mut ssd = Ssd::new(profile.clone(), "sim:mixed");
+    let chunk = Bytes::from_kib(128);
+    perform(&mut ssd, Io::write(Bytes::ZERO, chunk));
+    let mut done = Vec::new();
+    ssd.reap(DeviceTime(1_000_000_000), &mut done).unwrap();
+    // 31 x 128 KiB are eight times what the write buffer holds.
+    let mut batch: Vec<Io> = (1..32).map(|index| Io::write(chunk * index, chunk)).collect();
+    batch.push(Io::read(Bytes::ZERO, PAGE));
+    ssd.submit(&batch).unwrap();
+    while done.len() < 32 {
+        ssd.reap(DeviceTime::MAX, &mut done).unwrap();
+    }
+    let read = done.iter().find(|c| c.io.operation == Operation::Read).unwrap().service_time();
+    let last = done.last().unwrap().service_time();
+    // All of the 32 commands and all data on link and channels, one running program, one read.
+    let data = chunk * 31;
+    let bound = profile.firmware.write_time * 32
+        + profile.link.command_time * 32
+        + profile.link.write_throughput.time_for(data)
+        + profile.nand.channel_throughput.time_for(data)
+        + profile.nand.program_time
+        + profile.nand.read_time;
+    assert!(read < bound, "{read} against {bound}");
+    assert!(last > bound * 2, "the writes must wait for NAND for this to say anything: {last}");
 }
 
 /// Throughput of `count` I/Os kept `depth` deep.
