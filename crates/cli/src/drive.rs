@@ -74,9 +74,10 @@ fn open_real(path: &Path, plan: &Plan, consent: Option<&str>) -> Result<Box<dyn 
     {
         return Err(CliError::MeantSimulated { name: name.to_owned() });
     }
-    let consent = match consent {
-        Some(named) => DestroyData::named(named),
-        None => ask_for_consent(path)?,
+    let access = match (plan.writes(), consent) {
+        (false, _) => Access::ReadOnly,
+        (true, Some(named)) => Access::Destroy(DestroyData::named(named)),
+        (true, None) => Access::Destroy(ask_for_consent(path)?),
     };
     let demands = plan.demands();
     let options = Options {
@@ -84,7 +85,6 @@ fn open_real(path: &Path, plan: &Plan, consent: Option<&str>) -> Result<Box<dyn 
         io_size_max: demands.io_size,
         seed: plan.seed(),
     };
-    let access = Access::Destroy(consent);
     Ok(Box::new(writecliff_uring::open(path, &access, &options)?))
 }
 

@@ -236,6 +236,36 @@ fn output_that_cannot_be_written_is_told_apart() {
     assert_eq!(status.code(), Some(2), "the exit code says it where the message cannot");
 }
 
+/// The whole way on a real device engine: consent, purge, fill, torture, report, on a plain file.
+#[test]
+fn a_plain_file_is_tested_when_its_path_is_named_and_not_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let (file, run) = (dir.join("drive.img"), dir.join("run"));
+    std::fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
+    let arguments = ["run", "consistency", path(&file), "--duration", "2s", "--out", path(&run)];
+    for consent in [&[][..], &["--destroy-data-on", "drive.img"]] {
+        let refused = writecliff(&[&arguments[..], consent].concat());
+        assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(path(&file)), "{}", text(&refused.stderr));
+    }
+    assert!(std::fs::read(&file).unwrap().iter().all(|byte| *byte == 0x5a), "nothing was written");
+    assert!(!run.exists(), "a refused run leaves nothing behind");
+    let output = writecliff(&[&arguments[..], &["--destroy-data-on", path(&file)]].concat());
+    if text(&output.stderr).contains("direct") {
+        println!("SKIPPED: the temporary directory has no direct I/O");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = text(&output.stdout);
+    assert!(!summary.contains("SIMULATED") && summary.contains("a file, not a drive"), "{summary}");
+    let written: u64 = {
+        let (_, recording) = writecliff_suite::open(&run).unwrap();
+        recording.phase("fill").map(|sample| sample.written_bytes).sum()
+    };
+    assert_eq!(written, 32 << 20);
+}
+
 /// A small file system in memory, unmounted at the end.
 struct SmallDisk {
     _dir: tempfile::TempDir,

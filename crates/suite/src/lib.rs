@@ -64,6 +64,11 @@ impl Plan {
         }
     }
 
+    /// Whether the test destroys what is on the drive; one that does not opens it only to read.
+    pub fn writes(&self) -> bool {
+        TESTS.iter().any(|test| test.name == self.name() && test.writes)
+    }
+
     /// Checks the plan against the drive, before anything is done to it.
     ///
     /// # Errors
