@@ -1,6 +1,8 @@
 //! One test body for everything that calls itself a [`Device`].
 
-use crate::{Bytes, Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status};
+use crate::{
+    Bytes, Completion, Content, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
+};
 
 /// Asserts the contract of [`Device`] on an idle device of at least 1 MiB. Destroys its data.
 ///
@@ -69,17 +71,19 @@ fn purge_succeeds_in_every_way_listed(device: &mut dyn Device) {
     }
 }
 
-/// Writes, reads, trims and flushes at full depth, and the answers are the questions.
+/// Writes of two content classes, reads, trims and flushes at full depth, and the answers are the questions.
 fn every_io_completes_once(device: &mut dyn Device) {
     let info = device.info().clone();
     let size = info.lba_size.max(Bytes(4096)).min(info.io_size_max);
     let slots = Bytes::from_mib(1).0 / size.0;
+    let content = Content { compressible_percent: 50, duplicate_percent: 25 };
     let mut asked = Vec::new();
     for index in 0..200 {
         let offset = Bytes(index * 7 % slots * size.0);
         asked.push(match index % 10 {
             3..=6 => Io::read(offset, size),
             7 if info.trim => Io::trim(offset, size),
+            8 => Io::write(offset, size).with_content(content),
             9 => Io::flush(),
             _ => Io::write(offset, size),
         });
@@ -92,7 +96,10 @@ fn every_io_completes_once(device: &mut dyn Device) {
         assert!(answers.iter().all(|c| c.submitted >= before), "submitted before it was asked");
         answered.extend(answers);
     }
-    let key = |io: &Io| (io.operation as u8, io.offset, io.length);
+    let key = |io: &Io| {
+        let Content { compressible_percent, duplicate_percent } = io.content;
+        (io.operation as u8, io.offset, io.length, compressible_percent, duplicate_percent)
+    };
     let mut answers: Vec<Io> = answered.iter().map(|c| c.io).collect();
     asked.sort_by_key(key);
     answers.sort_by_key(key);

@@ -28,6 +28,19 @@ pub struct Io {
     pub offset: Bytes,
     /// How long the range is; a multiple of the device's LBA size.
     pub length: Bytes,
+    /// What the data of a write are like; incompressible for all that is not a write.
+    pub content: Content,
+}
+
+/// The content class of written data: what a drive that compresses or deduplicates can save.
+///
+/// A real device gets data made to this measure, a simulated one the two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Content {
+    /// The share of every 4 KiB block that a compressor can remove: 0 to 100 %.
+    pub compressible_percent: u8,
+    /// The share of 4 KiB blocks that repeat an earlier one: 0 to 100 %.
+    pub duplicate_percent: u8,
 }
 
 /// How an I/O ended.
@@ -55,28 +68,80 @@ pub struct Completion {
 impl Io {
     /// A read of `length` bytes at `offset`.
     pub const fn read(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Read, offset, length }
+        Self { operation: Operation::Read, offset, length, content: Content::INCOMPRESSIBLE }
     }
 
-    /// A write of `length` bytes at `offset`.
+    /// A write of `length` bytes at `offset`, incompressible and without duplicates.
     pub const fn write(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Write, offset, length }
+        Self { operation: Operation::Write, offset, length, content: Content::INCOMPRESSIBLE }
     }
 
     /// A trim of `length` bytes at `offset`.
     pub const fn trim(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Trim, offset, length }
+        Self { operation: Operation::Trim, offset, length, content: Content::INCOMPRESSIBLE }
     }
 
     /// A flush of everything acknowledged so far.
     pub const fn flush() -> Self {
-        Self { operation: Operation::Flush, offset: Bytes::ZERO, length: Bytes::ZERO }
+        Self { operation: Operation::Flush, ..Self::read(Bytes::ZERO, Bytes::ZERO) }
     }
+
+    /// The same I/O with data of this class if it is a write; otherwise unchanged.
+    ///
+    /// # Panics
+    /// If a share is above 100 %.
+    #[must_use]
+    pub const fn with_content(self, content: Content) -> Self {
+        let Content { compressible_percent, duplicate_percent } = content;
+        let shares = compressible_percent <= 100 && duplicate_percent <= 100;
+        assert!(shares, "a content class has a share above 100 %");
+        match self.operation {
+            Operation::Write => Self { content, ..self },
+            Operation::Read | Operation::Trim | Operation::Flush => self,
+        }
+    }
+}
+
+impl Content {
+    /// Random data without duplicates: nothing to save.
+    pub const INCOMPRESSIBLE: Self = Self { compressible_percent: 0, duplicate_percent: 0 };
 }
 
 impl Completion {
     /// Submit to complete.
     pub fn service_time(&self) -> Nanos {
         self.completed - self.submitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIXED: Content = Content { compressible_percent: 40, duplicate_percent: 60 };
+
+    /// Every I/O in flight is kept, and copied, several times.
+    #[test]
+    fn an_io_is_small() {
+        assert!(size_of::<Io>() <= 24);
+    }
+
+    #[test]
+    fn only_writes_have_a_content_class() {
+        let size = Bytes(4096);
+        let write = Io::write(size, size);
+        assert_eq!(write.content, Content::INCOMPRESSIBLE);
+        assert_eq!(Content::default(), Content::INCOMPRESSIBLE);
+        assert_eq!(write.with_content(MIXED), Io { content: MIXED, ..write });
+        for io in [Io::read(size, size), Io::trim(size, size), Io::flush()] {
+            assert_eq!(io.with_content(MIXED), io);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a share above 100 %")]
+    fn a_share_above_all_is_a_bug() {
+        let too_much = Content { duplicate_percent: 101, ..MIXED };
+        let _ = Io::write(Bytes::ZERO, Bytes(4096)).with_content(too_much);
     }
 }

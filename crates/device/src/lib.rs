@@ -11,5 +11,5 @@ mod io;
 mod units;
 
 pub use device::{Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Telemetry};
-pub use io::{Completion, Io, Operation, Status};
+pub use io::{Completion, Content, Io, Operation, Status};
 pub use units::{Bytes, DeviceTime, Iops, Nanos, ParseUnitError, Throughput};

@@ -2,15 +2,14 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use writecliff_device::{Bytes, Io, Operation};
+use writecliff_device::{Bytes, Content, Io, Operation};
 
 /// Covers `[0, span)` once, in order, in I/Os of `block` bytes; the last may be shorter.
 #[derive(Debug, Clone)]
 pub struct Sequential {
-    operation: Operation,
-    next: Bytes,
+    /// The next I/O, but for the end of the span.
+    next: Io,
     span: Bytes,
-    block: Bytes,
 }
 
 impl Sequential {
@@ -18,7 +17,16 @@ impl Sequential {
     /// If `block` is zero.
     pub fn new(operation: Operation, span: Bytes, block: Bytes) -> Self {
         assert!(block.0 > 0, "an I/O has a length");
-        Self { operation, next: Bytes::ZERO, span, block }
+        Self { next: at_zero(operation, block), span }
+    }
+
+    /// The same I/Os with data of this class; reads and trims have none and stay as they are.
+    ///
+    /// # Panics
+    /// If a share is above 100 %.
+    #[must_use]
+    pub fn with_content(self, content: Content) -> Self {
+        Self { next: self.next.with_content(content), ..self }
     }
 }
 
@@ -26,10 +34,10 @@ impl Iterator for Sequential {
     type Item = Io;
 
     fn next(&mut self) -> Option<Io> {
-        let offset = self.next;
-        let length = self.block.min(Bytes(self.span.0.saturating_sub(offset.0)));
-        self.next = offset + length;
-        (length.0 > 0).then_some(Io { operation: self.operation, offset, length })
+        let io = self.next;
+        let length = io.length.min(Bytes(self.span.0.saturating_sub(io.offset.0)));
+        self.next.offset = io.offset + length;
+        (length.0 > 0).then_some(Io { length, ..io })
     }
 }
 
@@ -37,9 +45,9 @@ impl Iterator for Sequential {
 /// and with repetition, as Iometer does it.
 #[derive(Debug, Clone)]
 pub struct RandomUniform {
-    operation: Operation,
+    /// Every I/O, but for its place.
+    io: Io,
     blocks: u64,
-    block: Bytes,
     random: Xoshiro256PlusPlus,
 }
 
@@ -49,7 +57,16 @@ impl RandomUniform {
     pub fn new(operation: Operation, span: Bytes, block: Bytes, seed: u64) -> Self {
         assert!(block.0 > 0 && span >= block, "a span of {span} holds no block of {block}");
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { operation, blocks: span.0 / block.0, block, random }
+        Self { io: at_zero(operation, block), blocks: span.0 / block.0, random }
+    }
+
+    /// The same I/Os with data of this class; reads and trims have none and stay as they are.
+    ///
+    /// # Panics
+    /// If a share is above 100 %.
+    #[must_use]
+    pub fn with_content(self, content: Content) -> Self {
+        Self { io: self.io.with_content(content), ..self }
     }
 }
 
@@ -59,9 +76,13 @@ impl Iterator for RandomUniform {
     /// Scales a 64-bit random number to the number of blocks: the bias is below 2^-30.
     fn next(&mut self) -> Option<Io> {
         let scaled = u128::from(self.random.next_u64()) * u128::from(self.blocks);
-        let offset = self.block * (scaled >> 64) as u64;
-        Some(Io { operation: self.operation, offset, length: self.block })
+        let offset = self.io.length * (scaled >> 64) as u64;
+        Some(Io { offset, ..self.io })
     }
+}
+
+fn at_zero(operation: Operation, block: Bytes) -> Io {
+    Io { operation, offset: Bytes::ZERO, length: block, content: Content::INCOMPRESSIBLE }
 }
 
 #[cfg(test)]
@@ -87,6 +108,20 @@ mod tests {
         }
         // 1000 expected per block, standard deviation 31.
         assert!(hits.iter().all(|hits| (800..1200).contains(hits)), "{hits:?}");
+    }
+
+    #[test]
+    fn the_content_class_changes_the_data_of_writes_and_nothing_else() {
+        let content = Content { compressible_percent: 40, duplicate_percent: 60 };
+        let (span, block) = (Bytes(10_240), Bytes(4096));
+        for operation in [Operation::Write, Operation::Read] {
+            let sequential = Sequential::new(operation, span, block);
+            let random = RandomUniform::new(operation, span, block, 3).take(10);
+            let like = RandomUniform::new(operation, span, block, 3).with_content(content).take(10);
+            let plain = sequential.clone().chain(random);
+            let classed = sequential.with_content(content).chain(like);
+            assert!(plain.map(|io| io.with_content(content)).eq(classed));
+        }
     }
 
     #[test]
