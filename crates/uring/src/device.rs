@@ -16,7 +16,7 @@ use writecliff_device::{
 };
 
 use crate::OpenError;
-use crate::content::{Content, split_mix};
+use crate::content::{ContentStream, split_mix};
 use crate::identify::Identity;
 use crate::ioctl;
 use crate::ring::{Ring, RingError};
@@ -61,7 +61,7 @@ pub struct UringDevice {
     file: File,
     writable: bool,
     ring: Ring,
-    content: Content,
+    content: ContentStream,
     slots: Vec<Slot>,
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
@@ -114,7 +114,7 @@ impl UringDevice {
             file,
             writable,
             ring,
-            content: Content::new(options.seed),
+            content: ContentStream::new(options.seed),
             slots: vec![idle; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
@@ -133,7 +133,7 @@ impl UringDevice {
         };
         if io.operation == Operation::Write {
             let buffer = &mut self.ring.buffer(slot)[..io.length.0 as usize];
-            self.content.fill(buffer);
+            self.content.fill(io, buffer);
         }
         self.ring.queue(slot, io);
         self.slots[slot].io = *io;

@@ -26,7 +26,7 @@ mod signatures;
 mod sysfs;
 
 pub use access::{Access, DestroyData};
-pub use content::Content;
+pub use content::ContentStream;
 pub use device::{Options, UringDevice};
 pub use error::OpenError;
 pub use identify::Identity;

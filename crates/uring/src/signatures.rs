@@ -372,6 +372,8 @@ fn read_at(drive: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
 mod tests {
     use std::os::unix::fs::FileExt;
 
+    use writecliff_device::{Bytes, Io};
+
     use super::*;
 
     const CAPACITY: u64 = (80 << 20) + 512;
@@ -415,10 +417,11 @@ mod tests {
     fn an_empty_drive_and_our_own_content_bear_no_mark() {
         let file = drive();
         assert_eq!(find(&file, CAPACITY).unwrap(), []);
-        let mut content = crate::Content::new(5);
+        let mut content = crate::ContentStream::new(5);
         let mut buffer = vec![0; 1 << 20];
         for offset in (0..CAPACITY - 512).step_by(buffer.len()) {
-            content.fill(&mut buffer);
+            let io = Io::write(Bytes(offset), Bytes(buffer.len() as u64));
+            content.fill(&io, &mut buffer);
             file.write_all_at(&buffer, offset).unwrap();
         }
         assert_eq!(find(&file, CAPACITY).unwrap(), []);

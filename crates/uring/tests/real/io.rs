@@ -7,7 +7,8 @@ use std::thread;
 
 use tempfile::TempDir;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceKind, Io, Nanos, Purge, Status, conformance,
+    Bytes, Completion, Content, Device, DeviceError, DeviceKind, Io, Nanos, Purge, Status,
+    conformance,
 };
 use writecliff_uring::{Access, OpenError, Options, UringDevice, inspect, open};
 
@@ -106,6 +107,30 @@ fn what_is_written_is_there_and_no_block_comes_twice() {
     assert!(stored[1024 * 4096..].iter().all(|&byte| byte == 0));
     let packed = zstd::bulk::compress(written, 3).unwrap();
     assert!(packed.len() >= written.len());
+}
+
+#[test]
+fn what_is_written_has_its_content_class() {
+    let directory = scratch();
+    let file = sparse_file(&directory.path().join("file"), 32);
+    let mut opened = open_to_destroy(&file).unwrap();
+    let (size, blocks) = (Bytes::from_kib(64), 4000);
+    let content = Content { compressible_percent: 50, duplicate_percent: 25 };
+    for index in 0..blocks / 16 {
+        let write = Io::write(size * index as u64, size).with_content(content);
+        let done = complete(&mut opened, &[write]);
+        assert_eq!((done[0].io, done[0].status), (write, Status::Done));
+    }
+    drop(opened);
+    let stored = fs::read(&file).unwrap();
+    let written = &stored[..blocks * 4096];
+    let different: HashSet<&[u8]> = written.chunks(4096).collect();
+    // Three quarters never repeat, one quarter is of 16 blocks.
+    assert_eq!(different.len(), blocks / 4 * 3 + 16);
+    let packed = |block| zstd::bulk::compress(block, 1).unwrap().len();
+    let packed: usize = written.chunks(4096).map(packed).sum();
+    let saved = 1.0 - packed as f64 / written.len() as f64;
+    assert!((saved - 0.5).abs() < 0.03, "{saved}");
 }
 
 #[test]
