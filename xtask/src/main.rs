@@ -4,17 +4,24 @@ mod bench;
 mod packages;
 mod picture;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
+use clap::error::ErrorKind;
+use serde_json::Value;
 
 /// The project's own chores; run from the workspace's root.
 #[derive(Debug, Parser)]
 enum Chore {
     /// Install what the tests need (apt, when root) and run every test
-    Test,
-    /// Measure speed; fio beside the engine, in turn
-    Bench,
+    Test {
+        /// Long sweeps too: the tests see WRITECLIFF_NIGHTLY=1
+        #[arg(long)]
+        nightly: bool,
+    },
+    /// Measure speed beside an earlier commit and beside fio, in turn
+    Bench(bench::Options),
     /// Check formatting, lints, and licences if cargo-deny is installed
     Tidy,
     /// Make the README's picture from a run of the tool
@@ -22,9 +29,17 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let done = match Chore::parse() {
-        Chore::Test => test(),
-        Chore::Bench => bench::bench(),
+    let chore = match Chore::try_parse() {
+        Ok(chore) => chore,
+        Err(answer) if is_help(&answer) => answer.exit(),
+        Err(error) => {
+            eprintln!("xtask: {}", in_one_line(&error));
+            return ExitCode::from(2);
+        }
+    };
+    let done = match chore {
+        Chore::Test { nightly } => test(nightly),
+        Chore::Bench(options) => bench::bench(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
     };
@@ -37,11 +52,32 @@ fn main() -> ExitCode {
     }
 }
 
+/// Help that was asked for, or that stands in for a missing chore.
+fn is_help(answer: &clap::Error) -> bool {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    matches!(answer.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand)
+}
+
+/// What clap found wrong, and what it thinks was meant.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let is_said_anyway = |part: &&str| !part.starts_with("Usage") && !part.starts_with("For more");
+    let parts: Vec<&str> = text.split("\n\n").map(str::trim).filter(is_said_anyway).collect();
+    let line = parts.join("; ").split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{}; `cargo xtask --help` lists all", line.trim_start_matches("error: "))
+}
+
 /// Everything that must pass before a change lands.
-fn test() -> Result<(), String> {
+fn test(nightly: bool) -> Result<(), String> {
     packages::install(packages::FOR_TESTS)?;
     tidy()?;
-    cargo(&["test", "--workspace"])?;
+    let mut command = Command::new("cargo");
+    command.args(["test", "--workspace"]);
+    if nightly {
+        command.env("WRITECLIFF_NIGHTLY", "1");
+    }
+    println!("xtask: cargo test --workspace");
+    run(&mut command)?;
     println!("xtask: all tests passed");
     Ok(())
 }
@@ -63,6 +99,17 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
     run(Command::new("cargo").args(arguments))
 }
 
+/// Where cargo builds, whatever its settings say.
+fn target_directory() -> Result<PathBuf, String> {
+    let mut command = Command::new("cargo");
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target")?;
+    Ok(PathBuf::from(target))
+}
+
 /// Runs a command to its end.
 fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
@@ -70,5 +117,32 @@ fn run(command: &mut Command) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{shown} ended with {status}; its output is above")),
         Err(error) => Err(format!("cannot run {shown}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(arguments: &[&str]) -> String {
+        let arguments = ["xtask"].iter().chain(arguments);
+        in_one_line(&Chore::try_parse_from(arguments).unwrap_err())
+    }
+
+    #[test]
+    fn a_wrong_argument_is_one_line() {
+        let rest = "; `cargo xtask --help` lists all";
+        assert_eq!(refused(&["tidy", "--all"]), format!("unexpected argument '--all' found{rest}"));
+        assert_eq!(
+            refused(&["test", "--nigthly"]),
+            format!(
+                "unexpected argument '--nigthly' found; tip: a similar argument exists: \
+                 '--nightly'{rest}"
+            )
+        );
+        assert_eq!(
+            refused(&["bench", "--only"]),
+            format!("a value is required for '--only <NAME>' but none was supplied{rest}")
+        );
     }
 }

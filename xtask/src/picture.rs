@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::packages;
-use crate::{cargo, run};
+use crate::{cargo, run, target_directory};
 
 const PICTURE: &str = "docs/cliff.png";
 /// The head of the page, the verdict and the first picture.
@@ -16,7 +16,8 @@ pub(crate) fn picture() -> Result<(), String> {
     cargo(&["build", "--release", "--package", "writecliff-cli"])?;
     let out = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = out.path().join("run");
-    run(Command::new("target/release/writecliff").arg("review").arg("--out").arg(&path))?;
+    let program = target_directory()?.join("release/writecliff");
+    run(Command::new(program).arg("review").arg("--out").arg(&path))?;
     screenshot(&path.join("report/index.html"))?;
     println!("xtask: {PICTURE} is new");
     Ok(())

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the speed tables, and Writecliff beside fio on the same device.
+//! Writecliff beside fio on the same device.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,18 +10,15 @@ const PAIRS: usize = 3;
 const SECONDS: u64 = 8;
 const DEVICE_BYTES: u64 = 1 << 30;
 
-/// Rates of the parts, then whole programs in turn; ratios hold where absolute times do not.
-pub(crate) fn bench() -> Result<(), String> {
+/// Whole programs in turn; ratios hold where absolute rates do not.
+pub(crate) fn beside_fio(target: &Path) -> Result<(), String> {
     packages::install(packages::FOR_BENCHMARKS)?;
-    for part in ["writecliff-sim", "writecliff-measure", "writecliff-uring"] {
-        cargo(&["bench", "--quiet", "--package", part])?;
-    }
     cargo(&["build", "--release", "--package", "writecliff-cli"])?;
     if !rustix::process::geteuid().is_root() {
         println!("xtask: SKIPPED the comparison with fio: loop devices need root");
         return Ok(());
     }
-    beside_fio()
+    in_turn(&target.join("release/writecliff"))
 }
 
 /// What one program did to the device.
@@ -31,7 +28,7 @@ struct Figure {
     cpu_per_io: f64,
 }
 
-fn beside_fio() -> Result<(), String> {
+fn in_turn(program: &Path) -> Result<(), String> {
     let device = LoopDevice::in_memory()?;
     println!(
         "\n4KB random writes, QD32, io_uring, O_DIRECT, 1 GiB loop device in memory, {SECONDS} s"
@@ -41,7 +38,7 @@ fn beside_fio() -> Result<(), String> {
         "run", "writecliff", "fio", "ratio", "cpu us/io", "fio cpu us/io"
     );
     for pair in 1..=PAIRS {
-        let ours = writecliff(&device.path)?;
+        let ours = writecliff(program, &device.path)?;
         let fio = fio(&device.path)?;
         println!(
             "{pair:>4} {:>12.0} {:>12.0} {:>8.2} {:>14.2} {:>14.2}",
@@ -55,11 +52,11 @@ fn beside_fio() -> Result<(), String> {
     Ok(())
 }
 
-fn writecliff(device: &Path) -> Result<Figure, String> {
+fn writecliff(program: &Path, device: &Path) -> Result<Figure, String> {
     let out = tempfile::tempdir().map_err(|error| error.to_string())?;
     let device = device.display().to_string();
     let arguments = ["run", "consistency", &device, "--destroy-data-on", &device, "--json"];
-    let mut command = Command::new("target/release/writecliff");
+    let mut command = Command::new(program);
     command.args(arguments).arg("--out").arg(out.path().join("run"));
     command.args(["--duration", &format!("{SECONDS}s")]);
     let (json, cpu) = measured(&mut command)?;
