@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Completion, DeviceTime, Io};
+use crate::{Bytes, Completion, DeviceTime, Energy, Io, Temperature};
 
 /// A drive, real or simulated, and the clock it is measured by.
 ///
@@ -29,6 +29,12 @@ pub trait Device {
     /// # Panics
     /// If more than [`DeviceInfo::queue_depth_max`] I/Os would be in flight.
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError>;
+
+    /// Tells which I/Os will be submitted next, so that a device can make itself ready; nothing
+    /// follows from it but speed, and an I/O need not have been announced.
+    fn announce(&mut self, upcoming: &[Io]) {
+        let _ = upcoming;
+    }
 
     /// Waits, or moves virtual time, until at least one I/O completes or `until` passes, and
     /// appends what has completed to `done` in order of completion. With nothing in flight this
@@ -155,6 +161,16 @@ pub struct Telemetry {
     pub free_blocks: Option<u64>,
     /// Erase operations, in the same unit.
     pub erases: Option<u64>,
+    /// Energy that it has drawn.
+    pub energy: Option<Energy>,
+    /// How warm it is.
+    pub temperature: Option<Temperature>,
+    /// Share of its rated erases that is used up, in thousandths; above 1000 it is worn out.
+    pub wear_permille: Option<u64>,
+    /// Blocks taken out of use because they wore out, in the unit of `free_blocks`.
+    pub retired_blocks: Option<u64>,
+    /// Logical pages whose acknowledged data it has lost, in a power cut or with a die.
+    pub lost_pages: Option<u64>,
 }
 
 impl Telemetry {

@@ -12,4 +12,6 @@ mod units;
 
 pub use device::{Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Telemetry};
 pub use io::{Completion, Content, Io, Operation, Status};
-pub use units::{Bytes, DeviceTime, Iops, Nanos, ParseUnitError, Throughput};
+pub use units::{
+    Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,
+};

@@ -28,6 +28,18 @@ pub struct Bytes(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Throughput(pub u64);
 
+/// Power in microwatts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Power(pub u64);
+
+/// Energy in nanojoules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Energy(pub u64);
+
+/// A temperature in thousandths of a degree Celsius; nothing here is below freezing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Temperature(pub u64);
+
 /// I/Os per second; made only from a count and the span it took.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Iops(f64);
@@ -100,6 +112,21 @@ impl Throughput {
     pub fn time_for(self, amount: Bytes) -> Nanos {
         let nanos = (u128::from(amount.0) * 1_000_000_000).div_ceil(u128::from(self.0));
         Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+impl Power {
+    /// What this power adds up to over `span`, rounded down.
+    pub fn over(self, span: Nanos) -> Energy {
+        Energy((u128::from(self.0) * u128::from(span.0) / 1_000_000) as u64)
+    }
+}
+
+impl Energy {
+    /// The mean power over `span`; nothing if that is no time.
+    pub fn mean_over(self, span: Nanos) -> Power {
+        let microwatts = u128::from(self.0) * 1_000_000 / u128::from(span.0.max(1));
+        Power(if span == Nanos::ZERO { 0 } else { microwatts as u64 })
     }
 }
 
@@ -234,6 +261,24 @@ const RATE: Spelling = Spelling {
     ],
 };
 
+const POWER: Spelling = Spelling {
+    what: "a power",
+    example: "\"2.2W\", \"80mW\"",
+    suffixes: &[("W", 1_000_000), ("mW", 1_000), ("uW", 1)],
+};
+
+const ENERGY: Spelling = Spelling {
+    what: "an energy",
+    example: "\"65uJ\"",
+    suffixes: &[("J", 1_000_000_000), ("mJ", 1_000_000), ("uJ", 1_000), ("nJ", 1)],
+};
+
+const TEMPERATURE: Spelling = Spelling {
+    what: "a temperature",
+    example: "\"70C\"",
+    suffixes: &[("C", 1_000), ("mC", 1)],
+};
+
 impl Spelling {
     /// Reads a decimal number and a unit; refuses what is not a whole number of base units.
     fn parse(&self, text: &str) -> Result<u64, ParseUnitError> {
@@ -305,6 +350,9 @@ macro_rules! textual {
 textual!(Nanos, TIME);
 textual!(Bytes, SIZE);
 textual!(Throughput, RATE);
+textual!(Power, POWER);
+textual!(Energy, ENERGY);
+textual!(Temperature, TEMPERATURE);
 
 impl fmt::Display for Nanos {
     /// Three significant digits in the unit a person would choose: `1.30 ms`, `42.0 us`.
@@ -340,6 +388,20 @@ impl fmt::Display for Throughput {
     }
 }
 
+impl fmt::Display for Power {
+    /// In watts, three significant digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} W", three_digits(self.0 as f64 / 1e6))
+    }
+}
+
+impl fmt::Display for Temperature {
+    /// In whole degrees.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} °C", self.0 as f64 / 1e3)
+    }
+}
+
 fn three_digits(value: f64) -> String {
     let decimals = if value >= 99.95 {
         0
@@ -364,6 +426,9 @@ mod tests {
         assert_eq!("250GB".parse(), Ok(Bytes(250_000_000_000)));
         assert_eq!("4 KiB".parse(), Ok(Bytes(4096)));
         assert_eq!("270MB/s".parse(), Ok(Throughput(270_000_000)));
+        assert_eq!("2.5W".parse(), Ok(Power(2_500_000)));
+        assert_eq!("65uJ".parse(), Ok(Energy(65_000)));
+        assert_eq!("70C".parse(), Ok(Temperature(70_000)));
     }
 
     #[test]
@@ -394,6 +459,14 @@ mod tests {
         assert_eq!(Nanos(999).to_string(), "999 ns");
         assert_eq!(Bytes(250_059_350_016).to_string(), "250 GB");
         assert_eq!(Bytes(99_960_000).to_string(), "100 MB");
+    }
+
+    #[test]
+    fn power_over_time_is_energy_and_back() {
+        let energy = Power(2_500_000).over(Nanos::from_secs(3));
+        assert_eq!(energy, Energy(7_500_000_000));
+        assert_eq!(energy.mean_over(Nanos::from_secs(3)), Power(2_500_000));
+        assert_eq!(energy.mean_over(Nanos::ZERO), Power(0));
     }
 
     #[test]

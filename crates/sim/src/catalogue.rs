@@ -4,7 +4,7 @@ use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
-use crate::profile::{Profile, ProfileError, ProfileFile};
+use crate::profile::{ProfileError, ProfileFile, SsdProfile};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
 
@@ -23,7 +23,7 @@ pub fn catalogue() -> Vec<&'static str> {
 ///
 /// # Errors
 /// [`ProfileError::Unknown`] with the nearest names.
-pub fn load(name: &str) -> Result<Profile, ProfileError> {
+pub fn load(name: &str) -> Result<SsdProfile, ProfileError> {
     resolve(shipped(name)?)?.check()
 }
 
@@ -31,7 +31,7 @@ pub fn load(name: &str) -> Result<Profile, ProfileError> {
 ///
 /// # Errors
 /// What is wrong with the file, with its line.
-pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
+pub fn load_file(path: &Path) -> Result<SsdProfile, ProfileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ProfileError::Unreadable { path: path.to_owned(), source })?;
     resolve(ProfileFile::parse(&path.display().to_string(), &text)?)?.check()

@@ -1,8 +1,8 @@
 //! Simulated drives: a [`Device`](writecliff_device::Device) whose inside is known.
 //!
-//! A [`Profile`] says what a drive is built of; [`Ssd`] is that drive on a virtual clock. There is
-//! no input or output here, no operating system's clock, no thread and no randomness: the same
-//! I/Os at the same virtual times give the same completions, bit for bit.
+//! A profile says what a drive is built of; [`Ssd`] is a solid-state drive on a virtual clock.
+//! There is no input or output here, no operating system's clock, no thread and no randomness: the
+//! same I/Os at the same virtual times give the same completions, bit for bit.
 //!
 //! What the model leaves out is listed in `docs/model.md`.
 
@@ -11,5 +11,5 @@ mod profile;
 mod ssd;
 
 pub use catalogue::{catalogue, load, load_file};
-pub use profile::{Firmware, Gc, Identity, Link, Nand, Profile, ProfileError, WriteBuffer};
+pub use profile::*;
 pub use ssd::Ssd;

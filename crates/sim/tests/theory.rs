@@ -5,12 +5,12 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Device, DeviceTime, Io, Operation, Purge, Telemetry};
-use writecliff_sim::{Profile, Ssd, load};
+use writecliff_sim::{Ssd, SsdProfile, load};
 
 const PAGE: Bytes = Bytes::from_kib(4);
 
 /// One die of `blocks` blocks of `pages` pages of 4 KiB, of which `exported` are the host's.
-fn one_die(blocks: u32, pages: u32, exported: u32) -> Profile {
+fn one_die(blocks: u32, pages: u32, exported: u32) -> SsdProfile {
     let mut profile = load("tiny").unwrap();
     profile.nand.channels = 1;
     profile.nand.dies_per_channel = 1;
@@ -161,7 +161,7 @@ fn a_read_goes_ahead_of_writes_that_still_wait_for_the_buffer() {
         + profile.link.command_time * 32
         + profile.link.write_throughput.time_for(data)
         + profile.nand.channel_throughput.time_for(data)
-        + profile.nand.program_time
+        + profile.nand.program_time.mean()
         + profile.nand.read_time;
     assert!(read < bound, "{read} against {bound}");
     assert!(last > bound * 2, "the writes must wait for NAND for this to say anything: {last}");
@@ -194,7 +194,7 @@ fn a_full_drive_with_all_dies_busy_programs_at_their_rate() {
         Io::write(Bytes(offset - (1 << 17)), Bytes(1 << 17))
     });
     let dies = f64::from(profile.dies());
-    let array = dies * profile.program_size().0 as f64 / profile.nand.program_time.as_secs_f64();
+    let array = dies * profile.program_size().0 as f64 / profile.nand.program_time.mean().as_secs_f64();
     let measured = rate * f64::from(1 << 17);
     assert!((measured / array - 1.0).abs() < 0.02, "{measured} B/s of {array} B/s");
 }

@@ -1,281 +1,427 @@
-//! The flash translation layer: where each logical page is, where the next one goes, and how
-//! space is won back.
+//! The flash translation layer with a page map: where each logical page is, where the next one
+//! goes. How space is won back is in [`collect`](super::collect).
 //!
-//! Logical pages of 4 KiB map to physical page slots of 4 KiB through a flat table. Two write
-//! frontiers, one for the host and one for copies, fill superblocks slot by slot; consecutive
-//! programs go to consecutive dies.
+//! `l2p` leads from a logical page to its slot, `p2l` from a slot to the logical page that was
+//! written there last. A slot is valid if the two lead to each other, so that overwriting a page
+//! costs one entry and the count of its old superblock, and nothing of the slot left behind.
 
-use writecliff_device::{Bytes, DeviceTime};
+use writecliff_device::{Content, DeviceTime};
 
+use super::collect::{Collector, Evacuation};
+use super::frontier::{Frontier, Program, Skipped};
+use super::layout::{CellMode, Layout, Lpn, Ppa};
+use super::map_cache::MapCache;
 use super::nand::Nand;
-use super::superblocks::{SuperblockId, Superblocks};
+use super::power_cut::Volatile;
+use super::reduction::Reduction;
+use super::superblocks::Superblocks;
+use super::table::Table;
+use super::translation::Books;
+use super::wear::Retries;
 use super::write_buffer::WriteBuffer;
-use crate::profile::{Gc, MAPPING_UNIT, Profile};
+use crate::profile::{SlcBuffer, SlcKind, SsdProfile};
 
-/// A logical page: the mapping unit's number in the host's address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lpn(pub(super) u32);
-
-/// A physical page slot: superblock × slots + slot.
+/// No page can be written any more: the NAND that still works is needed for the data there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ppa(pub(super) u32);
+pub(super) struct ReadOnly;
 
-/// "Not mapped" in either table; profiles keep below it.
-pub(super) const UNMAPPED: u32 = u32::MAX;
+/// Reading a page failed: its data is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lost;
 
-/// How a superblock is cut into slots, programs and dies.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
-    /// Mapping units of one superblock.
-    pub(super) slots: u32,
-    /// Mapping units of one program (a page of every plane of a die).
-    pub(super) slots_per_program: u32,
-    pub(super) dies: u32,
-}
-
-impl Layout {
-    pub(super) fn superblock_of(self, ppa: Ppa) -> SuperblockId {
-        SuperblockId(ppa.0 / self.slots)
-    }
-
-    fn die_of(self, slot: u32) -> u32 {
-        slot / self.slots_per_program % self.dies
-    }
-
-    fn ppa(self, superblock: SuperblockId, slot: u32) -> Ppa {
-        Ppa(superblock.0 * self.slots + slot)
-    }
-}
-
-/// Where a stream of writes goes: the next slot of its open superblock.
-#[derive(Debug, Default)]
-pub(super) struct Frontier {
-    pub(super) superblock: Option<SuperblockId>,
-    pub(super) slot: u32,
-}
-
-/// A collection under way: the next slot of the victim to look at.
-#[derive(Debug)]
-pub(super) struct Evacuation {
-    pub(super) victim: SuperblockId,
-    slot: u32,
-}
-
-/// Mapping, frontiers and garbage collection.
+/// The map, the books, and the streams of pages to NAND.
 #[derive(Debug)]
 pub(super) struct Ftl {
     pub(super) layout: Layout,
-    pub(super) l2p: Vec<u32>,
-    pub(super) p2l: Vec<u32>,
+    pub(super) l2p: Table,
+    pub(super) p2l: Table,
     pub(super) superblocks: Superblocks,
+    /// Where the host's pages go.
     pub(super) host: Frontier,
+    /// Where copies go, if not to the same place.
     pub(super) copies: Frontier,
     pub(super) evacuation: Option<Evacuation>,
-    gc: Gc,
-    /// Between low and high water, whether free superblocks are on their way up.
-    collecting: bool,
-    /// When the data of the open program of copies have all been read.
-    copies_ready: DeviceTime,
+    pub(super) collector: Collector,
+    pub(super) buffer: WriteBuffer,
+    pub(super) nand: Nand,
+    pub(super) slc: SlcBuffer,
+    /// Superblocks that are set aside for the SLC buffer, and the most it may have.
+    pub(super) slc_reserved: u32,
+    pub(super) slc_most: u32,
+    /// Pages that a native superblock holds, on the dies that work.
+    pub(super) superblock_pages: u32,
+    pages: u32,
+    endurance: u32,
+    pub(super) map_cache: Option<MapCache>,
+    reduction: Reduction,
+    pub(super) retries: Retries,
+    pub(super) volatile: Option<Volatile>,
+    pub(super) read_only: bool,
+    pub(super) lost_pages: u64,
 }
 
 impl Ftl {
-    pub(super) fn new(profile: &Profile) -> Self {
-        let units = |bytes: Bytes| (bytes.0 / MAPPING_UNIT.0) as u32;
-        let layout = Layout {
-            slots: units(profile.superblock_size()),
-            slots_per_program: units(profile.program_size()),
-            dies: profile.dies(),
-        };
-        let superblocks = Superblocks::new(profile.superblocks(), layout.slots);
+    pub(super) fn new(profile: &SsdProfile) -> Self {
+        let layout = Layout::new(profile);
+        let unit = profile.mapping.unit.0;
+        let pages = (profile.identity.capacity.0 / unit) as u32;
+        let superblocks = Superblocks::new(profile.superblocks(), &profile.wear);
+        let buffer = profile.write_buffer.size.0.max(profile.program_size().0 * 2);
         Self {
-            layout,
-            l2p: vec![UNMAPPED; units(profile.identity.capacity) as usize],
-            p2l: vec![UNMAPPED; (superblocks.count() * layout.slots) as usize],
+            l2p: Table::zeroed(pages as usize),
+            p2l: Table::zeroed(layout.addresses(superblocks.count())),
             superblocks,
             host: Frontier::default(),
             copies: Frontier::default(),
             evacuation: None,
-            gc: profile.gc.clone(),
-            collecting: false,
-            copies_ready: DeviceTime::default(),
+            collector: Collector::new(profile),
+            buffer: WriteBuffer::new((buffer / unit) as u32),
+            nand: Nand::new(profile),
+            slc: profile.slc_buffer.clone(),
+            slc_reserved: profile.slc_superblocks(),
+            slc_most: profile.slc_superblocks_max(),
+            superblock_pages: layout.data_slots(CellMode::Native),
+            layout,
+            pages,
+            endurance: profile.wear.endurance,
+            map_cache: MapCache::new(profile),
+            reduction: Reduction::new(&profile.reduction),
+            retries: Retries::new(&profile.wear),
+            volatile: Volatile::new(profile),
+            read_only: false,
+            lost_pages: 0,
         }
     }
 
-    /// Puts one page that is in the write buffer at `admitted` on its way to NAND; the buffer slot
-    /// stays taken until its program has ended.
+    /// Puts `count` pages from `lpn` on, which have `arrived`, on their way to NAND: each takes a
+    /// slot of the write buffer until its program has ended. Returns when the last one has its
+    /// slot.
     pub(super) fn write(
         &mut self,
         lpn: Lpn,
-        admitted: DeviceTime,
-        nand: &mut Nand,
-        buffer: &mut WriteBuffer,
-    ) {
-        if self.host.superblock.is_none() {
-            self.reserve_superblock(admitted, nand);
+        count: u32,
+        content: Content,
+        arrived: DeviceTime,
+    ) -> Result<DeviceTime, ReadOnly> {
+        if self.read_only {
+            return Err(ReadOnly);
         }
-        let ppa = self.host.take(self.layout, &mut self.superblocks);
-        self.remap(lpn, ppa);
-        if self.host.completes_program(self.layout) {
-            self.program_host_page(admitted, nand, buffer);
+        if self.reduction.applies_to(content) {
+            return self.write_reduced(lpn, count, content, arrived);
+        }
+        let (mut next, end) = (lpn.0, lpn.0 + count);
+        let mut admitted = arrived;
+        while next < end {
+            if self.host.room() == 0 {
+                self.open_for_host(admitted)?;
+            }
+            let pages = (end - next).min(self.host.room());
+            admitted = self.buffer.admit(arrived, pages);
+            self.place(Lpn(next), pages, admitted);
+            next += pages;
+        }
+        Ok(admitted)
+    }
+
+    /// As `write`, page by page: a page that is stored within others takes no slot.
+    fn write_reduced(
+        &mut self,
+        lpn: Lpn,
+        count: u32,
+        content: Content,
+        arrived: DeviceTime,
+    ) -> Result<DeviceTime, ReadOnly> {
+        let mut admitted = arrived;
+        for page in (lpn.0..lpn.0 + count).map(Lpn) {
+            if self.host.room() == 0 {
+                self.open_for_host(admitted)?;
+            }
+            if self.reduction.absorbs(content) {
+                self.note_volatile(page);
+                let old = self.replace(page, Ppa::REDUCED);
+                self.invalidate(old);
+            } else {
+                admitted = self.buffer.admit(arrived, 1);
+                self.place(page, 1, admitted);
+            }
+        }
+        Ok(admitted)
+    }
+
+    /// Gives admitted pages the next slots of the host's frontier, which has room for them.
+    fn place(&mut self, lpn: Lpn, count: u32, now: DeviceTime) {
+        let first = self.host.take(count, &self.layout);
+        self.host.host_pages += count;
+        self.superblocks.validate(self.layout.superblock_of(first), count);
+        for page in 0..count {
+            let (lpn, ppa) = (Lpn(lpn.0 + page), Ppa(first.0 + page));
+            self.note_volatile(lpn);
+            self.p2l[ppa.0 as usize] = lpn.0;
+            let old = self.replace(lpn, ppa);
+            self.invalidate(old);
+        }
+        if self.host.room() == 0 {
+            let start = self.pace(now);
+            self.program_host(start);
         }
     }
 
-    /// Programs what the host's open program holds, padded with invalid slots if it is not full.
-    pub(super) fn flush(&mut self, now: DeviceTime, nand: &mut Nand, buffer: &mut WriteBuffer) {
-        if !self.host.completes_program(self.layout) {
-            self.program_host_page(now, nand, buffer);
+    fn replace(&mut self, lpn: Lpn, ppa: Ppa) -> Ppa {
+        Ppa(std::mem::replace(&mut self.l2p[lpn.0 as usize], ppa.0))
+    }
+
+    pub(super) fn invalidate(&mut self, old: Ppa) {
+        if self.layout.is_place(old) {
+            self.superblocks.invalidate(self.layout.superblock_of(old), 1);
         }
     }
 
-    /// Forgets one page's data.
-    pub(super) fn trim(&mut self, lpn: Lpn) {
-        let old = std::mem::replace(&mut self.l2p[lpn.0 as usize], UNMAPPED);
-        self.invalidate(old);
+    fn note_volatile(&mut self, lpn: Lpn) {
+        if let Some(volatile) = &mut self.volatile {
+            volatile.wrote(lpn, self.l2p[lpn.0 as usize] == Ppa::UNMAPPED.0);
+        }
     }
 
-    /// The die that a page must be read from; `None` if it holds no data.
-    pub(super) fn die_of(&self, lpn: Lpn) -> Option<u32> {
-        let ppa = self.l2p[lpn.0 as usize];
-        (ppa != UNMAPPED).then(|| self.layout.die_of(ppa % self.layout.slots))
+    /// Opens a superblock for the host: in SLC mode while the buffer has one, else a native one,
+    /// after collection has seen to it that another is left to copy into.
+    fn open_for_host(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
+        let mode = if self.slc_has_room() { CellMode::Slc } else { CellMode::Native };
+        if mode == CellMode::Native {
+            self.reserve_superblock(now)?;
+        }
+        // Collection into a shared frontier may have opened one already.
+        if self.host.room() == 0 {
+            let id = self.superblocks.open(mode);
+            let skipped = self.host.open(id, mode, &self.layout);
+            self.program_parity(skipped, mode, now);
+        }
+        Ok(())
     }
 
-    /// Erases every superblock that is not free and forgets all data; returns how many those were.
-    pub(super) fn erase_all(&mut self) -> u32 {
-        self.l2p.fill(UNMAPPED);
-        self.p2l.fill(UNMAPPED);
+    fn slc_has_room(&self) -> bool {
+        let is_below_most = self.superblocks.in_slc() < self.slc_most;
+        match self.slc.kind {
+            SlcKind::None => false,
+            SlcKind::Fixed => is_below_most && self.superblocks.free_count() > 0,
+            SlcKind::Dynamic => is_below_most && self.native_free() > self.slc.free_min.max(2),
+        }
+    }
+
+    /// Free superblocks that are not set aside for the SLC buffer.
+    pub(super) fn native_free(&self) -> u32 {
+        let set_aside = self.slc_reserved.saturating_sub(self.superblocks.in_slc());
+        self.superblocks.free_count().saturating_sub(set_aside)
+    }
+
+    /// Programs what the host's frontier has gathered.
+    pub(super) fn program_host(&mut self, now: DeviceTime) {
+        let program = self.host.end_program(&self.layout);
+        self.program(program, now);
+        if let Some(full) = self.host.take_full() {
+            self.superblocks.close(full, now);
+        }
+    }
+
+    /// Sends a program, and the parity that goes with it, to its die; the host's pages in it keep
+    /// their slots of the write buffer until it has ended.
+    pub(super) fn program(&mut self, program: Program, ready: DeviceTime) -> DeviceTime {
+        let Program { die, page, mode, host_pages, skipped } = program;
+        let finished = self.nand.program(ready, die, mode, page);
+        if host_pages > 0 {
+            self.buffer.hold(host_pages, finished);
+        }
+        if let (1.., Some(volatile)) = (host_pages, &mut self.volatile) {
+            volatile.programmed(finished, self.nand.now());
+        }
+        self.program_parity(skipped, mode, ready);
+        finished
+    }
+
+    /// Writes the parity among the programs that a frontier has passed over.
+    pub(super) fn program_parity(&mut self, skipped: Skipped, mode: CellMode, ready: DeviceTime) {
+        for program in skipped.0..skipped.1 {
+            let die = self.layout.die_of(program);
+            if self.layout.is_parity(program) && !self.layout.is_lost(die) {
+                self.nand.program(ready, die, mode, self.layout.page_of(program));
+            }
+        }
+    }
+
+    /// Programs what the host's open program holds, padded if it is not full; returns when
+    /// everything is in NAND.
+    pub(super) fn flush(&mut self, now: DeviceTime) -> DeviceTime {
+        if self.host.is_gathering(&self.layout) {
+            self.program_host(now);
+        }
+        let drained = self.buffer.drained_at(now);
+        if let Some(volatile) = &mut self.volatile {
+            volatile.programmed(drained, self.nand.now());
+        }
+        drained
+    }
+
+    /// Brings `count` pages to RAM; a page without data is answered from the map. Pages that lie
+    /// side by side in one program are sensed together.
+    pub(super) fn read(
+        &mut self,
+        lpn: Lpn,
+        count: u32,
+        ready: DeviceTime,
+    ) -> Result<DeviceTime, Lost> {
+        let (mut next, end) = (lpn.0, lpn.0 + count);
+        let (mut in_ram, mut outcome) = (ready, Ok(()));
+        while next < end {
+            let first = Ppa(self.l2p[next as usize]);
+            let pages = self.pages_in_program(next, end, first);
+            match self.read_program(Lpn(next), first, pages, ready) {
+                Ok(read) => in_ram = in_ram.max(read),
+                Err(lost) => outcome = Err(lost),
+            }
+            next += pages;
+        }
+        outcome.map(|()| in_ram)
+    }
+
+    /// How many of the pages from `next` to `end` follow each other in the program of `first`.
+    fn pages_in_program(&self, next: u32, end: u32, first: Ppa) -> u32 {
+        if next + 1 == end || !self.layout.is_place(first) {
+            return 1;
+        }
+        let left = self.layout.slots_per_program - self.layout.slot_of(first) % self.layout.slots_per_program;
+        let map = &self.l2p[next as usize..end as usize];
+        let follows = |(place, ppa): &(usize, &u32)| **ppa == first.0 + *place as u32;
+        map.iter().enumerate().take(left as usize).take_while(follows).count() as u32
+    }
+
+    fn read_program(
+        &mut self,
+        lpn: Lpn,
+        ppa: Ppa,
+        pages: u32,
+        ready: DeviceTime,
+    ) -> Result<DeviceTime, Lost> {
+        if !self.layout.is_place(ppa) {
+            return match ppa {
+                Ppa::UNMAPPED => Ok(ready),
+                Ppa::REDUCED => Ok(self.read_reduced(lpn, ready)),
+                _ => Err(Lost),
+            };
+        }
+        let superblock = self.layout.superblock_of(ppa);
+        let program = self.layout.program_of(self.layout.slot_of(ppa));
+        let (mode, die) = (self.superblocks.mode(superblock), self.layout.die_of(program));
+        let senses = self.retries.senses(&self.superblocks, superblock, ppa, ready);
+        if self.layout.is_lost(die) {
+            return self.reconstruct(program, mode, ready).ok_or(Lost);
+        }
+        Ok(self.nand.read(ready, die, mode, pages, senses))
+    }
+
+    /// The data of a reduced page lies in some other page, on any die.
+    fn read_reduced(&mut self, lpn: Lpn, ready: DeviceTime) -> DeviceTime {
+        let die = (super::noise(u64::from(lpn.0)) % u64::from(self.layout.dies)) as u32;
+        self.nand.read(ready, die, CellMode::Native, 1, 1)
+    }
+
+    /// Reads the rest of a stripe to make up for a program that cannot be read; `None` if parity
+    /// does not reach so far.
+    pub(super) fn reconstruct(
+        &mut self,
+        program: u32,
+        mode: CellMode,
+        ready: DeviceTime,
+    ) -> Option<DeviceTime> {
+        let mut in_ram = ready;
+        for other in self.layout.rest_of_stripe(program)? {
+            let (die, units) = (self.layout.die_of(other), self.layout.slots_per_program);
+            in_ram = in_ram.max(self.nand.read(ready, die, mode, units, 1));
+        }
+        Some(in_ram)
+    }
+
+    /// Looks an entry of the map up, and fetches it from NAND if it is not in RAM.
+    pub(super) fn look_up(
+        &mut self,
+        lpn: Lpn,
+        count: u32,
+        change: bool,
+        ready: DeviceTime,
+    ) -> DeviceTime {
+        match &mut self.map_cache {
+            Some(cache) => cache.look_up(lpn, count, change, ready, &mut self.nand),
+            None => ready,
+        }
+    }
+
+    /// Forgets `count` pages' data.
+    pub(super) fn trim(&mut self, lpn: Lpn, count: u32) {
+        for page in lpn.0..lpn.0 + count {
+            let old = self.replace(Lpn(page), Ppa::UNMAPPED);
+            self.invalidate(old);
+        }
+    }
+
+    /// Reads the map entries of pages that will be asked for soon, so that the processor has them
+    /// at hand; a model of nothing. Returns something that depends on all of them.
+    pub(super) fn touch(&self, pages: impl Iterator<Item = Lpn>) -> u32 {
+        pages.fold(0, |sum, lpn| sum ^ self.l2p.get(lpn.0 as usize).copied().unwrap_or(0))
+    }
+
+    /// Erases every superblock that is not free and forgets all data; returns when that is done.
+    pub(super) fn erase_all(&mut self, now: DeviceTime) -> DeviceTime {
+        self.l2p.clear();
         self.host = Frontier::default();
         self.copies = Frontier::default();
         self.evacuation = None;
-        self.collecting = false;
-        self.superblocks.erase_all()
-    }
-
-    fn remap(&mut self, lpn: Lpn, ppa: Ppa) {
-        let old = std::mem::replace(&mut self.l2p[lpn.0 as usize], ppa.0);
-        self.p2l[ppa.0 as usize] = lpn.0;
-        self.superblocks.validate(self.layout.superblock_of(ppa), 1);
-        self.invalidate(old);
-    }
-
-    fn invalidate(&mut self, old: u32) {
-        if old != UNMAPPED {
-            self.p2l[old as usize] = UNMAPPED;
-            self.superblocks.invalidate(self.layout.superblock_of(Ppa(old)));
+        self.collector.reset();
+        self.buffer.clear();
+        if let Some(volatile) = &mut self.volatile {
+            volatile.clear();
         }
-    }
-
-    fn program_host_page(&mut self, now: DeviceTime, nand: &mut Nand, buffer: &mut WriteBuffer) {
-        let (die, slots) = self.host.end_program(self.layout, &mut self.superblocks);
-        let finished = nand.program(now, die);
-        buffer.hold(slots, finished);
-        self.pace(now, nand);
-    }
-
-    /// Each program of the host pays for its share of copying while free superblocks are low, the
-    /// more the fewer are left.
-    fn pace(&mut self, now: DeviceTime, nand: &mut Nand) {
-        let free = self.superblocks.free_count();
-        self.collecting = free <= self.gc.free_low || (self.collecting && free < self.gc.free_high);
-        if self.collecting {
-            let pages = self.gc.copies_per_write(free) * u64::from(self.layout.slots_per_program);
-            let budget = u32::try_from(pages).unwrap_or(u32::MAX);
-            self.evacuate(budget, self.gc.free_high, now, nand);
+        let mut finished = now;
+        for _ in 0..self.superblocks.erase_all() {
+            finished = finished.max(self.nand.erase_superblock(now, CellMode::Native));
         }
+        finished
     }
 
-    /// Before the host opens a superblock: collects until one is left over for copies. Where
-    /// pacing has kept up, there is nothing to do.
-    fn reserve_superblock(&mut self, now: DeviceTime, nand: &mut Nand) {
-        while self.superblocks.free_count() < 2 {
-            self.evacuate(self.layout.slots, 2, now, nand);
-        }
+    /// A die stops working: it is written no more, and what it holds must come from parity.
+    pub(super) fn lose_die(&mut self, die: u32, now: DeviceTime) {
+        self.close_frontiers(now);
+        self.layout.lose(die);
+        self.superblock_pages = self.layout.data_slots(CellMode::Native);
+        let room = u64::from(self.superblock_pages) * u64::from(self.superblocks.count());
+        let least = u64::from(self.pages) + 3 * u64::from(self.superblock_pages);
+        self.read_only |= room < least;
     }
 
-    /// Copies up to `budget` valid pages of victims to the frontier of copies, and erases each
-    /// victim when none is left in it. Takes no new victim once `enough` superblocks are free.
-    fn evacuate(&mut self, mut budget: u32, enough: u32, now: DeviceTime, nand: &mut Nand) {
-        while budget > 0 {
-            let Some(Evacuation { victim, slot }) =
-                self.evacuation.take().or_else(|| self.next_victim(enough))
-            else {
-                return;
-            };
-            if self.superblocks.valid(victim) == 0 {
-                nand.erase_superblock(now);
-                self.superblocks.erase(victim);
-                continue;
-            }
-            let copied = self.copy_program(victim, slot, now, nand);
-            budget = budget.saturating_sub(copied);
-            let slot = slot + self.layout.slots_per_program;
-            self.evacuation = Some(Evacuation { victim, slot });
+    /// Programs what is gathered and writes the open superblocks no further.
+    fn close_frontiers(&mut self, now: DeviceTime) {
+        if self.host.is_gathering(&self.layout) {
+            self.program_host(now);
         }
-    }
-
-    fn next_victim(&mut self, enough: u32) -> Option<Evacuation> {
-        if self.superblocks.free_count() >= enough {
-            return None;
+        if self.copies.is_gathering(&self.layout) {
+            self.program_copies(now);
         }
-        self.superblocks.take_victim().map(|victim| Evacuation { victim, slot: 0 })
-    }
-
-    /// Copies the valid pages of one program of the victim; returns how many those were.
-    fn copy_program(
-        &mut self,
-        victim: SuperblockId,
-        slot: u32,
-        now: DeviceTime,
-        nand: &mut Nand,
-    ) -> u32 {
-        let first = self.layout.ppa(victim, slot).0 as usize;
-        let program = first..first + self.layout.slots_per_program as usize;
-        let valid = self.p2l[program.clone()].iter().filter(|lpn| **lpn != UNMAPPED).count() as u32;
-        if valid == 0 {
-            return 0;
-        }
-        let read = nand.read(now, self.layout.die_of(slot), valid);
-        self.copies_ready = self.copies_ready.max(read);
-        for from in program {
-            let lpn = self.p2l[from];
-            if lpn == UNMAPPED {
-                continue;
-            }
-            let to = self.copies.take(self.layout, &mut self.superblocks);
-            self.remap(Lpn(lpn), to);
-            if self.copies.completes_program(self.layout) {
-                let (die, _) = self.copies.end_program(self.layout, &mut self.superblocks);
-                nand.program(self.copies_ready, die);
-                self.copies_ready = now;
+        for frontier in [&mut self.host, &mut self.copies] {
+            if let Some(open) = std::mem::take(frontier).superblock {
+                self.superblocks.close(open, now);
             }
         }
-        valid
-    }
-}
-
-impl Frontier {
-    /// The next slot; opens a free superblock when there is none open.
-    fn take(&mut self, layout: Layout, superblocks: &mut Superblocks) -> Ppa {
-        let superblock = *self.superblock.get_or_insert_with(|| superblocks.open());
-        let ppa = layout.ppa(superblock, self.slot);
-        self.slot += 1;
-        ppa
     }
 
-    /// Whether the slots taken so far make whole programs.
-    fn completes_program(&self, layout: Layout) -> bool {
-        self.slot.is_multiple_of(layout.slots_per_program)
+    /// Pages that the host can address.
+    pub(super) fn pages(&self) -> u32 {
+        self.pages
     }
 
-    /// Ends the open program, skipping the slots that were not taken, and closes the superblock if
-    /// that was its last; returns the program's die and how many of its slots were taken.
-    fn end_program(&mut self, layout: Layout, superblocks: &mut Superblocks) -> (u32, u32) {
-        let first = (self.slot - 1) / layout.slots_per_program * layout.slots_per_program;
-        let taken = self.slot - first;
-        self.slot = first + layout.slots_per_program;
-        if self.slot == layout.slots {
-            superblocks.close(self.superblock.take().expect("a program is open"));
-            self.slot = 0;
+    pub(super) fn books(&self) -> Books {
+        Books {
+            free: self.superblocks.free_count(),
+            erases: self.superblocks.erases(),
+            wear_permille: self.superblocks.wear_permille(self.endurance),
+            retired: self.superblocks.retired(),
+            lost_pages: self.lost_pages,
         }
-        (layout.die_of(first), taken)
     }
 }

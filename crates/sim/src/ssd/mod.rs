@@ -1,128 +1,328 @@
 //! The simulated SSD: commands in, completions out, on a virtual clock.
 //!
 //! A write goes through link, firmware and write buffer and is complete; behind the buffer the
-//! [`Ftl`] gives it a place and the [`Nand`] keeps the die busy. When the buffer fills faster than
-//! NAND empties it, writes wait for it: the write cliff.
+//! [`Translation`] gives it a place and keeps a die busy. When the buffer fills faster than NAND
+//! empties it, writes wait for it: the write cliff.
 
+mod block_map;
 #[cfg(test)]
 mod check;
+mod collect;
+mod frontier;
 mod ftl;
+mod host_cache;
+mod layout;
+mod map_cache;
 mod nand;
+mod power;
+mod power_cut;
+mod queue;
+mod reduction;
 mod superblocks;
+mod table;
 mod timeline;
+mod translation;
+mod trims;
+mod victim;
+mod wear;
 mod write_buffer;
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Operation,
-    Purge, PurgeOutcome, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
+    Operation, Purge, PurgeOutcome, Status, Telemetry, Throughput,
 };
 
-use crate::profile::{LBA_SIZE, MAPPING_UNIT, Profile};
-use ftl::{Ftl, Lpn};
-use nand::Nand;
+use crate::profile::{LBA_SIZE, SsdProfile};
+use ftl::Lost;
+use host_cache::HostCache;
+use layout::Lpn;
+use power::PowerMeter;
+use queue::InFlight;
 use timeline::{Bus, Fifo};
-use write_buffer::WriteBuffer;
+use translation::Translation;
+use trims::Trims;
+
+/// What a failed read says: an input/output error.
+const MEDIA_ERROR: i32 = 5;
+/// What a write to a worn-out drive says: a read-only file system.
+const READ_ONLY: i32 = 30;
 
 /// A simulated solid-state drive.
 #[derive(Debug)]
 pub struct Ssd {
-    profile: Profile,
+    profile: SsdProfile,
     info: DeviceInfo,
     now: DeviceTime,
     firmware: Fifo,
     link: Bus,
-    buffer: WriteBuffer,
-    ftl: Ftl,
-    nand: Nand,
-    in_flight: BinaryHeap<Reverse<InFlight>>,
-    submitted_count: u64,
+    page_transfer: PageTransfer,
+    translation: Translation,
+    trims: Trims,
+    host_cache: Option<HostCache>,
+    in_flight: InFlight,
     host_written: Bytes,
+    meter: PowerMeter,
+    /// When the last I/O completed, and the end of what the drive did for itself since.
+    idle_since: DeviceTime,
+    background_until: DeviceTime,
+    faults: VecDeque<(DeviceTime, Fault)>,
+    touched: u32,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    PowerCut,
+    LostDie(u32),
+}
+
+/// Times on the link of the I/O length that matters most, divided once.
+#[derive(Debug)]
+struct PageTransfer {
+    read: Nanos,
+    write: Nanos,
 }
 
 impl Ssd {
     /// The drive of this profile, as it leaves the factory. `address` is how the user named it.
-    pub fn new(profile: Profile, address: &str) -> Self {
+    pub fn new(profile: SsdProfile, address: &str) -> Self {
+        let link = &profile.link;
         Self {
             info: info(&profile, address),
             now: DeviceTime::default(),
             firmware: Fifo::default(),
             link: Bus::default(),
-            buffer: WriteBuffer::new((profile.write_buffer.size.0 / MAPPING_UNIT.0) as u32),
-            ftl: Ftl::new(&profile),
-            nand: Nand::new(&profile),
-            in_flight: BinaryHeap::new(),
-            submitted_count: 0,
+            page_transfer: PageTransfer {
+                read: link.read_throughput.time_for(profile.mapping.unit),
+                write: link.write_throughput.time_for(profile.mapping.unit),
+            },
+            translation: Translation::new(&profile),
+            trims: Trims::new(&profile.trim),
+            host_cache: HostCache::new(&profile),
+            in_flight: InFlight::default(),
             host_written: Bytes::ZERO,
+            meter: PowerMeter::new(&profile.power, &link.sleep, profile.nand.planes),
+            idle_since: DeviceTime::default(),
+            background_until: DeviceTime::default(),
+            faults: faults(&profile),
+            touched: 0,
             profile,
         }
     }
 
     /// What the drive is built of.
-    pub fn profile(&self) -> &Profile {
+    pub fn profile(&self) -> &SsdProfile {
         &self.profile
     }
 
-    fn write(&mut self, io: &Io) -> DeviceTime {
-        let decoded = self.firmware.serve(self.now, self.profile.firmware.write_time);
-        let data = self.profile.link.write_throughput.time_for(io.length);
+    fn write(&mut self, io: &Io) -> (DeviceTime, Status) {
+        let decoded = self.decode(self.profile.firmware.write_time, io.length);
+        let rate = self.profile.link.write_throughput;
+        let data = self.transfer_time(io.length, rate, self.page_transfer.write);
         let transfer = self.profile.link.command_time + data;
         let arrived = self.link.transfer(self.now, decoded, transfer);
+        self.meter.transferred(io.length);
+
+        let (lpn, count) = self.pages(io);
+        if self.trims.is_waiting() {
+            self.trims.before_write(lpn, count, &mut self.translation);
+        }
+        let merged = self.read_for_merge(io, arrived);
+        let mapped = self.translation.look_up(lpn, count, true, merged);
+        let Ok(admitted) = self.translation.write(lpn, count, io.content, mapped) else {
+            return (arrived, Status::Failed(READ_ONLY));
+        };
         self.host_written += io.length;
-
-        let mut completed = arrived;
-        for (lpn, covered) in pages(io) {
-            let mut ready = arrived;
-            if covered < MAPPING_UNIT {
-                ready = self.read_page(lpn, arrived); // the rest of the page is read and merged
+        let written = if self.has_buffer() { admitted } else { self.translation.flush(admitted) };
+        let completed = match &mut self.host_cache {
+            Some(cache) => {
+                cache.keep(lpn, count);
+                cache.write(count, self.now, written)
             }
-            let admitted = self.buffer.admit(ready);
-            self.ftl.write(lpn, admitted, &mut self.nand, &mut self.buffer);
-            completed = completed.max(admitted);
-        }
-        completed
+            None => written,
+        };
+        (completed, Status::Done)
     }
 
-    fn read(&mut self, io: &Io) -> DeviceTime {
-        let decoded = self.firmware.serve(self.now, self.profile.firmware.read_time);
-        let mut in_ram = decoded;
-        for (lpn, _) in pages(io) {
-            in_ram = in_ram.max(self.read_page(lpn, decoded));
+    fn read(&mut self, io: &Io) -> (DeviceTime, Status) {
+        let (lpn, count) = self.pages(io);
+        if let Some(cache) = &mut self.host_cache {
+            if let Some(answered) = cache.read(lpn, count, self.now) {
+                return (answered, Status::Done);
+            }
+            cache.keep(lpn, count);
         }
-        let data = self.profile.link.read_throughput.time_for(io.length);
-        self.link.transfer(self.now, in_ram, self.profile.link.command_time + data)
+        let decoded = self.decode(self.profile.firmware.read_time, io.length);
+        let mapped = self.translation.look_up(lpn, count, false, decoded);
+        let Ok(in_ram) = self.read_pages(lpn, count, mapped) else {
+            return (mapped, Status::Failed(MEDIA_ERROR));
+        };
+        self.meter.transferred(io.length);
+        let rate = self.profile.link.read_throughput;
+        let data = self.transfer_time(io.length, rate, self.page_transfer.read);
+        let transfer = self.profile.link.command_time + data;
+        (self.link.transfer(self.now, in_ram, transfer), Status::Done)
     }
 
-    /// Brings one page to RAM; a page without data is answered from the map.
-    fn read_page(&mut self, lpn: Lpn, ready: DeviceTime) -> DeviceTime {
-        match self.ftl.die_of(lpn) {
-            Some(die) => self.nand.read(ready, die, 1),
-            None => ready,
+    fn read_pages(&mut self, lpn: Lpn, count: u32, ready: DeviceTime) -> Result<DeviceTime, Lost> {
+        if !self.trims.is_waiting() {
+            return self.translation.read(lpn, count, ready);
         }
+        (lpn.0..lpn.0 + count).map(Lpn).try_fold(ready, |in_ram, page| {
+            if self.trims.hides(page) {
+                return Ok(in_ram);
+            }
+            Ok(in_ram.max(self.translation.read(page, 1, ready)?))
+        })
+    }
+
+    /// A write that covers its first or last page in part needs the rest of it in RAM.
+    fn read_for_merge(&mut self, io: &Io, ready: DeviceTime) -> DeviceTime {
+        let unit = self.profile.mapping.unit;
+        let end = io.offset + io.length;
+        if io.offset.is_multiple_of(unit) && end.is_multiple_of(unit) {
+            return ready;
+        }
+        let partly =
+            |edge: Bytes| (!edge.is_multiple_of(unit)).then_some(Lpn((edge.0 / unit.0) as u32));
+        let edges = [partly(io.offset), partly(end)];
+        edges.into_iter().flatten().fold(ready, |in_ram, page| {
+            // Data that cannot be read is written anew as far as the host gave it.
+            in_ram.max(self.read_pages(page, 1, ready).unwrap_or(ready))
+        })
     }
 
     /// Only pages that lie wholly in the range lose their data.
-    fn trim(&mut self, io: &Io) -> DeviceTime {
-        for (lpn, covered) in pages(io) {
-            if covered == MAPPING_UNIT {
-                self.ftl.trim(lpn);
-            }
-        }
-        self.control_command()
+    fn trim(&mut self, io: &Io) -> (DeviceTime, Status) {
+        let unit = self.profile.mapping.unit.0;
+        let first = io.offset.0.div_ceil(unit) as u32;
+        let count = ((io.offset.0 + io.length.0) / unit).saturating_sub(u64::from(first)) as u32;
+        let work = self.trims.take(Lpn(first), count, &mut self.translation);
+        let mapped = self.translation.look_up(Lpn(first), count, true, self.now);
+        let done = self.control_command(self.profile.firmware.write_time + work);
+        (done.max(mapped), Status::Done)
     }
 
-    fn flush(&mut self) -> DeviceTime {
-        let decoded = self.control_command();
-        self.ftl.flush(decoded, &mut self.nand, &mut self.buffer);
-        self.buffer.drained_at(decoded)
+    fn flush(&mut self) -> (DeviceTime, Status) {
+        let decoded = self.control_command(self.profile.firmware.write_time);
+        let drained = self.translation.flush(decoded);
+        let cached = self.host_cache.as_ref().map_or(drained, |cache| cache.drained_at(drained));
+        (drained.max(cached), Status::Done)
     }
 
     /// A command without data: firmware and link.
-    fn control_command(&mut self) -> DeviceTime {
-        let decoded = self.firmware.serve(self.now, self.profile.firmware.write_time);
+    fn control_command(&mut self, work: Nanos) -> DeviceTime {
+        let decoded = self.decode(work, Bytes::ZERO);
         self.link.transfer(self.now, decoded, self.profile.link.command_time)
+    }
+
+    /// The firmware takes a command that moves `length`.
+    fn decode(&mut self, work: Nanos, length: Bytes) -> DeviceTime {
+        let work = work + self.meter.throttle_time(length);
+        self.firmware.serve(self.now, work)
+    }
+
+    fn transfer_time(&self, length: Bytes, rate: Throughput, page: Nanos) -> Nanos {
+        if length == self.profile.mapping.unit { page } else { rate.time_for(length) }
+    }
+
+    fn has_buffer(&self) -> bool {
+        self.profile.write_buffer.size.0 > 0
+    }
+
+    /// The logical pages that an I/O touches.
+    fn pages(&self, io: &Io) -> (Lpn, u32) {
+        let unit = self.profile.mapping.unit.0;
+        let (first, end) = (io.offset.0 / unit, (io.offset.0 + io.length.0).div_ceil(unit));
+        (Lpn(first as u32), (end - first) as u32)
+    }
+
+    /// Moves the clock on; nothing completes and nothing goes wrong before `to`.
+    fn advance(&mut self, to: DeviceTime) {
+        if self.in_flight.is_empty() {
+            self.rest(to);
+        } else {
+            self.meter.worked(to - self.now);
+        }
+        self.now = to;
+        if to >= self.meter.next_step() {
+            self.meter.settle(to, self.translation.nand_counts());
+        }
+    }
+
+    /// Nothing is in flight until `to`: the drive works for itself as its profile says, and the
+    /// link falls asleep.
+    fn rest(&mut self, to: DeviceTime) {
+        let mut at = self.now.max(self.background_until);
+        let mut worked = Nanos::ZERO;
+        while at < to {
+            match self.work_when_idle(at) {
+                Some(next) => {
+                    worked += next.since(at);
+                    at = at.max(next);
+                }
+                None => match self.next_idle_work(at) {
+                    Some(later) => at = later,
+                    None => break,
+                },
+            }
+        }
+        if worked > Nanos::ZERO {
+            self.background_until = at;
+        }
+        if self.meter.is_modelled() {
+            let span = to - self.now;
+            let worked = worked.min(span);
+            let from = Nanos(self.now.since(self.idle_since).0 + worked.0);
+            self.meter.worked(worked);
+            self.meter.rested(from, to.since(self.idle_since));
+        }
+    }
+
+    /// One step of the drive's own work; returns when the next may begin, `None` if there is none.
+    fn work_when_idle(&mut self, at: DeviceTime) -> Option<DeviceTime> {
+        let idle = at.since(self.idle_since);
+        let trimmed = self.trims.work_when_idle(at, idle, &mut self.translation);
+        trimmed.or_else(|| self.translation.work_when_idle(at, idle))
+    }
+
+    /// The next moment at which some work of the drive's own is allowed to begin.
+    fn next_idle_work(&self, at: DeviceTime) -> Option<DeviceTime> {
+        let waits = [
+            self.profile.gc.idle_after,
+            Some(self.profile.slc_buffer.drain_after),
+            Some(self.trims.after()),
+        ];
+        let moments = waits.into_iter().flatten().map(|wait| self.idle_since + wait);
+        moments.filter(|moment| *moment > at).min()
+    }
+
+    /// What goes wrong now; I/Os in flight fail with the power.
+    fn fail(&mut self, fault: Fault, done: &mut Vec<Completion>) {
+        match fault {
+            Fault::LostDie(die) => self.translation.lose_die(die, self.now),
+            Fault::PowerCut => {
+                self.translation.cut_power(self.now);
+                self.trims.clear();
+                if let Some(cache) = &mut self.host_cache {
+                    cache.clear();
+                }
+                self.in_flight.fail_all(self.now, Status::Failed(MEDIA_ERROR), done);
+                let recovered = self.now + self.recovery_time();
+                (self.firmware, self.link) = (Fifo::default(), Bus::default());
+                self.firmware.serve(recovered, Nanos::ZERO);
+                self.idle_since = recovered;
+            }
+        }
+    }
+
+    /// To find every page again, a page of each superblock is read, on all dies at once.
+    fn recovery_time(&self) -> Nanos {
+        let superblocks = u64::from(self.profile.superblocks());
+        let reads = superblocks.div_ceil(u64::from(self.profile.dies()));
+        self.profile.faults.recovery_time + self.profile.nand.read_time * reads
     }
 }
 
@@ -135,39 +335,57 @@ impl Device for Ssd {
         self.now
     }
 
+    fn announce(&mut self, upcoming: &[Io]) {
+        let unit = self.profile.mapping.unit.0;
+        let pages = upcoming.iter().map(|io| Lpn((io.offset.0 / unit) as u32));
+        self.touched = self.translation.touch(pages);
+    }
+
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
         for io in batch {
             self.info.check(io)?;
         }
         let depth = self.in_flight.len() + batch.len();
         assert!(depth <= self.info.queue_depth_max, "{depth} I/Os exceed the queue");
-        self.nand.advance(self.now);
+        if self.in_flight.is_empty() && !batch.is_empty() {
+            let exit = self.meter.exit_time(self.now.since(self.idle_since));
+            self.firmware.serve(self.now, exit);
+        }
+        self.translation.advance(self.now);
         for io in batch {
-            let completed = match io.operation {
+            let (completed, status) = match io.operation {
                 Operation::Write => self.write(io),
                 Operation::Read => self.read(io),
                 Operation::Trim => self.trim(io),
                 Operation::Flush => self.flush(),
             };
-            let sequence = self.submitted_count;
-            self.submitted_count += 1;
             let submitted = self.now;
-            self.in_flight.push(Reverse(InFlight { completed, sequence, submitted, io: *io }));
+            self.in_flight.push(Completion { io: *io, submitted, completed, status });
         }
         Ok(())
     }
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        let next = self.in_flight.peek().map_or(DeviceTime::MAX, |Reverse(io)| io.completed);
-        self.now = self.now.max(next.min(until));
-        while let Some(Reverse(first)) = self.in_flight.peek() {
-            if first.completed > self.now {
-                break;
+        let before = done.len();
+        loop {
+            let next = self.in_flight.first().unwrap_or(DeviceTime::MAX);
+            let to = self.now.max(next.min(until));
+            if let Some((moment, fault)) = self.faults.front().copied().filter(|(at, _)| *at <= to)
+            {
+                self.faults.pop_front();
+                self.advance(moment.max(self.now));
+                self.fail(fault, done);
+                if done.len() > before {
+                    return Ok(());
+                }
+                continue;
             }
-            done.push(first.completion());
-            self.in_flight.pop();
+            self.advance(to);
+            if self.in_flight.take_until(self.now, done) && self.in_flight.is_empty() {
+                self.idle_since = self.now;
+            }
+            return Ok(());
         }
-        Ok(())
     }
 
     fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
@@ -179,71 +397,57 @@ impl Device for Ssd {
                 supported: self.info.purges.clone(),
             });
         }
-        let used = self.ftl.erase_all();
-        self.buffer.clear();
-        for _ in 0..used {
-            self.now = self.now.max(self.nand.erase_superblock(self.now));
+        let finished = self.translation.erase_all(self.now);
+        self.meter.worked(finished - self.now);
+        self.now = finished;
+        self.idle_since = finished;
+        self.trims.clear();
+        if let Some(cache) = &mut self.host_cache {
+            cache.clear();
         }
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
     fn telemetry(&mut self) -> Telemetry {
+        let counts = self.translation.nand_counts();
+        let books = self.translation.books();
+        let energy = self.meter.energy(counts);
+        let programs = counts.programs + counts.slc_programs;
         Telemetry {
             host_written: Some(self.host_written),
-            nand_written: Some(self.profile.program_size() * self.nand.counts().programs),
-            free_blocks: Some(u64::from(self.ftl.superblocks.free_count())),
-            erases: Some(self.ftl.superblocks.erases()),
+            nand_written: Some(self.profile.program_size() * programs),
+            free_blocks: Some(u64::from(books.free)),
+            erases: Some(books.erases),
+            energy: self.meter.is_modelled().then_some(energy),
+            temperature: self.meter.temperature(),
+            wear_permille: books.wear_permille,
+            retired_blocks: Some(u64::from(books.retired)),
+            lost_pages: Some(books.lost_pages),
         }
     }
 }
 
-/// An I/O whose end is already known; ordered by that end, then by submission.
-#[derive(Debug)]
-struct InFlight {
-    completed: DeviceTime,
-    sequence: u64,
-    submitted: DeviceTime,
-    io: Io,
+/// A number that looks random and is always the same (the finalizer of SplitMix64).
+fn noise(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
 }
 
-impl InFlight {
-    fn completion(&self) -> Completion {
-        let Self { completed, submitted, io, .. } = *self;
-        Completion { io, submitted, completed, status: Status::Done }
+/// What goes wrong with this drive, in order.
+fn faults(profile: &SsdProfile) -> VecDeque<(DeviceTime, Fault)> {
+    let at = |span: Nanos| DeviceTime::default() + span;
+    let cuts = profile.faults.power_cuts.iter().map(|span| (at(*span), Fault::PowerCut));
+    let mut all: Vec<_> = cuts.collect();
+    if let Some(die) = profile.faults.lost_die {
+        all.push((at(profile.faults.lost_die_at), Fault::LostDie(die)));
     }
+    all.sort_by_key(|(moment, _)| *moment);
+    all.into()
 }
 
-impl Ord for InFlight {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.completed, self.sequence).cmp(&(other.completed, other.sequence))
-    }
-}
-
-impl PartialOrd for InFlight {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for InFlight {
-    fn eq(&self, other: &Self) -> bool {
-        self.sequence == other.sequence
-    }
-}
-
-impl Eq for InFlight {}
-
-/// The logical pages that an I/O touches, each with how much of it is covered.
-fn pages(io: &Io) -> impl Iterator<Item = (Lpn, Bytes)> {
-    let (start, end) = (io.offset.0, io.offset.0 + io.length.0);
-    let unit = MAPPING_UNIT.0;
-    (start / unit..end.div_ceil(unit)).map(move |page| {
-        let covered = end.min((page + 1) * unit) - start.max(page * unit);
-        (Lpn(page as u32), Bytes(covered))
-    })
-}
-
-fn info(profile: &Profile, address: &str) -> DeviceInfo {
+fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
     DeviceInfo {
         address: address.to_owned(),
         kind: DeviceKind::Simulated,
@@ -252,7 +456,7 @@ fn info(profile: &Profile, address: &str) -> DeviceInfo {
         firmware: None,
         capacity: profile.identity.capacity,
         lba_size: LBA_SIZE,
-        physical_block_size: MAPPING_UNIT,
+        physical_block_size: profile.mapping.unit.max(LBA_SIZE),
         io_size_max: Bytes::from_mib(32),
         queue_depth_max: profile.link.queue_depth as usize,
         rotational: false,

@@ -1,9 +1,10 @@
 //! The flash array as time: which die and channel an operation keeps busy, and until when.
 
-use writecliff_device::{Bytes, DeviceTime, Nanos};
+use writecliff_device::{DeviceTime, Nanos};
 
+use super::layout::CellMode;
 use super::timeline::{Bus, Die};
-use crate::profile::{MAPPING_UNIT, Profile};
+use crate::profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug)]
@@ -12,42 +13,54 @@ pub(super) struct Nand {
     now: DeviceTime,
     dies: Vec<Die>,
     channels: Vec<Bus>,
-    times: Times,
-    counts: Counts,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    read: Nanos,
-    program: Nanos,
-    erase: Nanos,
+    native: Times,
+    slc: Times,
+    /// The longest that a read waits for a running program or erase.
+    suspend: Nanos,
     /// One mapping unit over a channel.
     unit_transfer: Nanos,
     /// A whole program's data over a channel.
     program_transfer: Nanos,
+    counts: Counts,
 }
 
-/// Operations since the drive was made.
-#[derive(Debug, Clone, Copy, Default)]
+/// How long the operations of one cell mode take.
+#[derive(Debug, Clone)]
+struct Times {
+    read: Nanos,
+    /// Of a cell's pages in turn.
+    program: Vec<Nanos>,
+    erase: Nanos,
+}
+
+/// Operations since the drive was made; programs and erases are those of whole dies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
+    pub(super) reads: u64,
     pub(super) programs: u64,
+    pub(super) slc_programs: u64,
+    pub(super) erases: u64,
 }
 
 impl Nand {
-    pub(super) fn new(profile: &Profile) -> Self {
-        let nand = &profile.nand;
-        let transfer = |amount: Bytes| nand.channel_throughput.time_for(amount);
+    pub(super) fn new(profile: &SsdProfile) -> Self {
+        let (nand, slc) = (&profile.nand, &profile.slc_buffer);
+        // Planes that cannot work together work one after the other.
+        let turns = if nand.multi_plane { 1 } else { u64::from(nand.planes) };
+        let program = nand.program_time.0.iter().map(|time| *time * turns).collect();
         Self {
             now: DeviceTime::default(),
             dies: vec![Die::default(); profile.dies() as usize],
             channels: vec![Bus::default(); nand.channels as usize],
-            times: Times {
-                read: nand.read_time,
-                program: nand.program_time,
-                erase: nand.erase_time,
-                unit_transfer: transfer(MAPPING_UNIT),
-                program_transfer: transfer(profile.program_size()),
+            native: Times { read: nand.read_time, program, erase: nand.erase_time * turns },
+            slc: Times {
+                read: slc.read_time,
+                program: vec![slc.program_time * turns],
+                erase: slc.erase_time * turns,
             },
+            suspend: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
+            unit_transfer: nand.channel_throughput.time_for(profile.mapping.unit),
+            program_transfer: nand.channel_throughput.time_for(profile.program_size()),
             counts: Counts::default(),
         }
     }
@@ -57,33 +70,75 @@ impl Nand {
         self.now = now;
     }
 
-    /// Reads `units` mapping units of one program from `die`; returns when they are in RAM.
-    pub(super) fn read(&mut self, ready: DeviceTime, die: u32, units: u32) -> DeviceTime {
-        let times = self.times;
-        let sensed = self.dies[die as usize].read(ready, times.read, times.program);
-        let transfer = times.unit_transfer * u64::from(units);
+    pub(super) fn now(&self) -> DeviceTime {
+        self.now
+    }
+
+    /// Reads `units` mapping units of one program from `die`, sensing it `senses` times; returns
+    /// when they are in RAM.
+    pub(super) fn read(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        units: u32,
+        senses: u32,
+    ) -> DeviceTime {
+        self.counts.reads += u64::from(senses);
+        let work = self.times(mode).read * u64::from(senses);
+        let suspend = self.suspend;
+        let sensed = self.dies[die as usize].read(ready, work, suspend);
+        let transfer = self.unit_transfer * u64::from(units);
         let now = self.now;
         self.channel_of(die).transfer(now, sensed, transfer)
     }
 
-    /// Programs one page of every plane of `die`; returns when it is done. The data cross the
-    /// channel while the die still works on what came before.
-    pub(super) fn program(&mut self, ready: DeviceTime, die: u32) -> DeviceTime {
-        self.counts.programs += 1;
-        let (now, transfer) = (self.now, self.times.program_transfer);
+    /// Programs page number `page` of a block of every plane of `die`; returns when it is done.
+    /// The data cross the channel while the die still works on what came before.
+    pub(super) fn program(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        page: u32,
+    ) -> DeviceTime {
+        match mode {
+            CellMode::Native => self.counts.programs += 1,
+            CellMode::Slc => self.counts.slc_programs += 1,
+        }
+        let times = &self.times(mode).program;
+        let work = match times.as_slice() {
+            [one] => *one,
+            several => several[page as usize % several.len()],
+        };
+        let (now, transfer) = (self.now, self.program_transfer);
         let loaded = self.channel_of(die).transfer(now, ready, transfer);
-        self.dies[die as usize].serve(loaded, self.times.program)
+        self.dies[die as usize].serve(loaded, work)
     }
 
     /// Erases one block of every plane of every die; returns when the last die is done.
-    pub(super) fn erase_superblock(&mut self, ready: DeviceTime) -> DeviceTime {
-        let erase = self.times.erase;
+    pub(super) fn erase_superblock(&mut self, ready: DeviceTime, mode: CellMode) -> DeviceTime {
+        self.counts.erases += self.dies.len() as u64;
+        let erase = self.times(mode).erase;
         let ends = self.dies.iter_mut().map(|die| die.serve(ready, erase));
         ends.max().unwrap_or(ready)
     }
 
+    /// The power went: nothing is under way any more.
+    pub(super) fn stop(&mut self) {
+        self.dies.iter_mut().for_each(Die::stop);
+        self.channels.fill(Bus::default());
+    }
+
     pub(super) fn counts(&self) -> Counts {
         self.counts
+    }
+
+    fn times(&self, mode: CellMode) -> &Times {
+        match mode {
+            CellMode::Native => &self.native,
+            CellMode::Slc => &self.slc,
+        }
     }
 
     /// Dies are numbered channel by channel first, so that neighbours sit on different channels.

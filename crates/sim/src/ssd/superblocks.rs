@@ -1,11 +1,10 @@
-//! The books on every superblock: free, open or full, how many of its pages are valid, and which
-//! full one has the fewest.
+//! The books on every superblock: free, open or full, how many of its pages are valid, how often
+//! it was erased.
 
-use std::collections::VecDeque;
+use writecliff_device::DeviceTime;
 
-/// Index of a superblock: one NAND block of every plane of every die.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SuperblockId(pub(super) u32);
+use super::layout::{CellMode, SuperblockId};
+use crate::profile::{Levelling, Wear};
 
 /// What a superblock is at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,163 +17,241 @@ pub(super) enum State {
     Full,
     /// Being collected.
     Victim,
+    /// Worn out and out of use.
+    Retired,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Superblock {
-    state: State,
-    /// Pages that the mapping points to.
-    valid: u32,
-    /// Neighbours in the list of full superblocks with the same `valid`.
-    previous: u32,
-    next: u32,
-}
+/// Set in a count of valid pages: the superblock is no candidate for collection. So the choice of
+/// the emptiest one is a plain search for the smallest number.
+const NO_CANDIDATE: u32 = 1 << 31;
 
-/// No neighbour, end of list.
-const NONE: u32 = u32::MAX;
-
-/// All superblocks of a drive, the free ones as a queue, the full ones sorted by valid pages.
+/// All superblocks of a drive. Arrays are indexed by id; superblock 0 does not exist.
 #[derive(Debug)]
 pub(super) struct Superblocks {
-    all: Vec<Superblock>,
-    /// In the order of erasure, so that wear spreads.
-    free: VecDeque<u32>,
-    /// For each number of valid pages, the first full superblock that has it.
-    by_valid: Vec<u32>,
-    /// No full superblock has fewer valid pages than this.
-    fewest_valid: u32,
-    erases: u64,
+    state: Vec<State>,
+    mode: Vec<CellMode>,
+    /// Pages that the mapping points to, and [`NO_CANDIDATE`].
+    valid: Vec<u32>,
+    /// When each was filled: by what number, and at what time.
+    closed: Vec<u64>,
+    closed_at: Vec<DeviceTime>,
+    erases: Vec<u32>,
+    /// Erases after which each is worn out; zero for never.
+    limit: Vec<u32>,
+    /// Ids, in the order of erasure.
+    free: Vec<u32>,
+    in_slc: u32,
+    closed_count: u64,
+    erase_count: u64,
+    retired: u32,
+    replacements: u32,
+    levelling: Levelling,
 }
 
 impl Superblocks {
-    /// `count` erased superblocks of `pages` pages each.
-    pub(super) fn new(count: u32, pages: u32) -> Self {
-        let erased = Superblock { state: State::Free, valid: 0, previous: NONE, next: NONE };
+    /// `count` erased superblocks.
+    pub(super) fn new(count: u32, wear: &Wear) -> Self {
+        let length = count as usize + 1;
+        let mut state = vec![State::Free; length];
+        state[0] = State::Retired;
         Self {
-            all: vec![erased; count as usize],
-            free: (0..count).collect(),
-            by_valid: vec![NONE; pages as usize + 1],
-            fewest_valid: 0,
-            erases: 0,
+            state,
+            mode: vec![CellMode::Native; length],
+            valid: vec![NO_CANDIDATE; length],
+            closed: vec![0; length],
+            closed_at: vec![DeviceTime::default(); length],
+            erases: vec![0; length],
+            limit: (0..=count).map(|id| limit_of(id, wear)).collect(),
+            free: (1..=count).collect(),
+            in_slc: 0,
+            closed_count: 0,
+            erase_count: 0,
+            retired: 0,
+            replacements: wear.replacements,
+            levelling: wear.levelling,
         }
+    }
+
+    /// How many there are, the retired ones included.
+    pub(super) fn count(&self) -> u32 {
+        self.state.len() as u32 - 1
     }
 
     pub(super) fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
 
-    pub(super) fn count(&self) -> u32 {
-        self.all.len() as u32
+    /// Superblocks in SLC mode: open, full or being collected.
+    pub(super) fn in_slc(&self) -> u32 {
+        self.in_slc
     }
 
     pub(super) fn erases(&self) -> u64 {
-        self.erases
+        self.erase_count
+    }
+
+    pub(super) fn erases_of(&self, id: SuperblockId) -> u32 {
+        self.erases[id.0 as usize]
+    }
+
+    pub(super) fn retired(&self) -> u32 {
+        self.retired
     }
 
     pub(super) fn state(&self, id: SuperblockId) -> State {
-        self.all[id.0 as usize].state
+        self.state[id.0 as usize]
+    }
+
+    pub(super) fn mode(&self, id: SuperblockId) -> CellMode {
+        self.mode[id.0 as usize]
     }
 
     pub(super) fn valid(&self, id: SuperblockId) -> u32 {
-        self.all[id.0 as usize].valid
+        self.valid[id.0 as usize] & !NO_CANDIDATE
     }
 
-    /// Opens the superblock that has been free longest.
+    /// The number under which it was filled: smaller is older.
+    pub(super) fn closed(&self, id: SuperblockId) -> u64 {
+        self.closed[id.0 as usize]
+    }
+
+    pub(super) fn closed_count(&self) -> u64 {
+        self.closed_count
+    }
+
+    /// When it was filled; data in it is at least so old.
+    pub(super) fn closed_at(&self, id: SuperblockId) -> DeviceTime {
+        self.closed_at[id.0 as usize]
+    }
+
+    /// All full superblocks.
+    pub(super) fn full(&self) -> impl Iterator<Item = SuperblockId> {
+        let is_full = |id: &u32| self.state[*id as usize] == State::Full;
+        (1..=self.count()).filter(is_full).map(SuperblockId)
+    }
+
+    /// The full superblock with the fewest valid pages, the first of several.
+    pub(super) fn emptiest(&self) -> Option<SuperblockId> {
+        let fewest = *self.valid.iter().min()?;
+        if fewest & NO_CANDIDATE != 0 {
+            return None;
+        }
+        let id = self.valid.iter().position(|valid| *valid == fewest)?;
+        Some(SuperblockId(id as u32))
+    }
+
+    /// Opens a free superblock, chosen as levelling says.
     ///
     /// # Panics
     /// If none is free; garbage collection must have seen to that.
-    pub(super) fn open(&mut self) -> SuperblockId {
-        let id = self.free.pop_front().expect("garbage collection keeps a superblock free");
-        self.all[id as usize].state = State::Open;
-        SuperblockId(id)
+    pub(super) fn open(&mut self, mode: CellMode) -> SuperblockId {
+        assert!(!self.free.is_empty(), "garbage collection keeps a superblock free");
+        let place = match self.levelling {
+            Levelling::None => self.free.len() - 1,
+            Levelling::Dynamic | Levelling::Static => self.least_worn_free(),
+        };
+        let id = self.free.remove(place) as usize;
+        self.state[id] = State::Open;
+        self.mode[id] = mode;
+        self.in_slc += u32::from(mode == CellMode::Slc);
+        SuperblockId(id as u32)
+    }
+
+    fn least_worn_free(&self) -> usize {
+        let worn = |(_, id): &(usize, &u32)| self.erases[**id as usize];
+        self.free.iter().enumerate().min_by_key(worn).map_or(0, |(place, _)| place)
     }
 
     /// The open superblock is written to its end: it may be collected from now on.
-    pub(super) fn close(&mut self, id: SuperblockId) {
-        debug_assert_eq!(self.state(id), State::Open);
-        self.all[id.0 as usize].state = State::Full;
-        self.link(id.0);
+    pub(super) fn close(&mut self, id: SuperblockId, now: DeviceTime) {
+        let index = id.0 as usize;
+        debug_assert_eq!(self.state[index], State::Open);
+        self.state[index] = State::Full;
+        self.valid[index] &= !NO_CANDIDATE;
+        self.closed[index] = self.closed_count;
+        self.closed_at[index] = now;
+        self.closed_count += 1;
     }
 
-    /// Takes the full superblock with the fewest valid pages (greedy); `None` if no full
-    /// superblock has an invalid page, when collecting could gain nothing.
-    pub(super) fn take_victim(&mut self) -> Option<SuperblockId> {
-        let pages = self.by_valid.len() as u32 - 1;
-        while self.fewest_valid < pages && self.by_valid[self.fewest_valid as usize] == NONE {
-            self.fewest_valid += 1;
-        }
-        if self.fewest_valid == pages {
-            return None;
-        }
-        let id = self.by_valid[self.fewest_valid as usize];
-        self.unlink(id);
-        self.all[id as usize].state = State::Victim;
-        Some(SuperblockId(id))
+    /// A full superblock is to be collected.
+    pub(super) fn take(&mut self, id: SuperblockId) {
+        debug_assert_eq!(self.state(id), State::Full);
+        self.state[id.0 as usize] = State::Victim;
+        self.valid[id.0 as usize] |= NO_CANDIDATE;
     }
 
-    /// The victim holds nothing valid any more and is erased.
-    pub(super) fn erase(&mut self, id: SuperblockId) {
-        let block = &mut self.all[id.0 as usize];
-        assert_eq!((block.state, block.valid), (State::Victim, 0), "erased a superblock in use");
-        block.state = State::Free;
-        self.free.push_back(id.0);
-        self.erases += 1;
+    /// Its collection is broken off.
+    pub(super) fn give_back(&mut self, id: SuperblockId) {
+        debug_assert_eq!(self.state(id), State::Victim);
+        self.state[id.0 as usize] = State::Full;
+        self.valid[id.0 as usize] &= !NO_CANDIDATE;
     }
 
-    /// A page of this superblock became valid.
-    pub(super) fn validate(&mut self, id: SuperblockId, pages: u32) {
-        self.all[id.0 as usize].valid += pages;
-    }
-
-    /// A page of this superblock is no longer mapped.
-    pub(super) fn invalidate(&mut self, id: SuperblockId) {
-        if self.all[id.0 as usize].state != State::Full {
-            self.all[id.0 as usize].valid -= 1;
+    /// The victim holds nothing valid any more and is erased. It is free again, or retired if it
+    /// is worn out, nothing replaces it, and `may_retire`.
+    pub(super) fn erase(&mut self, id: SuperblockId, may_retire: bool) {
+        let index = id.0 as usize;
+        assert_eq!((self.state(id), self.valid(id)), (State::Victim, 0), "erased one in use");
+        self.in_slc -= u32::from(self.mode[index] == CellMode::Slc);
+        self.mode[index] = CellMode::Native;
+        self.erases[index] += 1;
+        self.erase_count += 1;
+        let is_worn = self.is_worn_out(id);
+        if is_worn && self.replacements > 0 {
+            self.replacements -= 1;
+            self.erases[index] = 0;
+        } else if is_worn && may_retire {
+            self.state[index] = State::Retired;
+            self.retired += 1;
             return;
         }
-        self.unlink(id.0);
-        self.all[id.0 as usize].valid -= 1;
-        self.link(id.0);
+        self.state[index] = State::Free;
+        self.free.push(id.0);
     }
 
-    /// Erases everything, whatever its state; returns how many superblocks were not free.
+    /// Whether it was erased as often as it can be.
+    pub(super) fn is_worn_out(&self, id: SuperblockId) -> bool {
+        let limit = self.limit[id.0 as usize];
+        limit != 0 && self.erases_of(id) >= limit
+    }
+
+    /// `pages` pages of this superblock became valid.
+    pub(super) fn validate(&mut self, id: SuperblockId, pages: u32) {
+        self.valid[id.0 as usize] += pages;
+    }
+
+    /// `pages` pages of this superblock are no longer mapped.
+    pub(super) fn invalidate(&mut self, id: SuperblockId, pages: u32) {
+        self.valid[id.0 as usize] -= pages;
+    }
+
+    /// Erases everything that is in use; returns how many superblocks that were.
     pub(super) fn erase_all(&mut self) -> u32 {
-        let used = self.count() - self.free_count();
-        let erases = self.erases + u64::from(used);
-        *self = Self::new(self.count(), self.by_valid.len() as u32 - 1);
-        self.erases = erases;
-        used
+        let mut erased = 0;
+        for id in 1..=self.count() {
+            let index = id as usize;
+            if matches!(self.state[index], State::Free | State::Retired) {
+                continue;
+            }
+            self.state[index] = State::Victim;
+            self.valid[index] = NO_CANDIDATE;
+            self.erase(SuperblockId(id), false);
+            erased += 1;
+        }
+        self.free.sort_unstable();
+        erased
     }
 
-    fn link(&mut self, id: u32) {
-        let valid = self.all[id as usize].valid;
-        let first = std::mem::replace(&mut self.by_valid[valid as usize], id);
-        self.all[id as usize].previous = NONE;
-        self.all[id as usize].next = first;
-        if first != NONE {
-            self.all[first as usize].previous = id;
-        }
-        self.fewest_valid = self.fewest_valid.min(valid);
+    /// Erases of the rated ones that are used up on average, in thousandths.
+    pub(super) fn wear_permille(&self, endurance: u32) -> Option<u64> {
+        let rated = u64::from(self.count()) * u64::from(endurance);
+        (rated > 0).then(|| self.erases.iter().map(|n| u64::from(*n)).sum::<u64>() * 1000 / rated)
     }
+}
 
-    fn unlink(&mut self, id: u32) {
-        let Superblock { valid, previous, next, .. } = self.all[id as usize];
-        match previous {
-            NONE => self.by_valid[valid as usize] = next,
-            before => self.all[before as usize].next = next,
-        }
-        if next != NONE {
-            self.all[next as usize].previous = previous;
-        }
-    }
-
-    /// The full superblocks as the victim lists hold them, with the list each is in.
-    #[cfg(test)]
-    pub(super) fn listed(&self) -> impl Iterator<Item = (u32, SuperblockId)> {
-        self.by_valid.iter().enumerate().flat_map(|(valid, first)| {
-            let step = |id: &u32| Some(self.all[*id as usize].next).filter(|next| *next != NONE);
-            let list = std::iter::successors(Some(*first).filter(|id| *id != NONE), step);
-            list.map(move |id| (valid as u32, SuperblockId(id)))
-        })
-    }
+/// A superblock's own limit: the rated one, and up to `spread_percent` more or less.
+fn limit_of(id: u32, wear: &Wear) -> u32 {
+    let spread = u64::from(wear.endurance) * u64::from(wear.spread_percent) / 100;
+    let offset = super::noise(u64::from(id)) % (2 * spread + 1);
+    (u64::from(wear.endurance) + offset - spread) as u32
 }

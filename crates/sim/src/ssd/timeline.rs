@@ -42,32 +42,45 @@ impl Bus {
 
 /// A NAND die: programs and erases in the order they come, reads ahead of those that still wait.
 ///
-/// A read waits for the operation that runs when it comes, and for reads before it; the programs
-/// it overtakes are delayed by it. Ends that were given out for them before stay as they were:
-/// the delay falls on what comes later, so that no work is lost or done twice.
+/// A read waits for the operation that runs when it comes, or until that is suspended, and for
+/// reads before it; the programs it overtakes are delayed by it. Ends that were given out for them
+/// before stay as they were: the delay falls on what comes later, so that no work is lost or done
+/// twice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Die {
     busy_until: DeviceTime,
     reads_until: DeviceTime,
+    /// Length of the operation queued last: those that wait are taken to be like it.
+    operation: Nanos,
 }
 
 impl Die {
     /// Programs or erases when everything before has ended; returns its end.
     pub(super) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.operation = work;
         self.busy_until = self.busy_until.max(ready) + work;
         self.busy_until
     }
 
-    /// Reads ahead of waiting programs of length `program` each; returns its end.
-    pub(super) fn read(&mut self, ready: DeviceTime, read: Nanos, program: Nanos) -> DeviceTime {
+    /// Reads ahead of waiting operations, and after at most `suspend` of the running one; returns
+    /// its end.
+    pub(super) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
         let earliest = ready.max(self.reads_until);
-        let programs_left = self.busy_until.since(earliest);
+        let left = self.busy_until.since(earliest);
         let follows_a_read = earliest > ready;
-        let running =
-            if follows_a_read { Nanos::ZERO } else { Nanos(programs_left.0 % program.0.max(1)) };
-        self.reads_until = earliest + running + read;
-        self.busy_until = earliest + programs_left + read;
+        let wait = if follows_a_read || left == Nanos::ZERO {
+            Nanos::ZERO
+        } else {
+            Nanos(left.0 % self.operation.0.max(1)).min(suspend)
+        };
+        self.reads_until = earliest + wait + read;
+        self.busy_until = earliest + left + read;
         self.reads_until
+    }
+
+    /// The power went: whatever it was doing, it does no longer.
+    pub(super) fn stop(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -85,17 +98,25 @@ mod tests {
 
     #[test]
     fn a_read_overtakes_waiting_programs_and_delays_them() {
-        let (read, program) = (Nanos(50), Nanos(600));
+        let (read, program, never) = (Nanos(50), Nanos(600), Nanos(u64::MAX));
         let mut die = Die::default();
-        assert_eq!(die.read(DeviceTime(10), read, program), DeviceTime(60));
-        assert_eq!(die.read(DeviceTime(10), read, program), DeviceTime(110));
+        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(60));
+        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(110));
         for end in [800, 1400, 2000] {
             assert_eq!(die.serve(DeviceTime(200), program), DeviceTime(end));
         }
         // At 300 the first program runs until 800; two more wait.
-        assert_eq!(die.read(DeviceTime(300), read, program), DeviceTime(850));
-        assert_eq!(die.read(DeviceTime(300), read, program), DeviceTime(900));
+        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(850));
+        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(900));
         assert_eq!(die.serve(DeviceTime(300), program), DeviceTime(2700));
+    }
+
+    #[test]
+    fn a_suspended_program_lets_a_read_in_and_ends_later() {
+        let mut die = Die::default();
+        assert_eq!(die.serve(DeviceTime(0), Nanos(600)), DeviceTime(600));
+        assert_eq!(die.read(DeviceTime(100), Nanos(50), Nanos(20)), DeviceTime(170));
+        assert_eq!(die.serve(DeviceTime(100), Nanos(600)), DeviceTime(1250));
     }
 
     #[test]

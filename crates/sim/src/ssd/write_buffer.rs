@@ -21,20 +21,24 @@ impl WriteBuffer {
         Self { slots, taken: 0, last_admitted: DeviceTime::default(), programs: BinaryHeap::new() }
     }
 
-    /// Takes a slot as soon as one is free, at `arrived` or later and not before the writes that
-    /// came earlier; returns that time.
-    pub(super) fn admit(&mut self, arrived: DeviceTime) -> DeviceTime {
+    /// Takes `count` slots, each as soon as it is free, at `arrived` or later and not before the
+    /// writes that came earlier; returns when the last of them was taken.
+    ///
+    /// # Panics
+    /// If they can never be free: a program that is under way, or the write that asks, must
+    /// account for all the others.
+    pub(super) fn admit(&mut self, arrived: DeviceTime, count: u32) -> DeviceTime {
         let mut admitted = arrived.max(self.last_admitted);
         while let Some(&Reverse((finished, slots))) = self.programs.peek() {
-            if finished > admitted && self.taken < self.slots {
+            if finished > admitted && self.taken + count <= self.slots {
                 break;
             }
             admitted = admitted.max(finished);
             self.taken -= slots;
             self.programs.pop();
         }
-        assert!(self.taken < self.slots, "a full buffer with no program under way");
-        self.taken += 1;
+        self.taken += count;
+        assert!(self.taken <= self.slots, "a full buffer with no program under way");
         self.last_admitted = admitted;
         admitted
     }
@@ -49,7 +53,7 @@ impl WriteBuffer {
         self.programs.iter().map(|Reverse((finished, _))| *finished).max().unwrap_or(now).max(now)
     }
 
-    /// Forgets everything: the drive was erased.
+    /// Forgets everything: the drive was erased, or its power went.
     pub(super) fn clear(&mut self) {
         self.taken = 0;
         self.programs.clear();
@@ -63,14 +67,13 @@ mod tests {
     #[test]
     fn a_free_slot_admits_at_once_and_a_full_buffer_waits_for_the_oldest_program() {
         let mut buffer = WriteBuffer::new(4);
-        for _ in 0..4 {
-            assert_eq!(buffer.admit(DeviceTime(10)), DeviceTime(10));
-        }
+        assert_eq!(buffer.admit(DeviceTime(10), 3), DeviceTime(10));
+        assert_eq!(buffer.admit(DeviceTime(10), 1), DeviceTime(10));
         buffer.hold(2, DeviceTime(200));
         buffer.hold(2, DeviceTime(100));
-        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(100));
-        assert_eq!(buffer.admit(DeviceTime(20)), DeviceTime(100), "not before the one ahead");
+        assert_eq!(buffer.admit(DeviceTime(20), 1), DeviceTime(100));
+        assert_eq!(buffer.admit(DeviceTime(20), 1), DeviceTime(100), "not before the one ahead");
         assert_eq!(buffer.drained_at(DeviceTime(20)), DeviceTime(200));
-        assert_eq!(buffer.admit(DeviceTime(300)), DeviceTime(300));
+        assert_eq!(buffer.admit(DeviceTime(300), 2), DeviceTime(300));
     }
 }

@@ -1,0 +1,174 @@
+//! Profile files: TOML that may inherit from another profile and then says only what differs.
+//!
+//! Unknown keys, missing keys and drives that cannot work are refused with the file and the line
+//! to mend.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toml::de::{DeTable, DeValue};
+
+use super::SsdProfile;
+
+/// A profile file's values, each key with the place that it was read from.
+#[derive(Debug)]
+pub(crate) struct ProfileFile {
+    file: String,
+    pub(crate) inherits: Option<String>,
+    values: toml::Table,
+    places: BTreeMap<String, Place>,
+}
+
+#[derive(Debug, Clone)]
+struct Place {
+    file: String,
+    line: usize,
+}
+
+impl ProfileFile {
+    /// Reads one file's text; keys are not judged yet.
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
+        let syntax = |line, message: &str| ProfileError::Syntax {
+            file: file.to_owned(),
+            line,
+            message: message.to_owned(),
+        };
+        let at = |error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            syntax(line_of(text, start), error.message())
+        };
+        let mut values: toml::Table = toml::from_str(text).map_err(at)?;
+        let mut places = BTreeMap::new();
+        let tables = DeTable::parse(text).map_err(at)?;
+        for (key, value) in tables.get_ref() {
+            let line = line_of(text, key.span().start);
+            places.insert(key.get_ref().to_string(), Place { file: file.to_owned(), line });
+            let DeValue::Table(section) = value.get_ref() else {
+                continue;
+            };
+            for inner in section.keys() {
+                let path = format!("{}.{}", key.get_ref(), inner.get_ref());
+                let line = line_of(text, inner.span().start);
+                places.insert(path, Place { file: file.to_owned(), line });
+            }
+        }
+        let inherits = match values.remove("inherits") {
+            None => None,
+            Some(toml::Value::String(name)) => Some(name),
+            Some(other) => {
+                let line = places["inherits"].line;
+                let message = format!("'inherits' takes a profile's name, not {other}");
+                return Err(syntax(line, &message));
+            }
+        };
+        Ok(Self { file: file.to_owned(), inherits, values, places })
+    }
+
+    /// The file, for messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.file
+    }
+
+    /// This file's values, and the base's where this file is silent. A mechanism of another kind
+    /// shares nothing with the base's.
+    pub(crate) fn over(self, mut base: Self) -> Self {
+        for (section, value) in self.values {
+            match (base.values.get_mut(&section), value) {
+                (Some(toml::Value::Table(below)), toml::Value::Table(above)) => {
+                    if above.get("kind").is_some_and(|kind| Some(kind) != below.get("kind")) {
+                        below.clear();
+                    }
+                    below.extend(above);
+                }
+                (_, value) => drop(base.values.insert(section, value)),
+            }
+        }
+        base.places.extend(self.places);
+        Self { file: self.file, inherits: base.inherits, ..base }
+    }
+
+    /// The profile, every key known and present, and the drive able to work.
+    pub(crate) fn check(self) -> Result<SsdProfile, ProfileError> {
+        let Self { file, values, places, .. } = self;
+        let place_of = |path: &str| {
+            places.get(path).cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
+        };
+        let profile: SsdProfile = serde_path_to_error::deserialize(values).map_err(|error| {
+            let path = error.path().to_string();
+            let Place { file, line } = place_of(&path);
+            ProfileError::Syntax {
+                file,
+                line,
+                message: format!("{}: {}", path.trim_start_matches('.'), error.inner().message()),
+            }
+        })?;
+        if let Some((keys, reason)) = profile.impossibility() {
+            // The user's own file is to blame rather than the one that it inherits from.
+            let is_own = |key: &&&str| place_of(key).file == file;
+            let key = keys.iter().find(is_own).copied().unwrap_or(keys[0]);
+            let Place { file, line } = place_of(key);
+            return Err(ProfileError::Impossible { file, line, key, reason });
+        }
+        Ok(profile)
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// No catalogue entry has this name.
+    #[error(
+        "no simulated drive is called '{name}'; {}`writecliff drives` lists them all, and \
+         sim:PATH.toml loads your own",
+        if nearest.is_empty() { String::new() } else { format!("did you mean {}? ", nearest.join(" or ")) }
+    )]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// Catalogue names that are spelled alike, nearest first.
+        nearest: Vec<String>,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the drive profile {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// Not TOML, an unknown or missing key, or a value of the wrong kind.
+    #[error("{file}:{line}: {message}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// The line in it.
+        line: usize,
+        /// What the parser found and what it expected.
+        message: String,
+    },
+    /// A drive that could not work.
+    #[error("{file}:{line}: '{key}' makes a drive that cannot work: {reason}")]
+    Impossible {
+        /// The file that says it.
+        file: String,
+        /// The line in it.
+        line: usize,
+        /// The key.
+        key: &'static str,
+        /// What cannot work and what would.
+        reason: String,
+    },
+    /// Profiles that inherit from each other.
+    #[error("{file}: inherits from itself by way of '{parent}'; break the circle")]
+    InheritsItself {
+        /// The file that was loaded.
+        file: String,
+        /// The parent that closes the circle.
+        parent: String,
+    },
+}

@@ -1,0 +1,295 @@
+//! Whether a drive could work: the first key that says something impossible, and why.
+
+use writecliff_device::{Bytes, Nanos};
+
+use super::{LBA_SIZE, MappingKind, SlcKind, SsdProfile, TrimKind, Victim};
+
+/// Larger pages than any NAND has.
+const PAGE_MAX: Bytes = Bytes::from_mib(1);
+/// The largest unit that a page map may have.
+const UNIT_MAX: Bytes = Bytes::from_mib(1);
+/// More RAM than any drive has for user data.
+const BUFFER_MAX: Bytes = Bytes::from_gib(16);
+
+/// The keys that a profile could be mended at, and what is wrong.
+pub(crate) type Impossibility = (Vec<&'static str>, String);
+
+/// Keys that decide how much NAND there is.
+const SHAPE: [&str; 6] = [
+    "nand.blocks_per_plane",
+    "nand.pages_per_block",
+    "nand.page_size",
+    "nand.planes",
+    "nand.dies_per_channel",
+    "nand.channels",
+];
+
+impl SsdProfile {
+    /// The first reason why such a drive could not work.
+    pub(crate) fn impossibility(&self) -> Option<Impossibility> {
+        let one = |(key, reason)| (vec![key], reason);
+        self.impossible_count()
+            .or_else(|| self.impossible_size())
+            .or_else(|| self.impossible_rate())
+            .or_else(|| self.impossible_time())
+            .or_else(|| self.impossible_option())
+            .map(one)
+            .or_else(|| self.impossible_space())
+            .or_else(|| self.impossible_policy().map(one))
+    }
+
+    fn impossible_count(&self) -> Option<(&'static str, String)> {
+        let nand = &self.nand;
+        let counts = [
+            ("link.queue_depth", self.link.queue_depth, 1, 65_536),
+            ("nand.channels", nand.channels, 1, 1024),
+            ("nand.dies_per_channel", nand.dies_per_channel, 1, 1024),
+            ("nand.planes", nand.planes, 1, 64),
+            ("nand.blocks_per_plane", nand.blocks_per_plane, 1, 1 << 16),
+            ("nand.pages_per_block", nand.pages_per_block, 1, 1 << 16),
+            ("nand.factory_bad_blocks", nand.factory_bad_blocks, 0, 1 << 24),
+            ("gc.quantum", self.gc.quantum, 1, 1 << 20),
+            ("gc.choices", self.gc.choices, 1, 1 << 16),
+            ("parity.data", self.parity.data, 0, 1024),
+            ("reduction.stored_percent_min", self.reduction.stored_percent_min, 0, 100),
+            ("trim.share_percent", self.trim.share_percent, 0, 100),
+            ("wear.endurance", self.wear.endurance, 0, 10_000_000),
+            ("wear.spread_percent", self.wear.spread_percent, 0, 100),
+            ("wear.retries_worn", self.wear.retries_worn, 0, 1000),
+            ("wear.retries_aged", self.wear.retries_aged, 0, 1000),
+            ("slc_buffer.drain_quantum", self.slc_buffer.drain_quantum, 0, 1 << 20),
+        ];
+        counts.into_iter().find_map(|(key, value, least, most)| {
+            (value < least || value > most)
+                .then(|| (key, format!("{value} is not between {least} and {most}")))
+        })
+    }
+
+    fn impossible_size(&self) -> Option<(&'static str, String)> {
+        let (unit, page) = (self.mapping.unit, self.nand.page_size);
+        if unit.0 == 0 || !unit.0.is_power_of_two() || !(LBA_SIZE..=UNIT_MAX).contains(&unit) {
+            let (got, least, most) = (unit.exact(), LBA_SIZE.exact(), UNIT_MAX.exact());
+            let reason = format!("{got} is not a power of two between {least} and {most}");
+            return Some(("mapping.unit", reason));
+        }
+        if page.0 == 0 || !page.is_multiple_of(unit) || page > PAGE_MAX {
+            let (got, most) = (page.exact(), PAGE_MAX.exact());
+            let unit = unit.exact();
+            let reason =
+                format!("{got} is not a multiple of the mapping unit, {unit}, up to {most}");
+            return Some(("nand.page_size", reason));
+        }
+        let capacity = self.identity.capacity;
+        if capacity.0 == 0 || !capacity.is_multiple_of(unit) {
+            let reason = format!("{} is not a whole number of {}", capacity.exact(), unit.exact());
+            return Some(("identity.capacity", reason));
+        }
+        let (size, program) = (self.write_buffer.size, self.program_size());
+        if size.0 != 0 && (size < program * 2 || size > BUFFER_MAX) {
+            let (got, least, most) = (size.exact(), (program * 2).exact(), BUFFER_MAX.exact());
+            let reason =
+                format!("{got} is neither none nor between two programs ({least}) and {most}");
+            return Some(("write_buffer.size", reason));
+        }
+        let cache = &self.host_cache;
+        if cache.size.0 != 0 && (cache.size < unit || cache.size > BUFFER_MAX * 4) {
+            let reason = format!("{} is neither none nor at most 64GiB", cache.size.exact());
+            return Some(("host_cache.size", reason));
+        }
+        if cache.dirty > cache.size {
+            let reason = format!("{} is more than the whole cache", cache.dirty.exact());
+            return Some(("host_cache.dirty", reason));
+        }
+        None
+    }
+
+    fn impossible_rate(&self) -> Option<(&'static str, String)> {
+        let rates = [
+            ("link.read_throughput", Some(self.link.read_throughput)),
+            ("link.write_throughput", Some(self.link.write_throughput)),
+            ("nand.channel_throughput", Some(self.nand.channel_throughput)),
+            ("power.throttled_throughput", self.power.throttled_throughput),
+        ];
+        rates.into_iter().find_map(|(key, rate)| {
+            let rate = rate.filter(|rate| rate.0 < 1000)?;
+            Some((key, format!("{} B/s is slower than any link", rate.0)))
+        })
+    }
+
+    fn impossible_time(&self) -> Option<(&'static str, String)> {
+        let (link, nand, slc) = (&self.link, &self.nand, &self.slc_buffer);
+        let mut times = vec![
+            ("link.command_time", link.command_time),
+            ("firmware.read_time", self.firmware.read_time),
+            ("firmware.write_time", self.firmware.write_time),
+            ("nand.read_time", nand.read_time),
+            ("nand.erase_time", nand.erase_time),
+            ("nand.suspend_time", nand.suspend_time.unwrap_or_default()),
+            ("slc_buffer.read_time", slc.read_time),
+            ("slc_buffer.program_time", slc.program_time),
+            ("slc_buffer.erase_time", slc.erase_time),
+            ("gc.host_interval", self.gc.host_interval),
+            ("trim.unit_time", self.trim.unit_time),
+            ("host_cache.time", self.host_cache.time),
+        ];
+        times.extend(nand.program_time.0.iter().map(|time| ("nand.program_time", *time)));
+        times.extend(link.sleep.iter().map(|state| ("link.sleep", state.exit_time)));
+        let longest = Nanos::from_secs(10);
+        times.into_iter().find_map(|(key, time)| {
+            (time > longest).then(|| (key, format!("{} is longer than 10 s", time.exact())))
+        })
+    }
+
+    /// What single mechanisms need to make sense.
+    fn impossible_option(&self) -> Option<(&'static str, String)> {
+        let slc = &self.slc_buffer;
+        if !(1..=4).contains(&self.nand.program_time.0.len()) {
+            return Some(("nand.program_time", "a cell has one to four pages".to_owned()));
+        }
+        if slc.kind != SlcKind::None && !(2..=5).contains(&slc.bits_per_cell) {
+            let reason = format!("{} is not between 2 and 5", slc.bits_per_cell);
+            return Some(("slc_buffer.bits_per_cell", reason));
+        }
+        if slc.kind != SlcKind::None && slc.bits_per_cell > self.nand.pages_per_block {
+            let reason = "a block has fewer pages than a cell has bits".to_owned();
+            return Some(("slc_buffer.bits_per_cell", reason));
+        }
+        if slc.kind != SlcKind::None && slc.size.0 == 0 {
+            return Some((
+                "slc_buffer.size",
+                "a buffer of no size; say kind = \"none\"".to_owned(),
+            ));
+        }
+        if self.parity.data >= self.programs_per_superblock() {
+            let reason = format!(
+                "a stripe of {} and its parity does not fit the {} programs of a superblock",
+                self.parity.data,
+                self.programs_per_superblock()
+            );
+            return Some(("parity.data", reason));
+        }
+        if self.trim.kind == TrimKind::Partial && self.trim.share_percent == 100 {
+            let reason = "all of it is not partial; say kind = \"immediate\"".to_owned();
+            return Some(("trim.share_percent", reason));
+        }
+        if let Some(die) = self.faults.lost_die.filter(|die| *die >= self.dies()) {
+            let reason = format!("die {die} of {}, counted from 0", self.dies());
+            return Some(("faults.lost_die", reason));
+        }
+        if !self.faults.power_cuts.is_sorted() {
+            return Some(("faults.power_cuts", "the moments are not in order".to_owned()));
+        }
+        if let Some(cache) = self.mapping.cache
+            && (cache < Bytes::from_kib(16) || self.mapping.kind == MappingKind::Block)
+        {
+            let reason = format!("{} is less than 16KiB, or the map is no page map", cache.exact());
+            return Some(("mapping.cache", reason));
+        }
+        let heat = &self.power;
+        if heat.ambient.0 != 0 && heat.time_constant < Nanos::from_secs(1) {
+            let reason = format!("{} is shorter than 1s", heat.time_constant.exact());
+            return Some(("power.time_constant", reason));
+        }
+        if heat.throttle_at.0 != 0 && heat.throttled_throughput.is_none() {
+            let reason = "power.throttled_throughput is missing, the rate above this".to_owned();
+            return Some(("power.throttle_at", reason));
+        }
+        None
+    }
+
+    /// What must hold between several keys, so that every page finds a place.
+    fn impossible_space(&self) -> Option<Impossibility> {
+        let superblock = self.superblock_size();
+        let unit = self.mapping.unit;
+        let raw = u128::from(superblock.0) * u128::from(self.nand.blocks_per_plane);
+        // Addresses are superblock × 2^n + slot, where 2^n is the next power of two.
+        let addresses = (superblock.0 / unit.0).next_power_of_two() as u128
+            * u128::from(self.nand.blocks_per_plane + 1);
+        if raw > 1 << 60 || addresses > u128::from(u32::MAX) {
+            let reason = format!(
+                "superblocks of {} pages of {} are {addresses} places, more than the 2^32 that a \
+                 map of 32-bit entries can name",
+                superblock.0 / unit.0,
+                unit.exact()
+            );
+            return Some((SHAPE.to_vec(), reason));
+        }
+        match self.mapping.kind {
+            MappingKind::Page => self.impossible_spare(),
+            MappingKind::Block => self.impossible_log(),
+        }
+    }
+
+    fn impossible_spare(&self) -> Option<Impossibility> {
+        // One superblock open for the host, one for copies, and one free to copy into.
+        let (capacity, superblock) = (self.identity.capacity, self.superblock_data());
+        let least = u128::from(capacity.0) + u128::from(superblock.0) * 3;
+        if u128::from(self.usable_capacity().0) >= least {
+            return None;
+        }
+        let reason = format!(
+            "{} of NAND less reserved and bad blocks, parity and SLC buffer leave {} for {} of \
+             user data; garbage collection needs 3 superblocks of {} more than that",
+            self.raw_capacity(),
+            self.usable_capacity(),
+            capacity,
+            superblock.exact(),
+        );
+        let mut keys = vec![
+            "identity.capacity",
+            "nand.blocks_reserved_per_plane",
+            "nand.factory_bad_blocks",
+            "slc_buffer.size",
+            "parity.data",
+        ];
+        keys.extend(SHAPE);
+        Some((keys, reason))
+    }
+
+    fn impossible_log(&self) -> Option<Impossibility> {
+        let data = self.identity.capacity.0.div_ceil(self.superblock_size().0.max(1));
+        let free = u64::from(self.superblocks()).saturating_sub(data);
+        let log = u64::from(self.mapping.log_blocks);
+        if log >= 1 && free >= log + 2 {
+            return None;
+        }
+        let reason = format!(
+            "{data} superblocks hold the user data and leave {free}; a block map needs at least \
+             one log block and two superblocks more to merge them in",
+        );
+        let mut keys = vec!["mapping.log_blocks", "identity.capacity"];
+        keys.extend(SHAPE);
+        Some((keys, reason))
+    }
+
+    /// What garbage collection needs of the space that there is.
+    fn impossible_policy(&self) -> Option<(&'static str, String)> {
+        if self.mapping.kind == MappingKind::Block {
+            return None;
+        }
+        let spare = self.usable_capacity().0 - self.identity.capacity.0;
+        let most = spare / self.superblock_data().0 - 1;
+        let (low, high) = (self.gc.free_low, self.gc.free_high);
+        if low < 2 || u64::from(low) > most {
+            let reason = format!("{low} free superblocks is not between 2 and {most}");
+            return Some(("gc.free_low", reason));
+        }
+        if high < low || u64::from(high) > most {
+            let reason = format!("{high} free superblocks is not between free_low and {most}");
+            return Some(("gc.free_high", reason));
+        }
+        if u64::from(self.gc.idle_free) > most {
+            let reason = format!("{} free superblocks is more than {most}", self.gc.idle_free);
+            return Some(("gc.idle_free", reason));
+        }
+        if self.gc.copy_dies > self.dies() {
+            let reason = format!("{} of {} dies", self.gc.copy_dies, self.dies());
+            return Some(("gc.copy_dies", reason));
+        }
+        if self.gc.choices > 1 && self.gc.victim != Victim::Random {
+            let reason = "only victim = \"random\" has a number of choices".to_owned();
+            return Some(("gc.choices", reason));
+        }
+        None
+    }
+}

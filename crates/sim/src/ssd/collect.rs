@@ -1,0 +1,450 @@
+//! Garbage collection: which superblock is emptied, when, how fast, and the copying itself.
+//!
+//! Copying is done in small steps, one program of a victim at a time. The pacing policy decides how
+//! many of them each program of the host pays for; idle time pays for others. State moves on when
+//! a copy is scheduled; the time it takes is on the dies and in the [`CopyWindow`].
+
+use writecliff_device::{DeviceTime, Nanos};
+
+use super::ftl::{Ftl, ReadOnly};
+use super::layout::{CellMode, Lpn, Ppa, SuperblockId};
+use super::victim;
+use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile};
+
+/// Map entries looked up ahead of the copying, so that the processor waits for them together.
+const LOOK_AHEAD: u32 = 64;
+
+/// A collection under way: the next slot of the victim to look at.
+#[derive(Debug)]
+pub(super) struct Evacuation {
+    pub(super) victim: SuperblockId,
+    pub(super) slot: u32,
+}
+
+/// The policies' own state.
+#[derive(Debug)]
+pub(super) struct Collector {
+    gc: Gc,
+    levelling: Levelling,
+    static_gap: u32,
+    /// Between low and high water.
+    collecting: bool,
+    /// When the pages gathered for the next copy program are in RAM.
+    copies_ready: DeviceTime,
+    window: CopyWindow,
+    /// Before this the host's next program does not start.
+    host_next: DeviceTime,
+    random: u64,
+    /// Keeps the compiler from leaving the look-ahead out.
+    looked_ahead: u32,
+}
+
+impl Collector {
+    pub(super) fn new(profile: &SsdProfile) -> Self {
+        let dies = profile.dies();
+        let copy_dies = profile.gc.copy_dies;
+        Self {
+            gc: profile.gc.clone(),
+            levelling: profile.wear.levelling,
+            static_gap: profile.wear.static_gap,
+            collecting: false,
+            copies_ready: DeviceTime::default(),
+            window: CopyWindow::new(if copy_dies == 0 { dies } else { copy_dies }),
+            host_next: DeviceTime::default(),
+            random: 0,
+            looked_ahead: 0,
+        }
+    }
+
+    /// Forgets what was under way.
+    pub(super) fn reset(&mut self) {
+        self.collecting = false;
+        self.copies_ready = DeviceTime::default();
+        self.host_next = DeviceTime::default();
+        self.window.clear();
+    }
+}
+
+/// The copies under way: at most as many as dies may copy at once.
+#[derive(Debug)]
+struct CopyWindow {
+    ends: Vec<DeviceTime>,
+    oldest: usize,
+}
+
+impl CopyWindow {
+    fn new(dies: u32) -> Self {
+        Self { ends: vec![DeviceTime::default(); dies as usize], oldest: 0 }
+    }
+
+    /// When the next copy may start.
+    fn opens_at(&self) -> DeviceTime {
+        self.ends[self.oldest]
+    }
+
+    fn push(&mut self, end: DeviceTime) {
+        self.ends[self.oldest] = end;
+        self.oldest = (self.oldest + 1) % self.ends.len();
+    }
+
+    fn clear(&mut self) {
+        self.ends.fill(DeviceTime::default());
+    }
+}
+
+/// The pacing policy: pages to copy for each page of the host with `free` superblocks free.
+///
+/// Eager: a quantum above what the steady state needs makes the drive alternate between full speed
+/// and collection; one below it lets free superblocks settle where copying just keeps up, since the
+/// number grows with the square of what is missing below low water.
+fn copies_per_page(gc: &Gc, free: u32) -> u64 {
+    let (quantum, low) = (u64::from(gc.quantum), u64::from(gc.free_low));
+    match gc.pacing {
+        Pacing::Lazy => quantum,
+        Pacing::Eager => {
+            let free = u64::from(free.max(1)).min(low);
+            quantum * low * low / (free * free)
+        }
+    }
+}
+
+impl Ftl {
+    /// Before a program of the host: does the copying that it has to pay for; returns when the
+    /// program may start.
+    pub(super) fn pace(&mut self, now: DeviceTime) -> DeviceTime {
+        let free = self.native_free();
+        let Gc { free_low, free_high, host_interval, copy_dies, .. } = self.collector.gc;
+        self.collector.collecting =
+            free <= free_low || (self.collector.collecting && free < free_high);
+        let pages = u64::from(self.host.host_pages);
+        if !self.collector.collecting {
+            self.drain_under_load(pages, now);
+            return now;
+        }
+        let budget = pages * copies_per_page(&self.collector.gc, free);
+        self.evacuate(u32::try_from(budget).unwrap_or(u32::MAX), free_high, now);
+        let mut start = now;
+        if copy_dies > 0 {
+            start = start.max(self.collector.window.opens_at());
+        }
+        if host_interval > Nanos::ZERO {
+            start = start.max(self.collector.host_next);
+            self.collector.host_next = start + host_interval;
+        }
+        start
+    }
+
+    /// Before the host opens a superblock: collects until one is left over for copies. Where
+    /// pacing has kept up, there is nothing to do.
+    pub(super) fn reserve_superblock(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
+        let mut patience = 2 * self.superblocks.count() + 2;
+        while self.native_free() < 2 {
+            if self.native_evacuation_waits() {
+                self.give_evacuation_up();
+            }
+            self.evacuate(self.superblock_pages, 2, now);
+            patience -= 1;
+            if patience == 0 || (self.evacuation.is_none() && self.native_free() < 2) {
+                self.read_only = true;
+                return Err(ReadOnly);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies up to `budget` valid pages of victims to the frontier of copies, and erases each
+    /// victim when none is left in it. Takes no new victim once `enough` superblocks are free.
+    fn evacuate(&mut self, mut budget: u32, enough: u32, now: DeviceTime) {
+        while budget > 0 {
+            if self.evacuation.is_none() && self.native_free() < enough {
+                self.begin_evacuation();
+            }
+            match self.copy_step(now) {
+                Some(copied) => budget = budget.saturating_sub(copied),
+                None => return,
+            }
+        }
+    }
+
+    fn begin_evacuation(&mut self) {
+        if let Some(victim) = self.victim() {
+            self.superblocks.take(victim);
+            self.evacuation = Some(Evacuation { victim, slot: 0 });
+        }
+    }
+
+    /// The policy's victim: of the superblocks whose collection wins space, or one that has fallen
+    /// behind in wear.
+    fn victim(&mut self) -> Option<SuperblockId> {
+        if let Some(unworn) = self.left_behind() {
+            return Some(unworn);
+        }
+        let mut random = self.collector.random;
+        let (pages, is_fixed) = (self.superblock_pages, self.slc.kind == SlcKind::Fixed);
+        let blocks = &self.superblocks;
+        let wins_space =
+            |id| blocks.valid(id) < pages && !(is_fixed && blocks.mode(id) == CellMode::Slc);
+        let chosen = victim::choose(&self.collector.gc, blocks, pages, &mut random, wins_space);
+        self.collector.random = random;
+        chosen
+    }
+
+    /// Static levelling: the least worn superblock, if it is too far behind the most worn one.
+    fn left_behind(&self) -> Option<SuperblockId> {
+        if self.collector.levelling != Levelling::Static || self.native_free() < 2 {
+            return None;
+        }
+        let native = |id: &SuperblockId| self.superblocks.mode(*id) == CellMode::Native;
+        let erases = |id: &SuperblockId| self.superblocks.erases_of(*id);
+        let least = self.superblocks.full().filter(native).min_by_key(erases)?;
+        let most = (1..=self.superblocks.count()).map(|id| erases(&SuperblockId(id))).max()?;
+        (most - erases(&least) > self.collector.static_gap).then_some(least)
+    }
+
+    /// Erases the victim if nothing valid is left in it, or copies what one program of it holds;
+    /// returns how many pages that were, or `None` if there is no victim or no place to copy to.
+    fn copy_step(&mut self, now: DeviceTime) -> Option<u32> {
+        let Evacuation { victim, slot } = self.evacuation.take()?;
+        if self.superblocks.valid(victim) == 0 {
+            self.erase(victim, now);
+            return Some(0);
+        }
+        self.evacuation = Some(Evacuation { victim, slot: slot + self.layout.slots_per_program });
+        if slot.is_multiple_of(LOOK_AHEAD) {
+            self.look_ahead(victim, slot);
+        }
+        let valid = self.valid_in_program(victim, slot);
+        if valid > 0 && !self.has_room_for_copies(valid) {
+            self.evacuation = Some(Evacuation { victim, slot });
+            return None;
+        }
+        if valid > 0 {
+            self.copy_program(victim, slot, valid, now);
+        }
+        Some(valid)
+    }
+
+    fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
+        let mode = self.superblocks.mode(victim);
+        self.nand.erase_superblock(now, mode);
+        let needed = self.pages().div_ceil(self.superblock_pages.max(1)) + 3 + self.slc_reserved;
+        let in_use = self.superblocks.count() - self.superblocks.retired();
+        let may_retire = self.native_free() >= 2 && in_use > needed;
+        self.superblocks.erase(victim, may_retire);
+        // The next one to fail would take data with it: what there is can still be read.
+        self.read_only |= in_use <= needed && self.superblocks.is_worn_out(victim);
+    }
+
+    /// Whether `count` pages have a place to be copied to.
+    fn has_room_for_copies(&self, count: u32) -> bool {
+        let separate = self.collector.gc.separate_copies;
+        let frontier = if separate { &self.copies } else { &self.host };
+        self.native_free() > 0
+            || (frontier.mode == CellMode::Native && frontier.fits(count, &self.layout))
+    }
+
+    fn is_valid(&self, lpn: u32, ppa: Ppa) -> bool {
+        self.l2p[lpn as usize] == ppa.0
+    }
+
+    /// Brings the map entries of the victim's next pages near, together.
+    fn look_ahead(&mut self, victim: SuperblockId, slot: u32) {
+        let first = self.layout.ppa(victim, slot).0 as usize;
+        let end = (first + LOOK_AHEAD as usize).min(self.p2l.len());
+        let pages = self.p2l[first..end].iter();
+        let l2p = &self.l2p[..];
+        self.collector.looked_ahead = pages.fold(0, |sum, lpn| sum ^ l2p[*lpn as usize]);
+    }
+
+    fn valid_in_program(&self, victim: SuperblockId, slot: u32) -> u32 {
+        let first = self.layout.ppa(victim, slot).0;
+        let slots = first..first + self.layout.slots_per_program;
+        slots.filter(|ppa| self.is_valid(self.p2l[*ppa as usize], Ppa(*ppa))).count() as u32
+    }
+
+    /// Copies the `valid` pages of one program of the victim.
+    fn copy_program(&mut self, victim: SuperblockId, slot: u32, valid: u32, now: DeviceTime) {
+        let start = now.max(self.collector.window.opens_at());
+        let Some(in_ram) = self.read_victim(victim, slot, valid, start) else {
+            return self.lose_program(victim, slot);
+        };
+        self.collector.copies_ready = self.collector.copies_ready.max(in_ram);
+        let first = self.layout.ppa(victim, slot).0;
+        for from in first..first + self.layout.slots_per_program {
+            let lpn = self.p2l[from as usize];
+            if self.is_valid(lpn, Ppa(from)) {
+                self.copy_page(Lpn(lpn), start);
+            }
+        }
+        self.superblocks.invalidate(victim, valid);
+    }
+
+    fn read_victim(
+        &mut self,
+        victim: SuperblockId,
+        slot: u32,
+        valid: u32,
+        start: DeviceTime,
+    ) -> Option<DeviceTime> {
+        let (program, mode) = (self.layout.program_of(slot), self.superblocks.mode(victim));
+        let die = self.layout.die_of(program);
+        if self.layout.is_lost(die) {
+            return self.reconstruct(program, mode, start);
+        }
+        let ppa = self.layout.ppa(victim, slot);
+        let senses = self.retries.senses(&self.superblocks, victim, ppa, start);
+        Some(self.nand.read(start, die, mode, valid, senses))
+    }
+
+    /// What was on a lost die without parity is lost with it.
+    fn lose_program(&mut self, victim: SuperblockId, slot: u32) {
+        let first = self.layout.ppa(victim, slot).0;
+        for from in first..first + self.layout.slots_per_program {
+            let lpn = self.p2l[from as usize];
+            if self.is_valid(lpn, Ppa(from)) {
+                self.l2p[lpn as usize] = Ppa::LOST.0;
+                self.superblocks.invalidate(victim, 1);
+                self.lost_pages += 1;
+            }
+        }
+    }
+
+    /// Gives one valid page a place among the copies; its old one is counted off by the caller.
+    fn copy_page(&mut self, lpn: Lpn, start: DeviceTime) {
+        if self.collector.gc.separate_copies {
+            if self.copies.room() == 0 {
+                let id = self.superblocks.open(CellMode::Native);
+                let skipped = self.copies.open(id, CellMode::Native, &self.layout);
+                self.program_parity(skipped, CellMode::Native, start);
+            }
+            let to = self.copies.take(1, &self.layout);
+            self.point(lpn, to);
+            if self.copies.room() == 0 {
+                self.program_copies(start);
+            }
+        } else {
+            self.copy_into_host_frontier(lpn, start);
+        }
+    }
+
+    fn copy_into_host_frontier(&mut self, lpn: Lpn, start: DeviceTime) {
+        if self.host.room() == 0 {
+            let id = self.superblocks.open(CellMode::Native);
+            let skipped = self.host.open(id, CellMode::Native, &self.layout);
+            self.program_parity(skipped, CellMode::Native, start);
+        }
+        let to = self.host.take(1, &self.layout);
+        self.point(lpn, to);
+        if self.host.room() == 0 {
+            let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
+            self.program_host(ready);
+        }
+    }
+
+    fn point(&mut self, lpn: Lpn, to: Ppa) {
+        self.p2l[to.0 as usize] = lpn.0;
+        self.l2p[lpn.0 as usize] = to.0;
+        self.superblocks.validate(self.layout.superblock_of(to), 1);
+        if let Some(cache) = &mut self.map_cache {
+            cache.look_up(lpn, 1, true, self.nand.now(), &mut self.nand);
+        }
+    }
+
+    pub(super) fn program_copies(&mut self, start: DeviceTime) {
+        let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
+        let program = self.copies.end_program(&self.layout);
+        let finished = self.program(program, ready);
+        self.collector.window.push(finished);
+        if let Some(full) = self.copies.take_full() {
+            self.superblocks.close(full, start);
+        }
+    }
+
+    /// Whether the evacuation under way wins no native superblock while one is needed.
+    fn native_evacuation_waits(&self) -> bool {
+        let is_slc = |e: &Evacuation| self.superblocks.mode(e.victim) == CellMode::Slc;
+        self.slc.kind == SlcKind::Fixed && self.evacuation.as_ref().is_some_and(is_slc)
+    }
+
+    fn give_evacuation_up(&mut self) {
+        if let Some(Evacuation { victim, .. }) = self.evacuation.take() {
+            self.superblocks.give_back(victim);
+        }
+    }
+
+    /// A drive that empties its SLC buffer under load does so beside every program past it.
+    fn drain_under_load(&mut self, pages: u64, now: DeviceTime) {
+        let quantum = u64::from(self.slc.drain_quantum);
+        if quantum == 0 || self.host.mode == CellMode::Slc {
+            return;
+        }
+        let mut budget = u32::try_from(pages * quantum).unwrap_or(u32::MAX);
+        while budget > 0 && self.begin_drain() {
+            match self.copy_step(now) {
+                Some(copied) => budget = budget.saturating_sub(copied.max(1)),
+                None => return,
+            }
+        }
+    }
+
+    /// Sees to it that a collection is under way, of the SLC superblock filled first if it is a
+    /// new one. It takes native superblocks and wins none, so two must be left.
+    fn begin_drain(&mut self) -> bool {
+        if self.native_free() < 2 {
+            return false;
+        }
+        if self.evacuation.is_none() {
+            let in_slc = |id: &SuperblockId| self.superblocks.mode(*id) == CellMode::Slc;
+            let first = |id: &SuperblockId| self.superblocks.closed(*id);
+            let Some(victim) = self.superblocks.full().filter(in_slc).min_by_key(first) else {
+                return false;
+            };
+            self.superblocks.take(victim);
+            self.evacuation = Some(Evacuation { victim, slot: 0 });
+        }
+        true
+    }
+
+    /// One step of work in idle time, not before `now`; `idle` is how long the drive has been idle.
+    /// Returns when the next step may begin, or when to ask again; `None` if nothing is left to do.
+    pub(super) fn work_when_idle(&mut self, now: DeviceTime, idle: Nanos) -> Option<DeviceTime> {
+        let collect_after = self.collector.gc.idle_after.unwrap_or(Nanos(u64::MAX));
+        if idle >= collect_after && self.native_free() < self.collector.gc.idle_free {
+            if self.evacuation.is_none() {
+                self.begin_evacuation();
+            }
+            if self.copy_step(now).is_some() {
+                return Some(now.max(self.collector.window.opens_at()));
+            }
+        }
+        if self.slc.kind != SlcKind::None && idle >= self.slc.drain_after && self.begin_drain() {
+            self.copy_step(now)?;
+            return Some(now.max(self.collector.window.opens_at()));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
+        let mut gc = crate::load("tiny").expect("ships").gc;
+        (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
+        let copies: Vec<_> = [9, 8, 4, 2, 1].map(|free| copies_per_page(&gc, free)).into();
+        assert_eq!(copies, [4, 4, 16, 64, 256]);
+        gc.pacing = Pacing::Lazy;
+        assert_eq!(copies_per_page(&gc, 1), 4);
+    }
+
+    #[test]
+    fn a_copy_window_opens_when_the_oldest_copy_has_ended() {
+        let mut window = CopyWindow::new(2);
+        window.push(DeviceTime(100));
+        assert_eq!(window.opens_at(), DeviceTime(0));
+        window.push(DeviceTime(70));
+        assert_eq!(window.opens_at(), DeviceTime(100));
+    }
+}
