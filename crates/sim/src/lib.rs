@@ -7,9 +7,13 @@
 //! What the model leaves out is listed in `docs/model.md`.
 
 mod catalogue;
+mod disk;
 mod profile;
+mod profile_disk;
 mod ssd;
 
 pub use catalogue::{catalogue, load, load_file};
+pub use disk::Disk;
 pub use profile::*;
+pub use profile_disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 pub use ssd::Ssd;

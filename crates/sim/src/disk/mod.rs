@@ -1,0 +1,390 @@
+//! The simulated magnetic disk: one arm, turning platters and a cache, on a virtual clock.
+//!
+//! Unlike in a simulated SSD, the end of a command is not known when it comes: a later one may be
+//! nearer to the heads. So commands wait here, and the [`Disk`] goes from event to event (a command
+//! is over the link, an access of the arm ends) and decides at each what the arm does next.
+
+mod arm;
+mod geometry;
+#[cfg(test)]
+mod tests;
+mod track_buffer;
+mod write_cache;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use writecliff_device::{
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
+    Operation, Purge, PurgeOutcome, Status, Telemetry,
+};
+
+use crate::profile::LBA_SIZE;
+use crate::profile_disk::{DiskProfile, QueueOrdering};
+use arm::{Access, Arm};
+use geometry::Extent;
+use track_buffer::TrackBuffer;
+use write_cache::WriteCache;
+
+/// What has waited so long goes first, however far away it is. Assumed: makers do not tell.
+const PATIENCE: Nanos = Nanos::from_secs(1);
+
+/// What the system answers to a trim that a disk does not have: `EOPNOTSUPP` of Linux.
+const NOT_SUPPORTED: i32 = 95;
+
+/// A simulated magnetic disk.
+#[derive(Debug)]
+pub struct Disk {
+    profile: DiskProfile,
+    info: DeviceInfo,
+    now: DeviceTime,
+    link: Link,
+    arm: Arm,
+    buffer: TrackBuffer,
+    cache: WriteCache,
+    /// Commands on the link, each with the time it is over it.
+    arriving: VecDeque<(DeviceTime, Command)>,
+    /// What the platters must be read or written for, oldest first.
+    waiting: Vec<Command>,
+    /// Writes that have no room in the cache yet, and flushes; only the first one goes on.
+    intake: VecDeque<Command>,
+    /// What the arm does, and when that ends.
+    running: Option<(DeviceTime, Job)>,
+    /// Completions, with their sequence numbers, that the host has not collected.
+    ended: BTreeMap<(DeviceTime, u64), Completion>,
+    in_flight: usize,
+    submitted_count: u64,
+    host_written: Bytes,
+}
+
+/// A command of the host, and what is left of it.
+#[derive(Debug, Clone, Copy)]
+struct Command {
+    io: Io,
+    sequence: u64,
+    submitted: DeviceTime,
+    rest: Extent,
+}
+
+/// What the arm is busy with.
+#[derive(Debug, Clone, Copy)]
+enum Job {
+    Host(Command),
+    Destage,
+}
+
+/// What the arm could do next: an index into what waits.
+#[derive(Debug, Clone, Copy)]
+enum Candidate {
+    Waiting(usize),
+    Dirty(usize),
+}
+
+impl Disk {
+    /// The disk of this profile, nothing in its cache. `address` is how the user named it.
+    ///
+    /// # Panics
+    /// If the profile is [impossible](DiskProfile::impossibility).
+    pub fn new(profile: DiskProfile, address: &str) -> Self {
+        assert_eq!(profile.impossibility(), None, "the profile was not checked");
+        let sectors = |bytes: Bytes| bytes.0 / LBA_SIZE.0;
+        let cache = &profile.cache;
+        let segment = sectors(cache.size) / u64::from(cache.write_segments);
+        Self {
+            info: info(&profile, address),
+            now: DeviceTime::default(),
+            link: Link::default(),
+            arm: Arm::new(&profile),
+            buffer: TrackBuffer::new(sectors(cache.read_ahead), sectors(cache.size)),
+            cache: WriteCache::new(cache.write_segments as usize, segment),
+            arriving: VecDeque::new(),
+            waiting: Vec::new(),
+            intake: VecDeque::new(),
+            running: None,
+            ended: BTreeMap::new(),
+            in_flight: 0,
+            submitted_count: 0,
+            host_written: Bytes::ZERO,
+            profile,
+        }
+    }
+
+    /// What the disk is built of.
+    pub fn profile(&self) -> &DiskProfile {
+        &self.profile
+    }
+
+    /// Sends a command, and a write's data with it, over the link.
+    fn receive(&mut self, io: &Io) {
+        let mut work = self.profile.link.command_time;
+        if io.operation == Operation::Write {
+            work += self.profile.link.write_throughput.time_for(io.length);
+            self.host_written += io.length;
+        }
+        let arrived = self.link.carry(self.now, work);
+        let sequence = self.submitted_count;
+        let command = Command { io: *io, sequence, submitted: self.now, rest: Extent::of(io) };
+        self.submitted_count += 1;
+        self.arriving.push_back((arrived, command));
+    }
+
+    fn next_event(&self) -> Option<DeviceTime> {
+        let arrival = self.arriving.front().map(|(at, _)| *at);
+        let access = self.running.as_ref().map(|(at, _)| *at);
+        arrival.into_iter().chain(access).min()
+    }
+
+    /// All that happens at one time, an event's.
+    fn step(&mut self, at: DeviceTime) {
+        self.take_arrivals(at);
+        self.end_access(at);
+        self.go_on_with_intake(at);
+        self.answer_from_ram(at);
+        if self.running.is_none() {
+            self.begin_access(at);
+        }
+    }
+
+    fn take_arrivals(&mut self, at: DeviceTime) {
+        while let Some((_, command)) = self.arriving.pop_front_if(|(arrived, _)| *arrived <= at) {
+            match command.io.operation {
+                Operation::Read => self.waiting.push(command),
+                Operation::Write if !self.profile.cache.write_back => self.waiting.push(command),
+                Operation::Write | Operation::Flush => self.intake.push_back(command),
+                Operation::Trim => self.end(&command, at, Status::Failed(NOT_SUPPORTED)),
+            }
+        }
+    }
+
+    fn end_access(&mut self, at: DeviceTime) {
+        match self.running.take_if(|(ends, _)| *ends <= at) {
+            Some((_, Job::Host(command))) => self.answer(&command, at),
+            Some((_, Job::Destage)) => self.cache.end_destage(),
+            None => {}
+        }
+    }
+
+    /// Takes writes into the cache while there is room; a flush holds back all that came after it
+    /// until the cache is clean.
+    fn go_on_with_intake(&mut self, at: DeviceTime) {
+        while let Some(first) = self.intake.front_mut() {
+            let is_done = match first.io.operation {
+                Operation::Flush => self.cache.is_clean(),
+                _ => {
+                    first.rest = self.cache.admit(first.rest);
+                    first.rest.is_empty()
+                }
+            };
+            if !is_done {
+                break;
+            }
+            if let Some(command) = self.intake.pop_front() {
+                self.answer(&command, at);
+            }
+        }
+    }
+
+    /// Answers every read that needs no platter.
+    fn answer_from_ram(&mut self, at: DeviceTime) {
+        let mut index = 0;
+        while let Some(command) = self.waiting.get(index).copied() {
+            if !self.is_in_ram(&command, at) {
+                index += 1;
+                continue;
+            }
+            self.waiting.remove(index);
+            self.buffer.read_on(&command.rest, at, &self.arm.geometry);
+            self.answer(&command, at);
+        }
+    }
+
+    fn is_in_ram(&self, command: &Command, at: DeviceTime) -> bool {
+        command.io.operation == Operation::Read
+            && (self.cache.holds(&command.rest)
+                || self.buffer.holds(&command.rest, at, &self.arm.geometry))
+    }
+
+    /// Moves the arm to what is chosen, if there is anything to do.
+    fn begin_access(&mut self, at: DeviceTime) {
+        if let Some(heads) = self.buffer.heads_at(at, &self.arm.geometry) {
+            self.arm.stay_at(heads);
+        }
+        let Some(choice) = self.choose(at) else {
+            return;
+        };
+        let access = self.access(choice, at);
+        let job = match choice {
+            Candidate::Waiting(index) => {
+                let command = self.waiting.remove(index);
+                self.place_heads(&command, access, at);
+                Job::Host(command)
+            }
+            Candidate::Dirty(index) => {
+                let extent = self.cache.begin_destage(index);
+                self.buffer.leave(at, &self.arm.geometry);
+                self.arm.stay_at(extent.end);
+                Job::Destage
+            }
+        };
+        self.running = Some((access.ends, job));
+    }
+
+    /// Where the heads will be when a command's access has ended.
+    fn place_heads(&mut self, command: &Command, access: Access, at: DeviceTime) {
+        let geometry = &self.arm.geometry;
+        if command.io.operation == Operation::Write {
+            self.buffer.leave(at, geometry);
+        } else if self.buffer.leads_to(&command.rest) {
+            self.buffer.read_on(&command.rest, at, geometry);
+        } else {
+            self.buffer.restart(&command.rest, access.begins, geometry);
+        }
+        self.arm.stay_at(command.rest.end);
+    }
+
+    /// The policy of the arm. Written data wait until no command needs the arm, or until a command
+    /// waits for them to be on the platters.
+    fn choose(&self, at: DeviceTime) -> Option<Candidate> {
+        let may_destage = self.waiting.is_empty() || !self.intake.is_empty();
+        let window = self.profile.queue.destage_window as usize;
+        let dirty = if may_destage { self.cache.dirty().len().min(window) } else { 0 };
+        let oldest = self.waiting.first().into_iter().chain(self.intake.front());
+        let is_overdue = oldest.clone().any(|command| at.since(command.submitted) > PATIENCE);
+        if is_overdue || self.profile.queue.ordering == QueueOrdering::Fifo {
+            let sequence_of = |command: Option<&Command>| command.map(|command| command.sequence);
+            let oldest = oldest.map(|command| command.sequence).min();
+            let is_commands_turn = dirty == 0 || sequence_of(self.intake.front()) != oldest;
+            return if is_commands_turn && !self.waiting.is_empty() {
+                Some(Candidate::Waiting(0))
+            } else {
+                (dirty > 0).then_some(Candidate::Dirty(0))
+            };
+        }
+        let commands = (0..self.waiting.len()).map(Candidate::Waiting);
+        let candidates = commands.chain((0..dirty).map(Candidate::Dirty));
+        candidates.min_by_key(|candidate| self.access(*candidate, at).begins)
+    }
+
+    /// When something that waits would be on the platters, were it next.
+    fn access(&self, candidate: Candidate, at: DeviceTime) -> Access {
+        match candidate {
+            Candidate::Dirty(index) => self.arm.write(at, &self.cache.dirty()[index]),
+            Candidate::Waiting(index) => {
+                let Command { io, rest, .. } = &self.waiting[index];
+                if io.operation == Operation::Write {
+                    self.arm.write(at, rest)
+                } else if self.buffer.leads_to(rest) {
+                    self.buffer.access(rest, at, &self.arm.geometry)
+                } else {
+                    self.arm.read(at, rest)
+                }
+            }
+        }
+    }
+
+    /// Sends the answer, and a read's data with it.
+    fn answer(&mut self, command: &Command, at: DeviceTime) {
+        let ended = match command.io.operation {
+            Operation::Read => {
+                let work = self.profile.link.read_throughput.time_for(command.io.length);
+                self.link.carry(at, work)
+            }
+            _ => at,
+        };
+        self.end(command, ended, Status::Done);
+    }
+
+    fn end(&mut self, command: &Command, completed: DeviceTime, status: Status) {
+        let Command { io, submitted, sequence, .. } = *command;
+        let completion = Completion { io, submitted, completed, status };
+        self.ended.insert((completed, sequence), completion);
+    }
+}
+
+impl Device for Disk {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> DeviceTime {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        for io in batch {
+            self.info.check(io)?;
+        }
+        self.in_flight += batch.len();
+        let depth = self.in_flight;
+        assert!(depth <= self.info.queue_depth_max, "{depth} I/Os exceed the queue");
+        for io in batch {
+            self.receive(io);
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        loop {
+            let completion = self.ended.keys().next().map_or(DeviceTime::MAX, |(at, _)| *at);
+            let horizon = completion.min(until);
+            match self.next_event().filter(|at| *at <= horizon) {
+                Some(at) => self.step(at),
+                None => {
+                    self.now = self.now.max(horizon);
+                    break;
+                }
+            }
+        }
+        while let Some(first) = self.ended.first_entry().filter(|first| first.key().0 <= self.now) {
+            done.push(first.remove());
+            self.in_flight -= 1;
+        }
+        Ok(())
+    }
+
+    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+        assert_eq!(self.in_flight, 0, "purged with I/Os in flight");
+        Err(DeviceError::PurgeUnsupported {
+            address: self.info.address.clone(),
+            how,
+            supported: self.info.purges.clone(),
+        })
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry { host_written: Some(self.host_written), ..Telemetry::default() }
+    }
+}
+
+/// The link to the host: carries one thing at a time, in order.
+#[derive(Debug, Default)]
+struct Link {
+    free_at: DeviceTime,
+}
+
+impl Link {
+    /// Carries what is `ready` and takes `work`; returns when it is over.
+    fn carry(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.free_at = self.free_at.max(ready) + work;
+        self.free_at
+    }
+}
+
+/// A disk has neither trim nor purge: what was written before does not slow down what comes.
+fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
+    DeviceInfo {
+        address: address.to_owned(),
+        kind: DeviceKind::Simulated,
+        model: profile.identity.model.clone(),
+        serial: None,
+        firmware: None,
+        capacity: profile.identity.capacity,
+        lba_size: LBA_SIZE,
+        physical_block_size: LBA_SIZE,
+        io_size_max: Bytes::from_mib(32),
+        queue_depth_max: profile.link.queue_depth as usize,
+        rotational: true,
+        trim: false,
+        purges: Vec::new(),
+        scheduler: None,
+    }
+}
