@@ -148,7 +148,7 @@ impl DiskProfile {
 
     fn impossible_count(&self) -> Option<(&'static str, String)> {
         let counts = [
-            ("link.queue_depth", self.link.queue_depth, 1, 65_536),
+            ("link.queue_depth", self.link.queue_depth, 1, 1024),
             ("mechanics.rpm", self.mechanics.rpm, 100, 100_000),
             ("zones.tracks", self.zones.tracks, 3, 1 << 26),
             ("zones.count", self.zones.count, 1, self.zones.tracks.min(1024)),
@@ -181,8 +181,8 @@ impl DiskProfile {
             ("mechanics.write_settle", self.mechanics.write_settle),
             ("mechanics.track_switch", self.mechanics.track_switch),
         ];
-        let wrong = times.iter().find(|(_, time)| *time > Nanos::from_secs(10));
-        wrong.map(|(key, time)| (*key, format!("{} is longer than 10 s", time.exact())))
+        let wrong = times.iter().find(|(_, time)| *time > Nanos::from_secs(1));
+        wrong.map(|(key, time)| (*key, format!("{} is longer than 1 s", time.exact())))
     }
 
     /// A seek must not become shorter with the distance.

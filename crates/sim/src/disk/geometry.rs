@@ -97,7 +97,7 @@ impl Geometry {
     /// How far heads come that begin with sector `from` and follow the tracks for `elapsed`: all
     /// sectors before the result have passed wholly.
     pub(super) fn reached(&self, from: Lba, elapsed: Nanos) -> Lba {
-        let pass = self.pass(from) + elapsed.0;
+        let pass = self.pass(from).saturating_add(elapsed.0);
         let index = self.zones.partition_point(|zone| zone.pass <= pass) - 1;
         let zone = &self.zones[index];
         let (track, within) =

@@ -3,6 +3,16 @@
 //! Unlike in a simulated SSD, the end of a command is not known when it comes: a later one may be
 //! nearer to the heads. So commands wait here, and the [`Disk`] goes from event to event (a command
 //! is over the link, an access of the arm ends) and decides at each what the arm does next.
+//!
+//! True of it: the heads are in one place at a time; a write is complete only when a segment of the
+//! cache, or the platter, has it; a flush is complete only when the cache is clean; what waits is
+//! bounded by queue and cache, whatever the number of I/Os.
+//!
+//! Left out: surfaces as such (tracks are one line, a switch of heads is a switch of tracks); more
+//! than one stretch of read-ahead, and RAM that reads and writes compete for; a seek to a sector that
+//! the heads would pass later anyway; links that begin to carry a read before its last sector is in
+//! RAM; sectors moved to spare places, retries, errors;
+//! spin-up and power states, heat, vibration; the content of the data.
 
 mod arm;
 mod geometry;
@@ -187,20 +197,24 @@ impl Disk {
     fn answer_from_ram(&mut self, at: DeviceTime) {
         let mut index = 0;
         while let Some(command) = self.waiting.get(index).copied() {
-            if !self.is_in_ram(&command, at) {
+            let is_read = command.io.operation == Operation::Read;
+            if is_read && self.is_in_ram(&command.rest, at) {
+                self.waiting.remove(index);
+                self.answer(&command, at);
+            } else {
                 index += 1;
-                continue;
             }
-            self.waiting.remove(index);
-            self.buffer.read_on(&command.rest, at, &self.arm.geometry);
-            self.answer(&command, at);
         }
     }
 
-    fn is_in_ram(&self, command: &Command, at: DeviceTime) -> bool {
-        command.io.operation == Operation::Read
-            && (self.cache.holds(&command.rest)
-                || self.buffer.holds(&command.rest, at, &self.arm.geometry))
+    /// Whether a read needs no platter; if it follows the heads, they may go further.
+    fn is_in_ram(&mut self, extent: &Extent, at: DeviceTime) -> bool {
+        let geometry = &self.arm.geometry;
+        let is_passed = self.buffer.holds(extent, at, geometry);
+        if is_passed {
+            self.buffer.read_on(extent, at, geometry);
+        }
+        is_passed || self.cache.holds(extent)
     }
 
     /// Moves the arm to what is chosen, if there is anything to do.
@@ -211,57 +225,76 @@ impl Disk {
         let Some(choice) = self.choose(at) else {
             return;
         };
-        let access = self.access(choice, at);
+        let ends = self.access(choice, at).ends;
         let job = match choice {
             Candidate::Waiting(index) => {
                 let command = self.waiting.remove(index);
-                self.place_heads(&command, access, at);
+                match command.io.operation {
+                    Operation::Read => self.read_platter(&command.rest, at),
+                    _ => self.write_platter(&command.rest, at),
+                }
                 Job::Host(command)
             }
             Candidate::Dirty(index) => {
                 let extent = self.cache.begin_destage(index);
-                self.buffer.leave(at, &self.arm.geometry);
-                self.arm.stay_at(extent.end);
+                self.write_platter(&extent, at);
                 Job::Destage
             }
         };
-        self.running = Some((access.ends, job));
+        self.running = Some((ends, job));
     }
 
-    /// Where the heads will be when a command's access has ended.
-    fn place_heads(&mut self, command: &Command, access: Access, at: DeviceTime) {
+    /// The heads follow the tracks from here on, or go on doing so.
+    fn read_platter(&mut self, extent: &Extent, at: DeviceTime) {
         let geometry = &self.arm.geometry;
-        if command.io.operation == Operation::Write {
-            self.buffer.leave(at, geometry);
-        } else if self.buffer.leads_to(&command.rest) {
-            self.buffer.read_on(&command.rest, at, geometry);
+        if self.buffer.leads_to(extent) {
+            self.buffer.read_on(extent, at, geometry);
         } else {
-            self.buffer.restart(&command.rest, access.begins, geometry);
+            self.buffer.restart(extent, self.arm.read(at, extent).begins, geometry);
         }
-        self.arm.stay_at(command.rest.end);
     }
 
-    /// The policy of the arm. Written data wait until no command needs the arm, or until a command
-    /// waits for them to be on the platters.
+    /// The heads leave what they read, and stay where the write ends.
+    fn write_platter(&mut self, extent: &Extent, at: DeviceTime) {
+        self.buffer.leave(at, &self.arm.geometry);
+        self.arm.stay_at(extent.end);
+    }
+
+    /// The policy of the arm.
     fn choose(&self, at: DeviceTime) -> Option<Candidate> {
-        let may_destage = self.waiting.is_empty() || !self.intake.is_empty();
-        let window = self.profile.queue.destage_window as usize;
-        let dirty = if may_destage { self.cache.dirty().len().min(window) } else { 0 };
-        let oldest = self.waiting.first().into_iter().chain(self.intake.front());
-        let is_overdue = oldest.clone().any(|command| at.since(command.submitted) > PATIENCE);
-        if is_overdue || self.profile.queue.ordering == QueueOrdering::Fifo {
-            let sequence_of = |command: Option<&Command>| command.map(|command| command.sequence);
-            let oldest = oldest.map(|command| command.sequence).min();
-            let is_commands_turn = dirty == 0 || sequence_of(self.intake.front()) != oldest;
-            return if is_commands_turn && !self.waiting.is_empty() {
-                Some(Candidate::Waiting(0))
-            } else {
-                (dirty > 0).then_some(Candidate::Dirty(0))
-            };
+        let dirty = self.destageable();
+        let overdue = |command: &Command| at.since(command.submitted) > PATIENCE;
+        let in_order = self.profile.queue.ordering == QueueOrdering::Fifo
+            || self.waiting.first().is_some_and(overdue)
+            || self.intake.front().is_some_and(overdue);
+        if in_order {
+            return self.oldest(dirty);
         }
         let commands = (0..self.waiting.len()).map(Candidate::Waiting);
         let candidates = commands.chain((0..dirty).map(Candidate::Dirty));
         candidates.min_by_key(|candidate| self.access(*candidate, at).begins)
+    }
+
+    /// How many ranges of written data the arm may choose from. They wait until no command needs
+    /// the arm, or until a command waits for them to be on the platters.
+    fn destageable(&self) -> usize {
+        let window = self.profile.queue.destage_window as usize;
+        match self.waiting.is_empty() || !self.intake.is_empty() {
+            true => self.cache.dirty().len().min(window),
+            false => 0,
+        }
+    }
+
+    /// What the oldest command needs: its own access, or one that makes room in the cache for it.
+    fn oldest(&self, dirty: usize) -> Option<Candidate> {
+        let sequence = |command: &Command| command.sequence;
+        let waiting = self.waiting.first().map(sequence);
+        let intake = self.intake.front().map(sequence);
+        let is_intake_older = intake.is_some_and(|intake| waiting.is_none_or(|own| intake < own));
+        match waiting {
+            Some(_) if dirty == 0 || !is_intake_older => Some(Candidate::Waiting(0)),
+            _ => (dirty > 0).then_some(Candidate::Dirty(0)),
+        }
     }
 
     /// When something that waits would be on the platters, were it next.

@@ -61,16 +61,14 @@ impl TrackBuffer {
             return;
         }
         (self.anchor, self.anchored) = self.anchor_at(now, geometry);
-        let ahead = Lba(extent.end.0 + self.read_ahead).min(geometry.end());
-        self.limit = self.limit.max(ahead);
-        self.first = self.first.max(Lba(self.limit.0.saturating_sub(self.sectors_max)));
+        self.go_ahead_of(extent, geometry);
     }
 
     /// A read that was not in RAM: what was there gives way.
     pub(super) fn restart(&mut self, extent: &Extent, begins: DeviceTime, geometry: &Geometry) {
         (self.first, self.anchor, self.anchored) = (extent.start, extent.start, begins);
-        self.is_followed = true;
-        self.limit = Lba(extent.end.0 + self.read_ahead).min(geometry.end());
+        (self.limit, self.is_followed) = (extent.end, true);
+        self.go_ahead_of(extent, geometry);
     }
 
     /// The heads leave: what they have passed stays.
@@ -83,6 +81,13 @@ impl TrackBuffer {
     /// Where the heads are, if they are here.
     pub(super) fn heads_at(&self, now: DeviceTime, geometry: &Geometry) -> Option<Lba> {
         self.is_followed.then(|| self.reached(now, geometry))
+    }
+
+    /// Sets the limit; what is too far behind it gives way.
+    fn go_ahead_of(&mut self, extent: &Extent, geometry: &Geometry) {
+        let ahead = Lba(extent.end.0 + self.read_ahead).min(geometry.end());
+        self.limit = self.limit.max(ahead);
+        self.first = self.first.max(Lba(self.limit.0.saturating_sub(self.sectors_max)));
     }
 
     /// The end of what is in RAM.

@@ -54,6 +54,18 @@ impl WriteCache {
         assert!(self.destaging.take().is_some(), "nothing was being destaged");
     }
 
+    /// Asserts what must hold between the segments.
+    #[cfg(test)]
+    pub(super) fn check(&self) {
+        assert!(self.dirty.len() + usize::from(self.destaging.is_some()) <= self.segments);
+        for (index, held) in self.dirty.iter().enumerate() {
+            let length = held.end.0 - held.start.0;
+            assert!((1..=self.segment_sectors).contains(&length), "{held:?}");
+            let overlaps = |other: &Extent| held.start < other.end && other.start < held.end;
+            assert!(!self.dirty[index + 1..].iter().any(overlaps), "{:?}", self.dirty);
+        }
+    }
+
     /// Takes a write's first part: into the segment that already holds it, behind the one that it
     /// continues, or into a free one. Returns the end of that part; `None` without room.
     fn place(&mut self, write: &Extent) -> Option<Lba> {
