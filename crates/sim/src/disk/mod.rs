@@ -11,8 +11,8 @@
 //! Left out: surfaces as such (tracks are one line, a switch of heads is a switch of tracks); more
 //! than one stretch of read-ahead, and RAM that reads and writes compete for; a seek to a sector that
 //! the heads would pass later anyway; links that begin to carry a read before its last sector is in
-//! RAM; sectors moved to spare places, retries, errors;
-//! spin-up and power states, heat, vibration; the content of the data.
+//! RAM; sectors moved to spare places, retries, errors; spin-up and power states, heat, vibration;
+//! the content of the data.
 
 mod arm;
 mod geometry;
