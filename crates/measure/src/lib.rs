@@ -2,7 +2,8 @@
 //!
 //! [`record`] keeps a queue full and cuts the device's time into seconds; a [`Recorder`] turns
 //! each second into a [`Sample`] and puts it on disk before the next one begins. What is on disk is
-//! a [`RunDirectory`]: readable at any moment, also after the process was killed.
+//! a [`RunDirectory`]: readable at any moment, also after the process was killed. [`tally`] is for
+//! figures that nobody wants to keep: it only counts.
 
 mod columns;
 mod io_log;
@@ -12,6 +13,7 @@ mod recorder;
 mod run_directory;
 mod sample;
 mod statistics;
+mod tally;
 
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use record::{Load, RecordError, record};
@@ -19,3 +21,4 @@ pub use recorder::{PhaseSpan, Recorder};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};
+pub use tally::{Tally, tally};

@@ -96,7 +96,7 @@ pub fn record<I: Iterator<Item = Io>>(
     if stopped > second.start {
         close(Second { end: stopped, ..second }, end, device, recorder, watch)?;
     }
-    drain(device, queue.in_flight)
+    Ok(drain(device, queue.in_flight)?)
 }
 
 /// The sample being filled.
@@ -131,7 +131,7 @@ fn close(
 }
 
 /// Waits for what is still in flight; its completions belong to no second.
-fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(), RecordError> {
+pub(crate) fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(), DeviceError> {
     let mut done = Vec::new();
     while in_flight > 0 {
         let until = device.now() + Nanos::from_secs(1);
@@ -143,19 +143,19 @@ fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(), RecordErro
 }
 
 /// The I/Os to come and how many are on their way.
-struct Queue<I> {
+pub(crate) struct Queue<I> {
     ios: I,
     depth: usize,
-    in_flight: usize,
+    pub(crate) in_flight: usize,
     batch: Vec<Io>,
 }
 
 impl<I: Iterator<Item = Io>> Queue<I> {
-    fn new(ios: I, depth: usize) -> Self {
+    pub(crate) fn new(ios: I, depth: usize) -> Self {
         Self { ios, depth, in_flight: 0, batch: Vec::with_capacity(depth) }
     }
 
-    fn fill(&mut self, device: &mut dyn Device) -> Result<(), DeviceError> {
+    pub(crate) fn fill(&mut self, device: &mut dyn Device) -> Result<(), DeviceError> {
         self.batch.clear();
         self.batch.extend(self.ios.by_ref().take(self.depth - self.in_flight));
         if self.batch.is_empty() {

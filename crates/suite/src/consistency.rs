@@ -228,7 +228,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
 
 /// The steady window's first second: the last 30 % of the plan, or of what was recorded if that is
 /// less.
-fn steady_from(plan: &Plan, recorded: usize) -> usize {
+pub(crate) fn steady_from(plan: &Plan, recorded: usize) -> usize {
     let planned = (plan.duration.0 / 1_000_000_000) as usize;
     planned.min(recorded) * STEADY_TENTHS / 10
 }

@@ -2,8 +2,10 @@
 //!
 //! One file a test, four items in it: `Plan`, `run`, `Outcome`, helpers. [`TESTS`] is the one table
 //! of them; [`run`] runs one on any [`Device`] and keeps it in a
-//! run directory, whose `run.json` is a [`RunRecord`].
+//! run directory, whose `run.json` is a [`RunRecord`]. [`check`] is no test of a drive but of the
+//! simulated ones: it holds them against published figures.
 
+pub mod check;
 pub mod consistency;
 mod record;
 mod session;
