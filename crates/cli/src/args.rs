@@ -45,8 +45,14 @@ pub(crate) enum Command {
     },
     /// List simulated drives, and the block devices here with what the safety guard says of each
     Drives {
-        /// Show everything about this one: NAME or PATH.toml of a simulated drive, or a device
-        name: Option<String>,
+        /// Show everything about these: NAME or PATH.toml of a simulated drive, or a device
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Run simulated drives beside their published figures: all of them, or those named
+        #[arg(long)]
+        check: bool,
+        #[command(flatten)]
+        options: CheckOptions,
     },
     /// Make one report of any number of runs
     Report {
@@ -81,6 +87,16 @@ pub(crate) struct RunOptions {
     pub(crate) destroy_data_on: Option<String>,
     /// Print the run's record as JSON instead of the summary
     #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Check against these figures instead of those that ship (docs/formats.md)
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub(crate) figures: Option<PathBuf>,
+    /// Print the comparison as JSON instead of a table
+    #[arg(long, requires = "check")]
     pub(crate) json: bool,
 }
 

@@ -51,10 +51,15 @@ impl DriveName {
         consent: Option<&str>,
     ) -> Result<Box<dyn Device>, CliError> {
         match self {
-            Self::Simulated(name) => Ok(Box::new(Ssd::new(profile(name)?, &format!("sim:{name}")))),
+            Self::Simulated(name) => simulated(name),
             Self::Real(path) => open_real(path, plan, consent),
         }
     }
+}
+
+/// A simulated drive as it leaves the factory: a name of the catalogue, or the path of a profile.
+pub(crate) fn simulated(name: &str) -> Result<Box<dyn Device>, CliError> {
+    Ok(Box::new(Ssd::new(profile(name)?, &format!("sim:{name}"))))
 }
 
 /// The profile of a catalogue name, or of a file if it looks like one.

@@ -1,11 +1,13 @@
 //! Everything that ends the program early, and the exit code it ends with.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::RunError;
+use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_uring::OpenError;
 
 /// Why a command did not do what was asked.
@@ -25,6 +27,18 @@ pub(crate) enum CliError {
     MeantSimulated { name: String },
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
     Prompt { source: std::io::Error },
+    #[error(transparent)]
+    Figures(#[from] FiguresError),
+    #[error("cannot read {}: {source}; name a file like drives/published/figures.csv", path.display())]
+    FiguresUnreadable { path: PathBuf, source: std::io::Error },
+    #[error("nothing is published about {drive} in {figures}; 'writecliff drives' has all names")]
+    NoFigures { drive: String, figures: String },
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    #[error(
+        "{count} specification figures are missed by more than {TOLERANCE_PERCENT} %; see the table"
+    )]
+    SpecificationMissed { count: usize },
     #[error("cannot write to standard output: {source}; the run itself is kept")]
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
@@ -40,6 +54,9 @@ impl CliError {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::Profile(_)
             | Self::MeantSimulated { .. }
+            | Self::Figures(_)
+            | Self::FiguresUnreadable { .. }
+            | Self::NoFigures { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

@@ -17,8 +17,9 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Review { drive, options } => commands::run::review(&drive, &options),
         Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
-        Command::Drives { name: None } => commands::drives::list(),
-        Command::Drives { name: Some(name) } => commands::drives::show(&name),
+        Command::Drives { names, check: true, options } => commands::check::check(&names, &options),
+        Command::Drives { names, .. } if names.is_empty() => commands::drives::list(),
+        Command::Drives { names, .. } => names.iter().try_for_each(|n| commands::drives::show(n)),
         Command::Report { runs, out } => commands::report::report(&runs, out.as_deref()),
     };
     match done {

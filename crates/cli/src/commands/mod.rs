@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod check;
 pub(crate) mod drives;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -323,6 +323,12 @@ mod tests {
         let catalogue = writecliff_sim::catalogue();
         let figures = parse("figures.csv", PUBLISHED).unwrap_or_else(|error| panic!("{error}"));
         assert!(figures.len() > 40);
+        let mut drives: Vec<_> = figures.iter().map(|figure| figure.drive.as_str()).collect();
+        drives.dedup();
+        let together = drives.len();
+        drives.sort_unstable();
+        drives.dedup();
+        assert_eq!(drives.len(), together, "each drive's rows stand together");
         for figure in &figures {
             let Figure { drive, scenario, .. } = figure;
             assert!(catalogue.contains(&drive.as_str()), "{drive} is not in the catalogue");

@@ -1,0 +1,242 @@
+//! `writecliff drives --check`: simulated drives beside the published figures of the real ones.
+
+use std::io::{IsTerminal, Write};
+
+use serde::Serialize;
+use writecliff_suite::check::{
+    Bound, CheckProgress, Comparison, Figure, Kind, PUBLISHED, TOLERANCE_PERCENT, Verdict, compare,
+    parse,
+};
+
+use super::print;
+use crate::args::CheckOptions;
+use crate::drive::{profile, simulated};
+use crate::error::CliError;
+
+const SHIPPED: &str = "drives/published/figures.csv";
+
+/// Compares, prints, and fails if a specification is missed.
+pub(crate) fn check(names: &[String], options: &CheckOptions) -> Result<(), CliError> {
+    let figures = chosen(names, options)?;
+    let terminal = std::io::stderr().is_terminal();
+    let compared = compare(&figures, simulated, |progress| {
+        if terminal {
+            show(progress);
+        }
+    });
+    if terminal {
+        progress_line("");
+    }
+    let compared = compared?;
+    print(&if options.json { json(&compared) } else { table(&compared) })?;
+    match compared.iter().filter(|comparison| comparison.fails()).count() {
+        0 => Ok(()),
+        count => Err(CliError::SpecificationMissed { count }),
+    }
+}
+
+/// The figures of the drives that were named; of all drives if none was.
+fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Figure>, CliError> {
+    let (file, text) = match &options.figures {
+        None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|source| CliError::FiguresUnreadable { path: path.clone(), source })?;
+            (path.display().to_string(), text)
+        }
+    };
+    let mut figures = parse(&file, &text)?;
+    let names: Vec<_> = names.iter().map(|n| n.strip_prefix("sim:").unwrap_or(n)).collect();
+    for name in &names {
+        profile(name)?;
+        if !figures.iter().any(|figure| figure.drive == *name) {
+            return Err(CliError::NoFigures { drive: (*name).to_owned(), figures: file });
+        }
+    }
+    figures.retain(|figure| names.is_empty() || names.contains(&figure.drive.as_str()));
+    Ok(figures)
+}
+
+fn show(CheckProgress { drive, done, all }: CheckProgress<'_>) {
+    progress_line(&format!("{done} of {all} experiments done, the last on {drive}"));
+}
+
+/// Replaces the line that is there.
+fn progress_line(text: &str) {
+    // Progress that cannot be shown is no reason to stop.
+    let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+}
+
+/// What a script gets.
+#[derive(Serialize)]
+struct Report<'a> {
+    tolerance_percent: f64,
+    specifications_missed: usize,
+    comparisons: &'a [Comparison],
+}
+
+fn json(comparisons: &[Comparison]) -> String {
+    let report = Report {
+        tolerance_percent: TOLERANCE_PERCENT,
+        specifications_missed: comparisons.iter().filter(|comparison| comparison.fails()).count(),
+        comparisons,
+    };
+    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+}
+
+const WIDTH: usize = 100;
+const FIGURE_WIDTH: usize = 24;
+const CONDITION_WIDTH: usize = 22;
+
+/// One block a drive, a line a figure, and below all of them what was cited.
+fn table(comparisons: &[Comparison]) -> String {
+    let mut sources: Vec<&str> = Vec::new();
+    let mut text = String::new();
+    let mut drive = "";
+    for comparison in comparisons {
+        if comparison.figure.drive != drive {
+            drive = &comparison.figure.drive;
+            text += &heading(drive, text.is_empty());
+        }
+        let source = comparison.figure.source.as_str();
+        let known = sources.iter().position(|other| *other == source);
+        let number = known.unwrap_or_else(|| {
+            sources.push(source);
+            sources.len() - 1
+        });
+        text += &line(comparison, number + 1);
+    }
+    text += &summary(comparisons);
+    text += "\nSources\n";
+    for (index, source) in sources.iter().enumerate() {
+        let number = format!("{:>4} ", format!("[{}]", index + 1));
+        text += &(number + &wrapped(source, WIDTH - 5).join("\n     ") + "\n");
+    }
+    text
+}
+
+fn heading(drive: &str, first: bool) -> String {
+    let gap = if first { "" } else { "\n" };
+    let titles = format!(
+        "{:CONDITION_WIDTH$} {:>7} {:>14} {:>8}  {:12} from",
+        "published how", "model", "published", "off by", "verdict"
+    );
+    format!("{gap}{drive}\n  {:FIGURE_WIDTH$} {titles}\n", "figure")
+}
+
+/// A figure; a condition that is too long goes on below it.
+fn line(comparison: &Comparison, source: usize) -> String {
+    let figure = &comparison.figure;
+    let title = wrapped(figure.scenario.entry().title, FIGURE_WIDTH);
+    let condition = wrapped(&figure.condition, CONDITION_WIDTH);
+    let part = |lines: &[String], index: usize| lines.get(index).cloned().unwrap_or_default();
+    let mut text = format!(
+        "  {:FIGURE_WIDTH$} {:CONDITION_WIDTH$} {:>7} {:>8} {:5} {:>8}  {:12} {:>4}\n",
+        part(&title, 0),
+        part(&condition, 0),
+        number(comparison.model),
+        figure.value,
+        figure.unit,
+        percent(comparison.deviation_percent),
+        verdict(comparison),
+        format!("[{source}]"),
+    );
+    for index in 1..title.len().max(condition.len()) {
+        let (title, condition) = (part(&title, index), part(&condition, index));
+        let line = format!("  {title:FIGURE_WIDTH$} {condition}");
+        text += &(line.trim_end().to_owned() + "\n");
+    }
+    text
+}
+
+/// In at most twelve characters.
+fn verdict(comparison: &Comparison) -> String {
+    let bound = match comparison.figure.bound() {
+        Bound::Factor(factor) => format!("x{factor}"),
+        bound => bound.to_string(),
+    };
+    let one_sided = matches!(comparison.figure.bound(), Bound::AtLeast | Bound::AtMost);
+    match (comparison.verdict, one_sided) {
+        (Verdict::Shown, _) => "shown".to_owned(),
+        (Verdict::Within, true) => bound,
+        (Verdict::Within, false) => format!("within {bound}"),
+        (Verdict::Outside, true) => format!("NOT {bound}"),
+        (Verdict::Outside, false) => format!("OUTSIDE {bound}"),
+    }
+}
+
+fn summary(comparisons: &[Comparison]) -> String {
+    let count = |kind, verdict| {
+        let of = |c: &&Comparison| c.figure.kind == kind && c.verdict == verdict;
+        comparisons.iter().filter(of).count()
+    };
+    let (within, outside) =
+        (count(Kind::Specification, Verdict::Within), count(Kind::Specification, Verdict::Outside));
+    let mut text =
+        format!("\nSpecifications: {within} within {TOLERANCE_PERCENT} %, {outside} outside.\n");
+    text += &format!(
+        "Behaviour: {} within their bounds, {} outside, {} shown.\n",
+        count(Kind::Behaviour, Verdict::Within),
+        count(Kind::Behaviour, Verdict::Outside),
+        count(Kind::Behaviour, Verdict::Shown),
+    );
+    text
+}
+
+/// As many decimals as make three or more digits.
+fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 4,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// Always with its sign; far away, tenths of a percent say nothing.
+fn percent(value: f64) -> String {
+    match value.abs() {
+        ..0.05 => "0.0 %".to_owned(),
+        ..99.95 => format!("{value:+.1} %"),
+        _ => format!("{value:+.0} %"),
+    }
+}
+
+/// Text in lines of at most `width` characters, cut between words; a longer word stays whole.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("https://a.b/c d", 5), ["https://a.b/c", "d"]);
+        assert_eq!(wrapped("", 5), [""]);
+    }
+
+    #[test]
+    fn numbers_show_what_they_mean() {
+        assert_eq!([97654.3, 54.73, 7.2, 0.0219].map(number), ["97654", "54.7", "7.20", "0.0219"]);
+        assert_eq!(
+            [-0.04, 5.0, -12.34, 1234.5].map(percent),
+            ["0.0 %", "+5.0 %", "-12.3 %", "+1234 %"]
+        );
+    }
+}
