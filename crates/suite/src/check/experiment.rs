@@ -31,19 +31,22 @@ pub(super) enum Experiment {
     SequentialWriteQd1,
 }
 
-const SECTION: Bytes = Bytes::from_kib(128);
-const PAGE: Bytes = Bytes::from_kib(4);
+/// A transfer of the sequential tests.
+const LARGE: Bytes = Bytes::from_kib(128);
+/// A transfer of the random tests: "4KB".
+const SMALL: Bytes = Bytes::from_kib(4);
 /// What ratings of 4KB writes, and the reviews' random tests, are confined to.
 const RANDOM_WRITE_SPAN: Bytes = Bytes(8_000_000_000);
 /// A rating: long enough for an even rate, too short to fill an SLC buffer of 3 GB.
 const RATING: Nanos = Nanos::from_secs(5);
-/// The reviews' random and sequential tests.
+/// The reviews' random tests, and the sequential ones below.
 const RANDOM_TEST: Nanos = Nanos::from_secs(180);
 const SEQUENTIAL_TEST: Nanos = Nanos::from_secs(60);
-/// More than any SLC buffer of the catalogue (12 GB), three times.
+/// More than three times the largest SLC buffer of the catalogue (12 GB).
 const SUSTAINED: Bytes = Bytes(40_000_000_000);
 /// Fills any SLC buffer of the catalogue once.
 const BUFFER_FILL: Bytes = Bytes(16_000_000_000);
+/// Shorter than it takes to fill the buffer again.
 const BURST: Nanos = Nanos::from_secs(2);
 /// Decides where random I/Os go.
 const SEED: u64 = 1;
@@ -114,12 +117,12 @@ fn reads(device: &mut dyn Device) -> Result<Figures, CheckError> {
     fill(device, all)?;
     idle(device, Nanos::from_secs(60))?;
     let mut in_order = |queue_depth| {
-        let ios = Sequential::new(Operation::Read, all, SECTION);
+        let ios = Sequential::new(Operation::Read, all, LARGE);
         Ok::<_, CheckError>(rate(&run(device, ios, queue_depth, Some(RATING))?))
     };
     let (deep, shallow) = (in_order(32)?, in_order(1)?);
     let mut anywhere = |queue_depth| {
-        let ios = RandomUniform::new(Operation::Read, all, PAGE, SEED);
+        let ios = RandomUniform::new(Operation::Read, all, SMALL, SEED);
         Ok::<_, CheckError>(rate(&run(device, ios, queue_depth, Some(RATING))?))
     };
     Ok(vec![
@@ -138,7 +141,7 @@ fn write_in_order(
     queue_depth: usize,
     duration: Nanos,
 ) -> Result<Vec<Tally>, CheckError> {
-    let ios = Sequential::new(Operation::Write, capacity(device), SECTION);
+    let ios = Sequential::new(Operation::Write, capacity(device), LARGE);
     run(device, ios, queue_depth, Some(duration))
 }
 
@@ -150,8 +153,8 @@ fn write_anywhere(
     duration: Nanos,
 ) -> Result<Vec<Tally>, CheckError> {
     let all = capacity(device);
-    let ios = RandomUniform::new(Operation::Write, RANDOM_WRITE_SPAN.min(all), PAGE, SEED);
-    let most = if all < RANDOM_WRITE_SPAN { (all.0 / 4 / PAGE.0) as usize } else { usize::MAX };
+    let ios = RandomUniform::new(Operation::Write, RANDOM_WRITE_SPAN.min(all), SMALL, SEED);
+    let most = if all < RANDOM_WRITE_SPAN { (all.0 / 4 / SMALL.0) as usize } else { usize::MAX };
     run(device, ios.take(most), queue_depth, Some(duration))
 }
 
@@ -166,8 +169,8 @@ fn random_write_qd3(device: &mut dyn Device) -> Result<Figures, CheckError> {
 /// The last quarter of a long sequential write: 40 GB, or half of a small drive.
 fn sustained(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
     let span = SUSTAINED.min(Bytes(capacity(device).0 / 2));
-    let mut ios = Sequential::new(Operation::Write, span, SECTION);
-    let early = (span.0 / SECTION.0) as usize * 3 / 4;
+    let mut ios = Sequential::new(Operation::Write, span, LARGE);
+    let early = (span.0 / LARGE.0) as usize * 3 / 4;
     run(device, ios.by_ref().take(early), 32, None)?;
     run(device, ios, 32, None)
 }
@@ -176,8 +179,8 @@ fn sustained(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
 /// write stopped.
 fn after_idle(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
     let fill = BUFFER_FILL.min(Bytes(capacity(device).0 / 4));
-    let mut ios = Sequential::new(Operation::Write, capacity(device), SECTION);
-    run(device, ios.by_ref().take((fill.0 / SECTION.0) as usize), 32, None)?;
+    let mut ios = Sequential::new(Operation::Write, capacity(device), LARGE);
+    run(device, ios.by_ref().take((fill.0 / LARGE.0) as usize), 32, None)?;
     idle(device, Nanos::from_secs(30))?;
     run(device, ios, 32, Some(BURST))
 }
@@ -214,7 +217,7 @@ fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Tally>, Vec<Tall
     }
     let all = capacity(device);
     fill(device, all)?;
-    let anywhere = RandomUniform::new(Operation::Write, all, PAGE, SEED);
+    let anywhere = RandomUniform::new(Operation::Write, all, SMALL, SEED);
     run(device, anywhere, 32, Some(torture))?;
     let dirty = write_in_order(device, 1, SEQUENTIAL_TEST)?;
     let everything = Sequential::new(Operation::Trim, all, Bytes::from_mib(128));
@@ -232,7 +235,7 @@ fn purge(device: &mut dyn Device) -> Result<(), DeviceError> {
 }
 
 fn fill(device: &mut dyn Device, span: Bytes) -> Result<(), CheckError> {
-    let ios = Sequential::new(Operation::Write, span, SECTION);
+    let ios = Sequential::new(Operation::Write, span, LARGE);
     run(device, ios, 32, None).map(|_| ())
 }
 
@@ -260,9 +263,9 @@ fn run(
     }
 }
 
-/// In whole 4 KiB pages.
+/// In whole 4 KiB, so that random I/Os can reach all of it.
 fn capacity(device: &dyn Device) -> Bytes {
-    PAGE * (device.info().capacity.0 / PAGE.0)
+    SMALL * (device.info().capacity.0 / SMALL.0)
 }
 
 fn rate(seconds: &[Tally]) -> Measured {
@@ -274,7 +277,7 @@ fn rate(seconds: &[Tally]) -> Measured {
 fn extreme(seconds: &[Tally], choose: fn(f64, f64) -> f64) -> Measured {
     let whole = seconds.iter().filter(|second| second.span == Nanos::from_secs(1));
     let iops = whole.map(|second| second.iops().get()).reduce(choose).unwrap_or(0.0);
-    Measured::Rate { iops, bytes_per_second: iops * SECTION.0 as f64 }
+    Measured::Rate { iops, bytes_per_second: iops * LARGE.0 as f64 }
 }
 
 #[cfg(test)]
