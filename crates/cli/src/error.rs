@@ -36,7 +36,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Check(#[from] CheckError),
     #[error(
-        "{count} specification figures are missed by more than {TOLERANCE_PERCENT} %; see the table"
+        "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
     )]
     SpecificationMissed { count: usize },
     #[error("cannot write to standard output: {source}; the run itself is kept")]
