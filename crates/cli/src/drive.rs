@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use writecliff_device::Device;
-use writecliff_sim::{Profile, Ssd};
+use writecliff_sim::Profile;
 use writecliff_suite::Plan;
 use writecliff_uring::{Access, DestroyData, Options};
 
@@ -59,7 +59,7 @@ impl DriveName {
 
 /// A simulated drive as it leaves the factory: a name of the catalogue, or the path of a profile.
 pub(crate) fn simulated(name: &str) -> Result<Box<dyn Device>, CliError> {
-    Ok(Box::new(Ssd::new(profile(name)?, &format!("sim:{name}"))))
+    Ok(profile(name)?.open(&format!("sim:{name}")))
 }
 
 /// The profile of a catalogue name, or of a file if it looks like one.

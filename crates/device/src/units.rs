@@ -273,11 +273,8 @@ const ENERGY: Spelling = Spelling {
     suffixes: &[("J", 1_000_000_000), ("mJ", 1_000_000), ("uJ", 1_000), ("nJ", 1)],
 };
 
-const TEMPERATURE: Spelling = Spelling {
-    what: "a temperature",
-    example: "\"70C\"",
-    suffixes: &[("C", 1_000), ("mC", 1)],
-};
+const TEMPERATURE: Spelling =
+    Spelling { what: "a temperature", example: "\"70C\"", suffixes: &[("C", 1_000), ("mC", 1)] };
 
 impl Spelling {
     /// Reads a decimal number and a unit; refuses what is not a whole number of base units.

@@ -142,28 +142,46 @@ pub(crate) fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(),
     Ok(())
 }
 
+/// I/Os drawn ahead of those in flight, for the device to make itself ready.
+const LOOK_AHEAD: usize = 64;
+
 /// The I/Os to come and how many are on their way.
 pub(crate) struct Queue<I> {
     ios: I,
     depth: usize,
     pub(crate) in_flight: usize,
-    batch: Vec<Io>,
+    /// Drawn and announced; those before `next` were submitted.
+    upcoming: Vec<Io>,
+    next: usize,
 }
 
 impl<I: Iterator<Item = Io>> Queue<I> {
     pub(crate) fn new(ios: I, depth: usize) -> Self {
-        Self { ios, depth, in_flight: 0, batch: Vec::with_capacity(depth) }
+        Self { ios, depth, in_flight: 0, upcoming: Vec::with_capacity(LOOK_AHEAD), next: 0 }
     }
 
     pub(crate) fn fill(&mut self, device: &mut dyn Device) -> Result<(), DeviceError> {
-        self.batch.clear();
-        self.batch.extend(self.ios.by_ref().take(self.depth - self.in_flight));
-        if self.batch.is_empty() {
-            return Ok(());
+        while self.in_flight < self.depth {
+            if self.next == self.upcoming.len() {
+                self.draw(device);
+            }
+            let ahead = &self.upcoming[self.next..];
+            let batch = &ahead[..ahead.len().min(self.depth - self.in_flight)];
+            if batch.is_empty() {
+                break;
+            }
+            device.submit(batch)?;
+            self.in_flight += batch.len();
+            self.next += batch.len();
         }
-        device.submit(&self.batch)?;
-        self.in_flight += self.batch.len();
         Ok(())
+    }
+
+    fn draw(&mut self, device: &mut dyn Device) {
+        self.upcoming.clear();
+        self.upcoming.extend(self.ios.by_ref().take(LOOK_AHEAD));
+        self.next = 0;
+        device.announce(&self.upcoming);
     }
 }
 

@@ -14,7 +14,7 @@ use writecliff_suite::{Plan, Status, consistency, run};
 fn tiny(path: &Path) -> Run {
     let duration = Nanos::from_secs(100);
     let plan = consistency::Plan { duration, ..consistency::Plan::default() };
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap();
     Run::open(path).unwrap()
 }

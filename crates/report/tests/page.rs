@@ -19,7 +19,7 @@ const SECONDS: u64 = 200;
 fn tiny(path: &Path, spare_percent: f64) -> Run {
     let duration = Nanos::from_secs(SECONDS);
     let plan = consistency::Plan { duration, spare_percent, ..consistency::Plan::default() };
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap();
     Run::open(path).unwrap()
 }
@@ -52,7 +52,7 @@ fn names_cannot_break_out_of_the_page() {
 fn a_run_without_a_second_of_random_writes_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let plan = Plan::Consistency(consistency::Plan::default());
     let mut stop_at_once = |_: &writecliff_suite::Progress<'_>| ControlFlow::Break(());
     run(&plan, &mut ssd, &path, &mut stop_at_once).unwrap();

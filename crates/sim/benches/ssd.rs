@@ -5,7 +5,7 @@ use divan::counter::ItemsCount;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Completion, Device, DeviceTime, Io, Purge};
-use writecliff_sim::{Ssd, load};
+use writecliff_sim::{Profile, Ssd, load};
 
 const PAGE: Bytes = Bytes::from_kib(4);
 const IOS: u64 = 200_000;
@@ -15,17 +15,25 @@ fn main() {
     divan::main();
 }
 
-/// Completes `count` I/Os, 32 in flight.
+/// Completes `count` I/Os, 32 in flight, announced in groups as the recording loop does.
 fn perform(ssd: &mut Ssd, count: u64, mut next: impl FnMut() -> Io) {
     let mut done: Vec<Completion> = Vec::with_capacity(32);
-    let mut batch: Vec<Io> = Vec::with_capacity(32);
-    let (mut submitted, mut completed) = (0, 0);
+    let mut ahead: Vec<Io> = Vec::with_capacity(64);
+    let (mut taken, mut submitted, mut completed) = (0, 0, 0);
     while completed < count {
-        let room = (32 - (submitted - completed)).min(count - submitted);
-        batch.clear();
-        batch.extend((0..room).map(|_| next()));
-        ssd.submit(&batch).expect("in range");
-        submitted += room;
+        let mut room = (32 - (submitted - completed)).min(count - submitted) as usize;
+        while room > 0 {
+            if taken == ahead.len() {
+                ahead.clear();
+                ahead.extend((0..64).map(|_| next()));
+                ssd.announce(&ahead);
+                taken = 0;
+            }
+            let batch = &ahead[taken..ahead.len().min(taken + room)];
+            ssd.submit(batch).expect("in range");
+            (taken, room) = (taken + batch.len(), room - batch.len());
+            submitted += batch.len() as u64;
+        }
         done.clear();
         ssd.reap(DeviceTime::MAX, &mut done).expect("simulated drives do not fail");
         completed += done.len() as u64;
@@ -38,7 +46,7 @@ fn fill(ssd: &mut Ssd) {
     let mut index = 0;
     perform(ssd, count, || {
         index += 1;
-        Io::write(chunk * (index - 1), chunk)
+        Io::write(chunk * ((index - 1) % count), chunk)
     });
 }
 
@@ -50,7 +58,7 @@ fn random(ssd: &Ssd) -> impl FnMut() -> Bytes + use<> {
 
 /// Full and overwritten until garbage collection has settled.
 fn steady(name: &str) -> Ssd {
-    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    let mut ssd = Ssd::new(load(name).ok().and_then(Profile::into_ssd).expect("ships"), name);
     fill(&mut ssd);
     let mut offset = random(&ssd);
     let settle = ssd.info().capacity.0 / PAGE.0 / 2;
@@ -69,7 +77,7 @@ fn random_writes_in_steady_state(bencher: Bencher<'_, '_>, name: &str) {
 
 #[divan::bench(args = DRIVES, sample_count = 10, sample_size = 1)]
 fn random_reads(bencher: Bencher<'_, '_>, name: &str) {
-    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    let mut ssd = Ssd::new(load(name).ok().and_then(Profile::into_ssd).expect("ships"), name);
     fill(&mut ssd);
     let mut offset = random(&ssd);
     bencher
@@ -79,7 +87,7 @@ fn random_reads(bencher: Bencher<'_, '_>, name: &str) {
 
 #[divan::bench(args = DRIVES, sample_count = 3, sample_size = 1)]
 fn sequential_fill_in_pages(bencher: Bencher<'_, '_>, name: &str) {
-    let mut ssd = Ssd::new(load(name).expect("ships"), name);
+    let mut ssd = Ssd::new(load(name).ok().and_then(Profile::into_ssd).expect("ships"), name);
     let pages = ssd.info().capacity.0 / PAGE.0;
     bencher.counter(ItemsCount::new(pages)).bench_local(|| {
         ssd.purge(Purge::SecureErase).expect("listed");

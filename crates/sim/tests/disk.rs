@@ -5,7 +5,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceTime, Io, Iops, Nanos, Operation, Purge, Status,
+    Bytes, Completion, Content, Device, DeviceError, DeviceTime, Io, Iops, Nanos, Operation, Purge,
+    Status,
 };
 use writecliff_sim::{Disk, DiskProfile, QueueOrdering};
 
@@ -14,11 +15,11 @@ const CHUNK: Bytes = Bytes::from_kib(128);
 const SPAN: Bytes = Bytes::from_gib(8);
 
 fn velociraptor() -> DiskProfile {
-    toml::from_str(include_str!("../src/disk_drives/wd-velociraptor-300gb.toml")).unwrap()
+    toml::from_str(include_str!("../../../drives/wd-velociraptor-300gb.toml")).unwrap()
 }
 
 fn caviar() -> DiskProfile {
-    toml::from_str(include_str!("../src/disk_drives/wd-caviar-se16-640gb.toml")).unwrap()
+    toml::from_str(include_str!("../../../drives/wd-caviar-se16-640gb.toml")).unwrap()
 }
 
 fn disk(profile: &DiskProfile) -> Disk {
@@ -70,7 +71,12 @@ fn perform_all(disk: &mut Disk, ios: impl Iterator<Item = Io>) {
 fn random(operation: Operation, span: Bytes, seed: u64) -> impl FnMut() -> Io {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let pages = span.0 / PAGE.0;
-    move || Io { operation, offset: PAGE * (random.next_u64() % pages), length: PAGE }
+    move || Io {
+        operation,
+        offset: PAGE * (random.next_u64() % pages),
+        length: PAGE,
+        content: Content::INCOMPRESSIBLE,
+    }
 }
 
 /// MB/s of a sequential pass over `length` from `start` on, 128 KiB at a time.
@@ -84,7 +90,7 @@ fn sequential(
     let mut offset = start;
     let outcome = run(&mut disk(profile), depth, (length.0 / CHUNK.0) as usize - depth, || {
         offset += CHUNK;
-        Io { operation, offset: offset - CHUNK, length: CHUNK }
+        Io { operation, offset: offset - CHUNK, length: CHUNK, content: Content::INCOMPRESSIBLE }
     });
     outcome.iops * CHUNK.0 as f64 / 1e6
 }
@@ -367,7 +373,7 @@ fn disks_that_cannot_work_are_refused_at_the_keys_that_say_so() {
 
 #[test]
 fn unknown_keys_are_refused() {
-    let text = include_str!("../src/disk_drives/wd-caviar-se16-640gb.toml");
+    let text = include_str!("../../../drives/wd-caviar-se16-640gb.toml");
     let message = toml::from_str::<DiskProfile>(&text.replace("rpm =", "rmp =")).unwrap_err();
     assert!(message.to_string().contains("unknown field `rmp`"), "{message}");
 }

@@ -11,7 +11,7 @@ const PAGE: Bytes = Bytes::from_kib(4);
 
 /// One die of `blocks` blocks of `pages` pages of 4 KiB, of which `exported` are the host's.
 fn one_die(blocks: u32, pages: u32, exported: u32) -> SsdProfile {
-    let mut profile = load("tiny").unwrap();
+    let mut profile = load("tiny").unwrap().into_ssd().unwrap();
     profile.nand.channels = 1;
     profile.nand.dies_per_channel = 1;
     profile.nand.planes = 1;
@@ -97,7 +97,7 @@ fn greedy_write_amplification_meets_the_closed_form() {
 
 #[test]
 fn a_sequential_overwrite_has_a_write_amplification_of_exactly_one() {
-    let mut profile = load("tiny").unwrap();
+    let mut profile = load("tiny").unwrap().into_ssd().unwrap();
     profile.identity.capacity = Bytes::from_mib(200);
     let mut ssd = Ssd::new(profile, "sim:sequential");
     fill(&mut ssd);
@@ -110,7 +110,7 @@ fn a_sequential_overwrite_has_a_write_amplification_of_exactly_one() {
 
 #[test]
 fn a_read_at_queue_depth_one_takes_exactly_the_sum_of_its_parts() {
-    let profile = load("samsung-840-evo-250gb").unwrap();
+    let profile = load("samsung-840-evo-250gb").unwrap().into_ssd().unwrap();
     let mut ssd = Ssd::new(profile.clone(), "sim:read");
     perform(&mut ssd, Io::write(Bytes::ZERO, Bytes::from_kib(64)));
     let mut done = Vec::new();
@@ -127,7 +127,7 @@ fn a_read_at_queue_depth_one_takes_exactly_the_sum_of_its_parts() {
 
 #[test]
 fn an_unwritten_page_is_answered_without_nand() {
-    let profile = load("tiny").unwrap();
+    let profile = load("tiny").unwrap().into_ssd().unwrap();
     let mut ssd = Ssd::new(profile.clone(), "sim:unwritten");
     ssd.submit(&[Io::read(Bytes::ZERO, PAGE)]).unwrap();
     let mut done = Vec::new();
@@ -140,7 +140,7 @@ fn an_unwritten_page_is_answered_without_nand() {
 
 #[test]
 fn a_read_goes_ahead_of_writes_that_still_wait_for_the_buffer() {
-    let profile = load("tiny").unwrap();
+    let profile = load("tiny").unwrap().into_ssd().unwrap();
     let mut ssd = Ssd::new(profile.clone(), "sim:mixed");
     let chunk = Bytes::from_kib(128);
     perform(&mut ssd, Io::write(Bytes::ZERO, chunk));
@@ -186,7 +186,7 @@ fn iops(ssd: &mut Ssd, depth: usize, count: u64, mut next: impl FnMut() -> Io) -
 
 #[test]
 fn a_full_drive_with_all_dies_busy_programs_at_their_rate() {
-    let profile = load("tiny").unwrap();
+    let profile = load("tiny").unwrap().into_ssd().unwrap();
     let mut ssd = Ssd::new(profile.clone(), "sim:dies");
     let mut offset = 0;
     let rate = iops(&mut ssd, 8, 1000, || {
@@ -194,14 +194,15 @@ fn a_full_drive_with_all_dies_busy_programs_at_their_rate() {
         Io::write(Bytes(offset - (1 << 17)), Bytes(1 << 17))
     });
     let dies = f64::from(profile.dies());
-    let array = dies * profile.program_size().0 as f64 / profile.nand.program_time.mean().as_secs_f64();
+    let array =
+        dies * profile.program_size().0 as f64 / profile.nand.program_time.mean().as_secs_f64();
     let measured = rate * f64::from(1 << 17);
     assert!((measured / array - 1.0).abs() < 0.02, "{measured} B/s of {array} B/s");
 }
 
 #[test]
 fn trim_and_secure_erase_give_the_spare_area_back() {
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:trim");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:trim");
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     fill(&mut ssd);
     let pages = ssd.info().capacity.0 / PAGE.0;
@@ -218,7 +219,7 @@ fn trim_and_secure_erase_give_the_spare_area_back() {
 #[test]
 fn less_address_space_in_use_means_less_write_amplification() {
     let amplification = |share: f64| {
-        let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:spare");
+        let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:spare");
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let used = (ssd.info().capacity.0 as f64 * share / PAGE.0 as f64) as u64;
         let write = |ssd: &mut Ssd, page: u64| perform(ssd, Io::write(PAGE * page, PAGE));
@@ -234,7 +235,7 @@ fn less_address_space_in_use_means_less_write_amplification() {
 
 #[test]
 fn telemetry_counts_from_the_first_power_on() {
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:telemetry");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:telemetry");
     let blank = ssd.telemetry();
     assert_eq!(blank.write_amplification_since(&Telemetry::default()), None);
     fill(&mut ssd);

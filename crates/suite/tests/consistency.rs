@@ -13,7 +13,7 @@ fn plan(seconds: u64) -> consistency::Plan {
 }
 
 fn run_on_tiny(plan: consistency::Plan, path: &Path) -> RunRecord {
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
@@ -86,7 +86,7 @@ fn spare_area_buys_performance() {
 fn an_interrupted_run_is_kept_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let mut seconds = 0;
     let record = run(&Plan::Consistency(plan(100)), &mut ssd, &path, &mut |progress| {
         seconds += u32::from(progress.step == consistency::TORTURE);
@@ -103,7 +103,7 @@ fn an_interrupted_run_is_kept_and_says_so() {
 fn a_directory_that_holds_something_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
-    let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let plan = Plan::Consistency(plan(1));
     let error = run(&plan, &mut ssd, dir.path(), &mut |_| ControlFlow::Continue(()));
     assert!(error.unwrap_err().to_string().contains("is not empty"));
@@ -112,7 +112,7 @@ fn a_directory_that_holds_something_is_left_alone() {
 
 #[test]
 fn plans_that_cannot_be_are_refused() {
-    let drive = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+    let drive = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let drive = writecliff_device::Device::info(&drive);
     let refused = |plan: consistency::Plan| Plan::Consistency(plan).check(drive).unwrap_err();
     let base = consistency::Plan::default();

@@ -15,13 +15,12 @@ pub(crate) fn list() -> Result<(), CliError> {
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for name in names {
         let profile = load(name)?;
+        let identity = profile.identity();
         text += &format!(
-            "  {name:width$}  {:28} {:>8}  {:4.1} % spare  {} x {}\n",
-            profile.identity.model,
-            profile.identity.capacity.to_string(),
-            profile.spare_factor() * 100.0,
-            profile.dies(),
-            profile.nand.kind,
+            "  {name:width$}  {:28} {:>8}  {}\n",
+            identity.model,
+            identity.capacity.to_string(),
+            build(&profile),
         );
     }
     text += "\nBlock devices here:\n";
@@ -64,15 +63,41 @@ fn describe(device: &Inspection) -> String {
     text
 }
 
+/// What a drive is built of, in a few words.
+fn build(profile: &Profile) -> String {
+    match profile {
+        Profile::Ssd(ssd) => format!(
+            "{:4.1} % spare  {} x {}",
+            ssd.spare_factor() * 100.0,
+            ssd.dies(),
+            ssd.nand.name
+        ),
+        Profile::Disk(disk) => format!("disk, {} rpm", disk.mechanics.rpm),
+    }
+}
+
 fn describe_profile(name: &str, profile: &Profile) -> String {
-    let keys = toml::to_string(profile).unwrap_or_default();
-    format!(
-        "# Simulated drive sim:{name}\n\
-         # {} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}\n\n{keys}",
-        profile.raw_capacity(),
-        profile.usable_capacity(),
-        profile.spare_factor() * 100.0,
-        profile.dies(),
-        profile.superblock_size(),
-    )
+    let (derived, keys) = match profile {
+        Profile::Ssd(ssd) => (
+            format!(
+                "{} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}",
+                ssd.raw_capacity(),
+                ssd.usable_capacity(),
+                ssd.spare_factor() * 100.0,
+                ssd.dies(),
+                ssd.superblock_size(),
+            ),
+            toml::to_string(ssd),
+        ),
+        Profile::Disk(disk) => {
+            (format!("magnetic disk, {} rpm", disk.mechanics.rpm), toml::to_string(disk))
+        }
+    };
+    let price = profile.identity().price_per_gb().map_or(String::new(), |price| {
+        format!(
+            "# {price:.2} USD per GB ({})\n",
+            profile.identity().price_of.as_deref().unwrap_or("undated")
+        )
+    });
+    format!("# Simulated drive sim:{name}\n# {derived}\n{price}\n{}", keys.unwrap_or_default())
 }

@@ -29,7 +29,7 @@ use writecliff_device::{
 };
 
 use crate::profile::LBA_SIZE;
-use crate::profile_disk::{DiskProfile, QueueOrdering};
+use crate::profile::{DiskProfile, QueueOrdering};
 use arm::{Access, Arm};
 use geometry::Extent;
 use track_buffer::TrackBuffer;

@@ -5,8 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos, Operation, Throughput};
 
 use super::Disk;
+use crate::profile::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 use crate::profile::{Identity, Link};
-use crate::profile_disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 
 /// A disk of no maker with 16 MB in four zones.
 pub(super) fn small() -> DiskProfile {
@@ -16,6 +16,7 @@ pub(super) fn small() -> DiskProfile {
             capacity: Bytes(32_000 * 512),
             form_factor: "none".to_owned(),
             note: "No real disk.".to_owned(),
+            ..Identity::default()
         },
         link: Link {
             interface: "none".to_owned(),
@@ -23,6 +24,7 @@ pub(super) fn small() -> DiskProfile {
             read_throughput: Throughput(300_000_000),
             write_throughput: Throughput(300_000_000),
             command_time: Nanos::from_micros(100),
+            sleep: Vec::new(),
         },
         mechanics: Mechanics {
             rpm: 7200,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
 
-use super::SsdProfile;
+use super::Profile;
 
 /// A profile file's values, each key with the place that it was read from.
 #[derive(Debug)]
@@ -88,12 +88,18 @@ impl ProfileFile {
     }
 
     /// The profile, every key known and present, and the drive able to work.
-    pub(crate) fn check(self) -> Result<SsdProfile, ProfileError> {
+    pub(crate) fn check(self) -> Result<Profile, ProfileError> {
         let Self { file, values, places, .. } = self;
         let place_of = |path: &str| {
             places.get(path).cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
         };
-        let profile: SsdProfile = serde_path_to_error::deserialize(values).map_err(|error| {
+        let is_disk = values.contains_key("mechanics");
+        let profile = if is_disk {
+            serde_path_to_error::deserialize(values).map(|disk| Profile::Disk(Box::new(disk)))
+        } else {
+            serde_path_to_error::deserialize(values).map(|ssd| Profile::Ssd(Box::new(ssd)))
+        };
+        let profile = profile.map_err(|error: serde_path_to_error::Error<toml::de::Error>| {
             let path = error.path().to_string();
             let Place { file, line } = place_of(&path);
             ProfileError::Syntax {

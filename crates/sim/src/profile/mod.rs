@@ -4,19 +4,68 @@
 //! Every mechanism has its section. A section that a profile leaves out, or whose `kind` is
 //! `"none"`, is a mechanism that the drive does not have.
 
+mod disk;
 mod file;
 mod possible;
 mod program_time;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Energy, Nanos, Power, Temperature, Throughput};
+use writecliff_device::{Bytes, Device, Energy, Nanos, Power, Temperature, Throughput};
 
+use crate::{Disk, Ssd};
+
+pub use disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 pub use file::ProfileError;
 pub(crate) use file::ProfileFile;
 pub use program_time::ProgramTime;
 
 /// The unit of addressing of every simulated drive.
 pub(crate) const LBA_SIZE: Bytes = Bytes(512);
+
+/// A simulated drive of either kind. A profile with `[mechanics]` is a disk.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Profile {
+    /// A solid-state drive.
+    Ssd(Box<SsdProfile>),
+    /// A magnetic disk.
+    Disk(Box<DiskProfile>),
+}
+
+impl Profile {
+    /// What the box says.
+    pub fn identity(&self) -> &Identity {
+        match self {
+            Self::Ssd(ssd) => &ssd.identity,
+            Self::Disk(disk) => &disk.identity,
+        }
+    }
+
+    /// The drive, as it leaves the factory. `address` is how the user named it.
+    pub fn open(self, address: &str) -> Box<dyn Device> {
+        match self {
+            Self::Ssd(ssd) => Box::new(Ssd::new(*ssd, address)),
+            Self::Disk(disk) => Box::new(Disk::new(*disk, address)),
+        }
+    }
+
+    /// The profile, if it is that of a solid-state drive.
+    pub fn into_ssd(self) -> Option<SsdProfile> {
+        match self {
+            Self::Ssd(ssd) => Some(*ssd),
+            Self::Disk(_) => None,
+        }
+    }
+
+    fn impossibility(&self) -> Option<Impossibility> {
+        match self {
+            Self::Ssd(ssd) => ssd.impossibility(),
+            Self::Disk(disk) => disk.impossibility(),
+        }
+    }
+}
+
+/// The keys that a profile could be mended at, and what is wrong.
+pub(crate) type Impossibility = (Vec<&'static str>, String);
 
 /// A simulated solid-state drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +113,7 @@ pub struct SsdProfile {
 }
 
 /// What the box says. Nothing of it but the capacity has an effect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// The maker's name for the drive.
@@ -99,6 +148,13 @@ pub struct Identity {
     pub sources: Vec<String>,
     /// What the profile rests on, and what it does not claim.
     pub note: String,
+}
+
+impl Identity {
+    /// The price of a gigabyte (10^9 bytes) in US dollars.
+    pub fn price_per_gb(&self) -> Option<f64> {
+        Some(self.price_usd? / (self.capacity.0 as f64 / 1e9))
+    }
 }
 
 /// The connection to the host.
@@ -333,6 +389,9 @@ pub struct SlcBuffer {
     /// filled again under load. Zero: only when idle.
     #[serde(default)]
     pub drain_quantum: u32,
+    /// Dies that copy at once out of the buffer; zero for all of them.
+    #[serde(default)]
+    pub drain_dies: u32,
     /// Dynamic: superblocks are opened in this mode while more than so many are free.
     #[serde(default)]
     pub free_min: u32,

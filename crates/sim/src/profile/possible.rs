@@ -2,7 +2,7 @@
 
 use writecliff_device::{Bytes, Nanos};
 
-use super::{LBA_SIZE, MappingKind, SlcKind, SsdProfile, TrimKind, Victim};
+use super::{Impossibility, LBA_SIZE, MappingKind, SlcKind, SsdProfile, TrimKind, Victim};
 
 /// Larger pages than any NAND has.
 const PAGE_MAX: Bytes = Bytes::from_mib(1);
@@ -10,9 +10,6 @@ const PAGE_MAX: Bytes = Bytes::from_mib(1);
 const UNIT_MAX: Bytes = Bytes::from_mib(1);
 /// More RAM than any drive has for user data.
 const BUFFER_MAX: Bytes = Bytes::from_gib(16);
-
-/// The keys that a profile could be mended at, and what is wrong.
-pub(crate) type Impossibility = (Vec<&'static str>, String);
 
 /// Keys that decide how much NAND there is.
 const SHAPE: [&str; 6] = [
@@ -285,6 +282,10 @@ impl SsdProfile {
         if self.gc.copy_dies > self.dies() {
             let reason = format!("{} of {} dies", self.gc.copy_dies, self.dies());
             return Some(("gc.copy_dies", reason));
+        }
+        if self.slc_buffer.drain_dies > self.dies() {
+            let reason = format!("{} of {} dies", self.slc_buffer.drain_dies, self.dies());
+            return Some(("slc_buffer.drain_dies", reason));
         }
         if self.gc.choices > 1 && self.gc.victim != Victim::Random {
             let reason = "only victim = \"random\" has a number of choices".to_owned();

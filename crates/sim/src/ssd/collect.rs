@@ -31,7 +31,11 @@ pub(super) struct Collector {
     collecting: bool,
     /// When the pages gathered for the next copy program are in RAM.
     copies_ready: DeviceTime,
+    /// Copies out of native superblocks, and out of the SLC buffer.
     window: CopyWindow,
+    drain_window: CopyWindow,
+    /// Whether the copies gathered last come out of the SLC buffer.
+    draining: bool,
     /// Before this the host's next program does not start.
     host_next: DeviceTime,
     random: u64,
@@ -41,15 +45,16 @@ pub(super) struct Collector {
 
 impl Collector {
     pub(super) fn new(profile: &SsdProfile) -> Self {
-        let dies = profile.dies();
-        let copy_dies = profile.gc.copy_dies;
+        let or_all = |dies: u32| if dies == 0 { profile.dies() } else { dies };
         Self {
             gc: profile.gc.clone(),
             levelling: profile.wear.levelling,
             static_gap: profile.wear.static_gap,
             collecting: false,
             copies_ready: DeviceTime::default(),
-            window: CopyWindow::new(if copy_dies == 0 { dies } else { copy_dies }),
+            window: CopyWindow::new(or_all(profile.gc.copy_dies)),
+            drain_window: CopyWindow::new(or_all(profile.slc_buffer.drain_dies)),
+            draining: false,
             host_next: DeviceTime::default(),
             random: 0,
             looked_ahead: 0,
@@ -62,6 +67,12 @@ impl Collector {
         self.copies_ready = DeviceTime::default();
         self.host_next = DeviceTime::default();
         self.window.clear();
+        self.drain_window.clear();
+    }
+
+    /// The copies that count with those out of superblocks of this mode.
+    fn window(&mut self, draining: bool) -> &mut CopyWindow {
+        if draining { &mut self.drain_window } else { &mut self.window }
     }
 }
 
@@ -264,7 +275,9 @@ impl Ftl {
 
     /// Copies the `valid` pages of one program of the victim.
     fn copy_program(&mut self, victim: SuperblockId, slot: u32, valid: u32, now: DeviceTime) {
-        let start = now.max(self.collector.window.opens_at());
+        let draining = self.superblocks.mode(victim) == CellMode::Slc;
+        self.collector.draining = draining;
+        let start = now.max(self.collector.window(draining).opens_at());
         let Some(in_ram) = self.read_victim(victim, slot, valid, start) else {
             return self.lose_program(victim, slot);
         };
@@ -354,7 +367,8 @@ impl Ftl {
         let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
         let program = self.copies.end_program(&self.layout);
         let finished = self.program(program, ready);
-        self.collector.window.push(finished);
+        let draining = self.collector.draining;
+        self.collector.window(draining).push(finished);
         if let Some(full) = self.copies.take_full() {
             self.superblocks.close(full, start);
         }
@@ -419,7 +433,7 @@ impl Ftl {
         }
         if self.slc.kind != SlcKind::None && idle >= self.slc.drain_after && self.begin_drain() {
             self.copy_step(now)?;
-            return Some(now.max(self.collector.window.opens_at()));
+            return Some(now.max(self.collector.drain_window.opens_at()));
         }
         None
     }
@@ -431,7 +445,7 @@ mod tests {
 
     #[test]
     fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
-        let mut gc = crate::load("tiny").expect("ships").gc;
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
         let copies: Vec<_> = [9, 8, 4, 2, 1].map(|free| copies_per_page(&gc, free)).into();
         assert_eq!(copies, [4, 4, 16, 64, 256]);

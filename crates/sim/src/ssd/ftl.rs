@@ -287,7 +287,8 @@ impl Ftl {
         if next + 1 == end || !self.layout.is_place(first) {
             return 1;
         }
-        let left = self.layout.slots_per_program - self.layout.slot_of(first) % self.layout.slots_per_program;
+        let left = self.layout.slots_per_program
+            - self.layout.slot_of(first) % self.layout.slots_per_program;
         let map = &self.l2p[next as usize..end as usize];
         let follows = |(place, ppa): &(usize, &u32)| **ppa == first.0 + *place as u32;
         map.iter().enumerate().take(left as usize).take_while(follows).count() as u32

@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn temperature_settles_at_power_times_rise_and_the_throttle_follows_it() {
         let mut meter = PowerMeter::new(&model(), &[], 1);
-        let mut run = |meter: &mut PowerMeter, from: u64, to: u64, busy: bool| {
+        let run = |meter: &mut PowerMeter, from: u64, to: u64, busy: bool| {
             for tenth in from * 10..to * 10 {
                 match busy {
                     true => meter.worked(STEP),

@@ -286,13 +286,13 @@ mod tests {
     use super::super::scenario::{Quantity, SCENARIOS};
     use super::*;
     use writecliff_device::Throughput;
-    use writecliff_sim::{Profile, Ssd, load};
+    use writecliff_sim::{Ssd, SsdProfile, load};
 
-    fn tiny() -> Profile {
-        load("tiny").unwrap()
+    fn tiny() -> SsdProfile {
+        load("tiny").unwrap().into_ssd().unwrap()
     }
 
-    fn value(profile: Profile, scenario: Scenario, unit: Unit) -> f64 {
+    fn value(profile: SsdProfile, scenario: Scenario, unit: Unit) -> f64 {
         let mut ssd = Ssd::new(profile, "sim:tiny");
         let figures = scenario.entry().experiment.run(&mut ssd).unwrap();
         let found = figures.into_iter().find(|(measured, _)| *measured == scenario);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     fn open_tiny(name: &str) -> Result<Box<dyn Device>, CheckError> {
-        Ok(Box::new(Ssd::new(load(name).unwrap(), name)))
+        Ok(load(name).unwrap().open(name))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos};
 
-use crate::profile::{Identity, LBA_SIZE, Link};
+use super::{Identity, LBA_SIZE, Link};
 
 /// More RAM than any disk has.
 const CACHE_MAX: Bytes = Bytes::from_gib(16);
