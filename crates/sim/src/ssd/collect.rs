@@ -120,14 +120,14 @@ fn copies_per_page(gc: &Gc, free: u32) -> u64 {
 }
 
 impl Ftl {
-    /// Before a program of the host: does the copying that it has to pay for; returns when the
-    /// program may start.
-    pub(super) fn pace(&mut self, now: DeviceTime) -> DeviceTime {
+    /// Before a program with `host_pages` of the host: does the copying that they have to pay for;
+    /// returns when the program may start.
+    pub(super) fn pace(&mut self, host_pages: u32, now: DeviceTime) -> DeviceTime {
         let free = self.native_free();
         let Gc { free_low, free_high, host_interval, copy_dies, .. } = self.collector.gc;
         self.collector.collecting =
             free <= free_low || (self.collector.collecting && free < free_high);
-        let pages = u64::from(self.host.host_pages);
+        let pages = u64::from(host_pages);
         if !self.collector.collecting {
             self.drain_under_load(pages, now);
             return now;

@@ -161,8 +161,9 @@ impl Ftl {
             self.invalidate(old);
         }
         if self.host.room() == 0 {
-            let start = self.pace(now);
-            self.program_host(start);
+            let program = self.end_host_program(now);
+            let start = self.pace(program.host_pages, now);
+            self.program(program, start);
         }
     }
 
@@ -215,11 +216,16 @@ impl Ftl {
 
     /// Programs what the host's frontier has gathered.
     pub(super) fn program_host(&mut self, now: DeviceTime) {
-        let program = self.host.end_program(&self.layout);
+        let program = self.end_host_program(now);
         self.program(program, now);
+    }
+
+    fn end_host_program(&mut self, now: DeviceTime) -> Program {
+        let program = self.host.end_program(&self.layout);
         if let Some(full) = self.host.take_full() {
             self.superblocks.close(full, now);
         }
+        program
     }
 
     /// Sends a program, and the parity that goes with it, to its die; the host's pages in it keep
