@@ -9,7 +9,7 @@ use writecliff_device::{DeviceTime, Nanos};
 use super::ftl::{Ftl, ReadOnly};
 use super::layout::{CellMode, Lpn, Ppa, SuperblockId};
 use super::victim;
-use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile};
+use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile, Victim};
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
 const LOOK_AHEAD: u32 = 64;
@@ -148,7 +148,7 @@ impl Ftl {
     /// Before the host opens a superblock: collects until one is left over for copies. Where
     /// pacing has kept up, there is nothing to do.
     pub(super) fn reserve_superblock(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
-        let mut patience = 2 * self.superblocks.count() + 2;
+        let mut patience = 16 * self.superblocks.count();
         while self.native_free() < 2 {
             if self.native_evacuation_waits() {
                 self.give_evacuation_up();
@@ -192,10 +192,14 @@ impl Ftl {
         }
         let mut random = self.collector.random;
         let (pages, is_fixed) = (self.superblock_pages, self.slc.kind == SlcKind::Fixed);
+        // Chance asks for no gain: that is its price.
+        let asks_for_gain = self.collector.gc.victim != Victim::Random;
         let blocks = &self.superblocks;
-        let wins_space =
-            |id| blocks.valid(id) < pages && !(is_fixed && blocks.mode(id) == CellMode::Slc);
-        let chosen = victim::choose(&self.collector.gc, blocks, pages, &mut random, wins_space);
+        let may_be_chosen = |id| {
+            let is_set_aside = is_fixed && blocks.mode(id) == CellMode::Slc;
+            (blocks.valid(id) < pages || !asks_for_gain) && !is_set_aside
+        };
+        let chosen = victim::choose(&self.collector.gc, blocks, pages, &mut random, may_be_chosen);
         self.collector.random = random;
         chosen
     }
