@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Completion, DeviceTime, Energy, Io, Temperature};
+use crate::{Bytes, Completion, DeviceTime, Energy, Io, Nanos, Power, Temperature};
 
 /// A drive, real or simulated, and the clock it is measured by.
 ///
@@ -185,6 +185,12 @@ impl Telemetry {
     /// Bytes programmed into NAND since `earlier`; `None` if the drive does not count them.
     pub fn nand_written_since(&self, earlier: &Self) -> Option<Bytes> {
         self.nand_written?.0.checked_sub(earlier.nand_written?.0).map(Bytes)
+    }
+
+    /// Mean power drawn in the `span` since `earlier`; `None` if the drive does not tell.
+    pub fn power_since(&self, earlier: &Self, span: Nanos) -> Option<Power> {
+        let energy = self.energy?.0.checked_sub(earlier.energy?.0)?;
+        Some(Energy(energy).mean_over(span))
     }
 }
 

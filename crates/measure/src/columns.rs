@@ -120,6 +120,9 @@ fn sample(row: &Row) -> Result<Sample, ParquetError> {
         // The accessor's only error in a column of its own type is that the value is null.
         nand_written_bytes: row.get_ulong(18).ok(),
         free_blocks: row.get_ulong(19).ok(),
+        // Recordings of before these columns were made have none.
+        power_microwatts: row.get_ulong(20).ok(),
+        temperature_millicelsius: row.get_ulong(21).ok(),
     })
 }
 

@@ -166,6 +166,8 @@ impl Recorder {
             queue_depth: counts.latency_sum_ns as f64 / span.0.max(1) as f64,
             nand_written_bytes: telemetry.nand_written_since(&self.telemetry).map(|b| b.0),
             free_blocks: telemetry.free_blocks,
+            power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
+            temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
         }
     }
 }

@@ -48,6 +48,12 @@ pub struct Sample {
     pub nand_written_bytes: Option<u64>,
     /// Free blocks at the sample's end, if the drive tells.
     pub free_blocks: Option<u64>,
+    /// Mean power drawn during the sample, in microwatts, if the drive tells.
+    #[serde(default)]
+    pub power_microwatts: Option<u64>,
+    /// Temperature at the sample's end, in thousandths of a degree Celsius, if the drive tells.
+    #[serde(default)]
+    pub temperature_millicelsius: Option<u64>,
 }
 
 impl Sample {

@@ -101,17 +101,17 @@ fn cover(seconds: &mut Vec<Tally>, count: usize) {
 mod tests {
     use super::*;
     use writecliff_device::Operation;
-    use writecliff_sim::{Ssd, load};
+    use writecliff_sim::load;
     use writecliff_workload::Sequential;
 
     fn read(duration: Option<Nanos>) -> (Vec<Tally>, Nanos) {
-        let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+        let mut ssd = load("tiny").unwrap().open("sim:tiny");
         let span = ssd.info().capacity;
         let ios = std::iter::repeat_with(move || {
             Sequential::new(Operation::Read, span, Bytes::from_kib(128))
         });
         let load = Load { ios: ios.take(3).flatten(), queue_depth: 32, duration };
-        let seconds = tally(&mut ssd, load).unwrap();
+        let seconds = tally(&mut *ssd, load).unwrap();
         (seconds, ssd.now() - DeviceTime::default())
     }
 
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn nothing_takes_no_time() {
-        let mut ssd = Ssd::new(load("tiny").unwrap(), "sim:tiny");
+        let mut ssd = load("tiny").unwrap().open("sim:tiny");
         let load = Load { ios: std::iter::empty(), queue_depth: 1, duration: None };
-        let seconds = tally(&mut ssd, load).unwrap();
+        let seconds = tally(&mut *ssd, load).unwrap();
         assert_eq!((seconds.len(), Tally::sum(&seconds).bytes_per_second()), (0, 0.0));
     }
 }

@@ -200,7 +200,7 @@ impl SsdProfile {
         let unit = self.mapping.unit;
         let raw = u128::from(superblock.0) * u128::from(self.nand.blocks_per_plane);
         // Addresses are superblock × 2^n + slot, where 2^n is the next power of two.
-        let addresses = (superblock.0 / unit.0).next_power_of_two() as u128
+        let addresses = u128::from((superblock.0 / unit.0).next_power_of_two())
             * u128::from(self.nand.blocks_per_plane + 1);
         if raw > 1 << 60 || addresses > u128::from(u32::MAX) {
             let reason = format!(

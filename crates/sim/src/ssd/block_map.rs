@@ -169,49 +169,41 @@ impl BlockMap {
         ready
     }
 
-    /// Makes one superblock of a log block and the data it belongs to.
+    /// Makes one superblock of a log block and the data it belongs to; returns when it is done.
     fn merge(&mut self, place: usize, at: DeviceTime) -> DeviceTime {
         let Some(log) = self.logs.remove(place) else { return at };
         let old = self.data[log.logical as usize];
-        let slots = self.slots();
         let (target, from) =
             if log.in_order { (log.superblock, log.next) } else { (self.open(), 0) };
         let copied = self.copy_rest(&log, old, from, at);
-        self.data[log.logical as usize] = DataBlock {
-            superblock: Some(target),
-            written: if copied.0 { slots } else { log.next },
-        };
-        let mut finished = copied.1;
-        for left in [old.superblock, (!log.in_order).then_some(log.superblock)] {
-            if let Some(left) = left {
-                finished = finished.max(self.erase(left, copied.1));
-            }
-        }
-        finished
+        // What a full merge leaves out cannot be written in order later.
+        let written = if log.in_order { log.next.max(old.written) } else { self.slots() };
+        self.data[log.logical as usize] = DataBlock { superblock: Some(target), written };
+        let left = [old.superblock, (!log.in_order).then_some(log.superblock)];
+        left.into_iter().flatten().fold(copied, |end, left| end.max(self.erase(left, copied)))
     }
 
-    /// Copies what data and log hold behind slot `from`, program by program; returns whether there
-    /// was anything, and when it is done.
+    /// Copies what data and log hold behind slot `from`, program by program; returns when it is
+    /// done.
     fn copy_rest(
         &mut self,
         log: &LogBlock,
         old: DataBlock,
         from: u32,
         at: DeviceTime,
-    ) -> (bool, DeviceTime) {
+    ) -> DeviceTime {
         let per_program = self.layout.slots_per_program;
-        let (mut finished, mut copied) = (at, false);
+        let mut finished = at;
         for slot in (from..self.slots()).step_by(per_program as usize) {
             let in_log = (slot..slot + per_program).any(|page| log.slots[page as usize] != NOWHERE);
             if slot >= old.written && !in_log {
                 continue;
             }
-            copied = true;
             let die = self.layout.die_of(self.layout.program_of(slot));
             let in_ram = self.nand.read(at, die, CellMode::Native, per_program, 1);
             finished = finished.max(self.program(slot, 1, in_ram));
         }
-        (copied, finished)
+        finished
     }
 
     fn program(&mut self, slot: u32, programs: u32, ready: DeviceTime) -> DeviceTime {

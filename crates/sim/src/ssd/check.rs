@@ -259,7 +259,7 @@ impl Oracle {
         let failed = completion.status != Status::Done;
         match io.operation {
             Operation::Write if failed || (was_cut && !self.is_durable) => {
-                touched.for_each(|page| self.unsettle(page))
+                touched.for_each(|page| self.unsettle(page));
             }
             Operation::Write => touched.for_each(|page| self.hold(page)),
             Operation::Trim => whole.for_each(|page| self.forget(page, failed || was_cut)),

@@ -153,12 +153,19 @@ impl Ftl {
         let first = self.host.take(count, &self.layout);
         self.host.host_pages += count;
         self.superblocks.validate(self.layout.superblock_of(first), count);
-        for page in 0..count {
-            let (lpn, ppa) = (Lpn(lpn.0 + page), Ppa(first.0 + page));
-            self.note_volatile(lpn);
-            self.p2l[ppa.0 as usize] = lpn.0;
-            let old = self.replace(lpn, ppa);
-            self.invalidate(old);
+        if self.volatile.is_some() {
+            (lpn.0..lpn.0 + count).for_each(|page| self.note_volatile(Lpn(page)));
+        }
+        let slots = first.0 as usize..(first.0 + count) as usize;
+        for (slot, page) in self.p2l[slots].iter_mut().zip(lpn.0..) {
+            *slot = page;
+        }
+        let pages = lpn.0 as usize..(lpn.0 + count) as usize;
+        for (entry, ppa) in self.l2p[pages].iter_mut().zip(first.0..) {
+            let old = Ppa(std::mem::replace(entry, ppa));
+            if self.layout.is_place(old) {
+                self.superblocks.invalidate(self.layout.superblock_of(old), 1);
+            }
         }
         if self.host.room() == 0 {
             let program = self.end_host_program(now);

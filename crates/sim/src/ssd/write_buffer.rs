@@ -1,7 +1,6 @@
 //! The RAM in which a write is complete before it is in NAND.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use writecliff_device::DeviceTime;
 
@@ -13,12 +12,13 @@ pub(super) struct WriteBuffer {
     taken: u32,
     /// Writes are admitted in the order they come.
     last_admitted: DeviceTime,
-    programs: BinaryHeap<Reverse<(DeviceTime, u32)>>,
+    /// When each program under way will have ended, the first in front, and its slots.
+    programs: VecDeque<(DeviceTime, u32)>,
 }
 
 impl WriteBuffer {
     pub(super) fn new(slots: u32) -> Self {
-        Self { slots, taken: 0, last_admitted: DeviceTime::default(), programs: BinaryHeap::new() }
+        Self { slots, taken: 0, last_admitted: DeviceTime::default(), programs: VecDeque::new() }
     }
 
     /// Takes `count` slots, each as soon as it is free, at `arrived` or later and not before the
@@ -29,13 +29,13 @@ impl WriteBuffer {
     /// account for all the others.
     pub(super) fn admit(&mut self, arrived: DeviceTime, count: u32) -> DeviceTime {
         let mut admitted = arrived.max(self.last_admitted);
-        while let Some(&Reverse((finished, slots))) = self.programs.peek() {
+        while let Some(&(finished, slots)) = self.programs.front() {
             if finished > admitted && self.taken + count <= self.slots {
                 break;
             }
             admitted = admitted.max(finished);
             self.taken -= slots;
-            self.programs.pop();
+            self.programs.pop_front();
         }
         self.taken += count;
         assert!(self.taken <= self.slots, "a full buffer with no program under way");
@@ -45,12 +45,17 @@ impl WriteBuffer {
 
     /// Gives `slots` back at `finished`, when the program that carries them has ended.
     pub(super) fn hold(&mut self, slots: u32, finished: DeviceTime) {
-        self.programs.push(Reverse((finished, slots)));
+        // Programs end nearly in the order they were begun: the place is near the end.
+        let mut place = self.programs.len();
+        while place > 0 && self.programs[place - 1].0 > finished {
+            place -= 1;
+        }
+        self.programs.insert(place, (finished, slots));
     }
 
     /// When everything that is being programmed at `now` will be in NAND.
     pub(super) fn drained_at(&self, now: DeviceTime) -> DeviceTime {
-        self.programs.iter().map(|Reverse((finished, _))| *finished).max().unwrap_or(now).max(now)
+        self.programs.back().map_or(now, |(finished, _)| now.max(*finished))
     }
 
     /// Forgets everything: the drive was erased, or its power went.

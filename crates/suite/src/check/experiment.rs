@@ -305,10 +305,10 @@ mod tests {
     }
 
     /// NAND that takes no time: what is left is link and firmware.
-    fn link_bound() -> Profile {
+    fn link_bound() -> SsdProfile {
         let mut profile = tiny();
         profile.nand.read_time = Nanos(1);
-        profile.nand.program_time = Nanos(1);
+        profile.nand.program_time = Nanos(1).into();
         profile.nand.erase_time = Nanos(1);
         profile.nand.channel_throughput = Throughput(100_000_000_000);
         profile
@@ -372,9 +372,9 @@ mod tests {
     }
 
     /// A tenth of the speed: virtual time passes at the same cost with a tenth of the I/Os.
-    fn slow() -> Profile {
+    fn slow() -> SsdProfile {
         let mut profile = tiny();
-        profile.nand.program_time = profile.nand.program_time * 10;
+        profile.nand.program_time = (profile.nand.program_time.mean() * 10).into();
         profile.nand.erase_time = profile.nand.erase_time * 10;
         profile
     }

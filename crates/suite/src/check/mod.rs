@@ -167,7 +167,7 @@ fn on_every_processor<K: Ord + Send, V: Send, E: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writecliff_sim::{Ssd, load};
+    use writecliff_sim::load;
 
     fn comparison(published: f64, bound: &str, model: f64) -> Comparison {
         let kind = if bound.is_empty() { "specification" } else { "behaviour" };
