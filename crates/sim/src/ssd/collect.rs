@@ -45,15 +45,15 @@ pub(super) struct Collector {
 
 impl Collector {
     pub(super) fn new(profile: &SsdProfile) -> Self {
-        let or_all = |dies: u32| if dies == 0 { profile.dies() } else { dies };
+        let dies = profile.dies();
         Self {
             gc: profile.gc.clone(),
             levelling: profile.wear.levelling,
             static_gap: profile.wear.static_gap,
             collecting: false,
             copies_ready: DeviceTime::default(),
-            window: CopyWindow::new(or_all(profile.gc.copy_dies)),
-            drain_window: CopyWindow::new(or_all(profile.slc_buffer.drain_dies)),
+            window: CopyWindow::new(profile.gc.copy_dies, dies),
+            drain_window: CopyWindow::new(profile.slc_buffer.drain_dies, dies),
             draining: false,
             host_next: DeviceTime::default(),
             random: 0,
@@ -76,21 +76,31 @@ impl Collector {
     }
 }
 
-/// The copies under way: at most as many as dies may copy at once.
+/// The copies under way: at most as many as dies may copy at once. In idle time a drive without
+/// such a limit copies on all dies, and no faster.
 #[derive(Debug)]
 struct CopyWindow {
     ends: Vec<DeviceTime>,
     oldest: usize,
+    is_limited: bool,
 }
 
 impl CopyWindow {
-    fn new(dies: u32) -> Self {
-        Self { ends: vec![DeviceTime::default(); dies as usize], oldest: 0 }
+    /// A limit of zero is none.
+    fn new(limit: u32, dies: u32) -> Self {
+        let width = if limit == 0 { dies } else { limit };
+        let ends = vec![DeviceTime::default(); width as usize];
+        Self { ends, oldest: 0, is_limited: limit > 0 }
     }
 
-    /// When the next copy may start.
+    /// When the next copy may start in idle time.
     fn opens_at(&self) -> DeviceTime {
         self.ends[self.oldest]
+    }
+
+    /// When a copy that is due at `now` may start.
+    fn admit(&self, now: DeviceTime) -> DeviceTime {
+        if self.is_limited { now.max(self.opens_at()) } else { now }
     }
 
     fn push(&mut self, end: DeviceTime) {
@@ -124,7 +134,7 @@ impl Ftl {
     /// returns when the program may start.
     pub(super) fn pace(&mut self, host_pages: u32, now: DeviceTime) -> DeviceTime {
         let free = self.native_free();
-        let Gc { free_low, free_high, host_interval, copy_dies, .. } = self.collector.gc;
+        let Gc { free_low, free_high, host_interval, .. } = self.collector.gc;
         self.collector.collecting =
             free <= free_low || (self.collector.collecting && free < free_high);
         let pages = u64::from(host_pages);
@@ -134,10 +144,7 @@ impl Ftl {
         }
         let budget = pages * copies_per_page(&self.collector.gc, free);
         self.evacuate(u32::try_from(budget).unwrap_or(u32::MAX), free_high, now);
-        let mut start = now;
-        if copy_dies > 0 {
-            start = start.max(self.collector.window.opens_at());
-        }
+        let mut start = self.collector.window.admit(now);
         if host_interval > Nanos::ZERO {
             start = start.max(self.collector.host_next);
             self.collector.host_next = start + host_interval;
@@ -281,7 +288,7 @@ impl Ftl {
     fn copy_program(&mut self, victim: SuperblockId, slot: u32, valid: u32, now: DeviceTime) {
         let draining = self.superblocks.mode(victim) == CellMode::Slc;
         self.collector.draining = draining;
-        let start = now.max(self.collector.window(draining).opens_at());
+        let start = self.collector.window(draining).admit(now);
         let Some(in_ram) = self.read_victim(victim, slot, valid, start) else {
             return self.lose_program(victim, slot);
         };
@@ -459,10 +466,12 @@ mod tests {
 
     #[test]
     fn a_copy_window_opens_when_the_oldest_copy_has_ended() {
-        let mut window = CopyWindow::new(2);
+        let mut window = CopyWindow::new(2, 8);
         window.push(DeviceTime(100));
         assert_eq!(window.opens_at(), DeviceTime(0));
         window.push(DeviceTime(70));
         assert_eq!(window.opens_at(), DeviceTime(100));
+        assert_eq!(window.admit(DeviceTime(20)), DeviceTime(100));
+        assert_eq!(CopyWindow::new(0, 8).admit(DeviceTime(20)), DeviceTime(20));
     }
 }
