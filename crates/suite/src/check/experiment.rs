@@ -1,8 +1,8 @@
 //! What is done to a drive to bring it into a scenario. Every one begins with a purge.
 //!
-//! The content of all writes is incompressible.
+//! The content of all writes is incompressible, but where the experiment says otherwise.
 
-use writecliff_device::{Bytes, Device, DeviceError, Io, Nanos, Operation};
+use writecliff_device::{Bytes, Content, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_measure::{Load, Statistics, Tally, tally};
 use writecliff_workload::{RandomUniform, Sequential};
 
@@ -27,8 +27,10 @@ pub(super) enum Experiment {
     AfterIdle,
     RandomWrite,
     RandomWriteQd1,
+    RandomWriteCompressible,
     SequentialWrite,
     SequentialWriteQd1,
+    SequentialWriteCompressible,
 }
 
 /// A transfer of the sequential tests.
@@ -48,6 +50,9 @@ const SUSTAINED: Bytes = Bytes(40_000_000_000);
 const BUFFER_FILL: Bytes = Bytes(16_000_000_000);
 /// Shorter than it takes to fill the buffer again.
 const BURST: Nanos = Nanos::from_secs(2);
+/// The repeating data that ratings of drives which compress are given for: a page of them all but
+/// vanishes, and what is left is the drive's own least share.
+const REPEATING: Content = Content { compressible_percent: 100, duplicate_percent: 0 };
 /// Decides where random I/Os go.
 const SEED: u64 = 1;
 
@@ -62,6 +67,10 @@ impl Experiment {
         match self {
             Self::Reads => reads(device),
             Self::SequentialWrite => one(S::SequentialWrite, write_in_order(device, 32, RATING)?),
+            Self::SequentialWriteCompressible => {
+                let seconds = write_in_order_of(REPEATING, device, 32, RATING)?;
+                one(S::SequentialWriteCompressible, seconds)
+            }
             Self::SequentialWriteQd1 => {
                 one(S::SequentialWriteQd1, write_in_order(device, 1, RATING)?)
             }
@@ -69,6 +78,10 @@ impl Experiment {
             Self::Sustained => one(S::SequentialWriteSustained, sustained(device)?),
             Self::AfterIdle => one(S::SequentialWriteAfterIdle, after_idle(device)?),
             Self::RandomWrite => one(S::RandomWrite, write_anywhere(device, 32, RATING)?),
+            Self::RandomWriteCompressible => {
+                let seconds = write_anywhere_of(REPEATING, device, 32, RATING)?;
+                one(S::RandomWriteCompressible, seconds)
+            }
             Self::RandomWriteQd1 => one(S::RandomWriteQd1, write_anywhere(device, 1, RATING)?),
             Self::RandomWriteQd3 => random_write_qd3(device),
             Self::RandomWriteQd4 => {
@@ -141,7 +154,16 @@ fn write_in_order(
     queue_depth: usize,
     duration: Nanos,
 ) -> Result<Vec<Tally>, CheckError> {
-    let ios = Sequential::new(Operation::Write, capacity(device), LARGE);
+    write_in_order_of(Content::INCOMPRESSIBLE, device, queue_depth, duration)
+}
+
+fn write_in_order_of(
+    content: Content,
+    device: &mut dyn Device,
+    queue_depth: usize,
+    duration: Nanos,
+) -> Result<Vec<Tally>, CheckError> {
+    let ios = Sequential::new(Operation::Write, capacity(device), LARGE).with_content(content);
     run(device, ios, queue_depth, Some(duration))
 }
 
@@ -152,8 +174,18 @@ fn write_anywhere(
     queue_depth: usize,
     duration: Nanos,
 ) -> Result<Vec<Tally>, CheckError> {
+    write_anywhere_of(Content::INCOMPRESSIBLE, device, queue_depth, duration)
+}
+
+fn write_anywhere_of(
+    content: Content,
+    device: &mut dyn Device,
+    queue_depth: usize,
+    duration: Nanos,
+) -> Result<Vec<Tally>, CheckError> {
     let all = capacity(device);
-    let ios = RandomUniform::new(Operation::Write, RANDOM_WRITE_SPAN.min(all), SMALL, SEED);
+    let ios = RandomUniform::new(Operation::Write, RANDOM_WRITE_SPAN.min(all), SMALL, SEED)
+        .with_content(content);
     let most = if all < RANDOM_WRITE_SPAN { (all.0 / 4 / SMALL.0) as usize } else { usize::MAX };
     run(device, ios.take(most), queue_depth, Some(duration))
 }
@@ -286,7 +318,7 @@ mod tests {
     use super::super::scenario::{Quantity, SCENARIOS};
     use super::*;
     use writecliff_device::Throughput;
-    use writecliff_sim::{Ssd, SsdProfile, load};
+    use writecliff_sim::{ProgramTime, Ssd, SsdProfile, load};
 
     fn tiny() -> SsdProfile {
         load("tiny").unwrap().into_ssd().unwrap()
@@ -343,6 +375,24 @@ mod tests {
     }
 
     #[test]
+    fn repeating_data_are_written_as_much_faster_as_the_drive_stores_less_of_them() {
+        use Scenario::{RandomWriteCompressible, SequentialWriteCompressible};
+        let array_bound = |compression| {
+            let mut profile = slow();
+            profile.reduction.compression = compression;
+            profile.reduction.stored_percent_min = 25;
+            profile
+        };
+        for scenario in [SequentialWriteCompressible, RandomWriteCompressible] {
+            let rate = |compression| value(array_bound(compression), scenario, Unit::Iops);
+            assert_near(rate(true) / rate(false), 4.0, 5.0);
+        }
+        let incompressible = value(array_bound(true), Scenario::SequentialWrite, Unit::Iops);
+        let stored_whole = value(array_bound(false), SequentialWriteCompressible, Unit::Iops);
+        assert_near(incompressible, stored_whole, 0.1);
+    }
+
+    #[test]
     fn random_writes_into_the_buffer_are_bound_by_the_firmware() {
         let mut profile = link_bound();
         profile.firmware.write_time = Nanos::from_micros(100);
@@ -374,7 +424,8 @@ mod tests {
     /// A tenth of the speed: virtual time passes at the same cost with a tenth of the I/Os.
     fn slow() -> SsdProfile {
         let mut profile = tiny();
-        profile.nand.program_time = (profile.nand.program_time.mean() * 10).into();
+        let times = profile.nand.program_time.0.iter();
+        profile.nand.program_time = ProgramTime(times.map(|time| *time * 10).collect());
         profile.nand.erase_time = profile.nand.erase_time * 10;
         profile
     }
