@@ -113,20 +113,21 @@ impl CopyWindow {
     }
 }
 
-/// The pacing policy: pages to copy for each page of the host with `free` superblocks free.
+/// The pacing policy: pages to copy for `pages` pages of the host with `free` superblocks free.
 ///
 /// Eager: a quantum above what the steady state needs makes the drive alternate between full speed
 /// and collection; one below it lets free superblocks settle where copying just keeps up, since the
 /// number grows with the square of what is missing below low water.
-fn copies_per_page(gc: &Gc, free: u32) -> u64 {
-    let (quantum, low) = (u64::from(gc.quantum), u64::from(gc.free_low));
-    match gc.pacing {
-        Pacing::Lazy => quantum,
+fn copies_for(gc: &Gc, pages: u32, free: u32) -> u32 {
+    let (copies, low) = (u64::from(pages) * u64::from(gc.quantum), u64::from(gc.free_low));
+    let copies = match gc.pacing {
+        Pacing::Lazy => copies,
         Pacing::Eager => {
             let free = u64::from(free.max(1)).min(low);
-            quantum * low * low / (free * free)
+            copies * low * low / (free * free)
         }
-    }
+    };
+    u32::try_from(copies).unwrap_or(u32::MAX)
 }
 
 impl Ftl {
@@ -137,15 +138,14 @@ impl Ftl {
         let Gc { free_low, free_high, host_interval, .. } = self.collector.gc;
         self.collector.collecting =
             free <= free_low || (self.collector.collecting && free < free_high);
-        let pages = u64::from(host_pages);
         if !self.collector.collecting {
-            self.drain_under_load(pages, now);
+            self.drain_under_load(host_pages, now);
             return now;
         }
-        let budget = pages * copies_per_page(&self.collector.gc, free);
-        self.evacuate(u32::try_from(budget).unwrap_or(u32::MAX), free_high, now);
+        let budget = copies_for(&self.collector.gc, host_pages, free);
+        let copied = self.evacuate(budget, free_high, now);
         let mut start = self.collector.window.admit(now);
-        if host_interval > Nanos::ZERO {
+        if copied > 0 && host_interval > Nanos::ZERO {
             start = start.max(self.collector.host_next);
             self.collector.host_next = start + host_interval;
         }
@@ -171,17 +171,20 @@ impl Ftl {
     }
 
     /// Copies up to `budget` valid pages of victims to the frontier of copies, and erases each
-    /// victim when none is left in it. Takes no new victim once `enough` superblocks are free.
-    fn evacuate(&mut self, mut budget: u32, enough: u32, now: DeviceTime) {
-        while budget > 0 {
+    /// victim when none is left in it; returns how many pages it copied. Takes no new victim once
+    /// `enough` superblocks are free.
+    fn evacuate(&mut self, budget: u32, enough: u32, now: DeviceTime) -> u32 {
+        let mut copied = 0;
+        while copied < budget {
             if self.evacuation.is_none() && self.native_free() < enough {
                 self.begin_evacuation();
             }
             match self.copy_step(now) {
-                Some(copied) => budget = budget.saturating_sub(copied),
-                None => return,
+                Some(pages) => copied += pages,
+                None => break,
             }
         }
+        copied
     }
 
     fn begin_evacuation(&mut self) {
@@ -398,15 +401,15 @@ impl Ftl {
     }
 
     /// A drive that empties its SLC buffer under load does so beside every program past it.
-    fn drain_under_load(&mut self, pages: u64, now: DeviceTime) {
-        let quantum = u64::from(self.slc.drain_quantum);
-        if quantum == 0 || self.host.mode == CellMode::Slc {
+    fn drain_under_load(&mut self, pages: u32, now: DeviceTime) {
+        if self.slc.drain_quantum == 0 || self.host.mode == CellMode::Slc {
             return;
         }
-        let mut budget = u32::try_from(pages * quantum).unwrap_or(u32::MAX);
-        while budget > 0 && self.begin_drain() {
+        let budget = pages.saturating_mul(self.slc.drain_quantum);
+        let mut steps = 0;
+        while steps < budget && self.begin_drain() {
             match self.copy_step(now) {
-                Some(copied) => budget = budget.saturating_sub(copied.max(1)),
+                Some(copied) => steps += copied.max(1),
                 None => return,
             }
         }
@@ -458,10 +461,10 @@ mod tests {
     fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
-        let copies: Vec<_> = [9, 8, 4, 2, 1].map(|free| copies_per_page(&gc, free)).into();
-        assert_eq!(copies, [4, 4, 16, 64, 256]);
+        let copies: Vec<_> = [9, 8, 5, 4, 1].map(|free| copies_for(&gc, 10, free)).into();
+        assert_eq!(copies, [40, 40, 102, 160, 2560]);
         gc.pacing = Pacing::Lazy;
-        assert_eq!(copies_per_page(&gc, 1), 4);
+        assert_eq!(copies_for(&gc, 10, 1), 40);
     }
 
     #[test]
