@@ -415,6 +415,22 @@ impl Ftl {
         }
     }
 
+    /// An SLC superblock whose pages were all overwritten or trimmed costs no copying: one at a
+    /// time, the buffer has room again.
+    pub(super) fn erase_an_empty_slc_superblock(&mut self, now: DeviceTime) {
+        if self.superblocks.in_slc() == 0 || self.evacuation.is_some() {
+            return;
+        }
+        let is_empty = |id: &SuperblockId| {
+            self.superblocks.mode(*id) == CellMode::Slc && self.superblocks.valid(*id) == 0
+        };
+        let empty = self.superblocks.full().find(is_empty);
+        if let Some(victim) = empty {
+            self.superblocks.take(victim);
+            self.erase(victim, now);
+        }
+    }
+
     /// Sees to it that a collection is under way, of the SLC superblock filled first if it is a
     /// new one. It takes native superblocks and wins none, so two must be left.
     fn begin_drain(&mut self) -> bool {

@@ -193,6 +193,7 @@ impl Ftl {
     /// Opens a superblock for the host: in SLC mode while the buffer has one, else a native one,
     /// after collection has seen to it that another is left to copy into.
     fn open_for_host(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
+        self.erase_an_empty_slc_superblock(now);
         let mode = if self.slc_has_room() { CellMode::Slc } else { CellMode::Native };
         if mode == CellMode::Native {
             self.reserve_superblock(now)?;
