@@ -187,8 +187,9 @@ impl Ssd {
         }
         let partly =
             |edge: Bytes| (!edge.is_multiple_of(unit)).then_some(Lpn((edge.0 / unit.0) as u32));
-        let edges = [partly(io.offset), partly(end)];
-        edges.into_iter().flatten().fold(ready, |in_ram, page| {
+        let first = partly(io.offset);
+        let last = partly(end).filter(|last| Some(*last) != first);
+        first.into_iter().chain(last).fold(ready, |in_ram, page| {
             // Data that cannot be read is written anew as far as the host gave it.
             in_ram.max(self.read_pages(page, 1, ready).unwrap_or(ready))
         })
