@@ -119,9 +119,9 @@ impl Superblocks {
         self.closed_count
     }
 
-    /// When it was filled; data in it is at least so old.
-    pub(super) fn closed_at(&self, id: SuperblockId) -> DeviceTime {
-        self.closed_at[id.0 as usize]
+    /// When it was filled; data in it is at least so old. `None` while it is being written.
+    pub(super) fn closed_at(&self, id: SuperblockId) -> Option<DeviceTime> {
+        (self.state(id) != State::Open).then_some(self.closed_at[id.0 as usize])
     }
 
     /// All full superblocks.

@@ -41,7 +41,8 @@ impl Retries {
             return 1;
         }
         let erases = u64::from(blocks.erases_of(superblock));
-        let age = now.since(blocks.closed_at(superblock)).0 / 1_000_000;
+        let filled = blocks.closed_at(superblock).unwrap_or(now);
+        let age = now.since(filled).0 / 1_000_000;
         let full_age = (self.age.0 / 1_000_000).max(1);
         let parts = self.worn * erases * ONE / self.endurance
             + self.aged * age.min(1000 * full_age) * ONE / full_age;
