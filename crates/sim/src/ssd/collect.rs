@@ -292,9 +292,7 @@ impl Ftl {
         let draining = self.superblocks.mode(victim) == CellMode::Slc;
         self.collector.draining = draining;
         let start = self.collector.window(draining).admit(now);
-        let Some(in_ram) = self.read_victim(victim, slot, valid, start) else {
-            return self.lose_program(victim, slot);
-        };
+        let in_ram = self.read_victim(victim, slot, valid, start);
         self.collector.copies_ready = self.collector.copies_ready.max(in_ram);
         let first = self.layout.ppa(victim, slot).0;
         for from in first..first + self.layout.slots_per_program {
@@ -312,28 +310,16 @@ impl Ftl {
         slot: u32,
         valid: u32,
         start: DeviceTime,
-    ) -> Option<DeviceTime> {
+    ) -> DeviceTime {
         let (program, mode) = (self.layout.program_of(slot), self.superblocks.mode(victim));
         let die = self.layout.die_of(program);
         if self.layout.is_lost(die) {
-            return self.reconstruct(program, mode, start);
+            // Valid pages there have the rest of their stripe; the others were lost with the die.
+            return self.reconstruct(program, mode, start).unwrap_or(start);
         }
         let ppa = self.layout.ppa(victim, slot);
         let senses = self.retries.senses(&self.superblocks, victim, ppa, start);
-        Some(self.nand.read(start, die, mode, valid, senses))
-    }
-
-    /// What was on a lost die without parity is lost with it.
-    fn lose_program(&mut self, victim: SuperblockId, slot: u32) {
-        let first = self.layout.ppa(victim, slot).0;
-        for from in first..first + self.layout.slots_per_program {
-            let lpn = self.p2l[from as usize];
-            if self.is_valid(lpn, Ppa(from)) {
-                self.l2p[lpn as usize] = Ppa::LOST.0;
-                self.superblocks.invalidate(victim, 1);
-                self.lost_pages += 1;
-            }
-        }
+        self.nand.read(start, die, mode, valid, senses)
     }
 
     /// Gives one valid page a place among the copies; its old one is counted off by the caller.

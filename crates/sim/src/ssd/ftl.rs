@@ -408,6 +408,24 @@ impl Ftl {
         let room = u64::from(self.superblock_pages) * u64::from(self.superblocks.count());
         let least = u64::from(self.pages) + 3 * u64::from(self.superblock_pages);
         self.read_only |= room < least;
+        self.lose_pages();
+    }
+
+    /// What was on the lost die and cannot be made up for is lost with it.
+    fn lose_pages(&mut self) {
+        for lpn in 0..self.pages {
+            let ppa = Ppa(self.l2p[lpn as usize]);
+            if !self.layout.is_place(ppa) {
+                continue;
+            }
+            let program = self.layout.program_of(self.layout.slot_of(ppa));
+            let is_lost = self.layout.is_lost(self.layout.die_of(program));
+            if is_lost && self.layout.rest_of_stripe(program).is_none() {
+                self.replace(Lpn(lpn), Ppa::LOST);
+                self.invalidate(ppa);
+                self.lost_pages += 1;
+            }
+        }
     }
 
     /// Programs what is gathered and writes the open superblocks no further.
