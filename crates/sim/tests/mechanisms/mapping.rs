@@ -1,0 +1,111 @@
+//! Page maps that are coarse, or larger than the RAM for them.
+
+use crate::*;
+
+/// `tiny` with mapping units of 16 KiB.
+fn coarse() -> SsdProfile {
+    let mut profile = tiny();
+    profile.mapping.unit = PAGE * 4;
+    profile.nand.page_size = PAGE * 4;
+    profile.nand.pages_per_block = 16;
+    profile
+}
+
+/// The drive with data in its first 64 units, all of it in NAND.
+fn with_data(profile: SsdProfile) -> Drive {
+    let mut drive = Drive::new(profile);
+    drive.fill(0..256);
+    drive.flush();
+    drive
+}
+
+#[test]
+fn a_coarse_map_reads_and_writes_a_whole_unit_for_every_part_of_one() {
+    let profile = coarse();
+    let unit = profile.mapping.unit;
+    let merged = arrival(&profile, PAGE) + profile.nand.read_time + channel(&profile, unit);
+    let mut drive = with_data(profile.clone());
+    for page in [0, 5, 11] {
+        let alone = drive.amplification(|drive| {
+            drive.idle(Nanos::from_secs(1));
+            assert_eq!(drive.write(page), merged, "page {page}");
+        });
+        assert_eq!(alone, 4.0);
+    }
+    let whole = drive.amplification(|drive| {
+        drive.idle(Nanos::from_secs(1));
+        assert_eq!(drive.time(write(4, 4)), arrival(&profile, unit));
+    });
+    assert_eq!(whole, 1.0);
+    let mut random = dice(1);
+    let amplification = drive.amplification(|drive| drive.overwrite(2000, || random(256)));
+    assert_eq!(amplification, 4.0);
+}
+
+#[test]
+fn a_fine_map_writes_single_pages() {
+    let mut drive = with_data(tiny());
+    drive.idle(Nanos::from_secs(1));
+    assert_eq!(drive.write(5), arrival(&tiny(), PAGE));
+    drive.flush();
+    let mut random = dice(1);
+    let amplification = drive.amplification(|drive| drive.overwrite(2000, || random(256)));
+    assert_eq!(amplification, 1.0);
+}
+
+/// `tiny` with RAM for so many pages of the map; each has 2048 entries.
+fn with_map_pages(count: u64) -> SsdProfile {
+    let mut profile = tiny();
+    profile.mapping.cache = Some(profile.nand.page_size * count);
+    profile
+}
+
+/// The first page of the host's that map page `nth` leads to.
+fn under(nth: u64) -> u64 {
+    nth * tiny().nand.page_size.0 / 4
+}
+
+#[test]
+fn an_entry_that_is_not_in_ram_is_fetched_from_nand() {
+    let profile = with_map_pages(2);
+    let hit = unmapped_read(&profile, PAGE);
+    let miss = hit + profile.nand.read_time + channel(&profile, PAGE) * 2;
+    let mut drive = Drive::new(profile);
+    for (map_page, expected) in [(0, miss), (0, hit), (1, miss), (0, hit), (1, hit), (2, miss)] {
+        assert_eq!(drive.read(under(map_page) + 7), expected, "map page {map_page}");
+    }
+    let mut flat = Drive::new(tiny());
+    assert_eq!(flat.read(under(2)), hit);
+}
+
+#[test]
+fn a_larger_map_cache_misses_less() {
+    let sweeps = |cached: u64| {
+        let mut profile = counting(with_map_pages(cached));
+        profile.power.read = COUNT;
+        let mut drive = Drive::new(profile);
+        for sweep in 0..10 {
+            (0..4).for_each(|map_page| assert!(drive.read(under(map_page) + sweep).0 > 0));
+        }
+        drive.counted()
+    };
+    // In a sweep over four pages with room for three, the next one is always the one given up.
+    assert_eq!([3, 4, 8].map(sweeps), [40, 4, 4]);
+}
+
+#[test]
+fn changed_entries_are_written_to_nand_when_others_need_their_place() {
+    let amplification = |cache: Option<u64>| {
+        let mut drive = Drive::new(cache.map_or(tiny(), with_map_pages));
+        drive.amplification(|drive| {
+            for index in 0..400 {
+                drive.write(under(index % 4) + index / 4);
+            }
+        })
+    };
+    // Half a program of data each, and in a cache of two pages a whole one of the map each time
+    // except for the first two.
+    assert_eq!(amplification(Some(2)), (200.0 + 398.0) / 200.0);
+    assert_eq!(amplification(Some(4)), 1.0);
+    assert_eq!(amplification(None), 1.0);
+}
