@@ -7,6 +7,7 @@
 
 mod block_map;
 mod collection;
+mod docs;
 mod faults;
 mod golden;
 mod host;
