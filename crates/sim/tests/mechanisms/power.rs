@@ -32,8 +32,7 @@ fn hungry() -> SsdProfile {
 
 #[test]
 fn energy_is_that_of_every_operation_and_of_the_time() {
-    let profile = hungry();
-    let mut drive = Drive::new(profile.clone());
+    let mut drive = Drive::new(hungry());
     let mut busy: u64 = (0..8).map(|page| drive.write(page).0).sum();
     busy += drive.read(0).0;
     drive.idle_until(DeviceTime(10_000_000_000));

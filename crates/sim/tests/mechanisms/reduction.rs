@@ -20,9 +20,13 @@ fn stored(reduction: &Reduction, compressible_percent: u8, duplicate_percent: u8
 
 #[test]
 fn what_compresses_or_repeats_is_not_written() {
-    let both = Reduction { compression: true, deduplication: true, stored_percent_min: 10 };
-    let compression = Reduction { deduplication: false, ..both.clone() };
-    let deduplication = Reduction { compression: false, ..both.clone() };
+    let with = |compression, deduplication| Reduction {
+        compression,
+        deduplication,
+        stored_percent_min: 10,
+    };
+    let (compression, deduplication) = (with(true, false), with(false, true));
+    let both = with(true, true);
     for (compressible, duplicate, expected) in
         [(0, 0, [1.0; 4]), (50, 0, [1.0, 0.5, 1.0, 0.5]), (0, 75, [1.0, 1.0, 0.25, 0.25])]
     {
