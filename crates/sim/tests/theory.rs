@@ -214,7 +214,7 @@ fn a_sequential_overwrite_has_a_write_amplification_of_exactly_one() {
 
 #[test]
 fn a_read_at_queue_depth_one_takes_exactly_the_sum_of_its_parts() {
-    let profile = load("samsung-840-evo-250gb").unwrap().into_ssd().unwrap();
+    let profile = load("samsung-840-pro-256gb").unwrap().into_ssd().unwrap();
     let mut ssd = Ssd::new(profile.clone(), "sim:read");
     perform(&mut ssd, Io::write(Bytes::ZERO, Bytes::from_kib(64)));
     let mut done = Vec::new();

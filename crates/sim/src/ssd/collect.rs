@@ -177,7 +177,7 @@ impl Ftl {
         let mut copied = 0;
         while copied < budget {
             if self.evacuation.is_none() && self.native_free() < enough {
-                self.begin_evacuation();
+                self.begin_evacuation(self.collector.gc.victim != Victim::Random);
             }
             match self.copy_step(now) {
                 Some(pages) => copied += pages,
@@ -187,8 +187,10 @@ impl Ftl {
         copied
     }
 
-    fn begin_evacuation(&mut self) {
-        if let Some(victim) = self.victim() {
+    /// Chooses a victim, if there is one. Chance asks for no gain, which is its price; idle time
+    /// does, or it would never be done.
+    fn begin_evacuation(&mut self, asks_for_gain: bool) {
+        if let Some(victim) = self.victim(asks_for_gain) {
             self.superblocks.take(victim);
             self.evacuation = Some(Evacuation { victim, slot: 0 });
         }
@@ -196,14 +198,12 @@ impl Ftl {
 
     /// The policy's victim: of the superblocks whose collection wins space, or one that has fallen
     /// behind in wear.
-    fn victim(&mut self) -> Option<SuperblockId> {
+    fn victim(&mut self, asks_for_gain: bool) -> Option<SuperblockId> {
         if let Some(unworn) = self.left_behind() {
             return Some(unworn);
         }
         let mut random = self.collector.random;
         let (pages, is_fixed) = (self.superblock_pages, self.slc.kind == SlcKind::Fixed);
-        // Chance asks for no gain: that is its price.
-        let asks_for_gain = self.collector.gc.victim != Victim::Random;
         let blocks = &self.superblocks;
         let may_be_chosen = |id| {
             let is_set_aside = is_fixed && blocks.mode(id) == CellMode::Slc;
@@ -439,19 +439,31 @@ impl Ftl {
     /// Returns when the next step may begin, or when to ask again; `None` if nothing is left to do.
     pub(super) fn work_when_idle(&mut self, now: DeviceTime, idle: Nanos) -> Option<DeviceTime> {
         let collect_after = self.collector.gc.idle_after.unwrap_or(Nanos(u64::MAX));
-        if idle >= collect_after && self.native_free() < self.collector.gc.idle_free {
+        let drains = self.slc.kind != SlcKind::None && idle >= self.slc.drain_after;
+        // What comes out of the buffer needs room, and the host's next writes do, too.
+        let is_short = drains && self.is_draining_left() && self.native_free() <= self.low_water();
+        let collects = idle >= collect_after && self.native_free() < self.collector.gc.idle_free;
+        if collects || is_short {
             if self.evacuation.is_none() {
-                self.begin_evacuation();
+                self.begin_evacuation(true);
             }
             if self.copy_step(now).is_some() {
                 return Some(now.max(self.collector.window.opens_at()));
             }
         }
-        if self.slc.kind != SlcKind::None && idle >= self.slc.drain_after && self.begin_drain() {
+        if drains && !is_short && self.begin_drain() {
             self.copy_step(now)?;
             return Some(now.max(self.collector.drain_window.opens_at()));
         }
         None
+    }
+
+    fn is_draining_left(&self) -> bool {
+        self.superblocks.full().any(|id| self.superblocks.mode(id) == CellMode::Slc)
+    }
+
+    fn low_water(&self) -> u32 {
+        self.collector.gc.free_low
     }
 }
 

@@ -44,6 +44,8 @@ const RATING: Nanos = Nanos::from_secs(5);
 /// The reviews' random tests, and the sequential ones below.
 const RANDOM_TEST: Nanos = Nanos::from_secs(180);
 const SEQUENTIAL_TEST: Nanos = Nanos::from_secs(60);
+/// Between one program of a person's and the next.
+const PAUSE: Nanos = Nanos::from_secs(60);
 /// More than three times the largest SLC buffer of the catalogue (12 GB).
 const SUSTAINED: Bytes = Bytes(40_000_000_000);
 /// Fills any SLC buffer of the catalogue once.
@@ -242,7 +244,8 @@ fn torture_steadily(
     Ok(scenarios.into_iter().zip(rates).collect())
 }
 
-/// A minute of sequential writes after torture, and again after TRIM of every LBA.
+/// A minute of sequential writes after torture, and again after TRIM of every LBA; a minute of
+/// nothing before each, in which a person starts another program.
 fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Tally>, Vec<Tally>), CheckError> {
     if !device.info().trim {
         return Err(CheckError::NoTrim { address: device.info().address.clone() });
@@ -251,9 +254,11 @@ fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Tally>, Vec<Tall
     fill(device, all)?;
     let anywhere = RandomUniform::new(Operation::Write, all, SMALL, SEED);
     run(device, anywhere, 32, Some(torture))?;
+    idle(device, PAUSE)?;
     let dirty = write_in_order(device, 1, SEQUENTIAL_TEST)?;
     let everything = Sequential::new(Operation::Trim, all, Bytes::from_mib(128));
     run(device, everything, 1, None)?;
+    idle(device, PAUSE)?;
     let after = write_in_order(device, 1, SEQUENTIAL_TEST)?;
     Ok((dirty, after))
 }
