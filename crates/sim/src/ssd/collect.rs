@@ -6,8 +6,9 @@
 
 use writecliff_device::{DeviceTime, Nanos};
 
+use super::frontier::Frontier;
 use super::ftl::{Ftl, ReadOnly};
-use super::layout::{CellMode, Lpn, Ppa, SuperblockId};
+use super::layout::{CellMode, Lpn, SuperblockId};
 use super::victim;
 use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile, Victim};
 
@@ -39,6 +40,8 @@ pub(super) struct Collector {
     /// Before this the host's next program does not start.
     host_next: DeviceTime,
     random: u64,
+    /// The list of pages being copied, kept for its memory.
+    pages: Vec<u32>,
     /// Keeps the compiler from leaving the look-ahead out.
     looked_ahead: u32,
 }
@@ -57,6 +60,7 @@ impl Collector {
             draining: false,
             host_next: DeviceTime::default(),
             random: 0,
+            pages: Vec::new(),
             looked_ahead: 0,
         }
     }
@@ -238,15 +242,18 @@ impl Ftl {
         if slot.is_multiple_of(LOOK_AHEAD) {
             self.look_ahead(victim, slot);
         }
-        let valid = self.valid_in_program(victim, slot);
-        if valid > 0 && !self.has_room_for_copies(valid) {
+        let pages = self.valid_in_program(victim, slot);
+        let count = pages.len() as u32;
+        let has_room = count == 0 || self.has_room_for_copies(count);
+        if count > 0 && has_room {
+            self.copy_program(victim, slot, &pages, now);
+        }
+        self.collector.pages = pages;
+        if !has_room {
             self.evacuation = Some(Evacuation { victim, slot });
             return None;
         }
-        if valid > 0 {
-            self.copy_program(victim, slot, valid, now);
-        }
-        Some(valid)
+        Some(count)
     }
 
     fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
@@ -268,10 +275,6 @@ impl Ftl {
             || (frontier.mode == CellMode::Native && frontier.fits(count, &self.layout))
     }
 
-    fn is_valid(&self, lpn: u32, ppa: Ppa) -> bool {
-        self.l2p[lpn as usize] == ppa.0
-    }
-
     /// Brings the map entries of the victim's next pages near, together.
     fn look_ahead(&mut self, victim: SuperblockId, slot: u32) {
         let first = self.layout.ppa(victim, slot).0 as usize;
@@ -281,27 +284,36 @@ impl Ftl {
         self.collector.looked_ahead = pages.fold(0, |sum, lpn| sum ^ l2p[*lpn as usize]);
     }
 
-    fn valid_in_program(&self, victim: SuperblockId, slot: u32) -> u32 {
+    /// The logical pages whose data lies in this program of the victim, in the collector's list.
+    fn valid_in_program(&mut self, victim: SuperblockId, slot: u32) -> Vec<u32> {
+        let mut pages = std::mem::take(&mut self.collector.pages);
         let first = self.layout.ppa(victim, slot).0;
-        let slots = first..first + self.layout.slots_per_program;
-        slots.filter(|ppa| self.is_valid(self.p2l[*ppa as usize], Ppa(*ppa))).count() as u32
+        let end = first + self.layout.slots_per_program;
+        let l2p = &self.l2p[..];
+        let slots = self.p2l[first as usize..end as usize].iter().zip(first..);
+        pages.clear();
+        pages.extend(slots.filter(|(lpn, ppa)| l2p[**lpn as usize] == *ppa).map(|(lpn, _)| *lpn));
+        pages
     }
 
-    /// Copies the `valid` pages of one program of the victim.
-    fn copy_program(&mut self, victim: SuperblockId, slot: u32, valid: u32, now: DeviceTime) {
+    /// Copies the valid `pages` of one program of the victim.
+    fn copy_program(&mut self, victim: SuperblockId, slot: u32, pages: &[u32], now: DeviceTime) {
         let draining = self.superblocks.mode(victim) == CellMode::Slc;
         self.collector.draining = draining;
         let start = self.collector.window(draining).admit(now);
-        let in_ram = self.read_victim(victim, slot, valid, start);
+        let in_ram = self.read_victim(victim, slot, pages.len() as u32, start);
         self.collector.copies_ready = self.collector.copies_ready.max(in_ram);
-        let first = self.layout.ppa(victim, slot).0;
-        for from in first..first + self.layout.slots_per_program {
-            let lpn = self.p2l[from as usize];
-            if self.is_valid(lpn, Ppa(from)) {
-                self.copy_page(Lpn(lpn), start);
+        let mut left = pages;
+        while !left.is_empty() {
+            if self.frontier_of_copies().room() == 0 {
+                self.open_for_copies(start);
             }
+            let room = self.frontier_of_copies().room() as usize;
+            let (run, later) = left.split_at(left.len().min(room));
+            self.place_copies(run, start);
+            left = later;
         }
-        self.superblocks.invalidate(victim, valid);
+        self.superblocks.invalidate(victim, pages.len() as u32);
     }
 
     fn read_victim(
@@ -322,44 +334,39 @@ impl Ftl {
         self.nand.read(start, die, mode, valid, senses)
     }
 
-    /// Gives one valid page a place among the copies; its old one is counted off by the caller.
-    fn copy_page(&mut self, lpn: Lpn, start: DeviceTime) {
-        if self.collector.gc.separate_copies {
-            if self.copies.room() == 0 {
-                let id = self.superblocks.open(CellMode::Native);
-                let skipped = self.copies.open(id, CellMode::Native, &self.layout);
-                self.program_parity(skipped, CellMode::Native, start);
-            }
-            let to = self.copies.take(1, &self.layout);
-            self.point(lpn, to);
-            if self.copies.room() == 0 {
-                self.program_copies(start);
-            }
-        } else {
-            self.copy_into_host_frontier(lpn, start);
-        }
+    /// Where copies go: to a frontier of their own, or to the host's.
+    fn frontier_of_copies(&mut self) -> &mut Frontier {
+        if self.collector.gc.separate_copies { &mut self.copies } else { &mut self.host }
     }
 
-    fn copy_into_host_frontier(&mut self, lpn: Lpn, start: DeviceTime) {
-        if self.host.room() == 0 {
-            let id = self.superblocks.open(CellMode::Native);
-            let skipped = self.host.open(id, CellMode::Native, &self.layout);
-            self.program_parity(skipped, CellMode::Native, start);
+    fn open_for_copies(&mut self, start: DeviceTime) {
+        let (id, layout) = (self.superblocks.open(CellMode::Native), self.layout);
+        let skipped = self.frontier_of_copies().open(id, CellMode::Native, &layout);
+        self.program_parity(skipped, CellMode::Native, start);
+    }
+
+    /// Gives pages that fit the program being gathered their new places; their old ones are
+    /// counted off by the caller.
+    fn place_copies(&mut self, pages: &[u32], start: DeviceTime) {
+        let (count, layout) = (pages.len() as u32, self.layout);
+        let first = self.frontier_of_copies().take(count, &layout);
+        self.superblocks.validate(layout.superblock_of(first), count);
+        let slots = first.0 as usize..(first.0 + count) as usize;
+        self.p2l[slots].copy_from_slice(pages);
+        let l2p = &mut self.l2p[..];
+        for (lpn, to) in pages.iter().zip(first.0..) {
+            l2p[*lpn as usize] = to;
         }
-        let to = self.host.take(1, &self.layout);
-        self.point(lpn, to);
-        if self.host.room() == 0 {
+        if let Some(cache) = &mut self.map_cache {
+            for lpn in pages.iter().map(|lpn| Lpn(*lpn)) {
+                cache.look_up(lpn, 1, true, self.nand.now(), &mut self.nand);
+            }
+        }
+        if self.frontier_of_copies().room() == 0 && self.collector.gc.separate_copies {
+            self.program_copies(start);
+        } else if self.frontier_of_copies().room() == 0 {
             let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
             self.program_host(ready);
-        }
-    }
-
-    fn point(&mut self, lpn: Lpn, to: Ppa) {
-        self.p2l[to.0 as usize] = lpn.0;
-        self.l2p[lpn.0 as usize] = to.0;
-        self.superblocks.validate(self.layout.superblock_of(to), 1);
-        if let Some(cache) = &mut self.map_cache {
-            cache.look_up(lpn, 1, true, self.nand.now(), &mut self.nand);
         }
     }
 

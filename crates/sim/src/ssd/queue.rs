@@ -1,83 +1,87 @@
 //! I/Os whose end is already known, in the order of their ends.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use writecliff_device::{Completion, DeviceTime, Status};
 
 /// What was submitted and has not been reaped: ordered by completion, then by submission.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    heap: BinaryHeap<Reverse<Entry>>,
+    /// Ends and places in `ios`, the first in front. Short, and nearly always extended at its end.
+    order: VecDeque<(DeviceTime, u32)>,
+    /// Places are used again; those in `unused` are.
+    ios: Vec<Submitted>,
+    unused: Vec<u32>,
     submitted_count: u64,
 }
 
-#[derive(Debug)]
-struct Entry {
+#[derive(Debug, Clone, Copy)]
+struct Submitted {
     sequence: u64,
     completion: Completion,
 }
 
 impl InFlight {
     pub(super) fn push(&mut self, completion: Completion) {
-        let sequence = self.submitted_count;
+        let end = completion.completed;
+        let place = self.keep(completion);
+        if self.order.back().is_none_or(|(last, _)| *last <= end) {
+            self.order.push_back((end, place));
+        } else {
+            let behind = self.order.partition_point(|(other, _)| *other <= end);
+            self.order.insert(behind, (end, place));
+        }
+    }
+
+    fn keep(&mut self, completion: Completion) -> u32 {
+        let submitted = Submitted { sequence: self.submitted_count, completion };
         self.submitted_count += 1;
-        self.heap.push(Reverse(Entry { sequence, completion }));
+        match self.unused.pop() {
+            Some(place) => {
+                self.ios[place as usize] = submitted;
+                place
+            }
+            None => {
+                self.ios.push(submitted);
+                self.ios.len() as u32 - 1
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.heap.len()
+        self.order.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.order.is_empty()
     }
 
     /// When the first of them ends.
     pub(super) fn first(&self) -> Option<DeviceTime> {
-        self.heap.peek().map(|Reverse(entry)| entry.completion.completed)
+        self.order.front().map(|(end, _)| *end)
     }
 
     /// Moves what has ended by `now` to `done`; returns whether there was any.
     pub(super) fn take_until(&mut self, now: DeviceTime, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
-        while self.first().is_some_and(|end| end <= now) {
-            done.extend(self.heap.pop().map(|Reverse(entry)| entry.completion));
+        while let Some(&(end, place)) = self.order.front()
+            && end <= now
+        {
+            self.order.pop_front();
+            self.unused.push(place);
+            done.push(self.ios[place as usize].completion);
         }
         done.len() > before
     }
 
     /// Ends everything at `now` with `status`, in the order it was submitted.
     pub(super) fn fail_all(&mut self, now: DeviceTime, status: Status, done: &mut Vec<Completion>) {
-        let mut all: Vec<_> = self.heap.drain().map(|Reverse(entry)| entry).collect();
-        all.sort_by_key(|entry| entry.sequence);
-        let failed = |entry: Entry| Completion { completed: now, status, ..entry.completion };
-        done.extend(all.into_iter().map(failed));
+        let mut all: Vec<u32> = self.order.drain(..).map(|(_, place)| place).collect();
+        all.sort_unstable_by_key(|place| self.ios[*place as usize].sequence);
+        for place in all {
+            let completion = self.ios[place as usize].completion;
+            done.push(Completion { completed: now, status, ..completion });
+            self.unused.push(place);
+        }
     }
 }
-
-impl Entry {
-    fn key(&self) -> (DeviceTime, u64) {
-        (self.completion.completed, self.sequence)
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
