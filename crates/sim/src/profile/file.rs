@@ -110,7 +110,7 @@ impl ProfileFile {
         })?;
         if let Some((keys, reason)) = profile.impossibility() {
             // The user's own file is to blame rather than the one that it inherits from.
-            let is_own = |key: &&&str| place_of(key).file == file;
+            let is_own = |key: &&&str| places.get(**key).is_some_and(|place| place.file == file);
             let key = keys.iter().find(is_own).copied().unwrap_or(keys[0]);
             let Place { file, line } = place_of(key);
             return Err(ProfileError::Impossible { file, line, key, reason });

@@ -2,7 +2,9 @@
 
 use writecliff_device::{Bytes, Nanos};
 
-use super::{Impossibility, LBA_SIZE, MappingKind, SlcKind, SsdProfile, TrimKind, Victim};
+use super::{
+    Impossibility, LBA_SIZE, Levelling, MappingKind, SlcKind, SsdProfile, TrimKind, Victim,
+};
 
 /// Larger pages than any NAND has.
 const PAGE_MAX: Bytes = Bytes::from_mib(1);
@@ -29,6 +31,7 @@ impl SsdProfile {
             .or_else(|| self.impossible_size())
             .or_else(|| self.impossible_rate())
             .or_else(|| self.impossible_time())
+            .or_else(|| self.impossible_power())
             .or_else(|| self.impossible_option())
             .map(one)
             .or_else(|| self.impossible_space())
@@ -45,6 +48,7 @@ impl SsdProfile {
             ("nand.blocks_per_plane", nand.blocks_per_plane, 1, 1 << 16),
             ("nand.pages_per_block", nand.pages_per_block, 1, 1 << 16),
             ("nand.factory_bad_blocks", nand.factory_bad_blocks, 0, 1 << 24),
+            ("nand.blocks_reserved_per_plane", nand.blocks_reserved_per_plane, 0, 1 << 16),
             ("gc.quantum", self.gc.quantum, 1, 1 << 20),
             ("gc.choices", self.gc.choices, 1, 1 << 16),
             ("parity.data", self.parity.data, 0, 1024),
@@ -137,6 +141,31 @@ impl SsdProfile {
         })
     }
 
+    fn impossible_power(&self) -> Option<(&'static str, String)> {
+        let power = &self.power;
+        let sleep = self.link.sleep.iter().map(|state| ("link.sleep", state.power.0));
+        let powers = [("power.idle", power.idle.0), ("power.active", power.active.0)];
+        let energies = [
+            ("power.read", power.read.0),
+            ("power.program", power.program.0),
+            ("power.slc_program", power.slc_program.0),
+            ("power.erase", power.erase.0),
+            ("power.transfer", power.transfer.0),
+        ];
+        let degrees = [
+            ("power.ambient", power.ambient.0),
+            ("power.rise_per_watt", power.rise_per_watt.0),
+            ("power.throttle_at", power.throttle_at.0),
+        ];
+        let most = |values: &[(&'static str, u64)], most: u64, what: &str| {
+            let found = values.iter().find(|(_, value)| *value > most);
+            found.map(|(key, _)| (*key, format!("more than {what}")))
+        };
+        most(&powers.into_iter().chain(sleep).collect::<Vec<_>>(), 1_000_000_000, "1000 W")
+            .or_else(|| most(&energies, 1_000_000_000, "1 J"))
+            .or_else(|| most(&degrees, 1_000_000, "1000 degrees"))
+    }
+
     /// What single mechanisms need to make sense.
     fn impossible_option(&self) -> Option<(&'static str, String)> {
         let slc = &self.slc_buffer;
@@ -157,11 +186,24 @@ impl SsdProfile {
                 "a buffer of no size; say kind = \"none\"".to_owned(),
             ));
         }
-        if self.parity.data >= self.programs_per_superblock() {
+        if let Some(impossible) = self.impossible_wear() {
+            return Some(impossible);
+        }
+        if !self.link.sleep.is_sorted_by_key(|state| state.after) {
+            return Some(("link.sleep", "the states are not in the order of `after`".to_owned()));
+        }
+        if slc.kind != SlcKind::None && !self.gc.separate_copies {
+            let reason = "copies out of an SLC buffer need superblocks of their own".to_owned();
+            return Some(("gc.separate_copies", reason));
+        }
+        if u64::from(self.parity.data)
+            >= u64::from(self.nand.pages_per_block)
+                * u64::from(self.nand.channels)
+                * u64::from(self.nand.dies_per_channel)
+        {
             let reason = format!(
-                "a stripe of {} and its parity does not fit the {} programs of a superblock",
+                "a stripe of {} and its parity does not fit the programs of a superblock",
                 self.parity.data,
-                self.programs_per_superblock()
             );
             return Some(("parity.data", reason));
         }
@@ -194,10 +236,38 @@ impl SsdProfile {
         None
     }
 
+    fn impossible_wear(&self) -> Option<(&'static str, String)> {
+        let wear = &self.wear;
+        if wear.retries_aged > 0 && wear.retry_age == Nanos::ZERO {
+            let reason = "the age of data at which reads are repeated so often is missing";
+            return Some(("wear.retries_aged", format!("{reason}: wear.retry_age")));
+        }
+        if wear.retries_worn > 0 && wear.endurance == 0 {
+            let reason = "wear.endurance is missing, the erases after which that is so".to_owned();
+            return Some(("wear.retries_worn", reason));
+        }
+        if wear.levelling == Levelling::Static && wear.static_gap == 0 {
+            let reason = "wear.static_gap is missing, in erases".to_owned();
+            return Some(("wear.levelling", reason));
+        }
+        if self.power.throttle_at.0 != 0 && self.power.ambient.0 == 0 {
+            let reason = "power.ambient is missing: without it there is no temperature".to_owned();
+            return Some(("power.throttle_at", reason));
+        }
+        None
+    }
+
     /// What must hold between several keys, so that every page finds a place.
     fn impossible_space(&self) -> Option<Impossibility> {
-        let superblock = self.superblock_size();
         let unit = self.mapping.unit;
+        let nand = &self.nand;
+        let dies = u64::from(nand.channels) * u64::from(nand.dies_per_channel);
+        if dies * u64::from(nand.pages_per_block) > 1 << 31 {
+            let reason =
+                format!("{dies} dies of so many pages are more than a superblock can have");
+            return Some((SHAPE.to_vec(), reason));
+        }
+        let superblock = self.superblock_size();
         let raw = u128::from(superblock.0) * u128::from(self.nand.blocks_per_plane);
         // Addresses are superblock × 2^n + slot, where 2^n is the next power of two.
         let addresses = u128::from((superblock.0 / unit.0).next_power_of_two())

@@ -439,6 +439,11 @@ impl Run {
             assert_eq!(done.iter().find(failed_reads), None);
         }
         let was_cut = self.cuts_left < cuts_left;
+        let can_wear_out = self.ssd.profile.wear.endurance > 0;
+        if !was_cut && !self.die_is_lost && !can_wear_out {
+            let failed = |c: &&Completion| c.status != Status::Done;
+            assert_eq!(done.iter().find(failed), None, "nothing was wrong");
+        }
         done.iter().for_each(|completion| self.oracle.completed(completion, was_cut));
     }
 
@@ -519,5 +524,39 @@ fn batches_change_nothing() {
         let one_by_one = completions(1);
         assert_eq!(one_by_one, completions(5), "seed {seed}");
         assert_eq!(one_by_one, completions(24), "seed {seed}");
+    }
+}
+
+/// With the least spare area that a profile may have, every write still finds a place: with copies
+/// among the host's pages, and when the power goes again and again.
+#[test]
+fn the_least_spare_area_is_enough_for_ever() {
+    let tight = || {
+        let mut profile = crate::load("tiny").unwrap().into_ssd().unwrap();
+        profile.identity.capacity = Bytes::from_mib(252);
+        (profile.gc.free_low, profile.gc.free_high, profile.gc.quantum) = (2, 2, 2);
+        profile
+    };
+    let mut shared = tight();
+    shared.gc.separate_copies = false;
+    let mut cut = tight();
+    (cut.gc.pacing, cut.gc.quantum) = (Pacing::Lazy, 1);
+    cut.faults.power_cuts = (1..400).map(|n| Nanos::from_millis(n * 53)).collect();
+    for profile in [shared, cut] {
+        let is_cut = !profile.faults.power_cuts.is_empty();
+        let mut dice = Dice(Xoshiro256PlusPlus::seed_from_u64(5));
+        let pages = (profile.identity.capacity.0 / 4096) as u32;
+        let mut ssd = Ssd::new(profile, "sim:tight");
+        let mut done = Vec::new();
+        for number in 0..4 * pages {
+            let page = if number < pages { number } else { dice.below(pages) };
+            let io = Io::write(Bytes::from_kib(4) * u64::from(page), Bytes::from_kib(4));
+            ssd.submit(&[io]).expect("in range");
+            ssd.reap(DeviceTime::MAX, &mut done).expect("reap");
+        }
+        let failed: Vec<_> = done.iter().filter(|c| c.status != Status::Done).collect();
+        assert!(if is_cut { failed.len() <= 400 } else { failed.is_empty() }, "{}", failed.len());
+        assert!(failed.iter().all(|c| c.status == Status::Failed(super::MEDIA_ERROR)));
+        ssd.assert_invariants();
     }
 }

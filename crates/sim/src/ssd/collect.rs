@@ -37,6 +37,8 @@ pub(super) struct Collector {
     drain_window: CopyWindow,
     /// Whether the copies gathered last come out of the SLC buffer.
     draining: bool,
+    /// When the last erase ends: the drive's own work in idle time waits for it.
+    erased_at: DeviceTime,
     /// Before this the host's next program does not start.
     host_next: DeviceTime,
     random: u64,
@@ -58,6 +60,7 @@ impl Collector {
             window: CopyWindow::new(profile.gc.copy_dies, dies),
             drain_window: CopyWindow::new(profile.slc_buffer.drain_dies, dies),
             draining: false,
+            erased_at: DeviceTime::default(),
             host_next: DeviceTime::default(),
             random: 0,
             pages: Vec::new(),
@@ -70,6 +73,7 @@ impl Collector {
         self.collecting = false;
         self.copies_ready = DeviceTime::default();
         self.host_next = DeviceTime::default();
+        self.erased_at = DeviceTime::default();
         self.window.clear();
         self.drain_window.clear();
     }
@@ -174,6 +178,15 @@ impl Ftl {
         Ok(())
     }
 
+    /// In a shared frontier the host must not take the last slots that the victim's pages need: if
+    /// no superblock is free, the victim is emptied first.
+    pub(super) fn make_way_for_copies(&mut self, now: DeviceTime) {
+        if self.collector.gc.separate_copies || self.native_free() > 0 {
+            return;
+        }
+        while self.evacuation.is_some() && self.copy_step(now).is_some() {}
+    }
+
     /// Copies up to `budget` valid pages of victims to the frontier of copies, and erases each
     /// victim when none is left in it; returns how many pages it copied. Takes no new victim once
     /// `enough` superblocks are free.
@@ -258,7 +271,7 @@ impl Ftl {
 
     fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
         let mode = self.superblocks.mode(victim);
-        self.nand.erase_superblock(now, mode);
+        self.collector.erased_at = self.nand.erase_superblock(now, mode);
         let needed = self.pages().div_ceil(self.superblock_pages.max(1)) + 3 + self.slc_reserved;
         let in_use = self.superblocks.count() - self.superblocks.retired();
         let may_retire = self.native_free() >= 2 && in_use > needed;
@@ -366,7 +379,9 @@ impl Ftl {
             self.program_copies(start);
         } else if self.frontier_of_copies().room() == 0 {
             let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
-            self.program_host(ready);
+            let finished = self.program_host(ready);
+            let draining = self.collector.draining;
+            self.collector.window(draining).push(finished);
         }
     }
 
@@ -455,12 +470,14 @@ impl Ftl {
                 self.begin_evacuation(true);
             }
             if self.copy_step(now).is_some() {
-                return Some(now.max(self.collector.window.opens_at()));
+                let next = self.collector.window.opens_at().max(self.collector.erased_at);
+                return Some(now.max(next));
             }
         }
         if drains && !is_short && self.begin_drain() {
             self.copy_step(now)?;
-            return Some(now.max(self.collector.drain_window.opens_at()));
+            let next = self.collector.drain_window.opens_at().max(self.collector.erased_at);
+            return Some(now.max(next));
         }
         None
     }

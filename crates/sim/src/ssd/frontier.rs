@@ -81,6 +81,13 @@ impl Frontier {
         }
     }
 
+    /// Goes on behind what may hold no data any more; nothing must be gathered.
+    pub(super) fn pass_over(&mut self, layout: &Layout) {
+        if self.superblock.is_some() {
+            self.skip_to(self.program, layout);
+        }
+    }
+
     /// The superblock, if it was written to its end.
     pub(super) fn take_full(&mut self) -> Option<SuperblockId> {
         if self.program < self.programs {

@@ -112,6 +112,7 @@ impl Ftl {
         let (mut next, end) = (lpn.0, lpn.0 + count);
         let mut admitted = arrived;
         while next < end {
+            self.make_way_for_copies(admitted);
             if self.host.room() == 0 {
                 self.open_for_host(admitted)?;
             }
@@ -133,6 +134,7 @@ impl Ftl {
     ) -> Result<DeviceTime, ReadOnly> {
         let mut admitted = arrived;
         for page in (lpn.0..lpn.0 + count).map(Lpn) {
+            self.make_way_for_copies(admitted);
             if self.host.room() == 0 {
                 self.open_for_host(admitted)?;
             }
@@ -222,10 +224,10 @@ impl Ftl {
         self.superblocks.free_count().saturating_sub(set_aside)
     }
 
-    /// Programs what the host's frontier has gathered.
-    pub(super) fn program_host(&mut self, now: DeviceTime) {
+    /// Programs what the host's frontier has gathered; returns when it is done.
+    pub(super) fn program_host(&mut self, now: DeviceTime) -> DeviceTime {
         let program = self.end_host_program(now);
-        self.program(program, now);
+        self.program(program, now)
     }
 
     fn end_host_program(&mut self, now: DeviceTime) -> Program {
@@ -402,8 +404,14 @@ impl Ftl {
 
     /// A die stops working: it is written no more, and what it holds must come from parity.
     pub(super) fn lose_die(&mut self, die: u32, now: DeviceTime) {
-        self.close_frontiers(now);
+        self.program_gathered(now);
         self.layout.lose(die);
+        for frontier in [&mut self.host, &mut self.copies] {
+            frontier.pass_over(&self.layout);
+            if let Some(full) = frontier.take_full() {
+                self.superblocks.close(full, now);
+            }
+        }
         self.superblock_pages = self.layout.data_slots(CellMode::Native);
         let room = u64::from(self.superblock_pages) * u64::from(self.superblocks.count());
         let least = u64::from(self.pages) + 3 * u64::from(self.superblock_pages);
@@ -428,18 +436,13 @@ impl Ftl {
         }
     }
 
-    /// Programs what is gathered and writes the open superblocks no further.
-    fn close_frontiers(&mut self, now: DeviceTime) {
+    /// Programs what is gathered.
+    fn program_gathered(&mut self, now: DeviceTime) {
         if self.host.is_gathering(&self.layout) {
             self.program_host(now);
         }
         if self.copies.is_gathering(&self.layout) {
             self.program_copies(now);
-        }
-        for frontier in [&mut self.host, &mut self.copies] {
-            if let Some(open) = std::mem::take(frontier).superblock {
-                self.superblocks.close(open, now);
-            }
         }
     }
 

@@ -148,17 +148,18 @@ impl Ssd {
 
     fn read(&mut self, io: &Io) -> (DeviceTime, Status) {
         let (lpn, count) = self.pages(io);
-        if let Some(cache) = &mut self.host_cache {
-            if let Some(answered) = cache.read(lpn, count, self.now) {
-                return (answered, Status::Done);
-            }
-            cache.keep(lpn, count);
+        let cached = self.host_cache.as_ref().and_then(|cache| cache.read(lpn, count, self.now));
+        if let Some(answered) = cached {
+            return (answered, Status::Done);
         }
         let decoded = self.decode(self.profile.firmware.read_time, io.length);
         let mapped = self.translation.look_up(lpn, count, false, decoded);
         let Ok(in_ram) = self.read_pages(lpn, count, mapped) else {
             return (mapped, Status::Failed(MEDIA_ERROR));
         };
+        if let Some(cache) = &mut self.host_cache {
+            cache.keep(lpn, count);
+        }
         self.meter.transferred(io.length);
         let rate = self.profile.link.read_throughput;
         let data = self.transfer_time(io.length, rate, self.page_transfer.read);
@@ -201,8 +202,11 @@ impl Ssd {
         let first = io.offset.0.div_ceil(unit) as u32;
         let count = ((io.offset.0 + io.length.0) / unit).saturating_sub(u64::from(first)) as u32;
         let work = self.trims.take(Lpn(first), count, &mut self.translation);
-        let mapped = self.translation.look_up(Lpn(first), count, true, self.now);
         let done = self.control_command(self.profile.firmware.write_time + work);
+        let mapped = match count {
+            0 => done,
+            _ => self.translation.look_up(Lpn(first), count, true, done),
+        };
         (done.max(mapped), Status::Done)
     }
 
@@ -257,12 +261,13 @@ impl Ssd {
     /// link falls asleep.
     fn rest(&mut self, to: DeviceTime) {
         let mut at = self.now.max(self.background_until);
-        let mut worked = Nanos::ZERO;
+        let mut worked = self.background_until.min(to).since(self.now);
         while at < to {
             match self.work_when_idle(at) {
                 Some(next) => {
-                    worked += next.since(at);
+                    worked += next.min(to).since(at);
                     at = at.max(next);
+                    self.background_until = at;
                 }
                 None => match self.next_idle_work(at) {
                     Some(later) => at = later,
@@ -270,12 +275,7 @@ impl Ssd {
                 },
             }
         }
-        if worked > Nanos::ZERO {
-            self.background_until = at;
-        }
         if self.meter.is_modelled() {
-            let span = to - self.now;
-            let worked = worked.min(span);
             let from = Nanos(self.now.since(self.idle_since).0 + worked.0);
             self.meter.worked(worked);
             self.meter.rested(from, to.since(self.idle_since));

@@ -114,7 +114,10 @@ impl PowerMeter {
             fine += step;
         }
         self.temperature = Temperature((fine / 1000) as u64);
-        (self.settled, self.settled_energy) = (now, energy);
+        // What is left of a step counts with the next.
+        let left = Nanos(span.0 % STEP.0);
+        self.settled = DeviceTime(now.0 - left.0);
+        self.settled_energy = Energy(energy.0 - power.over(left).0);
         self.throttle();
     }
 

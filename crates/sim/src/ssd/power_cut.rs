@@ -79,7 +79,7 @@ impl Volatile {
 
 impl Ftl {
     /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
-    /// stopped, and open superblocks are written no further.
+    /// stopped.
     pub(super) fn cut_power(&mut self, now: DeviceTime) {
         let lost = self.volatile.as_ref().map(|volatile| volatile.lost(now)).unwrap_or_default();
         for (lpn, held_before) in lost {
@@ -98,10 +98,7 @@ impl Ftl {
         self.buffer.clear();
         self.nand.stop();
         self.collector.reset();
-        for frontier in [&mut self.host, &mut self.copies] {
-            if let Some(open) = std::mem::take(frontier).superblock {
-                self.superblocks.close(open, now);
-            }
-        }
+        // The open superblocks are written on: like copies, programs count as begun when gathered.
+        self.host.host_pages = 0;
     }
 }

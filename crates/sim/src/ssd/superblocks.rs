@@ -45,6 +45,7 @@ pub(super) struct Superblocks {
     erase_count: u64,
     retired: u32,
     replacements: u32,
+    replacements_at_first: u32,
     levelling: Levelling,
 }
 
@@ -68,6 +69,7 @@ impl Superblocks {
             erase_count: 0,
             retired: 0,
             replacements: wear.replacements,
+            replacements_at_first: wear.replacements,
             levelling: wear.levelling,
         }
     }
@@ -242,10 +244,11 @@ impl Superblocks {
         erased
     }
 
-    /// Erases of the rated ones that are used up on average, in thousandths.
+    /// Erases of the rated ones that are used up on average, replacements included, in thousandths.
     pub(super) fn wear_permille(&self, endurance: u32) -> Option<u64> {
-        let rated = u64::from(self.count()) * u64::from(endurance);
-        (rated > 0).then(|| self.erases.iter().map(|n| u64::from(*n)).sum::<u64>() * 1000 / rated)
+        let superblocks = u64::from(self.count()) + u64::from(self.replacements_at_first);
+        let rated = superblocks * u64::from(endurance);
+        (rated > 0).then(|| self.erase_count * 1000 / rated)
     }
 }
 
@@ -253,5 +256,6 @@ impl Superblocks {
 fn limit_of(id: u32, wear: &Wear) -> u32 {
     let spread = u64::from(wear.endurance) * u64::from(wear.spread_percent) / 100;
     let offset = super::noise(u64::from(id)) % (2 * spread + 1);
-    (u64::from(wear.endurance) + offset - spread) as u32
+    let limit = u64::from(wear.endurance) + offset - spread;
+    if wear.endurance == 0 { 0 } else { limit.max(1) as u32 }
 }

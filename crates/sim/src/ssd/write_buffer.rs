@@ -61,6 +61,7 @@ impl WriteBuffer {
     /// Forgets everything: the drive was erased, or its power went.
     pub(super) fn clear(&mut self) {
         self.taken = 0;
+        self.last_admitted = DeviceTime::default();
         self.programs.clear();
     }
 }
