@@ -160,6 +160,23 @@ mod tests {
             ("[link]\nread_throughput = \"1B/s\"\n", "own.toml:3: 'link.read_throughput'"),
             ("[nand]\nerase_time = \"1h\"\n", "own.toml:3: 'nand.erase_time'"),
             ("[identity]\ncapacity = \"1000B\"\n", "own.toml:3: 'identity.capacity'"),
+            ("[nand]\npages_per_block = 16\n", "own.toml:3: 'nand.pages_per_block'"),
+            ("[nand]\nblocks_reserved_per_plane = 4294967295\n", "own.toml:3: 'nand.blocks_res"),
+            ("[nand]\nfactory_bad_blocks = 16000000\n", "own.toml:3: 'nand.factory_bad_blocks'"),
+            ("[parity]\ndata = 200\n", "own.toml:3: 'parity.data'"),
+            ("[mapping]\nunit = \"3KiB\"\n", "own.toml:3: 'mapping.unit'"),
+            ("[mapping]\nunit = \"16KiB\"\n", "own.toml:3: 'mapping.unit'"),
+            ("[mapping]\nkind = \"block\"\n", "own.toml:3: 'mapping.kind'"),
+            ("[slc_buffer]\nkind = \"fixed\"\n", "own.toml:2: 'slc_buffer.bits_per_cell'"),
+            (
+                "[slc_buffer]\nkind = \"fixed\"\nbits_per_cell = 3\nsize = \"100MiB\"\n",
+                "own.toml:5: 'slc_buffer.size'",
+            ),
+            ("[power]\nidle = \"2000W\"\n", "own.toml:3: 'power.idle'"),
+            ("[wear]\nretries_aged = 1\n", "own.toml:3: 'wear.retries_aged'"),
+            ("[wear]\nlevelling = \"static\"\n", "own.toml:3: 'wear.levelling'"),
+            ("[faults]\nlost_die = 4\n", "own.toml:3: 'faults.lost_die'"),
+            ("[faults]\npower_cuts = [\"2s\", \"1s\"]\n", "own.toml:3: 'faults.power_cuts'"),
         ];
         for (text, expected) in cases {
             let message = error_of(&format!("inherits = \"tiny\"\n{text}"));

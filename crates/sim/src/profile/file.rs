@@ -90,8 +90,11 @@ impl ProfileFile {
     /// The profile, every key known and present, and the drive able to work.
     pub(crate) fn check(self) -> Result<Profile, ProfileError> {
         let Self { file, values, places, .. } = self;
+        // A key that nobody wrote is looked for where its section begins.
         let place_of = |path: &str| {
-            places.get(path).cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
+            let section = path.split('.').next().unwrap_or(path);
+            let place = places.get(path).or_else(|| places.get(section));
+            place.cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
         };
         let is_disk = values.contains_key("mechanics");
         let profile = if is_disk {

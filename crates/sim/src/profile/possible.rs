@@ -73,11 +73,8 @@ impl SsdProfile {
             let reason = format!("{got} is not a power of two between {least} and {most}");
             return Some(("mapping.unit", reason));
         }
-        if page.0 == 0 || !page.is_multiple_of(unit) || page > PAGE_MAX {
-            let (got, most) = (page.exact(), PAGE_MAX.exact());
-            let unit = unit.exact();
-            let reason =
-                format!("{got} is not a multiple of the mapping unit, {unit}, up to {most}");
+        if page.0 == 0 || page > PAGE_MAX {
+            let reason = format!("{} is not between 1B and {}", page.exact(), PAGE_MAX.exact());
             return Some(("nand.page_size", reason));
         }
         let capacity = self.identity.capacity;
@@ -261,6 +258,11 @@ impl SsdProfile {
     fn impossible_space(&self) -> Option<Impossibility> {
         let unit = self.mapping.unit;
         let nand = &self.nand;
+        if !nand.page_size.is_multiple_of(unit) {
+            let (page, unit) = (nand.page_size.exact(), unit.exact());
+            let reason = format!("a page of {page} is not a multiple of the mapping unit, {unit}");
+            return Some((vec!["nand.page_size", "mapping.unit"], reason));
+        }
         let dies = u64::from(nand.channels) * u64::from(nand.dies_per_channel);
         if dies * u64::from(nand.pages_per_block) > 1 << 31 {
             let reason =
@@ -324,7 +326,7 @@ impl SsdProfile {
             "{data} superblocks hold the user data and leave {free}; a block map needs at least \
              one log block and two superblocks more to merge them in",
         );
-        let mut keys = vec!["mapping.log_blocks", "identity.capacity"];
+        let mut keys = vec!["mapping.log_blocks", "mapping.kind", "identity.capacity"];
         keys.extend(SHAPE);
         Some((keys, reason))
     }

@@ -95,7 +95,7 @@ pub enum CheckError {
     },
 }
 
-/// An experiment on a drive that has begun or ended, for a progress display.
+/// An experiment on a drive that has ended, for a progress display.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckProgress<'a> {
     /// The drive.
