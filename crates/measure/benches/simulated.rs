@@ -34,25 +34,32 @@ fn filled(name: &str, share: f64) -> Box<dyn Device> {
     drive
 }
 
-fn recorded(drive: &mut dyn Device, operation: Operation) {
+/// Each `seed` has pages of its own: the same ones again would leave nothing to collect.
+fn recorded(drive: &mut dyn Device, operation: Operation, seed: u64) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("run");
     let run = RunDirectory::create(&path, &"bench", false).expect("an empty directory");
     let mut recorder = Recorder::new(run, drive.now(), false);
     recorder.begin_phase("bench", drive.telemetry());
-    let ios = RandomUniform::new(operation, drive.info().capacity, PAGE, 1).take(IOS);
+    let ios = RandomUniform::new(operation, drive.info().capacity, PAGE, seed).take(IOS);
     record(drive, closed_loop(ios), &mut recorder, &mut |_| ControlFlow::Continue(()))
         .expect("recorded");
 }
 
 #[divan::bench(args = DRIVES, sample_count = 5, sample_size = 1)]
 fn random_writes_in_steady_state(bencher: Bencher<'_, '_>, name: &str) {
-    let mut drive = filled(name, 0.5);
-    bencher.counter(ItemsCount::new(IOS)).bench_local(|| recorded(&mut *drive, Operation::Write));
+    let (mut drive, mut seed) = (filled(name, 0.5), 2);
+    bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
+        seed += 1;
+        recorded(&mut *drive, Operation::Write, seed);
+    });
 }
 
 #[divan::bench(args = DRIVES, sample_count = 5, sample_size = 1)]
 fn random_reads(bencher: Bencher<'_, '_>, name: &str) {
-    let mut drive = filled(name, 0.0);
-    bencher.counter(ItemsCount::new(IOS)).bench_local(|| recorded(&mut *drive, Operation::Read));
+    let (mut drive, mut seed) = (filled(name, 0.0), 2);
+    bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
+        seed += 1;
+        recorded(&mut *drive, Operation::Read, seed);
+    });
 }
