@@ -13,7 +13,7 @@ use super::victim;
 use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile, Victim};
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
-const LOOK_AHEAD: u32 = 64;
+const LOOK_AHEAD: u32 = 256;
 
 /// A collection under way: the next slot of the victim to look at.
 #[derive(Debug)]
