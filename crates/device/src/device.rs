@@ -79,7 +79,7 @@ impl fmt::Display for DeviceKind {
 }
 
 /// Identity, capacity and abilities of a device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// Where it is: `sim:NAME`, or the resolved path.
     pub address: String,
@@ -109,6 +109,37 @@ pub struct DeviceInfo {
     pub purges: Vec<Purge>,
     /// The kernel's I/O scheduler, on a real block device.
     pub scheduler: Option<String>,
+    /// From here on the drive protects itself by slowing down, if that is known.
+    #[serde(default)]
+    pub temperature_limit: Option<Temperature>,
+    /// What it is built of and what it costs, as far as that is known.
+    #[serde(default)]
+    pub specification: Specification,
+}
+
+/// What a data sheet or a price list says of a drive; `None` for all that nobody told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Specification {
+    /// 2.5", mSATA, M.2, ...
+    pub form_factor: Option<String>,
+    /// When it was first sold.
+    pub released: Option<String>,
+    /// The controller chip.
+    pub controller: Option<String>,
+    /// RAM on the board.
+    pub dram: Option<Bytes>,
+    /// The NAND: maker, process, cell type.
+    pub nand: Option<String>,
+    /// Packages × dies, as a review lists them.
+    pub nand_configuration: Option<String>,
+    /// All NAND on the board.
+    pub nand_capacity: Option<Bytes>,
+    /// Host writes that the maker promises.
+    pub rated_writes: Option<Bytes>,
+    /// A price in US dollars.
+    pub price_usd: Option<f64>,
+    /// When and where the price was asked.
+    pub price_of: Option<String>,
 }
 
 /// A way to bring a drive to its fresh state.

@@ -30,6 +30,9 @@ pub struct Io {
     pub length: Bytes,
     /// What the data of a write are like; incompressible for all that is not a write.
     pub content: Content,
+    /// Whose it is among several loads at once: comes back with the completion, and is nothing to
+    /// the device.
+    pub stream: u8,
 }
 
 /// The content class of written data: what a drive that compresses or deduplicates can save.
@@ -66,19 +69,25 @@ pub struct Completion {
 }
 
 impl Io {
+    /// An operation on `length` bytes at `offset`; a write is incompressible and without
+    /// duplicates.
+    pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
+        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, stream: 0 }
+    }
+
     /// A read of `length` bytes at `offset`.
     pub const fn read(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Read, offset, length, content: Content::INCOMPRESSIBLE }
+        Self::new(Operation::Read, offset, length)
     }
 
     /// A write of `length` bytes at `offset`, incompressible and without duplicates.
     pub const fn write(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Write, offset, length, content: Content::INCOMPRESSIBLE }
+        Self::new(Operation::Write, offset, length)
     }
 
     /// A trim of `length` bytes at `offset`.
     pub const fn trim(offset: Bytes, length: Bytes) -> Self {
-        Self { operation: Operation::Trim, offset, length, content: Content::INCOMPRESSIBLE }
+        Self::new(Operation::Trim, offset, length)
     }
 
     /// A flush of everything acknowledged so far.

@@ -10,7 +10,9 @@ mod device;
 mod io;
 mod units;
 
-pub use device::{Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Telemetry};
+pub use device::{
+    Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Specification, Telemetry,
+};
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,

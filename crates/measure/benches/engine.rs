@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
 use writecliff_measure::{Load, Recorder, RunDirectory, record};
 use writecliff_workload::RandomUniform;
@@ -41,6 +41,8 @@ impl Null {
             trim: false,
             purges: Vec::new(),
             scheduler: None,
+            temperature_limit: None,
+            specification: Specification::default(),
         };
         Self { info, now: DeviceTime(0), in_flight: Vec::new() }
     }
@@ -85,7 +87,7 @@ fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
         let path = directory.path().join("run");
         let run = RunDirectory::create(&path, &"null", every_io).expect("an empty directory");
         let mut recorder = Recorder::new(run, DeviceTime(0), every_io);
-        recorder.begin_phase("null", Telemetry::default());
+        recorder.begin_phases(&["null"], Telemetry::default());
         let span = Bytes::from_gib(1024);
         let ios = RandomUniform::new(Operation::Write, span, Bytes(4096), 1).take(IOS);
         let load = Load { ios, queue_depth: 32, duration: None };

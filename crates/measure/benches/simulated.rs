@@ -40,7 +40,7 @@ fn recorded(drive: &mut dyn Device, operation: Operation, seed: u64) {
     let path = directory.path().join("run");
     let run = RunDirectory::create(&path, &"bench", false).expect("an empty directory");
     let mut recorder = Recorder::new(run, drive.now(), false);
-    recorder.begin_phase("bench", drive.telemetry());
+    recorder.begin_phases(&["bench"], drive.telemetry());
     let ios = RandomUniform::new(operation, drive.info().capacity, PAGE, seed).take(IOS);
     record(drive, closed_loop(ios), &mut recorder, &mut |_| ControlFlow::Continue(()))
         .expect("recorded");

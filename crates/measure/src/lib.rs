@@ -13,12 +13,14 @@ mod recorder;
 mod run_directory;
 mod sample;
 mod statistics;
+mod supply;
 mod tally;
 
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
-pub use record::{Load, RecordError, record};
+pub use record::{Load, RecordError, Watch, record, record_idle, record_streams};
 pub use recorder::{PhaseSpan, Recorder};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};
+pub use supply::{Pace, Stream};
 pub use tally::{Tally, tally};

@@ -1,4 +1,4 @@
-//! The loop that everything is measured by: keep the queue full, collect, cut time into seconds.
+//! The loop that everything is measured by: supply I/Os, collect them, cut time into seconds.
 
 use std::ops::ControlFlow;
 
@@ -7,6 +7,7 @@ use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, 
 use crate::recorder::Recorder;
 use crate::run_directory::RunDirectoryError;
 use crate::sample::Sample;
+use crate::supply::{Idle, Queue, Stream, Streams, Supply};
 
 /// A closed-loop load: `queue_depth` I/Os in flight, always.
 #[derive(Debug)]
@@ -51,6 +52,9 @@ pub enum RecordError {
     Interrupted,
 }
 
+/// What sees every sample as it is put on disk and may break off.
+pub type Watch<'a> = &'a mut dyn FnMut(&Sample) -> ControlFlow<()>;
+
 /// Runs `load` on `device`, a sample a second into `recorder`, until its duration or its I/Os end.
 /// I/Os in flight when the duration ends are waited for but not counted. `watch` sees every sample
 /// and may break off.
@@ -61,23 +65,62 @@ pub fn record<I: Iterator<Item = Io>>(
     device: &mut dyn Device,
     load: Load<I>,
     recorder: &mut Recorder,
-    watch: &mut dyn FnMut(&Sample) -> ControlFlow<()>,
+    watch: Watch<'_>,
+) -> Result<(), RecordError> {
+    let queue = Queue::new(load.ios, load.queue_depth);
+    record_supply(device, queue, load.duration, recorder, watch)
+}
+
+/// Runs several loads at once, each recorded as a series of its own: the recorder must have a
+/// phase for each. Ends when `duration` does, or when every stream has ended; a stream's own end
+/// lets what it has in flight complete and count.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_streams(
+    device: &mut dyn Device,
+    streams: Vec<Stream<'_>>,
+    duration: Option<Nanos>,
+    recorder: &mut Recorder,
+    watch: Watch<'_>,
+) -> Result<(), RecordError> {
+    let streams = Streams::new(streams, device.now());
+    record_supply(device, streams, duration, recorder, watch)
+}
+
+/// Records a device that is left alone.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_idle(
+    device: &mut dyn Device,
+    duration: Nanos,
+    recorder: &mut Recorder,
+    watch: Watch<'_>,
+) -> Result<(), RecordError> {
+    record_supply(device, Idle, Some(duration), recorder, watch)
+}
+
+fn record_supply(
+    device: &mut dyn Device,
+    mut supply: impl Supply,
+    duration: Option<Nanos>,
+    recorder: &mut Recorder,
+    watch: Watch<'_>,
 ) -> Result<(), RecordError> {
     let start = device.now();
-    let end = load.duration.map_or(DeviceTime::MAX, |duration| start + duration);
+    let end = duration.map_or(DeviceTime::MAX, |duration| start + duration);
     let mut second = Second { index: 0, start, end: end.min(start + Nanos::from_secs(1)) };
-    let mut queue = Queue::new(load.ios, load.queue_depth);
-    let mut done = Vec::with_capacity(load.queue_depth);
+    let mut done = Vec::with_capacity(64);
 
     loop {
-        queue.fill(device)?;
-        if queue.in_flight == 0 {
+        let Some(next) = supply.fill(device)? else {
             break;
-        }
+        };
         done.clear();
-        device.reap(second.end, &mut done)?;
-        queue.in_flight -= done.len();
+        device.reap(second.end.min(next), &mut done)?;
         for completion in &done {
+            supply.completed(completion);
             while completion.completed >= second.end && second.end < end {
                 second = close(second, end, device, recorder, watch)?;
             }
@@ -96,7 +139,7 @@ pub fn record<I: Iterator<Item = Io>>(
     if stopped > second.start {
         close(Second { end: stopped, ..second }, end, device, recorder, watch)?;
     }
-    Ok(drain(device, queue.in_flight)?)
+    Ok(drain(device, supply.in_flight())?)
 }
 
 /// The sample being filled.
@@ -113,18 +156,21 @@ fn close(
     end: DeviceTime,
     device: &mut dyn Device,
     recorder: &mut Recorder,
-    watch: &mut dyn FnMut(&Sample) -> ControlFlow<()>,
+    watch: Watch<'_>,
 ) -> Result<Second, RecordError> {
     let telemetry = device.telemetry();
     let errno = recorder.last_errno();
-    let sample = recorder.end_second(second.index, second.start, second.end, telemetry)?;
-    let is_whole = sample.span_ns == 1_000_000_000;
-    if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, sample.ios(), sample.failed, errno) {
-        let failed = sample.failed;
+    let samples = recorder.end_second(second.index, second.start, second.end, telemetry)?;
+    let is_whole = second.end - second.start == Nanos::from_secs(1);
+    let ios: u64 = samples.iter().map(Sample::ios).sum();
+    let failed = samples.iter().map(|sample| sample.failed).sum();
+    if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, ios, failed, errno) {
         return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
     }
-    if watch(sample).is_break() {
-        return Err(RecordError::Interrupted);
+    for sample in samples {
+        if watch(sample).is_break() {
+            return Err(RecordError::Interrupted);
+        }
     }
     let (index, start) = (second.index + 1, second.end);
     Ok(Second { index, start, end: end.min(start + Nanos::from_secs(1)) })
@@ -140,49 +186,6 @@ pub(crate) fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(),
         done.clear();
     }
     Ok(())
-}
-
-/// I/Os drawn ahead of those in flight, for the device to make itself ready.
-const LOOK_AHEAD: usize = 64;
-
-/// The I/Os to come and how many are on their way.
-pub(crate) struct Queue<I> {
-    ios: I,
-    depth: usize,
-    pub(crate) in_flight: usize,
-    /// Drawn and announced; those before `next` were submitted.
-    upcoming: Vec<Io>,
-    next: usize,
-}
-
-impl<I: Iterator<Item = Io>> Queue<I> {
-    pub(crate) fn new(ios: I, depth: usize) -> Self {
-        Self { ios, depth, in_flight: 0, upcoming: Vec::with_capacity(LOOK_AHEAD), next: 0 }
-    }
-
-    pub(crate) fn fill(&mut self, device: &mut dyn Device) -> Result<(), DeviceError> {
-        while self.in_flight < self.depth {
-            if self.next == self.upcoming.len() {
-                self.draw(device);
-            }
-            let ahead = &self.upcoming[self.next..];
-            let batch = &ahead[..ahead.len().min(self.depth - self.in_flight)];
-            if batch.is_empty() {
-                break;
-            }
-            device.submit(batch)?;
-            self.in_flight += batch.len();
-            self.next += batch.len();
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self, device: &mut dyn Device) {
-        self.upcoming.clear();
-        self.upcoming.extend(self.ios.by_ref().take(LOOK_AHEAD));
-        self.next = 0;
-        device.announce(&self.upcoming);
-    }
 }
 
 pub(crate) fn failed(completion: &Completion) -> Option<i32> {

@@ -13,12 +13,19 @@ use crate::sample::Sample;
 pub struct Recorder {
     directory: RunDirectory,
     origin: DeviceTime,
+    /// One for each stream of the load under way, in the order of their labels.
+    lanes: Vec<Lane>,
+    telemetry: Telemetry,
+    every_io: Option<EveryIo>,
+    last_samples: Vec<Sample>,
+}
+
+/// The open second of one phase.
+#[derive(Debug, Default)]
+struct Lane {
     phase: String,
     counts: Counts,
     latencies: LatencyHistogram,
-    telemetry: Telemetry,
-    every_io: Option<EveryIo>,
-    last_sample: Option<Sample>,
 }
 
 /// Where a phase lies in the run, on the device's clock.
@@ -54,13 +61,11 @@ impl Recorder {
         Self {
             directory,
             origin,
-            phase: String::new(),
-            counts: Counts::default(),
-            latencies: LatencyHistogram::default(),
+            lanes: Vec::new(),
             telemetry: Telemetry::default(),
             every_io: every_io
                 .then(|| EveryIo { encoder: IoEncoder::new(origin), bytes: Vec::new() }),
-            last_sample: None,
+            last_samples: Vec::new(),
         }
     }
 
@@ -69,9 +74,10 @@ impl Recorder {
         &self.directory
     }
 
-    /// Names the samples that follow.
-    pub fn begin_phase(&mut self, name: &str, telemetry: Telemetry) {
-        name.clone_into(&mut self.phase);
+    /// Names the samples that follow: a phase for each stream of the load, in their order.
+    pub fn begin_phases(&mut self, names: &[&str], telemetry: Telemetry) {
+        let lane = |name: &&str| Lane { phase: (*name).to_owned(), ..Lane::default() };
+        self.lanes = names.iter().map(lane).collect();
         self.telemetry = telemetry;
     }
 
@@ -86,12 +92,97 @@ impl Recorder {
     }
 
     /// Counts one completion in the second that is open.
+    ///
+    /// # Panics
+    /// If no phase was begun for its stream.
     pub(crate) fn observe(&mut self, completion: &Completion) {
+        let lane = &mut self.lanes[usize::from(completion.io.stream)];
+        if lane.observe(completion)
+            && let Some(every_io) = &mut self.every_io
+        {
+            every_io.encoder.encode(completion, &mut every_io.bytes);
+        }
+    }
+
+    /// Why the last failed I/O of the open second failed.
+    pub(crate) fn last_errno(&self) -> Option<i32> {
+        self.lanes.iter().find_map(|lane| lane.counts.last_errno)
+    }
+
+    /// Puts the open second on disk and opens the next; returns a sample for each phase.
+    pub(crate) fn end_second(
+        &mut self,
+        second: u32,
+        start: DeviceTime,
+        end: DeviceTime,
+        telemetry: Telemetry,
+    ) -> Result<&[Sample], RunDirectoryError> {
+        self.last_samples.clear();
+        let mut ios =
+            self.every_io.as_mut().map_or_else(Vec::new, |e| std::mem::take(&mut e.bytes));
+        for index in 0..self.lanes.len() {
+            let sample = self.sample(&self.lanes[index], second, start, end, &telemetry);
+            let lane = &mut self.lanes[index];
+            self.directory.append(&sample, &lane.latencies, &ios)?;
+            ios.clear();
+            lane.counts = Counts::default();
+            lane.latencies.clear();
+            self.last_samples.push(sample);
+        }
+        if let Some(every_io) = &mut self.every_io {
+            every_io.bytes = ios;
+        }
+        self.telemetry = telemetry;
+        Ok(&self.last_samples)
+    }
+
+    fn sample(
+        &self,
+        lane: &Lane,
+        second: u32,
+        start: DeviceTime,
+        end: DeviceTime,
+        telemetry: &Telemetry,
+    ) -> Sample {
+        let Lane { phase, counts, latencies } = lane;
+        let [reads, writes, trims, flushes] = counts.by_operation;
+        let span = end - start;
+        let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
+        Sample {
+            phase: phase.clone(),
+            second,
+            start_ns: start.since(self.origin).0,
+            span_ns: span.0,
+            reads,
+            writes,
+            trims,
+            flushes,
+            failed: counts.failed,
+            read_bytes: counts.read_bytes,
+            written_bytes: counts.written_bytes,
+            latency_mean_ns: counts.latency_sum_ns / latencies.count().max(1),
+            latency_p50_ns: percentile(50.0),
+            latency_p99_ns: percentile(99.0),
+            latency_p999_ns: percentile(99.9),
+            latency_p9999_ns: percentile(99.99),
+            latency_max_ns: counts.latency_max_ns,
+            queue_depth: counts.latency_sum_ns as f64 / span.0.max(1) as f64,
+            nand_written_bytes: telemetry.nand_written_since(&self.telemetry).map(|b| b.0),
+            free_blocks: telemetry.free_blocks,
+            power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
+            temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
+        }
+    }
+}
+
+impl Lane {
+    /// Counts one completion; returns whether it worked.
+    fn observe(&mut self, completion: &Completion) -> bool {
         let counts = &mut self.counts;
         if let Some(errno) = failed(completion) {
             counts.failed += 1;
             counts.last_errno = Some(errno);
-            return;
+            return false;
         }
         let io = &completion.io;
         counts.by_operation[io.operation as usize] += 1;
@@ -104,70 +195,6 @@ impl Recorder {
         counts.latency_sum_ns += service_time.0;
         counts.latency_max_ns = counts.latency_max_ns.max(service_time.0);
         self.latencies.record(service_time);
-        if let Some(every_io) = &mut self.every_io {
-            every_io.encoder.encode(completion, &mut every_io.bytes);
-        }
-    }
-
-    /// Why the last failed I/O of the open second failed.
-    pub(crate) fn last_errno(&self) -> Option<i32> {
-        self.counts.last_errno
-    }
-
-    /// Puts the open second on disk and opens the next.
-    pub(crate) fn end_second(
-        &mut self,
-        second: u32,
-        start: DeviceTime,
-        end: DeviceTime,
-        telemetry: Telemetry,
-    ) -> Result<&Sample, RunDirectoryError> {
-        let sample = self.sample(second, start, end, &telemetry);
-        let bytes = self.every_io.as_ref().map_or(&[][..], |every_io| &every_io.bytes);
-        self.directory.append(&sample, &self.latencies, bytes)?;
-        self.telemetry = telemetry;
-        self.counts = Counts::default();
-        self.latencies.clear();
-        if let Some(every_io) = &mut self.every_io {
-            every_io.bytes.clear();
-        }
-        Ok(self.last_sample.insert(sample))
-    }
-
-    fn sample(
-        &self,
-        second: u32,
-        start: DeviceTime,
-        end: DeviceTime,
-        telemetry: &Telemetry,
-    ) -> Sample {
-        let counts = &self.counts;
-        let [reads, writes, trims, flushes] = counts.by_operation;
-        let span = end - start;
-        let percentile = |percent| self.latencies.percentile(percent).0.min(counts.latency_max_ns);
-        Sample {
-            phase: self.phase.clone(),
-            second,
-            start_ns: start.since(self.origin).0,
-            span_ns: span.0,
-            reads,
-            writes,
-            trims,
-            flushes,
-            failed: counts.failed,
-            read_bytes: counts.read_bytes,
-            written_bytes: counts.written_bytes,
-            latency_mean_ns: counts.latency_sum_ns / self.latencies.count().max(1),
-            latency_p50_ns: percentile(50.0),
-            latency_p99_ns: percentile(99.0),
-            latency_p999_ns: percentile(99.9),
-            latency_p9999_ns: percentile(99.99),
-            latency_max_ns: counts.latency_max_ns,
-            queue_depth: counts.latency_sum_ns as f64 / span.0.max(1) as f64,
-            nand_written_bytes: telemetry.nand_written_since(&self.telemetry).map(|b| b.0),
-            free_blocks: telemetry.free_blocks,
-            power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
-            temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
-        }
+        true
     }
 }

@@ -2,7 +2,8 @@
 
 use writecliff_device::{Bytes, Completion, Device, DeviceError, DeviceTime, Io, Iops, Nanos};
 
-use crate::record::{Load, Queue, drain, failed};
+use crate::record::{Load, drain, failed};
+use crate::supply::{Queue, Supply};
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -68,8 +69,7 @@ pub fn tally<I: Iterator<Item = Io>>(
     let mut done = Vec::with_capacity(load.queue_depth);
     let mut seconds = Vec::new();
     while device.now() < end {
-        queue.fill(device)?;
-        if queue.in_flight == 0 {
+        if queue.fill(device)?.is_none() {
             break;
         }
         done.clear();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
 use writecliff_measure::{Load, RecordError, Recorder, Recording, RunDirectory, Sample, record};
 use writecliff_workload::RandomUniform;
@@ -40,6 +40,8 @@ impl Scripted {
             trim: false,
             purges: Vec::new(),
             scheduler: None,
+            temperature_limit: None,
+            specification: Specification::default(),
         };
         let (now, free_at) = (DeviceTime(77), DeviceTime(77));
         Self { info, now, free_at, pause, status, in_flight: Vec::new() }
@@ -88,7 +90,7 @@ impl Device for Scripted {
 fn recorder(path: &Path, every_io: bool) -> Recorder {
     let directory = RunDirectory::create(path, &serde_json::json!({}), every_io).unwrap();
     let mut recorder = Recorder::new(directory, DeviceTime(77), every_io);
-    recorder.begin_phase("test", Telemetry::default());
+    recorder.begin_phases(&["test"], Telemetry::default());
     recorder
 }
 

@@ -5,8 +5,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
-    Bytes, Completion, Content, Device, DeviceError, DeviceTime, Io, Iops, Nanos, Operation, Purge,
-    Status,
+    Bytes, Completion, Device, DeviceError, DeviceTime, Io, Iops, Nanos, Operation, Purge, Status,
 };
 use writecliff_sim::{Disk, DiskProfile, QueueOrdering};
 
@@ -71,12 +70,7 @@ fn perform_all(disk: &mut Disk, ios: impl Iterator<Item = Io>) {
 fn random(operation: Operation, span: Bytes, seed: u64) -> impl FnMut() -> Io {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let pages = span.0 / PAGE.0;
-    move || Io {
-        operation,
-        offset: PAGE * (random.next_u64() % pages),
-        length: PAGE,
-        content: Content::INCOMPRESSIBLE,
-    }
+    move || Io::new(operation, PAGE * (random.next_u64() % pages), PAGE)
 }
 
 /// MB/s of a sequential pass over `length` from `start` on, 128 KiB at a time.
@@ -90,7 +84,7 @@ fn sequential(
     let mut offset = start;
     let outcome = run(&mut disk(profile), depth, (length.0 / CHUNK.0) as usize - depth, || {
         offset += CHUNK;
-        Io { operation, offset: offset - CHUNK, length: CHUNK, content: Content::INCOMPRESSIBLE }
+        Io::new(operation, offset - CHUNK, CHUNK)
     });
     outcome.iops * CHUNK.0 as f64 / 1e6
 }

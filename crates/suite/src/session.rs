@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
         let name = name.to_owned();
-        self.recorder.begin_phase(&name, before);
+        self.recorder.begin_phases(&[&name], before);
         let phase = Phase { name, start, length: Nanos::ZERO, before, after: before };
         self.record.phases.push(phase);
         Ok(self.recorder.directory().write_record(&self.record)?)

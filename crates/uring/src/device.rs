@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
 
 use crate::OpenError;
@@ -411,6 +411,8 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         trim: !purges.is_empty(),
         purges,
         scheduler: identity.scheduler.clone(),
+        temperature_limit: None,
+        specification: Specification::default(),
     }
 }
 

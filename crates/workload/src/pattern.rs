@@ -82,7 +82,7 @@ impl Iterator for RandomUniform {
 }
 
 fn at_zero(operation: Operation, block: Bytes) -> Io {
-    Io { operation, offset: Bytes::ZERO, length: block, content: Content::INCOMPRESSIBLE }
+    Io::new(operation, Bytes::ZERO, block)
 }
 
 #[cfg(test)]

@@ -419,5 +419,7 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        temperature_limit: None,
+        specification: profile.identity.specification(),
     }
 }

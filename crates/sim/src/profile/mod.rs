@@ -10,7 +10,9 @@ mod possible;
 mod program_time;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Device, Energy, Nanos, Power, Temperature, Throughput};
+use writecliff_device::{
+    Bytes, Device, Energy, Nanos, Power, Specification, Temperature, Throughput,
+};
 
 use crate::{Disk, Ssd};
 
@@ -151,6 +153,21 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// What a data sheet says of the drive, but for its NAND.
+    pub(crate) fn specification(&self) -> Specification {
+        Specification {
+            form_factor: Some(self.form_factor.clone()),
+            released: self.released.clone(),
+            controller: self.controller.clone(),
+            dram: self.dram,
+            nand_configuration: self.configuration.clone(),
+            rated_writes: self.rated_writes,
+            price_usd: self.price_usd,
+            price_of: self.price_of.clone(),
+            ..Specification::default()
+        }
+    }
+
     /// The price of a gigabyte (10^9 bytes) in US dollars.
     pub fn price_per_gb(&self) -> Option<f64> {
         Some(self.price_usd? / (self.capacity.0 as f64 / 1e9))
@@ -585,6 +602,20 @@ impl SsdProfile {
     /// Dies of the whole drive.
     pub fn dies(&self) -> u32 {
         self.nand.channels * self.nand.dies_per_channel
+    }
+
+    /// What a data sheet says of the drive.
+    pub(crate) fn specification(&self) -> Specification {
+        Specification {
+            nand: Some(self.nand.name.clone()),
+            nand_capacity: Some(self.raw_capacity()),
+            ..self.identity.specification()
+        }
+    }
+
+    /// Where the drive begins to protect itself from heat, if it does.
+    pub(crate) fn throttle_at(&self) -> Option<Temperature> {
+        Some(self.power.throttle_at).filter(|limit| *limit > Temperature::default())
     }
 
     /// All NAND, reserved blocks included.

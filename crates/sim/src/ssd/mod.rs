@@ -464,5 +464,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         trim: true,
         purges: vec![Purge::SecureErase],
         scheduler: None,
+        temperature_limit: profile.throttle_at(),
+        specification: profile.specification(),
     }
 }

@@ -1,0 +1,239 @@
+//! Where a recording takes its I/Os from: one full queue, several streams at their own pace, or
+//! nothing at all.
+
+use std::fmt;
+
+use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Throughput};
+
+/// Hands a device its I/Os when they are to begin.
+pub(crate) trait Supply {
+    /// Submits all that is to begin now, and returns when there will be more even if nothing
+    /// completes; `None` when the load is over and nothing is in flight.
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError>;
+
+    /// Takes note of a completion.
+    fn completed(&mut self, completion: &Completion);
+
+    /// I/Os submitted and not completed.
+    fn in_flight(&self) -> usize;
+}
+
+/// I/Os drawn ahead of those in flight, for the device to make itself ready.
+const LOOK_AHEAD: usize = 64;
+
+/// One closed-loop load: the queue is full, always.
+pub(crate) struct Queue<I> {
+    ios: I,
+    depth: usize,
+    pub(crate) in_flight: usize,
+    /// Drawn and announced; those before `next` were submitted.
+    upcoming: Vec<Io>,
+    next: usize,
+}
+
+impl<I: Iterator<Item = Io>> Queue<I> {
+    pub(crate) fn new(ios: I, depth: usize) -> Self {
+        Self { ios, depth, in_flight: 0, upcoming: Vec::with_capacity(LOOK_AHEAD), next: 0 }
+    }
+
+    fn draw(&mut self, device: &mut dyn Device) {
+        self.upcoming.clear();
+        self.upcoming.extend(self.ios.by_ref().take(LOOK_AHEAD));
+        self.next = 0;
+        device.announce(&self.upcoming);
+    }
+}
+
+impl<I: Iterator<Item = Io>> Supply for Queue<I> {
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        while self.in_flight < self.depth {
+            if self.next == self.upcoming.len() {
+                self.draw(device);
+            }
+            let ahead = &self.upcoming[self.next..];
+            let batch = &ahead[..ahead.len().min(self.depth - self.in_flight)];
+            if batch.is_empty() {
+                break;
+            }
+            device.submit(batch)?;
+            self.in_flight += batch.len();
+            self.next += batch.len();
+        }
+        Ok((self.in_flight > 0).then_some(DeviceTime::MAX))
+    }
+
+    fn completed(&mut self, _: &Completion) {
+        self.in_flight -= 1;
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+}
+
+/// No I/Os, for as long as it is recorded.
+pub(crate) struct Idle;
+
+impl Supply for Idle {
+    fn fill(&mut self, _: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        Ok(Some(DeviceTime::MAX))
+    }
+
+    fn completed(&mut self, _: &Completion) {}
+
+    fn in_flight(&self) -> usize {
+        0
+    }
+}
+
+/// When a stream's next I/O begins, given room in its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// At once.
+    Closed,
+    /// After every so many I/Os the stream rests, from the last one's completion on.
+    Think {
+        /// How long.
+        rest: Nanos,
+        /// I/Os between rests, at least one.
+        every: u32,
+    },
+    /// At its due time, one after the other at equal steps. What is late begins at once; no due
+    /// time moves for it.
+    Every(Nanos),
+    /// At its due time, as far after the one before as that one's bytes take at this rate.
+    Rate(Throughput),
+}
+
+/// One of several loads that run at once.
+pub struct Stream<'a> {
+    /// What to do, in order.
+    pub ios: Box<dyn Iterator<Item = Io> + 'a>,
+    /// The most I/Os in flight.
+    pub queue_depth: usize,
+    /// When they begin.
+    pub pace: Pace,
+    /// No I/O begins later than this after the start; `None` to go on until `ios` ends.
+    pub duration: Option<Nanos>,
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { queue_depth, pace, duration, .. } = self;
+        write!(f, "Stream {{ queue_depth: {queue_depth}, pace: {pace:?}, duration: {duration:?} }}")
+    }
+}
+
+/// Several streams; each I/O carries the number of its own.
+pub(crate) struct Streams<'a> {
+    running: Vec<Running<'a>>,
+}
+
+struct Running<'a> {
+    stream: Stream<'a>,
+    ends: DeviceTime,
+    in_flight: usize,
+    /// Submitted since the last rest.
+    since_rest: u32,
+    /// The next I/O, once drawn, and the earliest time for it.
+    next: Option<Io>,
+    due: DeviceTime,
+    is_over: bool,
+}
+
+impl<'a> Streams<'a> {
+    /// # Panics
+    /// If there are more than 256, the number of labels that an I/O has.
+    pub(crate) fn new(streams: Vec<Stream<'a>>, start: DeviceTime) -> Self {
+        assert!(streams.len() <= 256, "{} streams at once", streams.len());
+        let running = streams.into_iter().map(|stream| Running {
+            ends: stream.duration.map_or(DeviceTime::MAX, |duration| start + duration),
+            in_flight: 0,
+            since_rest: 0,
+            next: None,
+            due: start,
+            is_over: false,
+            stream,
+        });
+        Self { running: running.collect() }
+    }
+}
+
+impl Supply for Streams<'_> {
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        let mut next = None;
+        for (index, running) in self.running.iter_mut().enumerate() {
+            let wake = running.fill(index as u8, device)?;
+            next = [next, wake].into_iter().flatten().min();
+        }
+        Ok(next)
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        self.running[usize::from(completion.io.stream)].completed(completion);
+    }
+
+    fn in_flight(&self) -> usize {
+        self.running.iter().map(|running| running.in_flight).sum()
+    }
+}
+
+impl Running<'_> {
+    /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a
+    /// completion, and `None` when all is over.
+    fn fill(
+        &mut self,
+        label: u8,
+        device: &mut dyn Device,
+    ) -> Result<Option<DeviceTime>, DeviceError> {
+        while self.in_flight < self.stream.queue_depth && !self.must_rest() {
+            let Some(io) = self.peek(device.now()) else {
+                return Ok((self.in_flight > 0).then_some(DeviceTime::MAX));
+            };
+            if self.due > device.now() {
+                return Ok(Some(self.due));
+            }
+            device.submit(&[Io { stream: label, ..io }])?;
+            self.submitted(io);
+        }
+        Ok(Some(DeviceTime::MAX))
+    }
+
+    /// The next I/O, unless the stream is over or would be by the time that it is due.
+    fn peek(&mut self, now: DeviceTime) -> Option<Io> {
+        if self.next.is_none() && !self.is_over {
+            self.next = self.stream.ios.next();
+        }
+        self.is_over |= self.next.is_none() || self.due.max(now) >= self.ends;
+        self.next.filter(|_| !self.is_over)
+    }
+
+    fn must_rest(&self) -> bool {
+        let Pace::Think { every, .. } = self.stream.pace else {
+            return false;
+        };
+        self.since_rest >= every
+    }
+
+    fn submitted(&mut self, io: Io) {
+        self.next = None;
+        self.in_flight += 1;
+        self.since_rest += 1;
+        match self.stream.pace {
+            Pace::Closed | Pace::Think { .. } => {}
+            Pace::Every(step) => self.due = self.due + step,
+            Pace::Rate(rate) => self.due = self.due + rate.time_for(io.length),
+        }
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        if let Pace::Think { rest, .. } = self.stream.pace
+            && self.must_rest()
+            && self.in_flight == 0
+        {
+            self.since_rest = 0;
+            self.due = completion.completed + rest;
+        }
+    }
+}
