@@ -253,6 +253,16 @@ impl Recording {
         self.samples.iter().filter(move |sample| sample.phase == name)
     }
 
+    /// The samples of one phase, each with its latency counts.
+    pub fn latency_counts<'a>(
+        &'a self,
+        phase: &'a str,
+    ) -> impl Iterator<Item = (&'a Sample, &'a [LatencyCount])> {
+        let all = self.samples.iter().zip(&self.latencies);
+        all.filter(move |(sample, _)| sample.phase == phase)
+            .map(|(sample, counts)| (sample, counts.as_slice()))
+    }
+
     /// All service times of a phase between two of its seconds.
     pub fn latencies(&self, phase: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::default();

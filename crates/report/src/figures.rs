@@ -3,6 +3,7 @@
 use writecliff_suite::consistency::Outcome;
 
 use crate::number;
+use crate::run::NONE;
 
 /// One figure: what it is called, what it means, and how to say it.
 pub(crate) struct Figure {
@@ -10,9 +11,6 @@ pub(crate) struct Figure {
     pub(crate) meaning: &'static str,
     pub(crate) value: fn(&Outcome) -> String,
 }
-
-/// What stands for a figure that the drive or the run does not give.
-pub(crate) const NONE: &str = "–";
 
 /// All figures, the most telling first. docs/methodology.md has the exact definitions.
 pub(crate) const FIGURES: &[Figure] = &[

@@ -1,6 +1,6 @@
 //! Numbers for a person: thousands apart, no more digits than mean something, units.
 
-use writecliff_device::Nanos;
+use writecliff_device::{Bytes, Nanos};
 
 /// `66,667`.
 pub(crate) fn thousands(value: f64) -> String {
@@ -23,6 +23,11 @@ pub(crate) fn iops(value: f64) -> String {
 /// `273 MB/s`.
 pub(crate) fn megabytes_per_second(value: f64) -> String {
     format!("{} MB/s", significant(value))
+}
+
+/// `15.2 GB`, decimal.
+pub(crate) fn bytes(value: f64) -> String {
+    Bytes(value as u64).to_string()
 }
 
 /// `32.4 ms`.

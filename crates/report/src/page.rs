@@ -1,4 +1,4 @@
-//! One self-contained HTML file over any number of runs.
+//! One self-contained HTML file over any number of drives, and its pictures as files beside it.
 
 use std::fs;
 use std::io;
@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 use plotly::Plot;
-use serde::Serialize;
+use serde_json::{Value, json};
+use writecliff_suite::TESTS;
 
-use crate::figures::{FIGURES, NONE};
-use crate::pictures::{Picture, Ranges, View, is_thinned, pictures, tells};
-use crate::{Run, labels, number};
+use crate::picture::{csv, figure, svg};
+use crate::section::{Panel, Place, Section, Table};
+use crate::sections::{sections, specification};
+use crate::subject::{Subject, Subjects};
+use crate::verdict::{Sentence, sentences};
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The page cannot be written.
+    /// The page or a picture cannot be written.
     #[error("cannot write the report {}: {source}; choose another place with --out", path.display())]
     Write {
         /// The file or directory.
@@ -32,38 +35,58 @@ pub enum ReportError {
     Pictures(#[from] serde_json::Error),
 }
 
-/// Writes `out/index.html`, atomically, and returns its path.
+/// Where the pictures' files are, beside the page.
+const PICTURES: &str = "pictures";
+
+/// Writes `out/index.html` and `out/pictures/`, each file atomically, and returns the page's path.
 ///
 /// # Errors
 /// [`ReportError`]; an older page is kept then.
-pub fn write_page(runs: &[Run], out: &Path) -> Result<PathBuf, ReportError> {
-    let html = render(runs)?;
+///
+/// # Panics
+/// If there are no subjects, or one without runs.
+pub fn write_page(subjects: &[Subject], out: &Path) -> Result<PathBuf, ReportError> {
+    let subjects = Subjects::new(subjects);
+    let sections = sections(&subjects);
+    let html = render(&subjects, &sections)?;
+    let pictures = out.join(PICTURES);
+    fs::create_dir_all(&pictures)
+        .map_err(|source| ReportError::Write { path: pictures.clone(), source })?;
+    for Panel { picture, .. } in panels(&sections) {
+        write(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
+        write(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
+    }
     let path = out.join("index.html");
-    let partial = out.join("index.html.partial");
-    let write = || -> io::Result<()> {
-        fs::create_dir_all(out)?;
-        fs::write(&partial, html)?;
-        fs::rename(&partial, &path)
-    };
-    write().map_err(|source| {
+    write(&path, &html)?;
+    Ok(path)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ReportError> {
+    let partial = path.with_added_extension("partial");
+    fs::write(&partial, text).and_then(|()| fs::rename(&partial, path)).map_err(|source| {
         // What is left of a failed attempt only takes space.
         let _ = fs::remove_file(&partial);
-        ReportError::Write { path: path.clone(), source }
-    })?;
-    Ok(path)
+        ReportError::Write { path: path.to_owned(), source }
+    })
+}
+
+fn panels(sections: &[Section]) -> impl Iterator<Item = &Panel> {
+    sections.iter().flat_map(|section| &section.views).flat_map(|view| &view.panels)
 }
 
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page {
+struct Page<'a> {
+    kind: String,
     title: String,
     /// Whether what the title names is simulated.
     simulated_title: bool,
     has_simulated: bool,
     several: bool,
-    runs: Vec<RunPart>,
-    views: Vec<ViewPart>,
-    figures: Vec<FigurePart>,
+    lead: String,
+    subjects: Vec<SubjectPart>,
+    sections: &'a [Section],
+    specification: Table,
     style: &'static str,
     /// The pictures, as JSON that cannot end its script element.
     pictures: String,
@@ -71,77 +94,92 @@ struct Page {
     script: &'static str,
 }
 
-/// Seconds that a log axis would silently leave out are drawn, and this says how.
-const DEAD: &str = " Triangles at the bottom are seconds in which nothing completed.";
-
-/// What the page says of one run.
-struct RunPart {
-    label: String,
+/// What the page says of one drive.
+struct SubjectPart {
+    name: String,
     simulated: bool,
-    status: String,
-    is_complete: bool,
-    verdict: String,
     warnings: Vec<String>,
-    details: Vec<(&'static str, String)>,
+    verdict: Vec<Sentence>,
+    runs: Vec<RunPart>,
 }
 
-/// A section with one picture for each run shown.
-struct ViewPart {
-    id: &'static str,
+/// What was run, for somebody who wants to do it again.
+struct RunPart {
     title: String,
-    text: &'static str,
-    /// What the orange triangles of this picture are, if it may have any.
-    dead: &'static str,
+    details: Vec<(String, String)>,
 }
 
-/// A row of the numbers table.
-struct FigurePart {
-    name: &'static str,
-    meaning: &'static str,
-    values: Vec<String>,
+impl Page<'_> {
+    /// The attributes by which the buttons find what to hide.
+    fn place(&self, place: &Place) -> String {
+        let attribute = |name: &str, value: Option<usize>| {
+            value.map_or_else(String::new, |value| format!(" data-{name}=\"{value}\""))
+        };
+        attribute("subject", place.subject) + &attribute("setting", place.setting)
+    }
+
+    fn is_simulated(&self, place: &Place) -> bool {
+        place.subject.is_some_and(|subject| self.subjects[subject].simulated)
+    }
 }
 
-/// What the page's script gets of one run.
-#[derive(Serialize)]
-struct RunPictures {
-    label: String,
-    simulated: bool,
-    pictures: Vec<Picture>,
-}
-
-fn render(runs: &[Run]) -> Result<String, ReportError> {
-    let ranges = Ranges::of(runs);
-    let labels = labels(runs);
-    let pictures: Vec<RunPictures> = runs
-        .iter()
-        .zip(&labels)
-        .map(|(run, label)| RunPictures {
-            label: label.clone(),
-            simulated: run.is_simulated(),
-            pictures: pictures(run, &ranges),
+fn render(subjects: &Subjects<'_>, sections: &[Section]) -> Result<String, ReportError> {
+    let figures: Vec<Value> = panels(sections)
+        .map(|panel| {
+            let mut figure = figure(&panel.picture);
+            figure["id"] = json!(panel.picture.id);
+            figure
         })
         .collect();
+    let all = subjects.all;
     let page = Page {
-        title: title(runs),
-        simulated_title: matches!(runs, [run] if run.is_simulated()),
-        has_simulated: runs.iter().any(Run::is_simulated),
-        several: runs.len() > 1,
-        runs: runs.iter().zip(labels).map(|(run, label)| run_part(run, label)).collect(),
-        views: views(runs, &ranges),
-        figures: FIGURES.iter().map(|figure| figure_part(figure, runs)).collect(),
+        kind: kind(all),
+        title: title(subjects),
+        simulated_title: matches!(all, [subject] if subject.is_simulated()),
+        has_simulated: all.iter().any(Subject::is_simulated),
+        several: subjects.is_comparison(),
+        lead: lead(all),
+        subjects: (0..all.len()).map(|index| subject_part(subjects, index)).collect(),
+        sections,
+        specification: specification::table(subjects),
         style: include_str!("../templates/page.css"),
-        pictures: serde_json::to_string(&pictures)?.replace('<', "\\u003c"),
+        pictures: serde_json::to_string(&figures)?.replace('<', "\\u003c"),
         plotly: plotly_script(),
         script: include_str!("../templates/page.js"),
     };
     Ok(page.render()?)
 }
 
-fn title(runs: &[Run]) -> String {
-    match runs {
-        [run] => run.label(),
-        runs => format!("{} runs compared", runs.len()),
+/// The test, or what several of them make up.
+fn kind(subjects: &[Subject]) -> String {
+    let runs = || subjects.iter().flat_map(|subject| &subject.runs);
+    let is_run = |name: &&str| runs().any(|run| run.record.plan.name() == *name);
+    let tests: Vec<&str> = TESTS.iter().map(|test| test.name).filter(is_run).collect();
+    match (&tests[..], subjects) {
+        ([test], _) => (*test).to_owned(),
+        (_, [_]) => "review".to_owned(),
+        _ => "comparison".to_owned(),
     }
+}
+
+fn title(subjects: &Subjects<'_>) -> String {
+    match subjects.all {
+        [_] => subjects.name(0).to_owned(),
+        all if all.iter().all(|one| one.drive().model == all[0].drive().model) => {
+            format!("{}: {} runs compared", all[0].drive().model, all.len())
+        }
+        all => format!("{} drives compared", all.len()),
+    }
+}
+
+fn lead(subjects: &[Subject]) -> String {
+    let [subject] = subjects else {
+        return "Every drive was given the same load. Pictures side by side have the same axes."
+            .to_owned();
+    };
+    let record = &subject.runs[0].record;
+    let day = record.started.get(..10).unwrap_or(&record.started);
+    format!("{}, {}, tested on {day}.", record.drive.capacity, record.drive.kind)
 }
 
 /// The plotting library alone; what the crate offers for offline use also brings a formula
@@ -153,150 +191,35 @@ fn plotly_script() -> String {
     sources[..end].to_owned()
 }
 
-fn run_part(run: &Run, label: String) -> RunPart {
-    RunPart {
-        label,
-        simulated: run.is_simulated(),
-        status: run.status(),
-        is_complete: run.record.status == writecliff_suite::Status::Complete,
-        verdict: verdict(run),
-        warnings: run.record.warnings.iter().map(ToString::to_string).collect(),
-        details: details(run),
+fn subject_part(subjects: &Subjects<'_>, index: usize) -> SubjectPart {
+    let subject = &subjects.all[index];
+    let run_part = |run: &crate::Run| RunPart {
+        title: format!("{}: {}", run.name(), run.status()),
+        details: run.details(),
+    };
+    SubjectPart {
+        name: subjects.name(index).to_owned(),
+        simulated: subject.is_simulated(),
+        warnings: warnings(subject),
+        verdict: sentences(subject),
+        runs: subject.runs.iter().map(run_part).collect(),
     }
 }
 
-/// The result in one or two plain sentences.
-fn verdict(run: &Run) -> String {
-    let Some(outcome) = run.outcome() else {
-        return "The run ended before its first second of random writes: there are no figures."
-            .to_owned();
-    };
-    let steady = &outcome.steady_iops;
-    let cliff = match outcome.cliff_s {
-        Some(second) => format!(
-            "{} for {}, then the write cliff.",
-            number::iops(outcome.fresh_iops),
-            number::seconds(f64::from(second))
-        ),
-        None => format!("{} fresh, and no write cliff.", number::iops(outcome.fresh_iops)),
-    };
-    format!(
-        "{cliff} Steady: {} on average, {} in the worst second ({} of the average).",
-        number::iops(steady.mean),
-        number::thousands(steady.floor),
-        number::percent(outcome.floor_to_mean)
-    )
-}
-
-fn details(run: &Run) -> Vec<(&'static str, String)> {
-    let (record, plan, drive) = (&run.record, run.plan(), &run.record.drive);
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
-    let purge = record.purge.map_or_else(
-        || "none".to_owned(),
-        |purge| match purge.sampled {
-            0 => purge.how.describe().to_owned(),
-            sampled => format!(
-                "{}; {} of {sampled} places read back still held data",
-                purge.how.describe(),
-                purge.still_readable
-            ),
-        },
-    );
-    vec![
-        ("Drive", format!("{} ({})", drive.model, drive.kind)),
-        ("Address", drive.address.clone()),
-        ("Serial", text(&drive.serial)),
-        ("Firmware", text(&drive.firmware)),
-        (
-            "Capacity",
-            format!("{} ({} bytes)", drive.capacity, number::thousands(drive.capacity.0 as f64)),
-        ),
-        (
-            "Sectors",
-            format!(
-                "{} logical, {} physical",
-                drive.lba_size.exact(),
-                drive.physical_block_size.exact()
-            ),
-        ),
-        ("Scheduler", text(&drive.scheduler)),
-        ("Test", format!("{}: {}", record.plan.name(), run.method())),
-        ("Spare area left", format!("{} % of the LBAs untouched", plan.spare_percent)),
-        ("Fill", format!("{} at QD{}", plan.fill_block.exact(), plan.fill_queue_depth)),
-        ("Seed", plan.seed.to_string()),
-        ("Purge", purge),
-        ("Started", record.started.clone()),
-        (
-            "Host",
-            format!(
-                "{}, {} × {}",
-                record.host.kernel, record.host.processors, record.host.processor
-            ),
-        ),
-        ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
-        ("Data", data(run)),
-    ]
-}
-
-/// Where everything that was recorded is to be found.
-fn data(run: &Run) -> String {
-    let is_cut_off = run.path.join("journal.jsonl").exists();
-    let files = match (is_cut_off, run.plan().every_io) {
-        (false, false) => "run.json, series.parquet and histograms.parquet",
-        (false, true) => "run.json, series.parquet, histograms.parquet and ios.parquet",
-        (true, false) => "run.json and journal.jsonl",
-        (true, true) => "run.json, journal.jsonl and ios.journal",
-    };
-    format!("{files} in {}", run.path.display())
-}
-
-fn views(runs: &[Run], ranges: &Ranges) -> Vec<ViewPart> {
-    let steady = number::seconds(ranges.steady_from);
-    let thinned = runs.iter().any(is_thinned);
-    let shown = View::ALL.into_iter().filter(|v| *v != View::Inside || runs.iter().any(tells));
-    shown
-        .map(|view| {
-            let (title, text) = match view {
-                View::Whole if thinned => (
-                    "The whole run".to_owned(),
-                    "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
-                ),
-                View::Whole => (
-                    "The whole run".to_owned(),
-                    "Every dot is one second. Logarithmic: each line is ten times the one below.",
-                ),
-                View::SteadyLog => (
-                    format!("Steady state, from {steady}"),
-                    "The same seconds, closer. Logarithmic.",
-                ),
-                View::SteadyLinear => (
-                    format!("Steady state, from {steady}, linear"),
-                    "A steady drive is a thin band. Look at the lowest dots, not at the middle.",
-                ),
-                View::Latency => (
-                    "Latency".to_owned(),
-                    "Service time of the writes of each second. Logarithmic.",
-                ),
-                View::Inside => (
-                    "Write amplification".to_owned(),
-                    "NAND writes per host write, as the drive itself counts them.",
-                ),
-            };
-            let shows_iops = matches!(view, View::Whole | View::SteadyLog | View::SteadyLinear);
-            let dead = if shows_iops && ranges.has_dead { DEAD } else { "" };
-            ViewPart { id: view.id(), title, text, dead }
-        })
-        .collect()
-}
-
-fn figure_part(figure: &crate::figures::Figure, runs: &[Run]) -> FigurePart {
-    let value = |run: &Run| match run.outcome() {
-        Some(outcome) => (figure.value)(outcome),
-        None => NONE.to_owned(),
-    };
-    FigurePart {
-        name: figure.name,
-        meaning: figure.meaning,
-        values: runs.iter().map(value).collect(),
+/// Every doubt once, with the tests that it is about if there are several.
+fn warnings(subject: &Subject) -> Vec<String> {
+    let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
+    for run in &subject.runs {
+        let incomplete = (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
+        let of_run = run.record.warnings.iter().map(ToString::to_string);
+        for doubt in incomplete.into_iter().chain(of_run) {
+            match doubts.iter_mut().find(|(said, _)| *said == doubt) {
+                Some((_, tests)) => tests.push(run.name()),
+                None => doubts.push((doubt, vec![run.name()])),
+            }
+        }
     }
+    let several = subject.runs.len() > 1;
+    let of = |tests: Vec<String>| if several { format!("({}) ", tests.join("; ")) } else { String::new() };
+    doubts.into_iter().map(|(doubt, tests)| of(tests) + &doubt).collect()
 }

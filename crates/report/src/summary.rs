@@ -1,25 +1,34 @@
 //! The result in a terminal: read in ten seconds.
 
-use crate::figures::{FIGURES, NONE};
-use crate::{Run, labels};
+use crate::section::Table;
+use crate::sections::sections;
+use crate::subject::{Subject, Subjects};
+use crate::Run;
 
 const LINE: usize = 80;
 
-/// What was done, doubts, then the figures with a column for each run. Plain text.
-pub fn summary(runs: &[Run]) -> String {
+/// What was done, doubts, then the figures with a column for each drive and setting. Plain text.
+///
+/// # Panics
+/// If there are no subjects, or one without runs.
+pub fn summary(subjects: &[Subject]) -> String {
+    let subjects = Subjects::new(subjects);
     let mut text = String::new();
-    for (index, (run, label)) in runs.iter().zip(labels(runs)).enumerate() {
-        let number = if runs.len() > 1 { format!("[{}] ", index + 1) } else { String::new() };
-        text += &heading(&format!("{number}{label}"), run);
+    for (index, run) in subjects.runs() {
+        text += &heading(&subjects, index, run);
     }
-    text.push('\n');
-    text += &table(runs);
+    for section in sections(&subjects) {
+        for table in &section.tables {
+            text.push('\n');
+            text += &table_text(table);
+        }
+    }
     text
 }
 
-fn heading(label: &str, run: &Run) -> String {
+fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
     let simulated = if run.is_simulated() { " (SIMULATED)" } else { "" };
-    let title = format!("{label}{simulated}: {}, {}", run.record.plan.name(), run.status());
+    let title = format!("{}{simulated}: {}, {}", subjects.name(index), run.name(), run.status());
     let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
     for warning in &run.record.warnings {
@@ -28,33 +37,37 @@ fn heading(label: &str, run: &Run) -> String {
     text
 }
 
-fn table(runs: &[Run]) -> String {
-    let columns: Vec<Vec<String>> =
-        runs.iter().enumerate().map(|(i, run)| column(i, run)).collect();
-    let width = |cells: &Vec<String>| cells.iter().map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = columns.iter().map(|cells| width(cells).unwrap_or(0)).collect();
-    let first_row = usize::from(runs.len() == 1);
+/// Columns are numbered, and the numbers explained, where names would be too long to stand above.
+fn table_text(table: &Table) -> String {
+    let several = table.columns.len() > 1;
+    let heads: Vec<String> = (1..=table.columns.len()).map(|n| format!("[{n}]")).collect();
     let mut text = String::new();
-    for row in first_row..=FIGURES.len() {
-        let name = if row == 0 { "" } else { FIGURES[row - 1].name };
-        let mut line = format!("  {name:<20}");
-        for (cells, width) in columns.iter().zip(&widths) {
-            line += &format!("  {:>width$}", cells[row]);
+    if several {
+        for (head, column) in heads.iter().zip(&table.columns) {
+            text += &wrapped("  ", &format!("{head} {}", column.name));
         }
-        text += line.trim_end();
-        text.push('\n');
+    }
+    let width = |column: usize| {
+        let cells = table.rows.iter().map(|row| row.values[column].chars().count());
+        cells.chain([heads[column].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let names = table.rows.iter().map(|row| row.name.chars().count());
+    let first = names.chain([20]).max().unwrap_or(20);
+    let line = |name: &str, values: &[String]| {
+        let mut line = format!("  {name:<first$}");
+        for (value, width) in values.iter().zip(&widths) {
+            line += &format!("  {value:>width$}");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    if several {
+        text += &line("", &heads);
+    }
+    for row in &table.rows {
+        text += &line(&row.name, &row.values);
     }
     text
-}
-
-/// The number that stands before the run's name above the table, and its values.
-fn column(index: usize, run: &Run) -> Vec<String> {
-    let head = format!("[{}]", index + 1);
-    let values = FIGURES.iter().map(|figure| match run.outcome() {
-        Some(outcome) => (figure.value)(outcome),
-        None => NONE.to_owned(),
-    });
-    std::iter::once(head).chain(values).collect()
 }
 
 /// A paragraph of at most [`LINE`] columns, its first line led by `lead`.

@@ -1,16 +1,23 @@
-// Draws the pictures of the runs that are chosen, on axes that are the same for all of them.
+// Draws the pictures of the drives and settings that are chosen.
 "use strict";
 (() => {
-  const runs = JSON.parse(document.getElementById("pictures").textContent);
-  const buttons = [...document.querySelectorAll(".switch button")];
-  const config = { displayModeBar: false, responsive: true };
-  let chosen = runs.map((_, index) => index);
+  const pictures = JSON.parse(document.getElementById("pictures").textContent);
+  const plots = [...document.querySelectorAll(".plot")];
+  const buttons = [...document.querySelectorAll("button[data-choose]")];
+  const choosable = [...document.querySelectorAll("main [data-subject], main [data-setting]")];
+  const chosen = { subject: "all", setting: "all" };
+  const waiting = new Set();
 
-  function themed(layout) {
+  function themed(picture) {
     const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(name).trim();
     const axis = (own) => ({ ...own, gridcolor: colour("--line"), linecolor: colour("--line"), tickcolor: colour("--line"), fixedrange: window.innerWidth < 600 });
-    return {
+    const { data, layout } = structuredClone(picture);
+    for (const trace of data) {
+      // Shares in percent; each colour stands for ten times the share of the one before.
+      if (trace.type === "heatmap") trace.colorscale = [0, 1e-4, 1e-3, 1e-2, 0.1, 1].map((share, step) => [share, colour(`--heat-${Math.max(step, 1)}`)]);
+    }
+    return [data, {
       ...layout,
       xaxis: axis(layout.xaxis),
       yaxis: axis(layout.yaxis),
@@ -18,57 +25,48 @@
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       autosize: true,
-    };
+    }];
   }
 
-  function figure(run) {
-    const element = document.createElement("figure");
-    if (runs.length > 1) {
-      const caption = document.createElement("figcaption");
-      caption.textContent = run.label;
-      if (run.simulated) {
-        const mark = document.createElement("span");
-        mark.className = "mark";
-        mark.textContent = "simulated";
-        caption.append(" ", mark);
-      }
-      element.append(caption);
+  function draw(plot) {
+    waiting.delete(plot);
+    const picture = pictures.find((one) => one.id === plot.dataset.picture);
+    Plotly.react(plot, ...themed(picture), { displayModeBar: false, responsive: true });
+  }
+
+  // One picture at a time, so that the page can be read while the others are drawn.
+  function drawNext() {
+    const next = plots.find((plot) => waiting.has(plot) && plot.offsetParent);
+    if (!next) return;
+    draw(next);
+    setTimeout(drawNext);
+  }
+
+  function drawAll() {
+    plots.forEach((plot) => waiting.add(plot));
+    drawNext();
+  }
+
+  function choose(kind, value) {
+    chosen[kind] = value;
+    for (const button of buttons) {
+      if (button.dataset.choose === kind) button.setAttribute("aria-pressed", String(button.dataset.value === value));
     }
-    const plot = document.createElement("div");
-    element.append(plot);
-    return [element, plot];
-  }
-
-  function draw() {
-    for (const view of document.querySelectorAll(".plots")) {
-      view.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
-      view.replaceChildren();
-      const waiting = [];
-      for (const index of chosen) {
-        const picture = runs[index].pictures.find((one) => "view-" + one.view === view.id);
-        if (!picture) continue;
-        const [element, plot] = figure(runs[index]);
-        view.append(element);
-        plot.setAttribute("aria-label", runs[index].label);
-        waiting.push([plot, picture]);
-      }
-      // Only now, with all of them in place, is each one as wide as it will be.
-      for (const [plot, picture] of waiting) {
-        Plotly.newPlot(plot, picture.data, themed(structuredClone(picture.layout)), config);
-      }
+    const isShown = (kind, own) => own === undefined || chosen[kind] === "all" || chosen[kind] === own;
+    for (const part of choosable) {
+      part.hidden = !isShown("subject", part.dataset.subject) || !isShown("setting", part.dataset.setting);
     }
-  }
-
-  function choose(which) {
-    chosen = which === "all" ? runs.map((_, index) => index) : [Number(which)];
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.run === which));
-    for (const part of document.querySelectorAll("main [data-run]:not(button)")) {
-      part.hidden = !chosen.includes(Number(part.dataset.run));
+    for (const view of document.querySelectorAll(".view")) {
+      view.classList.toggle("empty", !view.querySelector("figure:not([hidden])"));
     }
-    draw();
+    drawAll();
   }
 
-  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.run));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  draw();
+  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.choose, button.dataset.value));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  // Paper has a width of its own, and shows what was not drawn yet.
+  window.addEventListener("beforeprint", () => {
+    for (const plot of plots.filter((plot) => plot.offsetParent)) draw(plot);
+  });
+  drawAll();
 })();

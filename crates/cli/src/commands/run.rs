@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use writecliff_report::{Run, summary, write_page};
+use writecliff_report::{Subject, summary, write_page};
 use writecliff_suite::{Plan, Status, TESTS, consistency};
 
 use super::print;
@@ -37,12 +37,12 @@ pub(crate) fn run(test: &str, drive: &DriveName, options: &RunOptions) -> Result
     live.end();
 
     let record = ended?;
-    let runs = [Run::open(&path)?];
-    let page = write_page(&runs, &path.join("report"))?;
+    let subjects = [Subject::open(&path)?];
+    let page = write_page(&subjects, &path.join("report"))?;
     if options.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()))?;
     } else {
-        print(&format!("{}\nReport: {}\n", summary(&runs), page.display()))?;
+        print(&format!("{}\nReport: {}\n", summary(&subjects), page.display()))?;
     }
     match record.status {
         Status::Interrupted => Err(CliError::Interrupted),

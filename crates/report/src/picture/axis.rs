@@ -1,0 +1,162 @@
+//! Axes with ticks as a person would choose them, the same on the page and in the files.
+
+/// How values become places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Linear,
+    Log,
+    /// Values are the places 0, 1, 2, ... of names.
+    Names,
+}
+
+/// One axis of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Axis {
+    /// What is counted and its unit; also the name of its CSV column.
+    pub(crate) title: String,
+    pub(crate) scale: Scale,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// From zero to a round number not below `highest`.
+    pub(crate) fn linear(title: &str, highest: f64) -> Self {
+        let top = nice_top(highest);
+        let ticks = (0..=4).map(|quarter| top * f64::from(quarter) / 4.0);
+        let ticks = ticks.map(|value| (value, short(value))).collect();
+        Self { title: title.to_owned(), scale: Scale::Linear, from: 0.0, to: top, ticks }
+    }
+
+    /// From one time to another, with a little room on either side.
+    pub(crate) fn time(title: &str, from: f64, to: f64) -> Self {
+        let step = nice_step((to - from) / 4.0);
+        let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
+        let ticks = (first..=last).map(|index| index as f64 * step);
+        let ticks = ticks.map(|value| (value, plain(value))).collect();
+        let margin = (to - from) * 0.01;
+        let (from, to) = (from - margin, to + margin);
+        Self { title: title.to_owned(), scale: Scale::Linear, from, to, ticks }
+    }
+
+    /// Whole decades around `lowest` to `highest`, each called by `name`. With `zero`, one decade
+    /// more at the bottom that stands for zero.
+    pub(crate) fn decades(
+        title: &str,
+        (lowest, highest): (f64, f64),
+        zero: bool,
+        name: fn(f64) -> String,
+    ) -> Self {
+        let low = lowest.log10().floor() as i32 - i32::from(zero);
+        let high = (highest.log10().ceil() as i32).max(low + 1);
+        let mut ticks: Vec<_> = (low..=high).map(|n| (pow10(n), name(pow10(n)))).collect();
+        if zero {
+            "0".clone_into(&mut ticks[0].1);
+        }
+        let (from, to) = (pow10(low), pow10(high));
+        Self { title: title.to_owned(), scale: Scale::Log, from, to, ticks }
+    }
+
+    /// Ratios from one upwards, logarithmic.
+    pub(crate) fn ratio(title: &str, highest: f64) -> Self {
+        let all = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+        let to = highest * 1.15;
+        let ticks = all.into_iter().filter(|tick| *tick <= to).map(|tick| (tick, short(tick)));
+        let (title, ticks) = (title.to_owned(), ticks.collect());
+        Self { title, scale: Scale::Log, from: 0.87, to, ticks }
+    }
+
+    /// One place for each name, in order.
+    pub(crate) fn names(title: &str, names: Vec<String>) -> Self {
+        let to = names.len() as f64 - 0.5;
+        let ticks = names.into_iter().enumerate().map(|(index, name)| (index as f64, name));
+        let ticks = ticks.collect();
+        Self { title: title.to_owned(), scale: Scale::Names, from: -0.5, to, ticks }
+    }
+
+    /// Where a value lies, 0 to 1 from one end to the other.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Log => (value / self.from).log10() / (self.to / self.from).log10(),
+            Scale::Linear | Scale::Names => (value - self.from) / (self.to - self.from),
+        }
+    }
+
+    /// Where zeros are drawn that the axis cannot show.
+    pub(crate) fn bottom(&self) -> f64 {
+        match self.scale {
+            Scale::Log => self.from * 10f64.powf(0.15),
+            Scale::Linear | Scale::Names => self.from,
+        }
+    }
+}
+
+/// The next of 1, 2, 4, 6 or 8 times a power of ten: quarters of it are round.
+fn nice_top(highest: f64) -> f64 {
+    let decade = 10f64.powf(highest.max(1e-9).log10().floor());
+    let steps = [1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    steps.iter().map(|step| step * decade).find(|top| *top >= highest).unwrap_or(10.0 * decade)
+}
+
+/// The 1, 2 or 5 times a power of ten nearest below `step`.
+fn nice_step(step: f64) -> f64 {
+    let decade = 10f64.powf(step.max(1e-9).log10().floor());
+    [5.0, 2.0].into_iter().map(|n| n * decade).find(|nice| *nice <= step).unwrap_or(decade)
+}
+
+/// `500`, `1K`, `1.5K`, `100K`, `1M`.
+pub(crate) fn short(value: f64) -> String {
+    match value {
+        1e6.. => format!("{}M", plain(value / 1e6)),
+        1e3.. => format!("{}K", plain(value / 1e3)),
+        _ => plain(value),
+    }
+}
+
+/// At most two decimals, none that are zero.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `10 µs`, from nanoseconds.
+pub(crate) fn latency(nanos: f64) -> String {
+    match nanos {
+        1e9.. => format!("{} s", plain(nanos / 1e9)),
+        1e6.. => format!("{} ms", plain(nanos / 1e6)),
+        1e3.. => format!("{} µs", plain(nanos / 1e3)),
+        _ => format!("{} ns", plain(nanos)),
+    }
+}
+
+fn pow10(exponent: i32) -> f64 {
+    10f64.powi(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        let tops = [1.0, 1.1, 39_999.0, 40_000.0, 41_000.0, 99_000.0, 0.031];
+        let expected = [1.0, 1.2, 40_000.0, 40_000.0, 50_000.0, 100_000.0, 0.04];
+        assert_eq!(tops.map(nice_top), expected);
+        assert_eq!([0.5, 500.0, 1500.0, 1e5, 1e6].map(short), ["0.5", "500", "1.5K", "100K", "1M"]);
+        assert_eq!([100.0, 1e4, 1e7, 1e9].map(latency), ["100 ns", "10 µs", "10 ms", "1 s"]);
+        assert_eq!([0.3, 500.0, 150.0].map(nice_step), [0.2, 500.0, 100.0]);
+    }
+
+    #[test]
+    fn values_lie_where_their_scale_puts_them() {
+        let decades = Axis::decades("IOPS", (120.0, 50_000.0), true, short);
+        assert_eq!((decades.from, decades.to), (10.0, 100_000.0));
+        assert_eq!(decades.ticks[0].1, "0");
+        assert!((decades.place(1000.0) - 0.5).abs() < 1e-9);
+        let time = Axis::time("seconds", 1400.0, 2000.0);
+        let ticks: Vec<f64> = time.ticks.iter().map(|tick| tick.0).collect();
+        assert_eq!(ticks, [1400.0, 1500.0, 1600.0, 1700.0, 1800.0, 1900.0, 2000.0]);
+        assert_eq!(Axis::names("size", vec!["a".into(), "b".into()]).place(0.5), 0.5);
+    }
+}

@@ -1,0 +1,90 @@
+//! A picture's data as CSV: every value, also of those that are not drawn.
+
+use super::{Axis, Bar, Heat, Picture, Points, Scale, Trace};
+
+/// Points: a row for each x, a column for each trace. Bars: a row each. Heat maps: a row for each
+/// cell that is not empty.
+pub(crate) fn csv(picture: &Picture) -> String {
+    match picture.traces.first() {
+        Some(Trace::Bars(bars)) => bars_csv(picture, bars),
+        Some(Trace::Heat(heat)) => heat_csv(picture, heat),
+        Some(Trace::Points(_)) | None => points_csv(picture),
+    }
+}
+
+fn points_csv(picture: &Picture) -> String {
+    let traces: Vec<&Points> = picture.named().collect();
+    let mut text = field(&picture.x.title);
+    for trace in &traces {
+        text += ",";
+        text += &field(&trace.name);
+    }
+    text.push('\n');
+    let mut xs: Vec<f64> = traces.iter().flat_map(|t| t.points.iter().map(|p| p.0)).collect();
+    xs.sort_by(f64::total_cmp);
+    xs.dedup();
+    let mut rest: Vec<&[(f64, f64)]> = traces.iter().map(|trace| &trace.points[..]).collect();
+    for x in xs {
+        text += &place(&picture.x, x);
+        for points in &mut rest {
+            text.push(',');
+            if let Some((_, y)) = points.first().filter(|point| point.0 == x) {
+                text += &y.to_string();
+                *points = &points[1..];
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
+    let mut text = format!("{},{}\n", field(&picture.y.title), field(&picture.x.title));
+    for bar in bars {
+        text += &format!("{},{}\n", field(&bar.name), bar.value);
+    }
+    text
+}
+
+fn heat_csv(picture: &Picture, heat: &Heat) -> String {
+    let (x, y) = (&picture.x.title, &picture.y.title);
+    let head = [format!("{x} from"), format!("{x} to"), format!("{y} from"), format!("{y} to")];
+    let mut text = head.map(|name| field(&name)).join(",") + ",percent\n";
+    for (column, x) in heat.columns.iter().zip(heat.x_edges.windows(2)) {
+        for (share, y) in column.iter().zip(heat.y_edges.windows(2)) {
+            if *share > 0.0 {
+                text += &format!("{},{},{},{},{share}\n", x[0], x[1], y[0].round(), y[1].round());
+            }
+        }
+    }
+    text
+}
+
+fn place(axis: &Axis, value: f64) -> String {
+    let name = axis.ticks.iter().find(|(at, _)| axis.scale == Scale::Names && *at == value);
+    name.map_or_else(|| value.to_string(), |(_, name)| field(name))
+}
+
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BLUE, GREEN};
+    use super::*;
+
+    #[test]
+    fn traces_are_joined_by_their_x() {
+        let x = Axis::names("size", vec!["4KiB".into(), "8KiB".into(), "a \"b\", c".into()]);
+        let y = Axis::linear("MB/s", 10.0);
+        let one = Points::line("read", BLUE, vec![(0.0, 1.0), (2.0, 3.5)]);
+        let two = Points::line("write", GREEN, vec![(0.0, 2.0), (1.0, 9.0)]);
+        let picture = Picture::new("id".into(), "title".into(), x, y, vec![one, two]);
+        let expected = "size,read,write\n4KiB,1,2\n8KiB,,9\n\"a \"\"b\"\", c\",3.5,\n";
+        assert_eq!(csv(&picture), expected);
+    }
+}

@@ -1,0 +1,154 @@
+//! A picture as plain data: axes, traces and marks, from which the page's figure, the SVG file and
+//! the CSV file are all made.
+//!
+//! It holds every value there is; only what is drawn is thinned. Values of a logarithmic axis may
+//! be zero: they are drawn as triangles at its bottom.
+
+mod axis;
+mod csv;
+mod plotly;
+mod svg;
+mod thin;
+
+pub(crate) use axis::{Axis, Scale, latency, short};
+pub(crate) use csv::csv;
+pub(crate) use plotly::figure;
+pub(crate) use svg::svg;
+pub(crate) use thin::is_thinned;
+
+/// Colours after Okabe and Ito that stand out on light and dark: told apart by colour-blind eyes.
+pub(crate) const BLUE: &str = "#2b7bba";
+pub(crate) const ORANGE: &str = "#d55e00";
+pub(crate) const GREEN: &str = "#009e73";
+pub(crate) const PURPLE: &str = "#aa6fc9";
+pub(crate) const GREY: &str = "#808080";
+
+/// The colours of drives that share a picture, in order.
+const DRIVES: [&str; 8] =
+    [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
+
+/// The colour of the drive with this index.
+pub(crate) fn drive_colour(index: usize) -> &'static str {
+    DRIVES[index % DRIVES.len()]
+}
+
+/// What is drawn, and on what axes.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture {
+    /// Unique in a report: the name of its files.
+    pub(crate) id: String,
+    /// What it shows of which drive, standing alone.
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) traces: Vec<Trace>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// One thing drawn.
+#[derive(Debug, Clone)]
+pub(crate) enum Trace {
+    Points(Points),
+    /// Lying bars from the left edge, the first at the top; their x axis begins at zero.
+    Bars(Vec<Bar>),
+    Heat(Heat),
+}
+
+/// Points, or the lines between them.
+#[derive(Debug, Clone)]
+pub(crate) struct Points {
+    pub(crate) name: String,
+    pub(crate) colour: &'static str,
+    pub(crate) look: Look,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// How points are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Small dots: one of very many.
+    Dots,
+    /// A line with a dot at each point.
+    Line,
+    /// A line that goes on level until the next point: something that holds from then on.
+    Steps,
+}
+
+/// One bar; its name and its value in words stand above it.
+#[derive(Debug, Clone)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+    pub(crate) words: String,
+    pub(crate) colour: &'static str,
+}
+
+/// Cells between edges; a column holds shares of what happened in it, in percent.
+#[derive(Debug, Clone)]
+pub(crate) struct Heat {
+    pub(crate) x_edges: Vec<f64>,
+    pub(crate) y_edges: Vec<f64>,
+    /// By column, then row from the bottom; zero is not drawn.
+    pub(crate) columns: Vec<Vec<f64>>,
+}
+
+/// What points at a place of the picture.
+#[derive(Debug, Clone)]
+pub(crate) enum Mark {
+    /// An upright line with its name above.
+    Upright { at: f64, label: String },
+    /// A shaded span of the x axis; `label` is empty where there is no room for it.
+    Window { from: f64, to: f64, label: String },
+    /// Why there is nothing to see.
+    Nothing(String),
+}
+
+impl Picture {
+    /// A picture without marks.
+    pub(crate) fn new(id: String, title: String, x: Axis, y: Axis, traces: Vec<Trace>) -> Self {
+        Self { id, title, x, y, traces, marks: Vec::new() }
+    }
+
+    /// Bars, best first as given, on an axis from zero.
+    pub(crate) fn bars(id: String, title: String, quantity: &str, bars: Vec<Bar>) -> Self {
+        let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+        let names = bars.iter().map(|bar| bar.name.clone()).collect();
+        let (x, y) = (Axis::linear(quantity, highest), Axis::names("drive", names));
+        Self::new(id, title, x, y, vec![Trace::Bars(bars)])
+    }
+
+    /// Height on the page, in pixels, at any width.
+    pub(crate) fn height(&self) -> u32 {
+        match self.traces.first() {
+            Some(Trace::Bars(bars)) => 70 + 46 * bars.len() as u32,
+            _ => 360,
+        }
+    }
+
+    /// Whether its traces need to be told apart.
+    pub(crate) fn has_legend(&self) -> bool {
+        self.named().count() > 1
+    }
+
+    /// The traces that a legend names.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Points> {
+        self.traces.iter().filter_map(|trace| match trace {
+            Trace::Points(points) => Some(points),
+            Trace::Bars(_) | Trace::Heat(_) => None,
+        })
+    }
+
+    pub(crate) fn is_bars(&self) -> bool {
+        matches!(self.traces.first(), Some(Trace::Bars(_)))
+    }
+}
+
+impl Points {
+    pub(crate) fn dots(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Dots, points })
+    }
+
+    pub(crate) fn line(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Line, points })
+    }
+}

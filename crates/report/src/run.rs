@@ -1,0 +1,153 @@
+//! A run, read back, and how it is told in words.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use writecliff_device::DeviceKind;
+use writecliff_measure::{Recording, RunDirectoryError};
+use writecliff_suite::{Plan, RunRecord, Status};
+
+use crate::number;
+
+/// A run, read back.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its directory.
+    pub path: PathBuf,
+    /// What was asked of which drive, and the answer.
+    pub record: RunRecord,
+    /// Every second of it.
+    pub recording: Recording,
+}
+
+/// What stands for something that the drive or the run does not give.
+pub(crate) const NONE: &str = "–";
+
+/// What a run is called that leaves nothing to choose.
+const DEFAULT: &str = "Default";
+
+impl Run {
+    /// Reads a run's directory, whether the run has ended or was cut off.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`] with the file that is missing or damaged.
+    pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
+        let (record, recording) = writecliff_suite::open(path)?;
+        Ok(Self { path: path.to_owned(), record, recording })
+    }
+
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.record.drive.kind == DeviceKind::Simulated
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.record.status == Status::Complete
+    }
+
+    /// What sets it apart from other runs of its test on the same drive: the spare area.
+    pub(crate) fn setting(&self) -> String {
+        match &self.record.plan {
+            Plan::Consistency(plan) => spare_setting(plan.spare_percent),
+        }
+    }
+
+    /// The test and what sets the run apart: `consistency, 25 % spare`.
+    pub(crate) fn name(&self) -> String {
+        match (self.record.plan.name(), self.setting()) {
+            (name, setting) if setting == DEFAULT => name.to_owned(),
+            (name, setting) => format!("{name}, {setting}"),
+        }
+    }
+
+    /// How far it came, in words that follow a colon.
+    pub(crate) fn status(&self) -> String {
+        match &self.record.status {
+            Status::Running => "still running".to_owned(),
+            Status::Complete => "complete".to_owned(),
+            Status::Interrupted => "interrupted by the user".to_owned(),
+            Status::Failed { error } => format!("failed ({error})"),
+            Status::CutOff => "cut off before its end".to_owned(),
+        }
+    }
+
+    /// What was asked, in one line.
+    pub(crate) fn method(&self) -> String {
+        match &self.record.plan {
+            Plan::Consistency(plan) => format!(
+                "purge, sequential fill, then {} of {} random writes at QD{}",
+                number::seconds(plan.duration.as_secs_f64()),
+                plan.block.exact(),
+                plan.queue_depth,
+            ),
+        }
+    }
+
+    /// Everything that somebody needs to do it again.
+    pub(crate) fn details(&self) -> Vec<(String, String)> {
+        let (record, drive) = (&self.record, &self.record.drive);
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+        let bytes = number::thousands(drive.capacity.0 as f64);
+        let (logical, physical) = (drive.lba_size.exact(), drive.physical_block_size.exact());
+        let host = &record.host;
+        let mut details = vec![
+            ("Drive", format!("{} ({})", drive.model, drive.kind)),
+            ("Address", drive.address.clone()),
+            ("Serial", text(&drive.serial)),
+            ("Firmware", text(&drive.firmware)),
+            ("Capacity", format!("{} ({bytes} bytes)", drive.capacity)),
+            ("Sectors", format!("{logical} logical, {physical} physical")),
+            ("Scheduler", text(&drive.scheduler)),
+            ("Test", format!("{}: {}", record.plan.name(), self.method())),
+            ("Purge", self.purge()),
+            ("Started", record.started.clone()),
+            ("Host", format!("{}, {} × {}", host.kernel, host.processors, host.processor)),
+            ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
+            ("Data", self.data()),
+        ];
+        let plan = self.plan_in_words();
+        details.push(("Plan", plan));
+        details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn purge(&self) -> String {
+        let Some(purge) = self.record.purge else { return "none".to_owned() };
+        match purge.sampled {
+            0 => purge.how.describe().to_owned(),
+            sampled => format!(
+                "{}; {} of {sampled} places read back still held data",
+                purge.how.describe(),
+                purge.still_readable
+            ),
+        }
+    }
+
+    /// The plan as `run.json` has it: `duration 2000s, block 4KiB, ...`.
+    fn plan_in_words(&self) -> String {
+        let Ok(Value::Object(plan)) = serde_json::to_value(&self.record.plan) else {
+            return NONE.to_owned();
+        };
+        let parts = plan.iter().filter(|(key, _)| *key != "test").map(|(key, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("{} {value}", key.replace('_', " "))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Where everything that was recorded is to be found.
+    fn data(&self) -> String {
+        let is_cut_off = self.path.join("journal.jsonl").exists();
+        let every_io = ["ios.parquet", "ios.journal"].map(|name| self.path.join(name).exists());
+        let files = match (is_cut_off, every_io.contains(&true)) {
+            (false, false) => "run.json, series.parquet and histograms.parquet",
+            (false, true) => "run.json, series.parquet, histograms.parquet and ios.parquet",
+            (true, false) => "run.json and journal.jsonl",
+            (true, true) => "run.json, journal.jsonl and ios.journal",
+        };
+        format!("{files} in {}", self.path.display())
+    }
+}
+
+/// What a share of untouched LBAs is called: reviews say "default" for none.
+pub(crate) fn spare_setting(percent: f64) -> String {
+    if percent == 0.0 { DEFAULT.to_owned() } else { format!("{percent} % spare") }
+}

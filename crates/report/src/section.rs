@@ -1,0 +1,113 @@
+//! What the page shows of one test: pictures and tables over all drives that have it.
+
+use crate::picture::Picture;
+use crate::subject::Subjects;
+
+/// One test's part of the page.
+pub(crate) struct Section {
+    /// Its anchor.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) question: String,
+    /// The ways in which drives were set up, if there are several to choose from.
+    pub(crate) settings: Vec<String>,
+    pub(crate) views: Vec<View>,
+    pub(crate) tables: Vec<Table>,
+}
+
+/// A picture for each drive and setting on equal axes, or one for all of them.
+pub(crate) struct View {
+    /// Its anchor, unique in the page.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// How to read it.
+    pub(crate) text: String,
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// A picture and what it is of.
+pub(crate) struct Panel {
+    pub(crate) of: Place,
+    pub(crate) caption: Option<String>,
+    pub(crate) picture: Picture,
+}
+
+/// Rows of values in words.
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) text: String,
+    /// What the first column is, if that needs saying.
+    pub(crate) corner: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// The head of a column.
+pub(crate) struct Column {
+    pub(crate) of: Place,
+    pub(crate) name: String,
+}
+
+/// One value for each column, and what it means.
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) values: Vec<String>,
+    pub(crate) meaning: String,
+}
+
+/// What the buttons show and hide something by: a drive, and a setting of its section; neither
+/// for what is always shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    pub(crate) subject: Option<usize>,
+    pub(crate) setting: Option<usize>,
+}
+
+impl Place {
+    pub(crate) fn of(subject: usize) -> Self {
+        Self { subject: Some(subject), setting: None }
+    }
+}
+
+impl View {
+    /// One picture that shows all drives.
+    pub(crate) fn common(title: &str, text: &str, picture: Picture) -> Self {
+        let id = picture.id.clone();
+        let panels = vec![Panel { of: Place::default(), caption: None, picture }];
+        Self { id, title: title.to_owned(), text: text.to_owned(), panels }
+    }
+}
+
+impl Row {
+    pub(crate) fn new(name: &str, values: Vec<String>, meaning: &str) -> Self {
+        Self { name: name.to_owned(), values, meaning: meaning.to_owned() }
+    }
+}
+
+impl Table {
+    /// A column for each of these drives.
+    pub(crate) fn columns_of(
+        subjects: &Subjects<'_>,
+        which: impl IntoIterator<Item = usize>,
+    ) -> Vec<Column> {
+        let column = |index| Column { of: Place::of(index), name: subjects.name(index).to_owned() };
+        which.into_iter().map(column).collect()
+    }
+}
+
+/// `view`, and for one of several drives `view-2-crucial-m4-256gb`.
+pub(crate) fn picture_id(view: &str, subjects: &Subjects<'_>, index: usize) -> String {
+    if !subjects.is_comparison() {
+        return view.to_owned();
+    }
+    format!("{view}-{}-{}", index + 1, slug(&subjects.all[index].drive().model))
+}
+
+/// Lower-case letters and digits, dashes between them.
+pub(crate) fn slug(text: &str) -> String {
+    let separated: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' })
+        .collect();
+    separated.split_whitespace().collect::<Vec<_>>().join("-")
+}

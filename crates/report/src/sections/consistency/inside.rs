@@ -1,0 +1,49 @@
+//! What the drive does inside, if it tells: why the seconds are as they are.
+
+use super::seconds::{TIME, marks};
+use super::series::{Ranges, Series, view};
+use crate::picture::{Axis, GREEN, PURPLE, Picture, Points};
+use crate::section::View;
+use writecliff_measure::Sample;
+
+pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
+    let amplification = (
+        "amplification",
+        "Write amplification",
+        "NAND writes per host write, as the drive itself counts them.",
+    );
+    let free_blocks = (
+        "free-blocks",
+        "Free blocks",
+        "Blocks erased and ready to be written, in the unit that the drive allocates. The cliff \
+         is where they run out.",
+    );
+    let amplification = view(series, amplification, |one, id, title| {
+        let axis = Axis::ratio("NAND writes per host write", ranges.amplification);
+        let points = one.points(Sample::write_amplification);
+        picture(one, ranges, (id, title), axis, (PURPLE, points))
+    });
+    let free_blocks = view(series, free_blocks, |one, id, title| {
+        let axis = Axis::linear("free blocks", ranges.free_blocks);
+        let points = one.points(|sample| Some(sample.free_blocks? as f64));
+        picture(one, ranges, (id, title), axis, (GREEN, points))
+    });
+    amplification.into_iter().chain(free_blocks).collect()
+}
+
+fn picture(
+    one: &Series<'_>,
+    ranges: &Ranges,
+    (id, title): (String, String),
+    y: Axis,
+    (colour, points): (&'static str, Vec<(f64, f64)>),
+) -> Option<Picture> {
+    if points.is_empty() {
+        return None;
+    }
+    let x = Axis::time(TIME, 0.0, ranges.end);
+    let trace = Points::dots(&y.title, colour, points);
+    let mut picture = Picture::new(id, title, x, y, vec![trace]);
+    picture.marks = marks(one, 0.0, ranges.end);
+    Some(picture)
+}

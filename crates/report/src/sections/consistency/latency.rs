@@ -1,0 +1,81 @@
+//! How long the writes took: all of them as a heat map, and the percentiles of each second.
+
+use super::seconds::{TIME, marks};
+use super::series::{Ranges, Series, view};
+use crate::picture::{
+    Axis, BLUE, GREEN, Heat, ORANGE, PURPLE, Picture, Points, Trace, latency,
+};
+use crate::section::View;
+use writecliff_measure::Sample;
+
+/// Columns of a heat map at most: each is a few pixels wide on a large screen.
+const COLUMNS_MAX: usize = 250;
+/// Rows of a heat map: each is a few pixels high.
+const ROWS: usize = 60;
+
+const QUANTITY: &str = "service time, ns";
+
+pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
+    let heat_text = "Every write. The darker (on a dark page: the brighter) a place, the more of \
+                     that moment's writes took so long; a lone pale dot is one in ten thousand.";
+    let percentiles_text = "Service time of the writes of each second. Logarithmic.";
+    [
+        view(series, ("latency-map", "Latency of every write", heat_text), |one, id, title| {
+            heat_map(one, ranges, id, title)
+        }),
+        view(series, ("latency", "Latency percentiles", percentiles_text), |one, id, title| {
+            Some(percentiles(one, ranges, id, title))
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn axes(ranges: &Ranges) -> (Axis, Axis) {
+    let time = Axis::time(TIME, 0.0, ranges.end);
+    (time, Axis::decades(QUANTITY, ranges.latency, false, latency))
+}
+
+fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Picture {
+    let trace = |name, colour, value: fn(&Sample) -> u64| {
+        let points = one.points(|sample| (sample.ios() > 0).then(|| value(sample) as f64));
+        Points::dots(name, colour, points)
+    };
+    let traces = vec![
+        trace("p50", GREEN, |sample| sample.latency_p50_ns),
+        trace("p99", BLUE, |sample| sample.latency_p99_ns),
+        trace("p99.9", PURPLE, |sample| sample.latency_p999_ns),
+        trace("longest", ORANGE, |sample| sample.latency_max_ns),
+    ];
+    let (x, y) = axes(ranges);
+    Picture::new(id, title, x, y, traces)
+}
+
+fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Option<Picture> {
+    let (x, y) = axes(ranges);
+    let width = (ranges.end as usize).div_ceil(COLUMNS_MAX).max(1);
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for (sample, counts) in one.latencies() {
+        let column = sample.second as usize / width;
+        columns.resize(columns.len().max(column + 1), vec![0.0; ROWS]);
+        for counted in counts {
+            let row = (y.place(counted.latency as f64) * ROWS as f64) as usize;
+            columns[column][row.min(ROWS - 1)] += counted.count as f64;
+        }
+    }
+    for column in &mut columns {
+        let all: f64 = column.iter().sum();
+        column.iter_mut().filter(|count| **count > 0.0).for_each(|count| *count *= 100.0 / all);
+    }
+    let x_edges = (0..=columns.len()).map(|column| (column * width) as f64).collect();
+    let height = (y.to / y.from).powf(1.0 / ROWS as f64);
+    let y_edges = (0..=ROWS).map(|row| y.from * height.powi(row as i32)).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let heat = Trace::Heat(Heat { x_edges, y_edges, columns });
+    let mut picture = Picture::new(id, title, x, y, vec![heat]);
+    picture.marks = marks(one, 0.0, ranges.end);
+    Some(picture)
+}

@@ -1,0 +1,149 @@
+//! The series of seconds that are compared, and the ranges that they share.
+
+use writecliff_measure::{LatencyCount, Sample};
+use writecliff_suite::consistency::{Outcome, TORTURE};
+use writecliff_suite::Plan;
+
+use crate::Run;
+use crate::picture::Picture;
+use crate::section::{Panel, Place, View, picture_id, slug};
+use crate::subject::Subjects;
+
+/// The random writes of one drive with one spare area.
+pub(super) struct Series<'a> {
+    pub(super) subject: usize,
+    /// Index of its spare area among those of the section.
+    pub(super) setting: usize,
+    /// The drive, and the spare area if there are several in the section.
+    pub(super) label: String,
+    /// The same, where no mark can say that it is simulated.
+    pub(super) name: String,
+    pub(super) outcome: Option<&'a Outcome>,
+    pub(super) run: &'a Run,
+    phase: String,
+    suffix: String,
+}
+
+/// All of them, by drive and then spare area, and what the spare areas are called.
+pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) {
+    let mut found = Vec::new();
+    for (subject, run) in subjects.runs() {
+        let Plan::Consistency(plan) = &run.record.plan;
+        let outcome = run.record.outcome.as_ref().map(|writecliff_suite::Outcome::Consistency(o)| o);
+        found.push((subject, plan.spare_percent, TORTURE.to_owned(), run, outcome));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut spares: Vec<f64> = found.iter().map(|one| one.1).collect();
+    spares.sort_by(f64::total_cmp);
+    spares.dedup();
+    let settings: Vec<String> = spares.iter().map(|s| crate::run::spare_setting(*s)).collect();
+    let series = found.into_iter().map(|(subject, spare, phase, run, outcome)| {
+        let setting = spares.iter().position(|one| *one == spare).unwrap_or(0);
+        let several = settings.len() > 1 || spare > 0.0;
+        let tail = if several { format!(", {}", setting_in_a_name(spare)) } else { String::new() };
+        let spare_id = if several { format!("-{}", slug(&settings[setting])) } else { String::new() };
+        Series {
+            subject,
+            setting,
+            label: format!("{}{tail}", subjects.name(subject)),
+            name: format!("{}{tail}", subjects.full_name(subject)),
+            outcome,
+            run,
+            phase,
+            suffix: picture_id("", subjects, subject) + &spare_id,
+        }
+    });
+    (series.collect(), settings)
+}
+
+fn setting_in_a_name(spare: f64) -> String {
+    if spare == 0.0 { "default".to_owned() } else { crate::run::spare_setting(spare) }
+}
+
+impl Series<'_> {
+    /// Its whole seconds; the last one of a phase may be a fragment.
+    pub(super) fn seconds(&self) -> impl Iterator<Item = &Sample> {
+        self.run.recording.phase(&self.phase).filter(|sample| sample.span_ns == 1_000_000_000)
+    }
+
+    /// The same, with their latency counts.
+    pub(super) fn latencies(&self) -> impl Iterator<Item = (&Sample, &[LatencyCount])> {
+        let all = self.run.recording.latency_counts(&self.phase);
+        all.filter(|(sample, _)| sample.span_ns == 1_000_000_000)
+    }
+
+    /// Values by second.
+    pub(super) fn points(&self, value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
+        let point = |sample: &Sample| Some((f64::from(sample.second), value(sample)?));
+        self.seconds().filter_map(point).collect()
+    }
+}
+
+/// A view with the picture that `draw` makes of each series, given its id and its title.
+pub(super) fn view(
+    series: &[Series<'_>],
+    (id, title, text): (&str, &str, &str),
+    draw: impl Fn(&Series<'_>, String, String) -> Option<Picture>,
+) -> Option<View> {
+    let id = format!("consistency-{id}");
+    let panel = |one: &Series<'_>| {
+        let picture = draw(one, format!("{id}{}", one.suffix), format!("{title}: {}", one.name))?;
+        let of = Place { subject: Some(one.subject), setting: Some(one.setting) };
+        let caption = (series.len() > 1).then(|| one.label.clone());
+        Some(Panel { of, caption, picture })
+    };
+    let panels: Vec<Panel> = series.iter().filter_map(panel).collect();
+    let (title, text) = (title.to_owned(), text.to_owned());
+    (!panels.is_empty()).then_some(View { id, title, text, panels })
+}
+
+/// The ranges that all series share, so that they can be compared by eye.
+pub(super) struct Ranges {
+    /// End of the longest series, in seconds.
+    pub(super) end: f64,
+    /// Beginning of the earliest steady window; of complete runs, if there are any, because the
+    /// window of a run that was cut off may lie anywhere.
+    pub(super) steady_from: f64,
+    /// Lowest and highest IOPS; the lowest is not zero.
+    pub(super) iops: (f64, f64),
+    /// Highest IOPS of the steady windows.
+    pub(super) steady_top: f64,
+    /// Whether any second had no I/O at all.
+    pub(super) has_dead: bool,
+    /// Shortest and longest latency, in nanoseconds.
+    pub(super) latency: (f64, f64),
+    /// Highest write amplification.
+    pub(super) amplification: f64,
+    /// Most blocks free.
+    pub(super) free_blocks: f64,
+}
+
+impl Ranges {
+    pub(super) fn of(series: &[Series<'_>]) -> Self {
+        let all = || series.iter().flat_map(Series::seconds);
+        let iops = || all().map(|sample| sample.iops().get());
+        let lowest = iops().filter(|iops| *iops > 0.0).fold(100.0, f64::min);
+        let steady_from = steady_from(series);
+        let steady = all().filter(|sample| f64::from(sample.second) >= steady_from);
+        let longest = all().map(|sample| sample.latency_max_ns).max().unwrap_or(1).max(1);
+        let counts = series.iter().flat_map(Series::latencies).filter_map(|(_, all)| all.first());
+        let shortest = counts.map(|shortest| shortest.latency).min().unwrap_or(1).max(1);
+        Self {
+            end: all().map(|sample| f64::from(sample.second) + 1.0).fold(1.0, f64::max),
+            steady_from,
+            iops: (lowest, iops().fold(1e5, f64::max)),
+            steady_top: steady.map(|sample| sample.iops().get()).fold(0.0, f64::max),
+            has_dead: iops().any(|iops| iops == 0.0),
+            latency: (shortest as f64, longest as f64),
+            amplification: all().filter_map(Sample::write_amplification).fold(8.0, f64::max),
+            free_blocks: all().filter_map(|s| s.free_blocks).max().unwrap_or(0) as f64,
+        }
+    }
+}
+
+fn steady_from(series: &[Series<'_>]) -> f64 {
+    let from = |one: &Series<'_>| Some(one.outcome?.steady_from_s);
+    let complete = series.iter().filter(|one| one.run.is_complete()).filter_map(from).min();
+    let earliest = complete.or_else(|| series.iter().filter_map(from).min());
+    f64::from(earliest.unwrap_or(0))
+}

@@ -1,0 +1,74 @@
+//! What the drives are, as far as anybody told: data sheet, board and price.
+
+use writecliff_device::{Bytes, DeviceInfo, Specification};
+
+use crate::number;
+use crate::run::NONE;
+use crate::section::{Row, Table};
+use crate::subject::Subjects;
+
+/// A row: its name, and what a drive says of it.
+type Fact = (&'static str, fn(&DeviceInfo) -> Option<String>);
+
+const FACTS: &[Fact] = &[
+    ("Capacity", |drive| Some(drive.capacity.to_string())),
+    ("Form factor", |drive| drive.specification.form_factor.clone()),
+    ("First sold", |drive| drive.specification.released.clone()),
+    ("Controller", |drive| drive.specification.controller.clone()),
+    ("DRAM", |drive| drive.specification.dram.map(binary)),
+    ("NAND", |drive| drive.specification.nand.clone()),
+    ("NAND configuration", |drive| drive.specification.nand_configuration.clone()),
+    ("NAND on the board", |drive| drive.specification.nand_capacity.map(binary)),
+    ("Factory spare area", factory_spare),
+    ("Rated writes", |drive| Some(drive.specification.rated_writes?.to_string())),
+    ("Price", |drive| Some(dollars(drive.specification.price_usd?))),
+    ("Price per GB", price_per_gb),
+    ("Price of", |drive| drive.specification.price_of.clone()),
+];
+
+/// A column for each drive; rows that no drive has anything for are left out.
+pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
+    let is_known = |fact: &&Fact| subjects.all.iter().any(|s| fact.1(s.drive()).is_some());
+    let row = |(name, value): &Fact| {
+        let value = |drive: &DeviceInfo| value(drive).unwrap_or_else(|| NONE.to_owned());
+        Row::new(name, subjects.all.iter().map(|s| value(s.drive())).collect(), "")
+    };
+    let said = subjects.all.iter().any(|s| s.drive().specification != Specification::default());
+    let text = match said {
+        true => "From data sheets and published reviews. Spare area: what the NAND has beyond the \
+                 capacity, as a share of the capacity.",
+        false => "Nothing but the capacity is known of these drives.",
+    };
+    Table {
+        title: "Specification".to_owned(),
+        text: text.to_owned(),
+        corner: String::new(),
+        columns: Table::columns_of(subjects, 0..subjects.all.len()),
+        rows: FACTS.iter().filter(is_known).map(row).collect(),
+    }
+}
+
+fn factory_spare(drive: &DeviceInfo) -> Option<String> {
+    let nand = drive.specification.nand_capacity?.0 as f64;
+    let spare = nand / drive.capacity.0 as f64 - 1.0;
+    (spare >= 0.0).then(|| format!("{:.1} %", spare * 100.0))
+}
+
+fn price_per_gb(drive: &DeviceInfo) -> Option<String> {
+    let gigabytes = drive.capacity.0 as f64 / 1e9;
+    Some(format!("{}/GB", dollars(drive.specification.price_usd? / gigabytes)))
+}
+
+fn dollars(amount: f64) -> String {
+    match amount {
+        1000.0.. => format!("${}", number::thousands(amount)),
+        _ => format!("${amount:.2}"),
+    }
+}
+
+/// Memory is counted in powers of two.
+fn binary(bytes: Bytes) -> String {
+    let exact = bytes.exact();
+    let split = exact.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(exact.len());
+    format!("{} {}", &exact[..split], &exact[split..])
+}

@@ -1,0 +1,121 @@
+//! A drive with its runs: what a column of a comparison stands for.
+
+use std::path::Path;
+
+use writecliff_device::DeviceInfo;
+use writecliff_measure::RunDirectoryError;
+
+use crate::Run;
+
+/// A drive and everything that was run on it; at least one run.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// In the order in which they were begun.
+    pub runs: Vec<Run>,
+}
+
+impl Subject {
+    /// Reads a run's directory, or a review's: a directory whose subdirectories are runs.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`] with the file that is missing or damaged.
+    pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
+        let is_run = |path: &Path| path.join("run.json").exists();
+        let read_error =
+            |source| RunDirectoryError::Read { path: path.to_owned(), source };
+        let mut parts = Vec::new();
+        if !is_run(path) && path.is_dir() {
+            for entry in std::fs::read_dir(path).map_err(read_error)? {
+                parts.push(entry.map_err(read_error)?.path());
+            }
+            parts.retain(|part| is_run(part));
+        }
+        if parts.is_empty() {
+            parts.push(path.to_owned());
+        }
+        let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
+        runs.sort_by(|a, b| (&a.record.started, &a.path).cmp(&(&b.record.started, &b.path)));
+        Ok(Self { runs })
+    }
+
+    /// Reads several directories. Those of one drive become one subject, unless a test was done
+    /// twice with the same settings: then they are to be compared.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn gather(paths: &[impl AsRef<Path>]) -> Result<Vec<Self>, RunDirectoryError> {
+        let mut subjects: Vec<Self> = Vec::new();
+        for path in paths {
+            let next = Self::open(path.as_ref())?;
+            match subjects.iter_mut().find(|subject| subject.takes(&next)) {
+                Some(subject) => subject.runs.extend(next.runs),
+                None => subjects.push(next),
+            }
+        }
+        Ok(subjects)
+    }
+
+    /// Whether the other's runs are of the same drive and add something that was not done yet.
+    fn takes(&self, other: &Self) -> bool {
+        let identity = |drive: &DeviceInfo| {
+            (drive.address.clone(), drive.model.clone(), drive.serial.clone(), drive.capacity)
+        };
+        let same = |a: &Run, b: &Run| {
+            a.record.plan.name() == b.record.plan.name() && a.setting() == b.setting()
+        };
+        identity(self.drive()) == identity(other.drive())
+            && !self.runs.iter().any(|one| other.runs.iter().any(|two| same(one, two)))
+    }
+
+    pub(crate) fn drive(&self) -> &DeviceInfo {
+        &self.runs[0].record.drive
+    }
+
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.runs[0].is_simulated()
+    }
+}
+
+/// The drives of a page, each with the name that it has there.
+pub(crate) struct Subjects<'a> {
+    pub(crate) all: &'a [Subject],
+    names: Vec<String>,
+}
+
+impl<'a> Subjects<'a> {
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn new(all: &'a [Subject]) -> Self {
+        assert!(!all.is_empty(), "a report is about at least one drive");
+        let model = |subject: &Subject| subject.drive().model.clone();
+        let is_shared = |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
+        let name = |subject: &Subject| match model(subject) {
+            shared if is_shared(&shared) => {
+                format!("{shared} ({})", subject.runs[0].path.display())
+            }
+            own => own,
+        };
+        Self { all, names: all.iter().map(name).collect() }
+    }
+
+    /// What a drive is called; where it cannot be told apart by its model, with its directory.
+    pub(crate) fn name(&self, index: usize) -> &str {
+        &self.names[index]
+    }
+
+    /// Its name where no mark can stand beside it.
+    pub(crate) fn full_name(&self, index: usize) -> String {
+        let simulated = if self.all[index].is_simulated() { " (simulated)" } else { "" };
+        format!("{}{simulated}", self.names[index])
+    }
+
+    pub(crate) fn is_comparison(&self) -> bool {
+        self.all.len() > 1
+    }
+
+    /// Every run with its drive's index.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (usize, &'a Run)> {
+        let indexed = self.all.iter().enumerate();
+        indexed.flat_map(|(index, subject)| subject.runs.iter().map(move |run| (index, run)))
+    }
+}

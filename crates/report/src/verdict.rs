@@ -1,0 +1,123 @@
+//! The result in plain sentences, computed from the numbers, each with the picture that shows it.
+
+use writecliff_suite::consistency::Outcome;
+use writecliff_suite::{Plan, Outcome as AnyOutcome};
+
+use crate::number;
+use crate::subject::Subject;
+
+/// A sentence and where to look.
+pub(crate) struct Sentence {
+    pub(crate) text: String,
+    /// Anchor of the picture, if there is one.
+    pub(crate) see: Option<&'static str>,
+}
+
+/// Steadiness in words: the worst second is at least this share of the average. docs/methodology.md
+/// has the same table.
+const STEADINESS: [(f64, &str); 5] = [
+    (0.9, "very steady"),
+    (0.75, "steady"),
+    (0.5, "uneven"),
+    (0.2, "erratic"),
+    (0.0, "it all but stops at times"),
+];
+
+/// The random writes of one spare area.
+struct Writes<'a> {
+    spare_percent: f64,
+    block: u64,
+    seconds: f64,
+    outcome: &'a Outcome,
+}
+
+/// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
+pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
+    let writes = writes(subject);
+    let Some(main) = writes.first() else {
+        let is_consistency = |plan: &Plan| matches!(plan, Plan::Consistency(_));
+        if !subject.runs.iter().any(|run| is_consistency(&run.record.plan)) {
+            return Vec::new();
+        }
+        let text = "No run came to its first second of random writes: there are no figures.";
+        return vec![Sentence { text: text.to_owned(), see: None }];
+    };
+    let mut sentences = vec![fresh(main), cliff(main), left(main), steadiness(main)];
+    sentences.push(remedy(main, &writes[1..]));
+    sentences
+}
+
+/// By spare area, the smallest first.
+fn writes(subject: &Subject) -> Vec<Writes<'_>> {
+    let mut all = Vec::new();
+    for run in &subject.runs {
+        let Plan::Consistency(plan) = &run.record.plan;
+        if let Some(AnyOutcome::Consistency(outcome)) = &run.record.outcome {
+            let seconds = run.recording.phase(writecliff_suite::consistency::TORTURE).count();
+            let (spare_percent, block) = (plan.spare_percent, plan.block.0);
+            all.push(Writes { spare_percent, block, seconds: seconds as f64, outcome });
+        }
+    }
+    all.sort_by(|a, b| a.spare_percent.total_cmp(&b.spare_percent));
+    all
+}
+
+fn fresh(main: &Writes<'_>) -> Sentence {
+    let iops = main.outcome.fresh_iops;
+    let rate = number::megabytes_per_second(iops * main.block as f64 / 1e6);
+    let spare = match main.spare_percent {
+        0.0 => String::new(),
+        percent => format!(" with {percent} % of it left unused"),
+    };
+    let text = format!("Fresh{spare}, it writes {} at random places ({rate}).", number::iops(iops));
+    Sentence { text, see: Some("consistency-whole") }
+}
+
+fn cliff(main: &Writes<'_>) -> Sentence {
+    let text = match main.outcome.cliff_s {
+        Some(second) => {
+            let second = f64::from(second);
+            let written = main.outcome.fresh_iops * second * main.block as f64;
+            let after = number::seconds(second);
+            format!("After {after}, some {}, comes the write cliff.", number::bytes(written))
+        }
+        None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
+    };
+    Sentence { text, see: Some("consistency-whole") }
+}
+
+fn left(main: &Writes<'_>) -> Sentence {
+    let mean = main.outcome.steady_iops.mean;
+    let share = number::percent(mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE));
+    let text = format!("What is left is {} on average, {share} of fresh.", number::iops(mean));
+    Sentence { text, see: Some("consistency-steady-log") }
+}
+
+fn steadiness(main: &Writes<'_>) -> Sentence {
+    let share = main.outcome.floor_to_mean;
+    let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, word)| word);
+    let text = format!(
+        "Its worst second once full gives {}, {} of the average: {word}.",
+        number::iops(main.outcome.steady_iops.floor),
+        number::percent(share),
+    );
+    Sentence { text, see: Some("consistency-steady-linear") }
+}
+
+/// What more spare area gives.
+fn remedy(main: &Writes<'_>, more: &[Writes<'_>]) -> Sentence {
+    let Some(best) = more.last() else {
+        let text = "What more spare area or TRIM would give was not tested.";
+        return Sentence { text: text.to_owned(), see: None };
+    };
+    let mean = best.outcome.steady_iops.mean;
+    let times = number::ratio(mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE));
+    let text = format!(
+        "Leaving {} % of it unused keeps {}, {times} times as many, and a worst second of {} of \
+         the average.",
+        best.spare_percent,
+        number::iops(mean),
+        number::percent(best.outcome.floor_to_mean),
+    );
+    Sentence { text, see: Some("consistency-whole") }
+}
