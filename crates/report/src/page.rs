@@ -220,6 +220,8 @@ fn warnings(subject: &Subject) -> Vec<String> {
         }
     }
     let several = subject.runs.len() > 1;
-    let of = |tests: Vec<String>| if several { format!("({}) ", tests.join("; ")) } else { String::new() };
+    let of = |tests: Vec<String>| {
+        if several { format!("({}) ", tests.join("; ")) } else { String::new() }
+    };
     doubts.into_iter().map(|(doubt, tests)| of(tests) + &doubt).collect()
 }

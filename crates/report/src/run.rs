@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use writecliff_device::DeviceKind;
 use writecliff_measure::{Recording, RunDirectoryError};
-use writecliff_suite::{Plan, RunRecord, Status};
+use writecliff_suite::{Plan, RunRecord, Status, TESTS, TestEntry, consistency};
 
 use crate::number;
 
@@ -48,6 +48,7 @@ impl Run {
     pub(crate) fn setting(&self) -> String {
         match &self.record.plan {
             Plan::Consistency(plan) => spare_setting(plan.spare_percent),
+            _ => DEFAULT.to_owned(),
         }
     }
 
@@ -72,13 +73,23 @@ impl Run {
 
     /// What was asked, in one line.
     pub(crate) fn method(&self) -> String {
+        let of = |plan: &consistency::Plan| {
+            let (block, depth) = (plan.block.exact(), plan.queue_depth);
+            let duration = number::seconds(plan.duration.as_secs_f64());
+            format!("purge, sequential fill, then {duration} of {block} random writes at QD{depth}")
+        };
         match &self.record.plan {
-            Plan::Consistency(plan) => format!(
-                "purge, sequential fill, then {} of {} random writes at QD{}",
-                number::seconds(plan.duration.as_secs_f64()),
-                plan.block.exact(),
-                plan.queue_depth,
-            ),
+            Plan::Consistency(plan) => of(plan),
+            Plan::SpareArea(plan) => {
+                let settings: Vec<String> =
+                    plan.settings.iter().map(|setting| format!("{setting} %")).collect();
+                let settings = settings.join(", ");
+                format!("with {settings} of the LBAs untouched: {}", of(&plan.at(0.0)))
+            }
+            plan => {
+                let is_this = |test: &&TestEntry| test.name == plan.name();
+                TESTS.iter().find(is_this).map_or("", |test| test.question).to_owned()
+            }
         }
     }
 

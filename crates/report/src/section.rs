@@ -85,6 +85,11 @@ impl Row {
 }
 
 impl Table {
+    /// Whether any row is explained.
+    pub(crate) fn has_meanings(&self) -> bool {
+        self.rows.iter().any(|row| !row.meaning.is_empty())
+    }
+
     /// A column for each of these drives.
     pub(crate) fn columns_of(
         subjects: &Subjects<'_>,

@@ -21,8 +21,7 @@ impl Subject {
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
         let is_run = |path: &Path| path.join("run.json").exists();
-        let read_error =
-            |source| RunDirectoryError::Read { path: path.to_owned(), source };
+        let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
         let mut parts = Vec::new();
         if !is_run(path) && path.is_dir() {
             for entry in std::fs::read_dir(path).map_err(read_error)? {
@@ -88,7 +87,8 @@ impl<'a> Subjects<'a> {
     pub(crate) fn new(all: &'a [Subject]) -> Self {
         assert!(!all.is_empty(), "a report is about at least one drive");
         let model = |subject: &Subject| subject.drive().model.clone();
-        let is_shared = |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
+        let is_shared =
+            |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
         let name = |subject: &Subject| match model(subject) {
             shared if is_shared(&shared) => {
                 format!("{shared} ({})", subject.runs[0].path.display())

@@ -1,9 +1,9 @@
 //! The result in a terminal: read in ten seconds.
 
+use crate::Run;
 use crate::section::Table;
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
-use crate::Run;
 
 const LINE: usize = 80;
 

@@ -1,9 +1,10 @@
 //! The result in plain sentences, computed from the numbers, each with the picture that shows it.
 
 use writecliff_suite::consistency::Outcome;
-use writecliff_suite::{Plan, Outcome as AnyOutcome};
+use writecliff_suite::{Plan, consistency};
 
 use crate::number;
+use crate::sections::consistency::tortures;
 use crate::subject::Subject;
 
 /// A sentence and where to look.
@@ -51,15 +52,23 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
 fn writes(subject: &Subject) -> Vec<Writes<'_>> {
     let mut all = Vec::new();
     for run in &subject.runs {
-        let Plan::Consistency(plan) = &run.record.plan;
-        if let Some(AnyOutcome::Consistency(outcome)) = &run.record.outcome {
-            let seconds = run.recording.phase(writecliff_suite::consistency::TORTURE).count();
-            let (spare_percent, block) = (plan.spare_percent, plan.block.0);
-            all.push(Writes { spare_percent, block, seconds: seconds as f64, outcome });
+        for torture in tortures(run) {
+            let Some(outcome) = torture.outcome else { continue };
+            let (spare_percent, block) = (torture.spare_percent, block(&run.record.plan));
+            let seconds = run.recording.phase(&torture.phase).count() as f64;
+            all.push(Writes { spare_percent, block, seconds, outcome });
         }
     }
     all.sort_by(|a, b| a.spare_percent.total_cmp(&b.spare_percent));
     all
+}
+
+/// Size of a random write.
+fn block(plan: &Plan) -> u64 {
+    match plan {
+        Plan::Consistency(plan) => plan.block.0,
+        _ => consistency::Plan::default().block.0,
+    }
 }
 
 fn fresh(main: &Writes<'_>) -> Sentence {

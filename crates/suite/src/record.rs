@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{DeviceInfo, Nanos, PurgeOutcome, Telemetry};
 use writecliff_measure::Recording;
 
-use crate::{Outcome, Plan, Warning, consistency};
+use crate::{Outcome, Plan, Warning};
 
 /// Raised when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -85,12 +85,7 @@ impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {
-        let (outcome, warnings) = match &self.plan {
-            Plan::Consistency(plan) => {
-                let (outcome, warnings) = consistency::conclude(plan, recording);
-                (outcome.map(Outcome::Consistency), warnings)
-            }
-        };
+        let (outcome, warnings) = self.plan.conclude(recording);
         self.status = status;
         self.outcome = outcome;
         self.warnings.extend(warnings);

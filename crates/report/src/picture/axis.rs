@@ -1,5 +1,7 @@
 //! Axes with ticks as a person would choose them, the same on the page and in the files.
 
+use crate::number;
+
 /// How values become places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -12,8 +14,10 @@ pub(crate) enum Scale {
 /// One axis of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// What is counted and its unit; also the name of its CSV column.
+    /// What stands beside it; empty where the ticks say it all.
     pub(crate) title: String,
+    /// What is counted and its unit: the name of its CSV column.
+    pub(crate) quantity: String,
     pub(crate) scale: Scale,
     pub(crate) from: f64,
     pub(crate) to: f64,
@@ -21,12 +25,31 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
+    fn new(title: &str, scale: Scale, (from, to): (f64, f64), ticks: Vec<(f64, String)>) -> Self {
+        let (title, quantity) = (title.to_owned(), title.to_owned());
+        Self { title, quantity, scale, from, to, ticks }
+    }
+
+    /// The same, with nothing beside it: its ticks have units.
+    #[must_use]
+    pub(crate) fn untitled(mut self) -> Self {
+        self.title.clear();
+        self
+    }
+
+    /// The same, with room beyond its end.
+    #[must_use]
+    pub(crate) fn longer(mut self, factor: f64) -> Self {
+        self.to *= factor;
+        self
+    }
+
     /// From zero to a round number not below `highest`.
     pub(crate) fn linear(title: &str, highest: f64) -> Self {
         let top = nice_top(highest);
         let ticks = (0..=4).map(|quarter| top * f64::from(quarter) / 4.0);
         let ticks = ticks.map(|value| (value, short(value))).collect();
-        Self { title: title.to_owned(), scale: Scale::Linear, from: 0.0, to: top, ticks }
+        Self::new(title, Scale::Linear, (0.0, top), ticks)
     }
 
     /// From one time to another, with a little room on either side.
@@ -34,10 +57,9 @@ impl Axis {
         let step = nice_step((to - from) / 4.0);
         let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
         let ticks = (first..=last).map(|index| index as f64 * step);
-        let ticks = ticks.map(|value| (value, plain(value))).collect();
+        let ticks = ticks.map(|value| (value, round(value))).collect();
         let margin = (to - from) * 0.01;
-        let (from, to) = (from - margin, to + margin);
-        Self { title: title.to_owned(), scale: Scale::Linear, from, to, ticks }
+        Self::new(title, Scale::Linear, (from - margin, to + margin), ticks)
     }
 
     /// Whole decades around `lowest` to `highest`, each called by `name`. With `zero`, one decade
@@ -54,8 +76,7 @@ impl Axis {
         if zero {
             "0".clone_into(&mut ticks[0].1);
         }
-        let (from, to) = (pow10(low), pow10(high));
-        Self { title: title.to_owned(), scale: Scale::Log, from, to, ticks }
+        Self::new(title, Scale::Log, (pow10(low), pow10(high)), ticks)
     }
 
     /// Ratios from one upwards, logarithmic.
@@ -63,16 +84,14 @@ impl Axis {
         let all = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
         let to = highest * 1.15;
         let ticks = all.into_iter().filter(|tick| *tick <= to).map(|tick| (tick, short(tick)));
-        let (title, ticks) = (title.to_owned(), ticks.collect());
-        Self { title, scale: Scale::Log, from: 0.87, to, ticks }
+        Self::new(title, Scale::Log, (0.87, to), ticks.collect())
     }
 
     /// One place for each name, in order.
     pub(crate) fn names(title: &str, names: Vec<String>) -> Self {
         let to = names.len() as f64 - 0.5;
         let ticks = names.into_iter().enumerate().map(|(index, name)| (index as f64, name));
-        let ticks = ticks.collect();
-        Self { title: title.to_owned(), scale: Scale::Names, from: -0.5, to, ticks }
+        Self::new(title, Scale::Names, (-0.5, to), ticks.collect())
     }
 
     /// Where a value lies, 0 to 1 from one end to the other.
@@ -112,6 +131,11 @@ pub(crate) fn short(value: f64) -> String {
         1e3.. => format!("{}K", plain(value / 1e3)),
         _ => plain(value),
     }
+}
+
+/// `0.5`, `1,400`.
+fn round(value: f64) -> String {
+    if value.fract() == 0.0 { number::thousands(value) } else { plain(value) }
 }
 
 /// At most two decimals, none that are zero.

@@ -14,7 +14,7 @@ pub(crate) fn csv(picture: &Picture) -> String {
 
 fn points_csv(picture: &Picture) -> String {
     let traces: Vec<&Points> = picture.named().collect();
-    let mut text = field(&picture.x.title);
+    let mut text = field(&picture.x.quantity);
     for trace in &traces {
         text += ",";
         text += &field(&trace.name);
@@ -39,7 +39,7 @@ fn points_csv(picture: &Picture) -> String {
 }
 
 fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
-    let mut text = format!("{},{}\n", field(&picture.y.title), field(&picture.x.title));
+    let mut text = format!("{},{}\n", field(&picture.y.quantity), field(&picture.x.quantity));
     for bar in bars {
         text += &format!("{},{}\n", field(&bar.name), bar.value);
     }
@@ -47,7 +47,7 @@ fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
 }
 
 fn heat_csv(picture: &Picture, heat: &Heat) -> String {
-    let (x, y) = (&picture.x.title, &picture.y.title);
+    let (x, y) = (&picture.x.quantity, &picture.y.quantity);
     let head = [format!("{x} from"), format!("{x} to"), format!("{y} from"), format!("{y} to")];
     let mut text = head.map(|name| field(&name)).join(",") + ",percent\n";
     for (column, x) in heat.columns.iter().zip(heat.x_edges.windows(2)) {

@@ -24,8 +24,7 @@ pub(crate) const PURPLE: &str = "#aa6fc9";
 pub(crate) const GREY: &str = "#808080";
 
 /// The colours of drives that share a picture, in order.
-const DRIVES: [&str; 8] =
-    [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
+const DRIVES: [&str; 8] = [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
 
 /// The colour of the drive with this index.
 pub(crate) fn drive_colour(index: usize) -> &'static str {
@@ -113,7 +112,7 @@ impl Picture {
     pub(crate) fn bars(id: String, title: String, quantity: &str, bars: Vec<Bar>) -> Self {
         let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
         let names = bars.iter().map(|bar| bar.name.clone()).collect();
-        let (x, y) = (Axis::linear(quantity, highest), Axis::names("drive", names));
+        let (x, y) = (Axis::linear(quantity, highest).longer(1.25), Axis::names("drive", names));
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])
     }
 

@@ -80,9 +80,9 @@ fn hover(picture: &Picture) -> String {
     let x = if picture.x.scale == Scale::Names { "" } else { "%{x:,~r} " };
     let (name, x) = match picture.x.scale {
         Scale::Names => ("%{x}".to_owned(), x),
-        Scale::Linear | Scale::Log => (text(&picture.x.title), x),
+        Scale::Linear | Scale::Log => (text(&picture.x.quantity), x),
     };
-    let quantity = text(&picture.y.title);
+    let quantity = text(&picture.y.quantity);
     format!("{x}{name}<br>%{{y:,.4~r}} {quantity}<extra>%{{fullData.name}}</extra>")
 }
 
@@ -118,7 +118,7 @@ fn heat_trace(picture: &Picture, heat: &Heat) -> Value {
         "y": edges(&heat.y_edges),
         "z": (0..heat.y_edges.len() - 1).map(row).collect::<Vec<_>>(),
         "hovertemplate": format!("%{{z:.2~r}} % of the I/Os<br>%{{x:,.0f}} {}<extra></extra>",
-            text(&picture.x.title)),
+            text(&picture.x.quantity)),
     })
 }
 

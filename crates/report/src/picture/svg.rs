@@ -90,7 +90,8 @@ fn axes(svg: &mut String, picture: &Picture, area: &Area) {
 fn legend(svg: &mut String, picture: &Picture, left: f64) {
     let mut x = left;
     for points in picture.named() {
-        let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"57\" r=\"5\" fill=\"{}\"/>", points.colour);
+        let _ =
+            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"57\" r=\"5\" fill=\"{}\"/>", points.colour);
         text(svg, (x + 10.0, 62.0), "start", "", &points.name);
         // Letters are about half as wide as they are high.
         x += 40.0 + 7.6 * points.name.chars().count() as f64;

@@ -1,6 +1,6 @@
 //! The tests' parts of the page, a file each, in the order of the page.
 
-mod consistency;
+pub(crate) mod consistency;
 pub(crate) mod specification;
 
 use crate::section::Section;

@@ -35,8 +35,10 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
     };
     let said = subjects.all.iter().any(|s| s.drive().specification != Specification::default());
     let text = match said {
-        true => "From data sheets and published reviews. Spare area: what the NAND has beyond the \
-                 capacity, as a share of the capacity.",
+        true => {
+            "From data sheets and published reviews. Spare area: what the NAND has beyond the \
+                 capacity, as a share of the capacity."
+        }
         false => "Nothing but the capacity is known of these drives.",
     };
     Table {

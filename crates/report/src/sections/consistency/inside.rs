@@ -42,7 +42,7 @@ fn picture(
         return None;
     }
     let x = Axis::time(TIME, 0.0, ranges.end);
-    let trace = Points::dots(&y.title, colour, points);
+    let trace = Points::dots(&y.quantity, colour, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
     picture.marks = marks(one, 0.0, ranges.end);
     Some(picture)

@@ -2,9 +2,7 @@
 
 use super::seconds::{TIME, marks};
 use super::series::{Ranges, Series, view};
-use crate::picture::{
-    Axis, BLUE, GREEN, Heat, ORANGE, PURPLE, Picture, Points, Trace, latency,
-};
+use crate::picture::{Axis, BLUE, GREEN, Heat, ORANGE, PURPLE, Picture, Points, Trace, latency};
 use crate::section::View;
 use writecliff_measure::Sample;
 
@@ -34,7 +32,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
 
 fn axes(ranges: &Ranges) -> (Axis, Axis) {
     let time = Axis::time(TIME, 0.0, ranges.end);
-    (time, Axis::decades(QUANTITY, ranges.latency, false, latency))
+    (time, Axis::decades(QUANTITY, ranges.latency, false, latency).untitled())
 }
 
 fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Picture {
@@ -43,10 +41,10 @@ fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> 
         Points::dots(name, colour, points)
     };
     let traces = vec![
-        trace("p50", GREEN, |sample| sample.latency_p50_ns),
-        trace("p99", BLUE, |sample| sample.latency_p99_ns),
-        trace("p99.9", PURPLE, |sample| sample.latency_p999_ns),
         trace("longest", ORANGE, |sample| sample.latency_max_ns),
+        trace("p99.9", PURPLE, |sample| sample.latency_p999_ns),
+        trace("p99", BLUE, |sample| sample.latency_p99_ns),
+        trace("p50", GREEN, |sample| sample.latency_p50_ns),
     ];
     let (x, y) = axes(ranges);
     Picture::new(id, title, x, y, traces)

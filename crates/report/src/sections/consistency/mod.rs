@@ -14,6 +14,7 @@ use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
+pub(crate) use series::tortures;
 use series::{Ranges, Series};
 
 pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {

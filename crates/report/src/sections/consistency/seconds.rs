@@ -14,12 +14,11 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let is_long = series.iter().any(|one| is_thinned(one.seconds().count()));
     let whole = match is_long {
         true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
-        false => {
-            "Every dot is one second. Logarithmic: each line is ten times the one below."
-        }
+        false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
     };
     let from = number::seconds(ranges.steady_from);
-    let (log, linear) = (format!("Steady state, from {from}"), format!("Steady state, from {from}, linear"));
+    let (log, linear) =
+        (format!("Steady state, from {from}"), format!("Steady state, from {from}, linear"));
     let closer = "The same seconds, closer. Logarithmic.";
     let band = "A steady drive is a thin band. Look at the lowest dots, not at the middle.";
     let dead = |text: &str| format!("{text}{}", if ranges.has_dead { DEAD } else { "" });
@@ -55,8 +54,7 @@ fn picture(
         false => Axis::linear("IOPS", ranges.steady_top),
     };
     let time = Axis::time(TIME, from, ranges.end);
-    let mut picture =
-        Picture::new(id, title, time, iops, vec![Points::dots("IOPS", BLUE, points)]);
+    let mut picture = Picture::new(id, title, time, iops, vec![Points::dots("IOPS", BLUE, points)]);
     picture.marks = match ended_before {
         true => vec![Mark::Nothing(format!("this run ended after {} s", one.seconds().count()))],
         false => marks(one, from, ranges.end),

@@ -1,8 +1,9 @@
 //! The series of seconds that are compared, and the ranges that they share.
 
 use writecliff_measure::{LatencyCount, Sample};
-use writecliff_suite::consistency::{Outcome, TORTURE};
 use writecliff_suite::Plan;
+use writecliff_suite::consistency::{Outcome, TORTURE};
+use writecliff_suite::spare_area::{Setting, torture_phase};
 
 use crate::Run;
 use crate::picture::Picture;
@@ -28,20 +29,22 @@ pub(super) struct Series<'a> {
 pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) {
     let mut found = Vec::new();
     for (subject, run) in subjects.runs() {
-        let Plan::Consistency(plan) = &run.record.plan;
-        let outcome = run.record.outcome.as_ref().map(|writecliff_suite::Outcome::Consistency(o)| o);
-        found.push((subject, plan.spare_percent, TORTURE.to_owned(), run, outcome));
+        found.extend(tortures(run).into_iter().map(|torture| (subject, run, torture)));
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let mut spares: Vec<f64> = found.iter().map(|one| one.1).collect();
+    // The consistency test itself, where it had the same spare area as a part of another test.
+    found.sort_by(|a, b| (a.0.cmp(&b.0)).then(a.2.spare_percent.total_cmp(&b.2.spare_percent)));
+    found.dedup_by(|b, a| (a.0, a.2.spare_percent) == (b.0, b.2.spare_percent));
+    let mut spares: Vec<f64> = found.iter().map(|one| one.2.spare_percent).collect();
     spares.sort_by(f64::total_cmp);
     spares.dedup();
     let settings: Vec<String> = spares.iter().map(|s| crate::run::spare_setting(*s)).collect();
-    let series = found.into_iter().map(|(subject, spare, phase, run, outcome)| {
+    let series = found.into_iter().map(|(subject, run, torture)| {
+        let Torture { spare_percent: spare, phase, outcome } = torture;
         let setting = spares.iter().position(|one| *one == spare).unwrap_or(0);
         let several = settings.len() > 1 || spare > 0.0;
         let tail = if several { format!(", {}", setting_in_a_name(spare)) } else { String::new() };
-        let spare_id = if several { format!("-{}", slug(&settings[setting])) } else { String::new() };
+        let spare_id =
+            if several { format!("-{}", slug(&settings[setting])) } else { String::new() };
         Series {
             subject,
             setting,
@@ -54,6 +57,36 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
         }
     });
     (series.collect(), settings)
+}
+
+/// The random writes of a run at one setting.
+pub(crate) struct Torture<'a> {
+    pub(crate) spare_percent: f64,
+    pub(crate) phase: String,
+    pub(crate) outcome: Option<&'a Outcome>,
+}
+
+/// Those of the consistency test, and of the spare-area test as far as it came.
+pub(crate) fn tortures<'a>(run: &'a Run) -> Vec<Torture<'a>> {
+    match (&run.record.plan, &run.record.outcome) {
+        (Plan::Consistency(plan), outcome) => {
+            let outcome = match outcome {
+                Some(writecliff_suite::Outcome::Consistency(outcome)) => Some(outcome),
+                _ => None,
+            };
+            let (spare_percent, phase) = (plan.spare_percent, TORTURE.to_owned());
+            vec![Torture { spare_percent, phase, outcome }]
+        }
+        (_, Some(writecliff_suite::Outcome::SpareArea(outcome))) => {
+            let torture = |one: &'a Setting| Torture {
+                spare_percent: one.spare_percent,
+                phase: torture_phase(one.spare_percent),
+                outcome: Some(&one.outcome),
+            };
+            outcome.settings.iter().map(torture).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn setting_in_a_name(spare: f64) -> String {
