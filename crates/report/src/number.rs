@@ -45,6 +45,11 @@ pub(crate) fn ratio(value: f64) -> String {
     format!("{value:.2}")
 }
 
+/// `3.5`, of times as many.
+pub(crate) fn times(value: f64) -> String {
+    if value < 9.95 { format!("{value:.1}") } else { thousands(value) }
+}
+
 /// `2,000 s`, `1.5 s`.
 pub(crate) fn seconds(value: f64) -> String {
     let text = if value.fract() == 0.0 { thousands(value) } else { significant(value) };
@@ -52,7 +57,7 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// Three significant digits, thousands apart.
-fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     match value.abs() {
         0.0..9.995 => format!("{value:.2}"),
         9.995..99.95 => format!("{value:.1}"),

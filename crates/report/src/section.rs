@@ -1,5 +1,7 @@
 //! What the page shows of one test: pictures and tables over all drives that have it.
 
+use writecliff_suite::TESTS;
+
 use crate::picture::Picture;
 use crate::subject::Subjects;
 
@@ -34,6 +36,8 @@ pub(crate) struct Panel {
 
 /// Rows of values in words.
 pub(crate) struct Table {
+    /// Whose it is, if it is not everybody's.
+    pub(crate) of: Place,
     pub(crate) title: String,
     pub(crate) text: String,
     /// What the first column is, if that needs saying.
@@ -78,6 +82,31 @@ impl View {
     }
 }
 
+impl Section {
+    /// A section of this test without settings.
+    pub(crate) fn new(
+        test: &'static str,
+        title: &'static str,
+        method: &str,
+        views: Vec<View>,
+        tables: Vec<Table>,
+    ) -> Self {
+        let question = question(test);
+        let question = if method.is_empty() { question } else { format!("{question} {method}") };
+        Self { id: test, title, question, settings: Vec::new(), views, tables }
+    }
+}
+
+/// The test's question from the table of tests, as a sentence.
+fn question(test: &str) -> String {
+    let entry = TESTS.iter().find(|entry| entry.name == test);
+    let question = entry.map_or("", |entry| entry.question);
+    let mut letters = question.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
 impl Row {
     pub(crate) fn new(name: &str, values: Vec<String>, meaning: &str) -> Self {
         Self { name: name.to_owned(), values, meaning: meaning.to_owned() }
@@ -85,6 +114,12 @@ impl Row {
 }
 
 impl Table {
+    /// A table with a column for each of these drives.
+    pub(crate) fn new(title: &str, text: &str, columns: Vec<Column>, rows: Vec<Row>) -> Self {
+        let (title, text, corner) = (title.to_owned(), text.to_owned(), String::new());
+        Self { of: Place::default(), title, text, corner, columns, rows }
+    }
+
     /// Whether any row is explained.
     pub(crate) fn has_meanings(&self) -> bool {
         self.rows.iter().any(|row| !row.meaning.is_empty())

@@ -1,8 +1,8 @@
 //! The result in plain sentences, computed from the numbers, each with the picture that shows it.
 
-use writecliff_suite::consistency::Outcome;
-use writecliff_suite::{Plan, consistency};
+use writecliff_suite::{Outcome, Plan, consistency};
 
+use crate::Run;
 use crate::number;
 use crate::sections::consistency::tortures;
 use crate::subject::Subject;
@@ -29,22 +29,30 @@ struct Writes<'a> {
     spare_percent: f64,
     block: u64,
     seconds: f64,
-    outcome: &'a Outcome,
+    outcome: &'a consistency::Outcome,
 }
 
 /// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
 pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
     let writes = writes(subject);
-    let Some(main) = writes.first() else {
-        let is_consistency = |plan: &Plan| matches!(plan, Plan::Consistency(_));
-        if !subject.runs.iter().any(|run| is_consistency(&run.record.plan)) {
-            return Vec::new();
+    let main = writes.first();
+    let more = writes.get(1..).unwrap_or_default();
+    let mut sentences: Vec<Sentence> = main
+        .into_iter()
+        .flat_map(|main| [fresh(main), cliff(main), left(main), steadiness(main)])
+        .collect();
+    let remedies = remedies(subject, main, more);
+    let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
+    if subject.runs.iter().any(is_consistency) {
+        if main.is_none() {
+            let text = "No run came to its first second of random writes: there are no figures.";
+            sentences.push(Sentence { text: text.to_owned(), see: None });
+        } else if remedies.is_empty() {
+            let text = "What more spare area or TRIM would give was not tested.";
+            sentences.push(Sentence { text: text.to_owned(), see: None });
         }
-        let text = "No run came to its first second of random writes: there are no figures.";
-        return vec![Sentence { text: text.to_owned(), see: None }];
-    };
-    let mut sentences = vec![fresh(main), cliff(main), left(main), steadiness(main)];
-    sentences.push(remedy(main, &writes[1..]));
+    }
+    sentences.extend(remedies);
     sentences
 }
 
@@ -113,20 +121,42 @@ fn steadiness(main: &Writes<'_>) -> Sentence {
     Sentence { text, see: Some("consistency-steady-linear") }
 }
 
-/// What more spare area gives.
-fn remedy(main: &Writes<'_>, more: &[Writes<'_>]) -> Sentence {
-    let Some(best) = more.last() else {
-        let text = "What more spare area or TRIM would give was not tested.";
-        return Sentence { text: text.to_owned(), see: None };
-    };
+/// What more spare area gives, what TRIM gives.
+fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Vec<Sentence> {
+    let spare = main.zip(more.last()).map(|(main, best)| spare_area(main, best));
+    let trim = subject.runs.iter().filter_map(|run| match &run.record.outcome {
+        Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
+        _ => None,
+    });
+    spare.into_iter().chain(trim.last()).collect()
+}
+
+fn spare_area(main: &Writes<'_>, best: &Writes<'_>) -> Sentence {
     let mean = best.outcome.steady_iops.mean;
-    let times = number::ratio(mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE));
+    let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     let text = format!(
-        "Leaving {} % of it unused keeps {}, {times} times as many, and a worst second of {} of \
-         the average.",
+        "Leaving {} % of it unused gives {} once full, {} times as many, and a worst second of {} \
+         of the average.",
         best.spare_percent,
         number::iops(mean),
+        number::times(times),
         number::percent(best.outcome.floor_to_mean),
     );
-    Sentence { text, see: Some("consistency-whole") }
+    Sentence { text, see: Some("spare-area") }
+}
+
+fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
+    let rate = number::megabytes_per_second;
+    let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
+        (Some(dirty), Some(after), Some(share)) => format!(
+            "Sequential writes fall from {} to {} on the dirty drive; TRIM brings them to {}, {} \
+             of clean.",
+            rate(outcome.clean),
+            rate(dirty),
+            rate(after),
+            number::percent(share),
+        ),
+        _ => "What TRIM brings back is not known.".to_owned(),
+    };
+    Sentence { text, see: Some("trim") }
 }

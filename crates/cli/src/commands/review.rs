@@ -1,7 +1,7 @@
 //! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

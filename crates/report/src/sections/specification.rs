@@ -41,13 +41,9 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
         }
         false => "Nothing but the capacity is known of these drives.",
     };
-    Table {
-        title: "Specification".to_owned(),
-        text: text.to_owned(),
-        corner: String::new(),
-        columns: Table::columns_of(subjects, 0..subjects.all.len()),
-        rows: FACTS.iter().filter(is_known).map(row).collect(),
-    }
+    let columns = Table::columns_of(subjects, 0..subjects.all.len());
+    let rows = FACTS.iter().filter(is_known).map(row).collect();
+    Table::new("Specification", text, columns, rows)
 }
 
 fn factory_spare(drive: &DeviceInfo) -> Option<String> {

@@ -41,7 +41,7 @@ fn picture(
     if points.is_empty() {
         return None;
     }
-    let x = Axis::time(TIME, 0.0, ranges.end);
+    let x = Axis::span(TIME, 0.0, ranges.end);
     let trace = Points::dots(&y.quantity, colour, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
     picture.marks = marks(one, 0.0, ranges.end);

@@ -31,7 +31,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
 }
 
 fn axes(ranges: &Ranges) -> (Axis, Axis) {
-    let time = Axis::time(TIME, 0.0, ranges.end);
+    let time = Axis::span(TIME, 0.0, ranges.end);
     (time, Axis::decades(QUANTITY, ranges.latency, false, latency).untitled())
 }
 

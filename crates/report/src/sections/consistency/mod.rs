@@ -96,13 +96,8 @@ fn figures(series: &[Series<'_>]) -> Table {
         let value = |one: &Series<'_>| one.outcome.map_or(NONE.to_owned(), figure.value);
         Row::new(figure.name, series.iter().map(value).collect(), figure.meaning)
     };
-    Table {
-        title: "Figures".to_owned(),
-        text: "Steady figures cover the last 30 % of the planned duration. Latencies are service \
-               times, from histograms at most 0.8 % too high."
-            .to_owned(),
-        corner: String::new(),
-        columns: series.iter().map(column).collect(),
-        rows: FIGURES.iter().map(row).collect(),
-    }
+    let text = "Steady figures cover the last 30 % of the planned duration. Latencies are service \
+                times, from histograms at most 0.8 % too high.";
+    let columns = series.iter().map(column).collect();
+    Table::new("Figures", text, columns, FIGURES.iter().map(row).collect())
 }

@@ -53,7 +53,7 @@ fn picture(
         true => Axis::decades("IOPS", ranges.iops, ranges.has_dead, short),
         false => Axis::linear("IOPS", ranges.steady_top),
     };
-    let time = Axis::time(TIME, from, ranges.end);
+    let time = Axis::span(TIME, from, ranges.end);
     let mut picture = Picture::new(id, title, time, iops, vec![Points::dots("IOPS", BLUE, points)]);
     picture.marks = match ended_before {
         true => vec![Mark::Nothing(format!("this run ended after {} s", one.seconds().count()))],

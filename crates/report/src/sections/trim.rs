@@ -1,0 +1,128 @@
+//! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
+
+use writecliff_measure::Sample;
+use writecliff_suite::Outcome as AnyOutcome;
+use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, NAME, Outcome};
+
+use super::{Answer, answers, bars, highest_first};
+use crate::number;
+use crate::picture::{Axis, BLUE, GREEN, ORANGE, Picture, Points};
+use crate::run::NONE;
+use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
+use crate::subject::Subjects;
+
+type State = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
+
+/// The states in which the sequential rate is measured.
+const STATES: [State; 5] = [
+    ("Clean", |o| Some(o.clean), "the purged drive"),
+    ("After torture", |o| o.dirty, "right after random writes"),
+    ("After TRIM", |o| o.after_trim, "after random writes and TRIM of every LBA"),
+    ("After a sequential pass", |o| o.after_pass, "after random writes and one pass over all LBAs"),
+    ("After idle time", |o| o.after_idle, "after random writes and time for garbage collection"),
+];
+
+/// The whole passes, shown over the LBAs.
+const PASSES: [(&str, &str, &str); 3] = [
+    ("clean", CLEAN, BLUE),
+    ("after torture", DIRTY_PASS, ORANGE),
+    ("after TRIM", AFTER_TRIM, GREEN),
+];
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers(subjects, |outcome| match outcome {
+        AnyOutcome::Trim(outcome) => Some(outcome),
+        _ => None,
+    });
+    if answers.is_empty() {
+        return None;
+    }
+    let mut views = Vec::new();
+    if answers.len() > 1 {
+        views.push(ranking(subjects, &answers));
+    }
+    views.push(speed_over_lba(subjects, &answers));
+    let method = "Sequential writes in 128 KiB, one at a time, before and after random writes.";
+    let tables = vec![table(subjects, &answers)];
+    Some(Section::new(NAME, "TRIM", method, views, tables))
+}
+
+fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
+    let share = |outcome: &Outcome| outcome.restored().map(|share| share * 100.0);
+    let bars = bars(subjects, answers, share, |share| number::percent(share / 100.0));
+    let title = "What TRIM brings back";
+    let picture = Picture::bars(
+        "trim-restored".to_owned(),
+        format!("{title}: sequential writes after TRIM, % of clean"),
+        "% of the clean rate",
+        highest_first(bars),
+    );
+    View::common(title, "The rate after TRIM as a share of the clean one, best first.", picture)
+}
+
+fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
+    let lines = |answer: &Answer<'_, Outcome>| {
+        PASSES.map(|(name, phase, colour)| (name, rates(answer.run.recording.phase(phase)), colour))
+    };
+    let points = || answers.iter().flat_map(lines).flat_map(|(_, points, _)| points);
+    let end = points().map(|point| point.0).fold(1.0, f64::max);
+    let x = Axis::span("GB written, from the first LBA to the last", 0.0, end);
+    let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
+    let (id, title) = ("trim-speed-over-lba", "Speed over the LBAs");
+    let panel = |answer: &Answer<'_, Outcome>| {
+        let traces = lines(answer).into_iter().filter(|(_, points, _)| !points.is_empty());
+        let traces = traces.map(|(name, points, colour)| Points::dots(name, colour, points));
+        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
+        let id = picture_id(id, subjects, answer.subject);
+        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces.collect());
+        let name = subjects.name(answer.subject).to_owned();
+        let caption = subjects.is_comparison().then_some(name);
+        Panel { of: Place::of(answer.subject), caption, picture }
+    };
+    View {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text: "Whole sequential passes; every dot is one second.".to_owned(),
+        panels: answers.iter().map(panel).collect(),
+    }
+}
+
+/// Each second's rate, where it was by its end.
+fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
+    let mut written = 0.0;
+    let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+    whole
+        .map(|sample| {
+            written += sample.written_bytes as f64 / 1e9;
+            (written, sample.megabytes_per_second())
+        })
+        .collect()
+}
+
+fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    let in_words = |outcome: &Outcome, rate: Option<f64>| match rate {
+        Some(rate) => {
+            let share = number::percent(rate / outcome.clean.max(f64::MIN_POSITIVE));
+            format!("{}, {share}", number::megabytes_per_second(rate))
+        }
+        None => NONE.to_owned(),
+    };
+    let row = |(name, rate, meaning): &State| {
+        let value = |answer: &Answer<'_, Outcome>| in_words(answer.outcome, rate(answer.outcome));
+        Row::new(name, answers.iter().map(value).collect(), meaning)
+    };
+    let mut rows: Vec<Row> = STATES.iter().map(row).collect();
+    let each = |value: fn(&Outcome) -> Option<String>| {
+        let value = |answer: &Answer<'_, Outcome>| value(answer.outcome).unwrap_or(NONE.to_owned());
+        answers.iter().map(value).collect()
+    };
+    let took = each(|outcome| Some(outcome.trim_took?.to_string()));
+    rows.push(Row::new("TRIM took", took, "for every LBA, from the first command to the last"));
+    if answers.iter().any(|answer| answer.outcome.fast_part.is_some()) {
+        let buffer = each(|outcome| Some(outcome.fast_part?.bytes.to_string()));
+        rows.push(Row::new("Fast part", buffer, "what the clean drive took before its rate fell"));
+    }
+    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
+    let text = "Sequential write rate, and its share of the clean one.";
+    Table::new("Clean, dirty, after TRIM", text, columns, rows)
+}
