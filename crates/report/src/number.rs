@@ -37,7 +37,9 @@ pub(crate) fn latency(nanos: u64) -> String {
 
 /// `66 %`.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    let percent = (share * 100.0).round();
+    // There is no negative zero for a person.
+    format!("{:.0} %", if percent == 0.0 { 0.0 } else { percent })
 }
 
 /// `8.86`.

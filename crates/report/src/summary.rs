@@ -17,11 +17,16 @@ pub fn summary(subjects: &[Subject]) -> String {
     for (index, run) in subjects.runs() {
         text += &heading(&subjects, index, run);
     }
-    for section in sections(&subjects) {
-        for table in &section.tables {
-            text.push('\n');
-            text += &table_text(table);
+    let sections = sections(&subjects);
+    let tables =
+        || sections.iter().flat_map(|section| section.tables.iter().map(move |t| (section, t)));
+    let several = tables().count() > 1;
+    for (section, table) in tables() {
+        text.push('\n');
+        if several {
+            text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
+        text += &table_text(table);
     }
     text
 }
@@ -40,9 +45,13 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
 /// Columns are numbered, and the numbers explained, where names would be too long to stand above.
 fn table_text(table: &Table) -> String {
     let several = table.columns.len() > 1;
-    let heads: Vec<String> = (1..=table.columns.len()).map(|n| format!("[{n}]")).collect();
+    let is_short = table.columns.iter().all(|column| column.name.len() <= 8);
+    let heads: Vec<String> = match is_short {
+        true => table.columns.iter().map(|column| column.name.clone()).collect(),
+        false => (1..=table.columns.len()).map(|n| format!("[{n}]")).collect(),
+    };
     let mut text = String::new();
-    if several {
+    if several && !is_short {
         for (head, column) in heads.iter().zip(&table.columns) {
             text += &wrapped("  ", &format!("{head} {}", column.name));
         }
@@ -62,7 +71,7 @@ fn table_text(table: &Table) -> String {
         line.trim_end().to_owned() + "\n"
     };
     if several {
-        text += &line("", &heads);
+        text += &line(&table.corner, &heads);
     }
     for row in &table.rows {
         text += &line(&row.name, &row.values);

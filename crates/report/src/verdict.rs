@@ -10,8 +10,8 @@ use crate::subject::Subject;
 /// A sentence and where to look.
 pub(crate) struct Sentence {
     pub(crate) text: String,
-    /// Anchor of the picture, if there is one.
-    pub(crate) see: Option<&'static str>,
+    /// Anchors of the pictures.
+    pub(crate) see: Vec<&'static str>,
 }
 
 /// Steadiness in words: the worst second is at least this share of the average. docs/methodology.md
@@ -41,18 +41,19 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), steadiness(main)])
         .collect();
-    let remedies = remedies(subject, main, more);
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
-    if subject.runs.iter().any(is_consistency) {
-        if main.is_none() {
-            let text = "No run came to its first second of random writes: there are no figures.";
-            sentences.push(Sentence { text: text.to_owned(), see: None });
-        } else if remedies.is_empty() {
-            let text = "What more spare area or TRIM would give was not tested.";
-            sentences.push(Sentence { text: text.to_owned(), see: None });
-        }
+    if main.is_none() && subject.runs.iter().any(is_consistency) {
+        let text = "No run came to its first second of random writes: there are no figures.";
+        sentences.push(Sentence { text: text.to_owned(), see: Vec::new() });
     }
-    sentences.extend(remedies);
+    match remedy(subject, main, more) {
+        Some(remedy) => sentences.push(remedy),
+        None if main.is_some() => {
+            let text = "What more spare area or TRIM would give was not tested.".to_owned();
+            sentences.push(Sentence { text, see: Vec::new() });
+        }
+        None => {}
+    }
     sentences
 }
 
@@ -87,7 +88,7 @@ fn fresh(main: &Writes<'_>) -> Sentence {
         percent => format!(" with {percent} % of it left unused"),
     };
     let text = format!("Fresh{spare}, it writes {} at random places ({rate}).", number::iops(iops));
-    Sentence { text, see: Some("consistency-whole") }
+    Sentence { text, see: vec!["consistency-whole"] }
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
@@ -100,14 +101,14 @@ fn cliff(main: &Writes<'_>) -> Sentence {
         }
         None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
     };
-    Sentence { text, see: Some("consistency-whole") }
+    Sentence { text, see: vec!["consistency-whole"] }
 }
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;
     let share = number::percent(mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE));
     let text = format!("What is left is {} on average, {share} of fresh.", number::iops(mean));
-    Sentence { text, see: Some("consistency-steady-log") }
+    Sentence { text, see: vec!["consistency-steady-log"] }
 }
 
 fn steadiness(main: &Writes<'_>) -> Sentence {
@@ -118,45 +119,53 @@ fn steadiness(main: &Writes<'_>) -> Sentence {
         number::iops(main.outcome.steady_iops.floor),
         number::percent(share),
     );
-    Sentence { text, see: Some("consistency-steady-linear") }
+    Sentence { text, see: vec!["consistency-steady-linear"] }
 }
 
-/// What more spare area gives, what TRIM gives.
-fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Vec<Sentence> {
+/// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
+fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Option<Sentence> {
     let spare = main.zip(more.last()).map(|(main, best)| spare_area(main, best));
-    let trim = subject.runs.iter().filter_map(|run| match &run.record.outcome {
+    let trims = subject.runs.iter().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
         _ => None,
     });
-    spare.into_iter().chain(trim.last()).collect()
+    match (spare, trims.last()) {
+        (Some(spare), Some(trim)) => {
+            let text = format!("{}; {}.", spare.text, trim.text);
+            Some(Sentence { text, see: vec!["spare-area", "trim"] })
+        }
+        (Some(Sentence { text, see }), None) | (None, Some(Sentence { text, see })) => {
+            Some(Sentence { text: text + ".", see })
+        }
+        (None, None) => None,
+    }
 }
 
+/// As a part of a sentence, as [`trim`].
 fn spare_area(main: &Writes<'_>, best: &Writes<'_>) -> Sentence {
     let mean = best.outcome.steady_iops.mean;
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     let text = format!(
-        "Leaving {} % of it unused gives {} once full, {} times as many, and a worst second of {} \
-         of the average.",
+        "Leaving {} % of it unused gives {} once full, {} times as many, with a worst second of {} \
+         of the average",
         best.spare_percent,
         number::iops(mean),
         number::times(times),
         number::percent(best.outcome.floor_to_mean),
     );
-    Sentence { text, see: Some("spare-area") }
+    Sentence { text, see: vec!["spare-area"] }
 }
 
 fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
     let rate = number::megabytes_per_second;
     let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
         (Some(dirty), Some(after), Some(share)) => format!(
-            "Sequential writes fall from {} to {} on the dirty drive; TRIM brings them to {}, {} \
-             of clean.",
-            rate(outcome.clean),
+            "TRIM brings sequential writes from {} on the dirty drive to {}, {} of clean",
             rate(dirty),
             rate(after),
             number::percent(share),
         ),
-        _ => "What TRIM brings back is not known.".to_owned(),
+        _ => "what TRIM brings back is not known".to_owned(),
     };
-    Sentence { text, see: Some("trim") }
+    Sentence { text, see: vec!["trim"] }
 }

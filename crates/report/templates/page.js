@@ -57,7 +57,9 @@
       part.hidden = !isShown("subject", part.dataset.subject) || !isShown("setting", part.dataset.setting);
     }
     for (const view of document.querySelectorAll(".view")) {
-      view.classList.toggle("empty", !view.querySelector("figure:not([hidden])"));
+      const shown = view.querySelectorAll("figure:not([hidden])").length;
+      view.classList.toggle("empty", shown === 0);
+      view.style.setProperty("--columns", shown === 4 ? 2 : Math.min(shown, 3));
     }
     drawAll();
   }

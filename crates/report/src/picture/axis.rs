@@ -54,7 +54,7 @@ impl Axis {
 
     /// From one value to another, with a little room on either side.
     pub(crate) fn span(title: &str, from: f64, to: f64) -> Self {
-        let step = nice_step((to - from) / 4.0);
+        let step = nice_step((to - from) / 3.0);
         let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
         let ticks = (first..=last).map(|index| index as f64 * step);
         let ticks = ticks.map(|value| (value, round(value))).collect();
@@ -180,7 +180,7 @@ mod tests {
         assert!((decades.place(1000.0) - 0.5).abs() < 1e-9);
         let time = Axis::span("seconds", 1400.0, 2000.0);
         let ticks: Vec<f64> = time.ticks.iter().map(|tick| tick.0).collect();
-        assert_eq!(ticks, [1400.0, 1500.0, 1600.0, 1700.0, 1800.0, 1900.0, 2000.0]);
+        assert_eq!(ticks, [1400.0, 1600.0, 1800.0, 2000.0]);
         assert_eq!(Axis::names("size", vec!["a".into(), "b".into()]).place(0.5), 0.5);
     }
 }

@@ -120,7 +120,7 @@ impl Picture {
     pub(crate) fn height(&self) -> u32 {
         match self.traces.first() {
             Some(Trace::Bars(bars)) => 70 + 46 * bars.len() as u32,
-            _ => 360,
+            _ => 330,
         }
     }
 

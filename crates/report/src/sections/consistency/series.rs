@@ -17,7 +17,9 @@ pub(super) struct Series<'a> {
     pub(super) setting: usize,
     /// The drive, and the spare area if there are several in the section.
     pub(super) label: String,
-    /// The same, where no mark can say that it is simulated.
+    /// What tells it apart from the others of its view.
+    pub(super) caption: String,
+    /// The label, where no mark can say that it is simulated.
     pub(super) name: String,
     pub(super) outcome: Option<&'a Outcome>,
     pub(super) run: &'a Run,
@@ -49,6 +51,10 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             subject,
             setting,
             label: format!("{}{tail}", subjects.name(subject)),
+            caption: match subjects.is_comparison() {
+                true => format!("{}{tail}", subjects.name(subject)),
+                false => settings[setting].clone(),
+            },
             name: format!("{}{tail}", subjects.full_name(subject)),
             outcome,
             run,
@@ -122,7 +128,7 @@ pub(super) fn view(
     let panel = |one: &Series<'_>| {
         let picture = draw(one, format!("{id}{}", one.suffix), format!("{title}: {}", one.name))?;
         let of = Place { subject: Some(one.subject), setting: Some(one.setting) };
-        let caption = (series.len() > 1).then(|| one.label.clone());
+        let caption = (series.len() > 1).then(|| one.caption.clone());
         Some(Panel { of, caption, picture })
     };
     let panels: Vec<Panel> = series.iter().filter_map(panel).collect();
