@@ -129,12 +129,16 @@ fn idle_time_restores_a_drive_that_collects_then() {
     idle.gc.idle_free = 24;
     let restored = outcome!(on_ssd(trim_plan(), idle), Trim);
     let never = outcome!(on_ssd(trim_plan(), tiny()), Trim);
-    assert!(restored.after_idle.unwrap() > never.after_idle.unwrap() * 1.1, "{restored:?} {never:?}");
+    assert!(
+        restored.after_idle.unwrap() > never.after_idle.unwrap() * 1.1,
+        "{restored:?} {never:?}"
+    );
 }
 
 #[test]
 fn a_drive_that_takes_no_trim_is_told() {
-    let plan = trim::Plan { torture: seconds(5), torture_again: seconds(5), ..trim::Plan::default() };
+    let plan =
+        trim::Plan { torture: seconds(5), torture_again: seconds(5), ..trim::Plan::default() };
     let plan = trim::Plan { measurement: seconds(2), idle: seconds(5), ..plan };
     let plan = trim::Plan { span: Some(Bytes::from_mib(64)), ..plan };
     let mut disk = load("wd-velociraptor-300gb").unwrap().open("sim:disk");
@@ -350,10 +354,8 @@ fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
 
 #[test]
 fn write_saturation_writes_what_the_plan_says() {
-    let plan = steady_state::Plan {
-        parts: vec![Part::WriteSaturation],
-        ..steady_state::Plan::default()
-    };
+    let plan =
+        steady_state::Plan { parts: vec![Part::WriteSaturation], ..steady_state::Plan::default() };
     let record = on_ssd(Plan::SteadyState(plan), tiny());
     let saturation = outcome!(record, SteadyState).saturation.unwrap();
     assert_eq!(saturation.written, Bytes::from_mib(4 * 224));

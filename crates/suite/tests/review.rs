@@ -24,10 +24,11 @@ fn review(tests: &[&str]) -> Review {
 /// Runs one test of a review, at most so many of its seconds.
 fn perform(test: &ReviewTest, path: &Path, seconds: usize) -> (RunRecord, usize) {
     let mut seen = 0;
-    let record = run(&test.plan, &mut tiny(), &path.join(&test.directory), QUICK, &mut |progress| {
-        seen += usize::from(progress.sample.is_some());
-        if seen > seconds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let record =
+        run(&test.plan, &mut tiny(), &path.join(&test.directory), QUICK, &mut |progress| {
+            seen += usize::from(progress.sample.is_some());
+            if seen > seconds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
     (record.unwrap(), seen)
 }
 
