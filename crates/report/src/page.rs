@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use plotly::Plot;
 use serde_json::{Value, json};
-use writecliff_suite::TESTS;
+use writecliff_suite::{TESTS, doubts_across};
 
 use crate::picture::{csv, figure, svg};
 use crate::section::{Panel, Place, Section, Table};
@@ -208,20 +208,24 @@ fn subject_part(subjects: &Subjects<'_>, index: usize) -> SubjectPart {
 
 /// Every doubt once, with the tests that it is about if there are several.
 fn warnings(subject: &Subject) -> Vec<String> {
+    let records: Vec<_> = subject.runs.iter().map(|run| &run.record).collect();
+    let across = doubts_across(&records);
     let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
-    for run in &subject.runs {
+    for (index, run) in subject.runs.iter().enumerate() {
         let incomplete = (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
         let of_run = run.record.warnings.iter().map(ToString::to_string);
-        for doubt in incomplete.into_iter().chain(of_run) {
+        let across =
+            across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
+        for doubt in incomplete.into_iter().chain(of_run).chain(across) {
             match doubts.iter_mut().find(|(said, _)| *said == doubt) {
                 Some((_, tests)) => tests.push(run.name()),
                 None => doubts.push((doubt, vec![run.name()])),
             }
         }
     }
-    let several = subject.runs.len() > 1;
-    let of = |tests: Vec<String>| {
-        if several { format!("({}) ", tests.join("; ")) } else { String::new() }
+    let in_words = |(doubt, tests): (String, Vec<String>)| match subject.runs.len() {
+        1 => doubt,
+        _ => format!("{}: {doubt}", tests.join("; ")),
     };
-    doubts.into_iter().map(|(doubt, tests)| of(tests) + &doubt).collect()
+    doubts.into_iter().map(in_words).collect()
 }

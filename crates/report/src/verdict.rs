@@ -10,8 +10,8 @@ use crate::subject::Subject;
 /// A sentence and where to look.
 pub(crate) struct Sentence {
     pub(crate) text: String,
-    /// Anchors of the pictures.
-    pub(crate) see: Vec<&'static str>,
+    /// Anchors of the pictures, each with what it is called.
+    pub(crate) see: Vec<(&'static str, &'static str)>,
 }
 
 /// Steadiness in words: the worst second is at least this share of the average. docs/methodology.md
@@ -88,7 +88,7 @@ fn fresh(main: &Writes<'_>) -> Sentence {
         percent => format!(" with {percent} % of it left unused"),
     };
     let text = format!("Fresh{spare}, it writes {} at random places ({rate}).", number::iops(iops));
-    Sentence { text, see: vec!["consistency-whole"] }
+    Sentence { text, see: vec![("consistency-whole", "picture")] }
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
@@ -101,14 +101,14 @@ fn cliff(main: &Writes<'_>) -> Sentence {
         }
         None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
     };
-    Sentence { text, see: vec!["consistency-whole"] }
+    Sentence { text, see: vec![("consistency-whole", "picture")] }
 }
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;
     let share = number::percent(mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE));
     let text = format!("What is left is {} on average, {share} of fresh.", number::iops(mean));
-    Sentence { text, see: vec!["consistency-steady-log"] }
+    Sentence { text, see: vec![("consistency-steady-log", "picture")] }
 }
 
 fn steadiness(main: &Writes<'_>) -> Sentence {
@@ -119,7 +119,7 @@ fn steadiness(main: &Writes<'_>) -> Sentence {
         number::iops(main.outcome.steady_iops.floor),
         number::percent(share),
     );
-    Sentence { text, see: vec!["consistency-steady-linear"] }
+    Sentence { text, see: vec![("consistency-steady-linear", "picture")] }
 }
 
 /// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
@@ -132,7 +132,7 @@ fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> 
     match (spare, trims.last()) {
         (Some(spare), Some(trim)) => {
             let text = format!("{}; {}.", spare.text, trim.text);
-            Some(Sentence { text, see: vec!["spare-area", "trim"] })
+            Some(Sentence { text, see: [spare.see, trim.see].concat() })
         }
         (Some(Sentence { text, see }), None) | (None, Some(Sentence { text, see })) => {
             Some(Sentence { text: text + ".", see })
@@ -153,7 +153,7 @@ fn spare_area(main: &Writes<'_>, best: &Writes<'_>) -> Sentence {
         number::times(times),
         number::percent(best.outcome.floor_to_mean),
     );
-    Sentence { text, see: vec!["spare-area"] }
+    Sentence { text, see: vec![("spare-area", "spare area")] }
 }
 
 fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
@@ -167,5 +167,5 @@ fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
         ),
         _ => "what TRIM brings back is not known".to_owned(),
     };
-    Sentence { text, see: vec!["trim"] }
+    Sentence { text, see: vec![("trim", "TRIM")] }
 }

@@ -1,25 +1,19 @@
 //! Runs that did not end as planned, and runs that look alike: page and summary say what is what.
 #![allow(clippy::unwrap_used)]
 
+mod drives;
+
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
+use drives::{alone, consistency, of_view, page, pictures};
 use serde_json::json;
-use writecliff_device::Nanos;
-use writecliff_report::{Run, summary, write_page};
-use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Plan, RunOptions, Status, consistency, run};
+use writecliff_report::{Run, Subject, summary};
+use writecliff_suite::consistency::FILL;
+use writecliff_suite::{Plan, Status};
 
 fn tiny(path: &Path) -> Run {
-    let duration = Nanos::from_secs(100);
-    let plan = consistency::Plan { duration, ..consistency::Plan::default() };
-    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    run(&Plan::Consistency(plan), &mut ssd, path, RunOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    Run::open(path).unwrap()
+    consistency(path, 100, 0.0)
 }
 
 /// What a kill after so many seconds of random writes leaves of a run: its journal, the last line
@@ -31,9 +25,8 @@ fn killed(whole: &Run, path: &Path, seconds: u32) -> Run {
     record.warnings.clear();
     fs::write(path.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
     let mut journal = String::new();
-    let recorded = |sample: &&writecliff_measure::Sample| {
-        sample.phase == consistency::FILL || sample.second < seconds
-    };
+    let recorded =
+        |sample: &&writecliff_measure::Sample| sample.phase == FILL || sample.second < seconds;
     for sample in whole.recording.samples.iter().filter(recorded) {
         let second = sample.second..sample.second + 1;
         let latencies = whole.recording.latencies(&sample.phase, second);
@@ -44,30 +37,19 @@ fn killed(whole: &Run, path: &Path, seconds: u32) -> Run {
     Run::open(path).unwrap()
 }
 
-fn page(runs: &[Run], out: &Path) -> String {
-    fs::read_to_string(write_page(runs, out).unwrap()).unwrap()
-}
-
-/// The pictures of a page, as its script reads them.
-fn pictures(html: &str) -> serde_json::Value {
-    let begin = "<script type=\"application/json\" id=\"pictures\">";
-    let start = html.find(begin).unwrap() + begin.len();
-    let end = start + html[start..].find("</script>").unwrap();
-    serde_json::from_str(&html[start..end]).unwrap()
-}
-
 #[test]
 fn a_run_that_was_killed_shows_what_it_recorded_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let whole = tiny(&dir.path().join("whole"));
-    let runs = [killed(&whole, &dir.path().join("killed"), 40)];
+    let runs = [alone(killed(&whole, &dir.path().join("killed"), 40))];
     let html = page(&runs, &dir.path().join("page"));
     assert!(html.contains("cut off before its end"), "the status is missing");
     assert!(
         html.contains("run.json, series.parquet and histograms.parquet in "),
         "where the data are"
     );
-    let dots = &pictures(&html)[0]["pictures"][0]["data"][0]["x"];
+    let pictures = pictures(&html);
+    let dots = &of_view(&pictures, "consistency-whole")[0]["data"][0]["x"];
     assert_eq!(dots.as_array().unwrap().len(), 40);
     let text = summary(&runs);
     assert!(text.contains("cut off before its end") && text.contains("! The run ended"), "{text}");
@@ -80,10 +62,10 @@ fn a_failed_run_names_its_error() {
     let mut failed = tiny(&dir.path().join("run"));
     let error = "/dev/sdq: reading <completions> failed: Input/output error".to_owned();
     failed.record.status = Status::Failed { error };
-    let html = page(&[failed.clone()], &dir.path().join("page"));
+    let html = page(&[alone(failed.clone())], &dir.path().join("page"));
     let expected = "failed (/dev/sdq: reading &#60;completions&#62; failed: Input/output error)";
     assert!(html.contains(expected), "the error is missing or not escaped");
-    assert!(summary(&[failed]).contains("failed (/dev/sdq:"));
+    assert!(summary(&[alone(failed)]).contains("failed (/dev/sdq:"));
 }
 
 #[test]
@@ -91,15 +73,17 @@ fn a_short_run_does_not_move_the_steady_window_of_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let whole = tiny(&dir.path().join("whole"));
     let short = killed(&whole, &dir.path().join("killed"), 20);
-    let html = page(&[whole, short], &dir.path().join("page"));
+    let html = page(&[alone(whole), alone(short)], &dir.path().join("page"));
     assert!(html.contains("Steady state, from 70 s"));
     let pictures = pictures(&html);
-    let range = |run: usize| &pictures[run]["pictures"][1]["layout"]["xaxis"]["range"];
+    let steady = of_view(&pictures, "consistency-steady-log");
+    let range = |run: usize| &steady[run]["layout"]["xaxis"]["range"];
     assert_eq!(range(0), range(1));
     assert!(range(0)[0].as_f64().unwrap() > 69.0, "{}", range(0));
-    let note = &pictures[1]["pictures"][1]["layout"]["annotations"][0]["text"];
+    let note = &steady[1]["layout"]["annotations"][0]["text"];
     assert_eq!(note, "this run ended after 20 s");
-    let notes = |run: usize| &pictures[run]["pictures"][0]["layout"]["annotations"];
+    let whole = of_view(&pictures, "consistency-whole");
+    let notes = |run: usize| &whole[run]["layout"]["annotations"];
     assert_eq!(notes(0).as_array().unwrap().len(), 2, "the cliff and the steady window are named");
     assert_eq!(notes(1).as_array().unwrap().len(), 1, "names that would overlap are left out");
 }
@@ -107,14 +91,29 @@ fn a_short_run_does_not_move_the_steady_window_of_the_others() {
 #[test]
 fn two_runs_of_one_drive_are_told_apart_by_their_directories() {
     let dir = tempfile::tempdir().unwrap();
-    let runs = [tiny(&dir.path().join("monday")), tiny(&dir.path().join("friday"))];
-    let html = page(&runs, &dir.path().join("page"));
-    let pictures = pictures(&html);
-    for (run, day) in ["monday", "friday"].into_iter().enumerate() {
-        let label = pictures[run]["label"].as_str().unwrap();
-        assert!(label.starts_with("Tiny (") && label.ends_with(&format!("{day})")), "{label}");
+    let paths = ["monday", "friday"].map(|day| dir.path().join(day));
+    paths.iter().for_each(|path| drop(tiny(path)));
+    let subjects = Subject::gather(&paths).unwrap();
+    assert_eq!(subjects.len(), 2, "a test that was repeated is compared");
+    let html = page(&subjects, &dir.path().join("page"));
+    for day in ["monday", "friday"] {
+        assert!(html.contains(&format!("/{day})")), "{day} is not named");
     }
-    assert!(summary(&runs).contains("monday"));
+    assert!(summary(&subjects).contains("monday"));
+}
+
+#[test]
+fn runs_of_one_drive_that_differ_are_one_subject() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| dir.path().join("review").join(name));
+    fs::create_dir(dir.path().join("review")).unwrap();
+    consistency(&paths[0], 20, 0.0);
+    consistency(&paths[1], 20, 25.0);
+    let gathered = Subject::gather(&paths).unwrap();
+    assert_eq!(gathered.iter().map(|subject| subject.runs.len()).collect::<Vec<_>>(), [2]);
+    let review = Subject::open(&dir.path().join("review")).unwrap();
+    assert_eq!(review.runs.len(), 2, "a directory of runs is one subject");
+    assert!(Subject::open(&dir.path().join("nothing")).is_err());
 }
 
 #[test]
@@ -127,19 +126,23 @@ fn three_runs_fit_a_terminal_and_keep_their_names() {
     plan.spare_percent = 25.0;
     let mut other = first.clone();
     other.record.drive.model = "Crucial M500 240GB".to_owned();
-    let text = summary(&[first, other, spared]);
+    let text = summary(&[Subject { runs: vec![first, spared] }, alone(other)]);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("[3] Samsung SSD 840 EVO 250GB, 25 % spare (SIMULATED)"), "{text}");
+    assert!(text.contains("[2] Samsung SSD 840 EVO 250GB, 25 % spare"), "{text}");
+    assert!(
+        text.contains("Samsung SSD 840 EVO 250GB (SIMULATED): consistency, 25 % spare"),
+        "{text}"
+    );
 }
 
 #[test]
 fn everything_simulated_is_called_so_and_dead_seconds_are_explained() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = tiny(&dir.path().join("run"));
-    let alive = page(&[run.clone()], &dir.path().join("alive"));
+    let alive = page(&[alone(run.clone())], &dir.path().join("alive"));
     assert!(alive.contains("<title>Tiny (simulated)") && alive.contains("<h1>Tiny <span"));
     assert!(!alive.contains("Triangles at the bottom"));
     run.recording.samples.last_mut().unwrap().writes = 0;
-    let dead = page(&[run], &dir.path().join("dead"));
-    assert_eq!(dead.matches("Triangles at the bottom").count(), 3);
+    let dead = page(&[alone(run)], &dir.path().join("dead"));
+    assert_eq!(dead.matches("Triangles at the bottom").count(), 2);
 }

@@ -2,43 +2,50 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod drives;
 
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use browser::{Browser, chromium};
-use writecliff_device::Nanos;
-use writecliff_report::{Run, summary, write_page};
+use drives::{alone, consistency, page};
+use writecliff_report::{Run, Subject, summary, write_page};
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{LatencyFigures, Plan, RunOptions, consistency, run};
+use writecliff_suite::{LatencyFigures, Plan, RunOptions, run};
 
 const SECONDS: u64 = 200;
 
-/// Runs the consistency test on the tiny drive.
 fn tiny(path: &Path, spare_percent: f64) -> Run {
-    let duration = Nanos::from_secs(SECONDS);
-    let plan = consistency::Plan { duration, spare_percent, ..consistency::Plan::default() };
-    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    run(&Plan::Consistency(plan), &mut ssd, path, RunOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    Run::open(path).unwrap()
+    consistency(path, SECONDS, spare_percent)
 }
 
-fn page(runs: &[Run], out: &Path) -> String {
-    fs::read_to_string(write_page(runs, out).unwrap()).unwrap()
+/// Every file below a directory, with what is in it.
+fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for folder in [path.to_owned(), path.join("pictures")] {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.path().is_file() {
+                let name = entry.file_name().into_string().unwrap();
+                files.push((name, fs::read(entry.path()).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 #[test]
-fn the_same_runs_give_the_same_page() {
+fn the_same_runs_give_the_same_files() {
     let dir = tempfile::tempdir().unwrap();
-    let runs = [tiny(&dir.path().join("run"), 0.0)];
-    let (one, two) = (page(&runs, &dir.path().join("a")), page(&runs, &dir.path().join("b")));
+    let subjects = [alone(tiny(&dir.path().join("run"), 0.0))];
+    let (one, two) = (dir.path().join("a"), dir.path().join("b"));
+    page(&subjects, &one);
+    page(&subjects, &two);
+    let (one, two) = (files(&one), files(&two));
     assert!(one == two, "two pages of the same run differ");
-    let files = fs::read_dir(dir.path().join("a")).unwrap().count();
-    assert_eq!(files, 1, "nothing but the page is left");
+    let is_expected = |name: &str| [".html", ".svg", ".csv"].iter().any(|end| name.ends_with(end));
+    assert!(one.iter().all(|(name, _)| is_expected(name)), "something else is left");
 }
 
 #[test]
@@ -46,9 +53,13 @@ fn names_cannot_break_out_of_the_page() {
     let dir = tempfile::tempdir().unwrap();
     let mut evil = tiny(&dir.path().join("run"), 0.0);
     evil.record.drive.model = "</script><script>alert(1)</script><b>&".to_owned();
-    let html = page(&[evil], &dir.path().join("page"));
+    let html = page(&[alone(evil)], &dir.path().join("page"));
     assert!(!html.contains("<script>alert"), "the model's name became a script");
     assert!(!html.contains("<b>&"), "the model's name became markup");
+    for (name, text) in files(&dir.path().join("page")) {
+        let is_svg = name.ends_with(".svg");
+        assert!(!is_svg || !String::from_utf8(text).unwrap().contains("<script"), "{name}");
+    }
 }
 
 #[test]
@@ -56,10 +67,10 @@ fn a_run_without_a_second_of_random_writes_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    let plan = Plan::Consistency(consistency::Plan::default());
+    let plan = Plan::Consistency(writecliff_suite::consistency::Plan::default());
     let mut stop_at_once = |_: &writecliff_suite::Progress<'_>| ControlFlow::Break(());
     run(&plan, &mut ssd, &path, RunOptions::default(), &mut stop_at_once).unwrap();
-    let runs = [Run::open(&path).unwrap()];
+    let runs = [Subject::open(&path).unwrap()];
     assert!(page(&runs, &dir.path().join("page")).contains("there are no figures"));
     let text = summary(&runs);
     assert!(text.contains("interrupted") && text.contains("Steady mean"), "{text}");
@@ -118,65 +129,82 @@ Tiny (SIMULATED): consistency, complete
   Write amplification          8.82
   Sequential fill          273 MB/s
 ";
-    assert_eq!(summary(&[run]), expected);
+    assert_eq!(summary(&[alone(run)]), expected);
 }
 
-/// Axis types and ranges of every picture of a view, as Plotly has them.
-const AXES: &str = "['whole', 'steady-log', 'steady-linear'].map(view => \
-    [...document.querySelectorAll('#view-' + view + ' .js-plotly-plot')].map(plot => \
-    [plot._fullLayout.yaxis.type, plot._fullLayout.yaxis.range, plot._fullLayout.xaxis.range]))";
+const VIEWS: &str = "['whole', 'steady-log', 'steady-linear'].map(view => \
+    [...document.querySelectorAll('#consistency-' + view + ' .js-plotly-plot')] \
+    .filter(plot => plot.offsetParent))";
 
-/// How many runs the three pictures and the table show.
-const SHOWN: &str = "['whole', 'steady-log', 'steady-linear'].map(view => \
-    document.querySelectorAll('#view-' + view + ' .js-plotly-plot').length)";
+/// Axis types and ranges of every picture shown of the three views, as Plotly has them.
+fn axes() -> String {
+    format!(
+        "{VIEWS}.map(plots => plots.map(plot => [plot._fullLayout.yaxis.type, \
+         plot._fullLayout.yaxis.range, plot._fullLayout.xaxis.range]))"
+    )
+}
+
+/// Whether the three views show so many pictures.
+fn shows(count: usize) -> String {
+    format!("{VIEWS}.every(plots => plots.length === {count})")
+}
 
 /// Dots drawn in the first picture of a view.
 fn dots(view: &str) -> String {
     format!(
-        "document.querySelector('#view-{view} .js-plotly-plot').querySelectorAll('.point').length"
+        "(document.querySelector('#consistency-{view} .js-plotly-plot')?. \
+         querySelectorAll('.point').length ?? 0)"
     )
 }
 
 #[test]
-fn a_browser_without_a_network_shows_every_second_and_switches_runs() {
+fn a_browser_without_a_network_shows_every_second() {
     let Some(chromium) = chromium() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let runs = [tiny(&dir.path().join("a"), 0.0), tiny(&dir.path().join("b"), 25.0)];
-    let html = write_page(&runs, &dir.path().join("page")).unwrap();
-    let mut opened = Browser::open(&chromium, &html);
-    opened.resize(1280);
-    opened.wait_for(&format!("{SHOWN}.every(count => count === 2)"));
-
+    let subjects = [alone(tiny(&dir.path().join("a"), 0.0))];
+    let html = write_page(&subjects, &dir.path().join("page")).unwrap();
+    let moved = dir.path().join("alone.html");
+    fs::copy(html, &moved).unwrap();
+    let mut opened = Browser::open(&chromium, &moved);
+    opened.wait_for(&format!("{} === {SECONDS}", dots("whole")));
     let steady = SECONDS * 3 / 10;
-    assert_eq!(opened.evaluate(&dots("whole")), SECONDS);
-    assert_eq!(opened.evaluate(&dots("steady-log")), steady);
-    assert_eq!(opened.evaluate(&dots("steady-linear")), steady);
+    opened.wait_for(&format!("{} === {steady}", dots("steady-log")));
+    opened.wait_for(&format!("{} === {steady}", dots("steady-linear")));
+    let undrawn = "[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout)";
+    opened.wait_for(undrawn);
+    opened.assert_no_complaints();
+}
 
-    let both = opened.evaluate(AXES);
+/// Presses every button of a kind and sees to it that what is shown has the axes that it had among
+/// all.
+fn press_all(opened: &mut Browser, kind: &str, all: usize) {
+    opened.wait_for(&shows(all));
+    let among_all = opened.evaluate(&axes());
     for (view, expected) in ["log", "log", "linear"].into_iter().enumerate() {
-        assert_eq!(both[view][0][0], expected);
-        assert_eq!(both[view][0], both[view][1], "runs side by side have different axes");
+        assert_eq!(among_all[view][0][0], expected);
+        assert_eq!(among_all[view][0], among_all[view][1], "side by side with different axes");
     }
-    for (run, label) in ["Tiny", "Tiny, 25 % spare"].into_iter().enumerate() {
-        let button = format!("button[data-run=\"{run}\"]");
+    for value in 0..all {
+        let button = format!("button[data-choose=\"{kind}\"][data-value=\"{value}\"]");
         opened.press(&button);
-        opened.wait_for(&format!("{SHOWN}.every(count => count === 1)"));
-        let drawn = opened.evaluate(AXES);
+        opened.wait_for(&shows(1));
+        let drawn = opened.evaluate(&axes());
         for view in 0..3 {
-            assert_eq!(drawn[view][0], both[view][run], "switching moved an axis");
+            assert_eq!(drawn[view][0], among_all[view][value], "switching moved an axis");
         }
-        let captions = "[...document.querySelectorAll('.plots figcaption')].every(caption => \
-            caption.firstChild.textContent.trim() === ";
-        opened.wait_for(&format!("{captions}{label:?})"));
         let pressed = format!("document.querySelector('{button}').getAttribute('aria-pressed')");
         assert_eq!(opened.evaluate(&pressed), "true");
-        let columns =
-            "[...document.querySelectorAll('thead th[data-run]')].filter(th => !th.hidden).length";
-        assert_eq!(opened.evaluate(columns), 1, "the table shows the chosen run");
+        let columns = format!(
+            "[...document.querySelectorAll('#consistency thead th[data-{kind}]')] \
+             .filter(th => !th.hidden).length"
+        );
+        assert_eq!(opened.evaluate(&columns), 1, "the table shows what is chosen");
     }
-    opened.press("button[data-run=\"all\"]");
-    opened.wait_for(&format!("{SHOWN}.every(count => count === 2)"));
+    opened.press(&format!("button[data-choose=\"{kind}\"][data-value=\"all\"]"));
+    opened.wait_for(&shows(all));
+}
 
+fn assert_fits(opened: &mut Browser) {
     for width in [1280, 390] {
         opened.resize(width);
         opened.wait_for("document.documentElement.scrollWidth <= window.innerWidth");
@@ -184,6 +212,33 @@ fn a_browser_without_a_network_shows_every_second_and_switches_runs() {
             plot.querySelector('.main-svg').getBoundingClientRect().right <= window.innerWidth)";
         opened.wait_for(fits);
     }
+}
+
+#[test]
+fn spare_areas_of_a_drive_are_switched_by_keyboard_on_equal_axes() {
+    let Some(chromium) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let runs = vec![tiny(&dir.path().join("a"), 0.0), tiny(&dir.path().join("b"), 25.0)];
+    let html = write_page(&[Subject { runs }], &dir.path().join("page")).unwrap();
+    let mut opened = Browser::open(&chromium, &html);
+    opened.resize(1280);
+    press_all(&mut opened, "setting", 2);
+    assert_fits(&mut opened);
+    opened.assert_no_complaints();
+}
+
+#[test]
+fn drives_are_switched_by_keyboard_on_equal_axes() {
+    let Some(chromium) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut other = tiny(&dir.path().join("b"), 0.0);
+    other.record.drive.model = "Another".to_owned();
+    let subjects = [alone(tiny(&dir.path().join("a"), 0.0)), alone(other)];
+    let html = write_page(&subjects, &dir.path().join("page")).unwrap();
+    let mut opened = Browser::open(&chromium, &html);
+    opened.resize(1280);
+    press_all(&mut opened, "subject", 2);
+    assert_fits(&mut opened);
     opened.assert_no_complaints();
 }
 
@@ -193,14 +248,14 @@ fn dead_seconds_are_drawn_at_the_bottom_of_the_log_axis() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = tiny(&dir.path().join("run"), 0.0);
     let dead = [100, 150, 151];
-    let torture = run.recording.samples.iter_mut().filter(|s| s.phase == consistency::TORTURE);
+    let torture = writecliff_suite::consistency::TORTURE;
+    let torture = run.recording.samples.iter_mut().filter(|s| s.phase == torture);
     torture.filter(|sample| dead.contains(&sample.second)).for_each(|sample| sample.writes = 0);
-    let html = write_page(&[run], &dir.path().join("page")).unwrap();
+    let html = write_page(&[alone(run)], &dir.path().join("page")).unwrap();
     let mut opened = Browser::open(&chromium, &html);
     opened.wait_for(&format!("{} === {SECONDS}", dots("whole")));
-    let triangles = "document.querySelector('#view-whole .js-plotly-plot').data[1].x";
-    assert_eq!(opened.evaluate(triangles), serde_json::json!(dead));
-    let lowest = "document.querySelector('#view-whole .js-plotly-plot').layout.yaxis.ticktext[0]";
-    assert_eq!(opened.evaluate(lowest), "0");
+    let whole = "document.querySelector('#consistency-whole .js-plotly-plot')";
+    assert_eq!(opened.evaluate(&format!("{whole}.data[1].x")), serde_json::json!(dead));
+    assert_eq!(opened.evaluate(&format!("{whole}.layout.yaxis.ticktext[0]")), "0");
     opened.assert_no_complaints();
 }

@@ -120,7 +120,8 @@ impl Picture {
     pub(crate) fn height(&self) -> u32 {
         match self.traces.first() {
             Some(Trace::Bars(bars)) => 70 + 46 * bars.len() as u32,
-            _ => 330,
+            // Long names of many drives may take a line each.
+            _ => 330 + 20 * (self.named().count() as u32).saturating_sub(5),
         }
     }
 

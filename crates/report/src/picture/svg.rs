@@ -7,6 +7,7 @@ use super::{Axis, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, T
 
 const WIDTH: f64 = 960.0;
 const RIGHT: f64 = WIDTH - 24.0;
+const LEGEND_ROW: f64 = 22.0;
 const INK: &str = "#1d2430";
 const GRID: &str = "#d9dee5";
 /// Colours of the shares 0.01 %, 0.1 %, 1 %, 10 % and 100 % in a heat map; as on the page.
@@ -37,9 +38,11 @@ impl Area {
 
 /// The whole file.
 pub(crate) fn svg(picture: &Picture) -> String {
-    let top = if picture.has_legend() { 88.0 } else { 68.0 };
     let left = if picture.is_bars() { 24.0 } else { 84.0 };
-    let height = f64::from(picture.height()) + 100.0;
+    let mut entries = String::new();
+    let rows = if picture.has_legend() { legend(&mut entries, picture, left) } else { 0 };
+    let top = 68.0 + LEGEND_ROW * f64::from(rows);
+    let height = top + f64::from(picture.height());
     let area = Area { left, top, bottom: height - 56.0 };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
@@ -50,9 +53,7 @@ pub(crate) fn svg(picture: &Picture) -> String {
         escaped(&picture.title)
     );
     text(&mut svg, (24.0, 32.0), "start", "font-size=\"19\" font-weight=\"600\"", &picture.title);
-    if picture.has_legend() {
-        legend(&mut svg, picture, left);
-    }
+    svg += &entries;
     windows(&mut svg, picture, &area);
     axes(&mut svg, picture, &area);
     for trace in &picture.traces {
@@ -87,15 +88,22 @@ fn axes(svg: &mut String, picture: &Picture, area: &Area) {
     text(svg, (20.0, middle), "middle", &turned, &picture.y.title);
 }
 
-fn legend(svg: &mut String, picture: &Picture, left: f64) {
-    let mut x = left;
+/// Entries beside each other, and below where there is no more room; returns the rows taken.
+fn legend(svg: &mut String, picture: &Picture, left: f64) -> u32 {
+    let (mut x, mut row) = (left, 0);
     for points in picture.named() {
-        let _ =
-            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"57\" r=\"5\" fill=\"{}\"/>", points.colour);
-        text(svg, (x + 10.0, 62.0), "start", "", &points.name);
         // Letters are about half as wide as they are high.
-        x += 40.0 + 7.6 * points.name.chars().count() as f64;
+        let width = 40.0 + 7.6 * points.name.chars().count() as f64;
+        if x > left && x + width > RIGHT {
+            (x, row) = (left, row + 1);
+        }
+        let y = 57.0 + LEGEND_ROW * f64::from(row);
+        let _ =
+            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y}\" r=\"5\" fill=\"{}\"/>", points.colour);
+        text(svg, (x + 10.0, y + 5.0), "start", "", &points.name);
+        x += width;
     }
+    row + 1
 }
 
 fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area) {
@@ -170,7 +178,8 @@ fn draw_heat(svg: &mut String, picture: &Picture, heat: &Heat, area: &Area) {
                 svg,
                 "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
                  fill=\"{}\"/>",
-                right - left,
+                // A little over the next column, or a viewer that scales shows seams.
+                right - left + 0.6,
                 bottom - top,
                 heat_colour(*share)
             );

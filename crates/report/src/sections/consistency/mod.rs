@@ -5,13 +5,13 @@ mod latency;
 mod seconds;
 mod series;
 
-use writecliff_suite::consistency::NAME;
+use writecliff_suite::consistency::{NAME, Outcome};
 
 use crate::figures::FIGURES;
 use crate::number;
 use crate::picture::{Bar, Picture, drive_colour};
 use crate::run::NONE;
-use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::section::{Column, Panel, Place, Row, Section, Table, View, slug};
 use crate::subject::Subjects;
 
 pub(crate) use series::tortures;
@@ -24,7 +24,7 @@ pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     }
     let ranges = Ranges::of(&series);
     let mut views = Vec::new();
-    views.extend(ranking(&series));
+    views.extend(rankings(subjects, &series, &settings));
     views.extend(seconds::views(&series, &ranges));
     views.extend(latency::views(&series, &ranges));
     views.extend(inside::views(&series, &ranges));
@@ -40,51 +40,91 @@ pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     })
 }
 
-/// Which is steadier, and which is faster, at one glance.
-fn ranking(series: &[Series<'_>]) -> Vec<View> {
+/// A figure that drives are ranked by, the highest first.
+struct Ranking {
+    id: &'static str,
+    title: &'static str,
+    text: &'static str,
+    quantity: &'static str,
+    value: fn(&Outcome) -> (f64, String),
+}
+
+const RANKINGS: [Ranking; 2] = [
+    Ranking {
+        id: "consistency-steadiness",
+        title: "Which is steadier?",
+        text: "The worst second of the steady window as a share of its average, best first. \
+               100 % is the same in every second.",
+        quantity: "worst second, % of the average",
+        value: |outcome| {
+            let share = outcome.floor_to_mean;
+            (share * 100.0, number::percent(share))
+        },
+    },
+    Ranking {
+        id: "consistency-steady-mean",
+        title: "What is left once full",
+        text: "Average of the steady window, best first.",
+        quantity: "IOPS",
+        value: |outcome| (outcome.steady_iops.mean, number::iops(outcome.steady_iops.mean)),
+    },
+];
+
+/// Which is steadier, and which is faster, at one glance: of several drives a picture for each
+/// spare area, of one drive one picture.
+fn rankings(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -> Vec<View> {
     if series.iter().filter(|one| one.outcome.is_some()).count() < 2 {
         return Vec::new();
     }
-    let bars = |value: fn(&writecliff_suite::consistency::Outcome) -> (f64, String)| {
-        let mut bars: Vec<Bar> = series
-            .iter()
-            .filter_map(|one| {
-                let (value, words) = value(one.outcome?);
-                let colour = drive_colour(one.subject);
-                Some(Bar { name: one.name.clone(), value, words, colour })
-            })
-            .collect();
-        bars.sort_by(|a, b| b.value.total_cmp(&a.value));
-        bars
+    let by_setting = subjects.is_comparison() && settings.len() > 1;
+    let view = |ranking: &Ranking| {
+        let all: Vec<&Series<'_>> = series.iter().collect();
+        let of_setting = |index: usize| -> Vec<&Series<'_>> {
+            series.iter().filter(|one| one.setting == index).collect()
+        };
+        let panels = match by_setting {
+            true => (0..settings.len())
+                .map(|index| Panel {
+                    of: Place { subject: None, setting: Some(index) },
+                    caption: Some(settings[index].clone()),
+                    picture: ranking.picture(&of_setting(index), Some(&settings[index])),
+                })
+                .collect(),
+            false => {
+                let picture = ranking.picture(&all, None);
+                vec![Panel { of: Place::default(), caption: None, picture }]
+            }
+        };
+        let (title, text) = (ranking.title.to_owned(), ranking.text.to_owned());
+        View { id: ranking.id.to_owned(), title, text, panels }
     };
-    let steadiest = bars(|outcome| {
-        let share = outcome.floor_to_mean;
-        (share * 100.0, number::percent(share))
-    });
-    let fastest = bars(|o| (o.steady_iops.mean, number::iops(o.steady_iops.mean)));
-    vec![
-        View::common(
-            "Which is steadier?",
-            "The worst second of the steady window as a share of its average, best first. \
-             100 % is the same in every second.",
-            Picture::bars(
-                "consistency-steadiness".to_owned(),
-                "Consistency: worst second as a share of the average".to_owned(),
-                "worst second, % of the average",
-                steadiest,
-            ),
-        ),
-        View::common(
-            "What is left once full",
-            "Average of the steady window, best first.",
-            Picture::bars(
-                "consistency-steady-mean".to_owned(),
-                "Random writes per second in steady state".to_owned(),
-                "IOPS",
-                fastest,
-            ),
-        ),
-    ]
+    RANKINGS.iter().map(view).collect()
+}
+
+impl Ranking {
+    fn picture(&self, series: &[&Series<'_>], setting: Option<&str>) -> Picture {
+        let drives =
+            series.iter().map(|one| one.subject).collect::<std::collections::BTreeSet<_>>();
+        let is_one_drive = drives.len() == 1 && series.len() > 1;
+        let bar = |one: &&Series<'_>| {
+            let (value, words) = (self.value)(one.outcome?);
+            let name = match (is_one_drive, setting) {
+                (true, _) => &one.caption,
+                (false, Some(_)) => &one.drive,
+                (false, None) => &one.name,
+            };
+            Some(Bar { name: name.clone(), value, words, colour: drive_colour(one.subject) })
+        };
+        let mut bars: Vec<Bar> = series.iter().filter_map(bar).collect();
+        bars.sort_by(|a, b| b.value.total_cmp(&a.value));
+        let id = setting.map_or(self.id.to_owned(), |s| format!("{}-{}", self.id, slug(s)));
+        let title = match (setting, is_one_drive) {
+            (Some(setting), _) => format!("{} ({setting})", self.title),
+            (None, true) => format!("{} {}", self.title, series[0].drive),
+            (None, false) => self.title.to_owned(),
+        };
+        Picture::bars(id, title, self.quantity, bars)
+    }
 }
 
 fn figures(series: &[Series<'_>]) -> Table {
