@@ -27,10 +27,10 @@ pub(crate) enum CliError {
     #[error("cannot read the plan {}: {source}", path.display())]
     PlanUnreadable { path: PathBuf, source: std::io::Error },
     #[error(
-        "{}: {message}; docs/formats.md has the keys of a plan, and run.json of any run of {test} \
-         shows one", path.display()
+        "{}:{line}: {message}, in '{found}'; run.json of any run of {test} shows all keys of its \
+         plan", path.display()
     )]
-    PlanInvalid { path: PathBuf, test: String, message: String },
+    PlanInvalid { path: PathBuf, line: usize, found: String, test: String, message: String },
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()

@@ -91,10 +91,14 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
 fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| CliError::PlanUnreadable { path: path.to_owned(), source })?;
-    let named = format!("test = {test:?}\n{text}");
-    toml::from_str(&named).map_err(|source| {
-        let path = path.to_owned();
-        CliError::PlanInvalid { path, test: test.to_owned(), message: source.message().to_owned() }
+    let read = toml::Deserializer::parse(&text)
+        .and_then(|from| Plan::read(test, from).expect("the parser lets only tests pass"));
+    read.map_err(|source| {
+        let at = source.span().map_or(0, |span| span.start);
+        let line = text[..at.min(text.len())].matches('\n').count();
+        let (test, message) = (test.to_owned(), source.message().to_owned());
+        let found = text.lines().nth(line).unwrap_or_default().trim().to_owned();
+        CliError::PlanInvalid { path: path.to_owned(), line: line + 1, found, test, message }
     })
 }
 
