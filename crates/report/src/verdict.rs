@@ -125,11 +125,11 @@ fn steadiness(main: &Writes<'_>) -> Sentence {
 /// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
 fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Option<Sentence> {
     let spare = main.zip(more.last()).map(|(main, best)| spare_area(main, best));
-    let trims = subject.runs.iter().filter_map(|run| match &run.record.outcome {
+    let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
         _ => None,
     });
-    match (spare, trims.last()) {
+    match (spare, trims.next()) {
         (Some(spare), Some(trim)) => {
             let text = format!("{}; {}.", spare.text, trim.text);
             Some(Sentence { text, see: [spare.see, trim.see].concat() })

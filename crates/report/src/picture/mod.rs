@@ -69,8 +69,6 @@ pub(crate) enum Look {
     Dots,
     /// A line with a dot at each point.
     Line,
-    /// A line that goes on level until the next point: something that holds from then on.
-    Steps,
 }
 
 /// One bar; its name and its value in words stand above it.
@@ -108,10 +106,17 @@ impl Picture {
         Self { id, title, x, y, traces, marks: Vec::new() }
     }
 
-    /// Bars, best first as given, on an axis from zero.
-    pub(crate) fn bars(id: String, title: String, quantity: &str, bars: Vec<Bar>) -> Self {
-        let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    /// Bars in the order given, on an axis from zero to at least `highest`.
+    pub(crate) fn bars(
+        id: String,
+        title: String,
+        quantity: &str,
+        bars: Vec<Bar>,
+        highest: f64,
+    ) -> Self {
+        let highest = bars.iter().map(|bar| bar.value).fold(highest, f64::max);
         let names = bars.iter().map(|bar| bar.name.clone()).collect();
+        // What a bar stands for is written behind its end.
         let (x, y) = (Axis::linear(quantity, highest).longer(1.25), Axis::names("drive", names));
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])
     }

@@ -15,7 +15,7 @@ pub(crate) fn figure(picture: &Picture) -> Value {
         "yaxis": axis(&picture.y),
         "shapes": picture.marks.iter().filter_map(shape).collect::<Vec<_>>(),
         "annotations": picture.marks.iter().filter_map(|mark| note(picture, mark)).collect::<Vec<_>>(),
-        "margin": { "l": 64, "r": 16, "t": top, "b": 48 },
+        "margin": { "l": 64, "r": 22, "t": top, "b": 48 },
         "height": picture.height(),
         "showlegend": picture.has_legend(),
     });
@@ -55,13 +55,11 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
     let (mode, marker) = match points.look {
         Look::Dots => ("markers", json!({ "size": 4, "opacity": 0.65, "color": points.colour })),
         Look::Line => ("lines+markers", json!({ "size": 7, "color": points.colour })),
-        Look::Steps => ("lines", json!({ "color": points.colour })),
     };
     main["mode"] = json!(mode);
     main["marker"] = marker;
-    if points.look != Look::Dots {
-        main["line"] = json!({ "color": points.colour, "width": 2,
-            "shape": if points.look == Look::Steps { "hv" } else { "linear" } });
+    if points.look == Look::Line {
+        main["line"] = json!({ "color": points.colour, "width": 2 });
     }
     let mut all = vec![main];
     if !zeros.is_empty() {

@@ -111,17 +111,15 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
     let (zeros, shown): (Vec<_>, Vec<_>) = points.points.iter().partition(|p| cannot_show(p.1));
     let place = |(x, y): (f64, f64)| (area.x(&picture.x, x), area.y(&picture.y, y));
     let places: Vec<(f64, f64)> = thinned(&shown).into_iter().map(place).collect();
-    if points.look != Look::Dots {
-        draw_line(svg, &places, points);
+    if points.look == Look::Line {
+        draw_line(svg, &places, points.colour);
     }
-    if points.look != Look::Steps {
-        let (radius, opacity) = if points.look == Look::Dots { (1.8, 0.65) } else { (4.0, 1.0) };
-        let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.colour);
-        for (x, y) in &places {
-            let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
-        }
-        svg.push_str("</g>\n");
+    let (radius, opacity) = if points.look == Look::Dots { (1.8, 0.65) } else { (4.0, 1.0) };
+    let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.colour);
+    for (x, y) in &places {
+        let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
     }
+    svg.push_str("</g>\n");
     for (x, _) in thinned(&zeros) {
         let (x, y) = place((x, picture.y.bottom()));
         let _ = writeln!(
@@ -133,18 +131,13 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
     }
 }
 
-fn draw_line(svg: &mut String, places: &[(f64, f64)], points: &Points) {
-    let mut path = String::new();
-    for (index, (x, y)) in places.iter().enumerate() {
-        let _ = match (index, points.look) {
-            (0, _) => write!(path, "M{x:.1} {y:.1}"),
-            (_, Look::Steps) => write!(path, "H{x:.1}V{y:.1}"),
-            _ => write!(path, "L{x:.1} {y:.1}"),
-        };
-    }
-    let colour = points.colour;
-    let _ =
-        writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
+fn draw_line(svg: &mut String, places: &[(f64, f64)], colour: &str) {
+    let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let points = points.join(" ");
+    let _ = writeln!(
+        svg,
+        "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>"
+    );
 }
 
 fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar], area: &Area) {

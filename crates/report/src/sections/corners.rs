@@ -82,7 +82,7 @@ fn compared(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corner: &C
     let bars = highest_first(bars(subjects, answers, of, words));
     let title = name(corner);
     let id = format!("corners-{}", slug(&title));
-    View::common(&title, "Best first.", Picture::bars(id, title.clone(), unit, bars))
+    View::common(&title, "Best first.", Picture::bars(id, title.clone(), unit, bars, 0.0))
 }
 
 /// One drive's corners in MB/s, beside each other.
@@ -95,6 +95,6 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> View {
     };
     let bars = answer.outcome.corners.iter().map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
-    let picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars);
+    let picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
     View::common("All corners", "Writes are blue, reads green.", picture)
 }

@@ -61,9 +61,7 @@ fn view(
     let (start, end) = all().fold((f64::INFINITY, 0.0), |(start, end): (f64, f64), point| {
         (start.min(point.0), end.max(point.0))
     });
-    if all().next().is_none() {
-        return None;
-    }
+    all().next()?;
     let x = Axis::span("seconds of the test", start.floor(), end + 1.0);
     let y = Axis::linear(quantity, all().map(|point| point.1).fold(0.0, f64::max));
     let panel = |answer: &Answer<'_, Outcome>| {

@@ -64,7 +64,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     bars.reverse();
     let title = "Longest pause";
     let id = "stutter-longest".to_owned();
-    let picture = Picture::bars(id, format!("{title} of a small write"), "milliseconds", bars);
+    let picture = Picture::bars(id, format!("{title} of a small write"), "milliseconds", bars, 0.0);
     View::common(title, "Shorter is better; best first.", picture)
 }
 

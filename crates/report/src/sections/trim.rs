@@ -56,6 +56,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
         format!("{title}: sequential writes after TRIM, % of clean"),
         "% of the clean rate",
         highest_first(bars),
+        100.0,
     );
     View::common(title, "The rate after TRIM as a share of the clean one, best first.", picture)
 }

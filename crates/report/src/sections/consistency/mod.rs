@@ -87,11 +87,15 @@ fn rankings(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String])
                 .map(|index| Panel {
                     of: Place { subject: None, setting: Some(index) },
                     caption: Some(settings[index].clone()),
-                    picture: ranking.picture(&of_setting(index), Some(&settings[index])),
+                    picture: ranking.picture(
+                        &of_setting(index),
+                        Some(&settings[index]),
+                        ranking.highest(series),
+                    ),
                 })
                 .collect(),
             false => {
-                let picture = ranking.picture(&all, None);
+                let picture = ranking.picture(&all, None, ranking.highest(series));
                 vec![Panel { of: Place::default(), caption: None, picture }]
             }
         };
@@ -102,7 +106,13 @@ fn rankings(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String])
 }
 
 impl Ranking {
-    fn picture(&self, series: &[&Series<'_>], setting: Option<&str>) -> Picture {
+    /// What the axes of all its pictures reach to.
+    fn highest(&self, series: &[Series<'_>]) -> f64 {
+        let values = series.iter().filter_map(|one| Some((self.value)(one.outcome?).0));
+        values.fold(0.0, f64::max)
+    }
+
+    fn picture(&self, series: &[&Series<'_>], setting: Option<&str>, highest: f64) -> Picture {
         let drives =
             series.iter().map(|one| one.subject).collect::<std::collections::BTreeSet<_>>();
         let is_one_drive = drives.len() == 1 && series.len() > 1;
@@ -123,7 +133,7 @@ impl Ranking {
             (None, true) => format!("{} {}", self.title, series[0].drive),
             (None, false) => self.title.to_owned(),
         };
-        Picture::bars(id, title, self.quantity, bars)
+        Picture::bars(id, title, self.quantity, bars, highest)
     }
 }
 
