@@ -6,7 +6,7 @@ use writecliff_device::{Iops, Nanos};
 
 /// What happened in one second of the device's time; a row of `series.parquet`. The last sample of
 /// a phase may be shorter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ParquetRecordWriter)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ParquetRecordWriter)]
 pub struct Sample {
     /// The part of the test it belongs to.
     pub phase: String,

@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod consistency;
+mod doubts;
 mod record;
 mod session;
 mod warning;

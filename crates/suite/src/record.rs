@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{DeviceInfo, Nanos, PurgeOutcome, Telemetry};
 use writecliff_measure::Recording;
 
+use crate::doubts::doubts;
 use crate::{Outcome, Plan, Warning, consistency};
 
 /// Raised when a reader of the old form would misread the new one.
@@ -94,10 +95,7 @@ impl RunRecord {
         self.status = status;
         self.outcome = outcome;
         self.warnings.extend(warnings);
-        let failed = recording.samples.iter().map(|sample| sample.failed).sum();
-        if failed > 0 {
-            self.warnings.push(Warning::FailedIos { count: failed });
-        }
+        self.warnings.extend(doubts(self, recording));
     }
 }
 
