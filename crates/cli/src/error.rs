@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
-use writecliff_suite::RunError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
+use writecliff_suite::{AddMeterError, RunError};
 use writecliff_uring::OpenError;
 
 /// Why a command did not do what was asked.
@@ -39,6 +39,10 @@ pub(crate) enum CliError {
         "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
     )]
     SpecificationMissed { count: usize },
+    #[error(transparent)]
+    AddMeter(#[from] AddMeterError),
+    #[error("cannot read {}: {source}; name the file that the meter wrote", path.display())]
+    LogUnreadable { path: PathBuf, source: std::io::Error },
     #[error("cannot write to standard output: {source}; the run itself is kept")]
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
@@ -56,6 +60,7 @@ impl CliError {
             | Self::MeantSimulated { .. }
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }
+            | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })

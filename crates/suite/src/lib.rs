@@ -8,6 +8,7 @@
 pub mod check;
 pub mod consistency;
 mod doubts;
+mod meter;
 mod record;
 mod session;
 mod warning;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Device, DeviceInfo};
 use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
 
+pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 pub use session::{Progress, RunError};
 pub use warning::Warning;

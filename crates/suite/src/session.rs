@@ -8,6 +8,7 @@ use writecliff_measure::{
     Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, record,
 };
 
+use crate::meter::PowerSource;
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 use crate::{Plan, PlanError, Warning};
 
@@ -73,21 +74,24 @@ impl<'a> Session<'a> {
         let every_io = match plan {
             Plan::Consistency(plan) => plan.every_io,
         };
+        let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
             drive: device.info().clone(),
             host: Host::here(),
             purge: None,
             phases: Vec::new(),
+            power_source: PowerSource::default(),
             outcome: None,
             warnings: doubts_about(device.info()),
         };
         let directory = RunDirectory::create(path, &record, every_io)?;
-        let recorder = Recorder::new(directory, device.now(), every_io);
+        let recorder = Recorder::new(directory, origin, every_io);
         Ok(Self { device, recorder, record, watch })
     }
 
