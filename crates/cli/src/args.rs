@@ -32,7 +32,7 @@ pub(crate) enum Command {
         #[arg(default_value = DEFAULT_DRIVE)]
         drive: DriveName,
         #[command(flatten)]
-        options: RunOptions,
+        options: ReviewOptions,
     },
     /// Run one test on a drive and make its report
     Run {
@@ -70,16 +70,47 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Leave this share of the LBAs untouched, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, allow_negative_numbers = true)]
-    pub(crate) spare: f64,
-    /// How long to write randomly, like 2000s or 30min
-    #[arg(long, value_name = "TIME", default_value = "2000s")]
-    pub(crate) duration: Nanos,
-    /// Decides which LBAs are written, in which order, and with what data
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Directory for the run [default: ./runs/TEST-DRIVE-TIME]
+    /// Leave this share of the LBAs untouched, in percent; spare-area takes a list: 10,25,40
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) spare: Vec<f64>,
+    /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Nanos>,
+    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewOptions {
+    /// Run these tests instead of the usual ones: all but steady-state
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    pub(crate) tests: Vec<String>,
+    /// Run these tests as well
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    pub(crate) with: Vec<String>,
+    /// The settings of the spare-area test, in percent of the LBAs
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) spare: Vec<f64>,
+    /// Go on with the interrupted review in this directory: finished tests are kept
+    #[arg(long, value_name = "REVIEW",
+          conflicts_with_all = ["drive", "tests", "with", "spare", "out", "seed", "quick", "every_io"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CommonOptions {
+    /// Minutes instead of hours: shorter, and on the first 2 GiB only; the report says so
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Decides which LBAs are used, in which order, and with what data [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Directory for the result [default: ./runs/TEST-DRIVE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Keep every single I/O, not only every second (about 13 bytes each)
@@ -88,7 +119,7 @@ pub(crate) struct RunOptions {
     /// Agree to lose all data on the drive with this serial (on the path, if it has none)
     #[arg(long, value_name = "SERIAL")]
     pub(crate) destroy_data_on: Option<String>,
-    /// Print the run's record as JSON instead of the summary
+    /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
 }

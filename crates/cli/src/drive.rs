@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::Device;
+use writecliff_device::{Bytes, Device, DeviceInfo};
 use writecliff_sim::Profile;
 use writecliff_suite::Plan;
 use writecliff_uring::{Access, DestroyData, Options};
@@ -43,16 +43,51 @@ impl DriveName {
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
     }
 
-    /// Opens the drive for `plan`. A real drive must pass the guard, and losing its data must be
-    /// agreed to by `consent` or at a prompt.
+    /// As the user named it.
+    pub(crate) fn as_typed(&self) -> String {
+        match self {
+            Self::Simulated(name) => format!("sim:{name}"),
+            Self::Real(path) => path.display().to_string(),
+        }
+    }
+
+    /// What the drive is, without touching it.
+    pub(crate) fn info(&self) -> Result<DeviceInfo, CliError> {
+        match self {
+            Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
+            Self::Real(path) => {
+                let options = Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1 };
+                let device = writecliff_uring::open(named(path)?, &Access::ReadOnly, &options)?;
+                Ok(device.info().clone())
+            }
+        }
+    }
+
+    /// Whether the drive is a model, of which there can be as many as tests.
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self, Self::Simulated(_))
+    }
+
+    /// Consent to lose the drive's data: as passed, or as typed at a prompt. A simulated drive has
+    /// none to lose.
+    pub(crate) fn consent(&self, passed: Option<&str>) -> Result<DestroyData, CliError> {
+        match (self, passed) {
+            (Self::Simulated(_), _) => Ok(DestroyData::named("")),
+            (Self::Real(_), Some(name)) => Ok(DestroyData::named(name)),
+            (Self::Real(path), None) => ask_for_consent(named(path)?),
+        }
+    }
+
+    /// Opens the drive for `plan`. A real drive must pass the guard, and the consent must be for
+    /// it if the plan writes.
     pub(crate) fn open(
         &self,
         plan: &Plan,
-        consent: Option<&str>,
+        consent: &DestroyData,
     ) -> Result<Box<dyn Device>, CliError> {
         match self {
             Self::Simulated(name) => simulated(name),
-            Self::Real(path) => open_real(path, plan, consent),
+            Self::Real(path) => open_real(named(path)?, plan, consent),
         }
     }
 }
@@ -72,17 +107,21 @@ pub(crate) fn profile(name: &str) -> Result<Profile, CliError> {
     })
 }
 
-fn open_real(path: &Path, plan: &Plan, consent: Option<&str>) -> Result<Box<dyn Device>, CliError> {
+/// The path, unless it can only be meant for a simulated drive.
+fn named(path: &Path) -> Result<&Path, CliError> {
     if let Some(name) = path.to_str()
         && !path.exists()
         && writecliff_sim::catalogue().contains(&name)
     {
         return Err(CliError::MeantSimulated { name: name.to_owned() });
     }
-    let access = match (plan.writes(), consent) {
-        (false, _) => Access::ReadOnly,
-        (true, Some(named)) => Access::Destroy(DestroyData::named(named)),
-        (true, None) => Access::Destroy(ask_for_consent(path)?),
+    Ok(path)
+}
+
+fn open_real(path: &Path, plan: &Plan, consent: &DestroyData) -> Result<Box<dyn Device>, CliError> {
+    let access = match plan.writes() {
+        false => Access::ReadOnly,
+        true => Access::Destroy(consent.clone()),
     };
     let demands = plan.demands();
     let options = Options {

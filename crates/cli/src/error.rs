@@ -7,7 +7,7 @@ use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
-use writecliff_suite::{AddMeterError, RunError};
+use writecliff_suite::{AddMeterError, ReviewError, RunError};
 use writecliff_uring::OpenError;
 
 /// Why a command did not do what was asked.
@@ -21,6 +21,20 @@ pub(crate) enum CliError {
     Run(#[from] RunError),
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
+    #[error(transparent)]
+    Review(#[from] ReviewError),
+    #[error("cannot read the plan {}: {source}", path.display())]
+    PlanUnreadable { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{}: {message}; docs/formats.md has the keys of a plan, and run.json of any run of {test} \
+         shows one", path.display()
+    )]
+    PlanInvalid { path: PathBuf, test: String, message: String },
+    #[error(
+        "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
+        path.display()
+    )]
+    ReviewInterrupted { path: PathBuf },
     #[error(transparent)]
     Report(#[from] ReportError),
     #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
@@ -58,6 +72,14 @@ impl CliError {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::Profile(_)
             | Self::MeantSimulated { .. }
+            | Self::PlanUnreadable { .. }
+            | Self::PlanInvalid { .. }
+            | Self::Review(
+                ReviewError::UnknownTest { .. }
+                | ReviewError::Plan(_)
+                | ReviewError::NotEmpty { .. }
+                | ReviewError::OtherDrive { .. },
+            )
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }

@@ -4,6 +4,7 @@
 //! to standard error, so that standard output holds only the result.
 
 use std::io::{IsTerminal, Stderr, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
@@ -13,9 +14,8 @@ use ratatui::symbols::Marker;
 use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
-use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_measure::Sample;
-use writecliff_suite::{Plan, Progress};
+use writecliff_suite::Progress;
 
 const HEIGHT: u16 = 14;
 /// A simulated drive passes thousands of seconds a second; the eye wants a dozen pictures.
@@ -23,16 +23,23 @@ const REDRAW: Duration = Duration::from_millis(80);
 /// A plain line for every so much of a step.
 const PLAIN_STEP: f64 = 0.1;
 
-/// The display of one test.
+/// The display of the tests under way; several threads show theirs in it.
 pub(crate) struct Live {
     title: String,
-    step: Step,
+    running: Vec<Running>,
     display: Display,
+}
+
+/// A test under way.
+struct Running {
+    test: &'static str,
+    step: Step,
+    next_line_at: f64,
 }
 
 enum Display {
     Picture { terminal: Box<Terminal<CrosstermBackend<Stderr>>>, drawn: Instant },
-    Plain { next_line_at: f64 },
+    Plain,
 }
 
 /// What is known of the step under way.
@@ -47,54 +54,77 @@ struct Step {
 }
 
 impl Live {
-    pub(crate) fn begin(plan: &Plan, drive: &DeviceInfo) -> Self {
-        let simulated = if drive.kind == DeviceKind::Simulated { "simulated " } else { "" };
-        let title = format!("{} on {simulated}{}", plan.name(), drive.model);
+    pub(crate) fn begin(title: &str) -> Self {
         let display = match terminal() {
             Some(terminal) => {
                 Display::Picture { terminal: Box::new(terminal), drawn: Instant::now() - REDRAW }
             }
             None => {
                 let _ = writeln!(std::io::stderr(), "{title}");
-                Display::Plain { next_line_at: 0.0 }
+                Display::Plain
             }
         };
-        Self { title, step: Step::begin(""), display }
+        Self { title: title.to_owned(), running: Vec::new(), display }
     }
 
-    pub(crate) fn show(&mut self, progress: &Progress<'_>) {
-        if progress.step != self.step.name {
-            self.step = Step::begin(progress.step);
-            if let Display::Plain { next_line_at } = &mut self.display {
-                *next_line_at = 0.0;
-            }
-        }
-        self.step.advance(progress.sample, progress.fraction);
-        match &mut self.display {
-            Display::Picture { terminal, drawn } => {
-                if drawn.elapsed() >= REDRAW {
-                    *drawn = Instant::now();
-                    // A picture that cannot be drawn must not end a measurement.
-                    let _ = terminal.draw(|frame| draw(frame, &self.title, &self.step));
-                }
-            }
-            Display::Plain { next_line_at } => {
-                if self.step.fraction >= *next_line_at {
-                    *next_line_at = self.step.fraction + PLAIN_STEP;
-                    let _ = writeln!(std::io::stderr(), "{}", self.step.line());
-                }
-            }
-        }
+    /// Shows a second of a test.
+    pub(crate) fn show(live: &Mutex<Self>, test: &'static str, progress: &Progress<'_>) {
+        locked(live).advance(test, progress);
+    }
+
+    /// Shows a test no longer.
+    pub(crate) fn forget(live: &Mutex<Self>, test: &str) {
+        locked(live).running.retain(|running| running.test != test);
     }
 
     /// Takes the picture away, so that the result stands in its place.
-    pub(crate) fn end(mut self) {
-        if let Display::Picture { terminal, .. } = &mut self.display {
+    pub(crate) fn end(live: Mutex<Self>) {
+        let mut live = live.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Display::Picture { terminal, .. } = &mut live.display {
             let _ = terminal.clear();
             let _ = terminal.show_cursor();
             // Clearing leaves the cursor at the end of a line.
             let _ = write!(std::io::stderr(), "\r");
         }
+    }
+
+    fn advance(&mut self, test: &'static str, progress: &Progress<'_>) {
+        let index = self.running.iter().position(|running| running.test == test);
+        let index = index.unwrap_or_else(|| {
+            self.running.push(Running { test, step: Step::begin(""), next_line_at: 0.0 });
+            self.running.len() - 1
+        });
+        let running = &mut self.running[index];
+        if progress.step != running.step.name {
+            *running = Running { test, step: Step::begin(progress.step), next_line_at: 0.0 };
+        }
+        running.step.advance(progress.sample, progress.fraction);
+        match &mut self.display {
+            Display::Picture { terminal, drawn } => {
+                if drawn.elapsed() >= REDRAW {
+                    *drawn = Instant::now();
+                    // A picture that cannot be drawn must not end a measurement.
+                    let _ = terminal.draw(|frame| draw(frame, &self.title, &self.running));
+                }
+            }
+            Display::Plain => {
+                if running.step.fraction >= running.next_line_at {
+                    running.next_line_at = running.step.fraction + PLAIN_STEP;
+                    let _ = writeln!(std::io::stderr(), "{}", running.line());
+                }
+            }
+        }
+    }
+}
+
+/// A thread that panicked while it showed something does not keep the others from it.
+fn locked(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Running {
+    fn line(&self) -> String {
+        format!("{}: {}", self.test, self.step.line())
     }
 }
 
@@ -142,16 +172,23 @@ fn terminal() -> Option<Terminal<CrosstermBackend<Stderr>>> {
     Terminal::with_options(CrosstermBackend::new(std::io::stderr()), options).ok()
 }
 
-fn draw(frame: &mut Frame<'_>, title: &str, step: &Step) {
-    let rows = [Constraint::Min(6), Constraint::Length(1)];
-    let [picture, gauge] = Layout::vertical(rows).areas(frame.area());
-    draw_iops(frame, picture, title, step);
-    let bar = Gauge::default()
-        .ratio(step.fraction.clamp(0.0, 1.0))
-        .label(step.line())
-        .gauge_style(Style::new().fg(Color::Blue).bg(Color::DarkGray))
-        .use_unicode(true);
-    frame.render_widget(bar, gauge);
+/// The picture of the test that was begun first, and a bar for each.
+fn draw(frame: &mut Frame<'_>, title: &str, running: &[Running]) {
+    let bars = running.len() as u16;
+    let rows = [Constraint::Min(6), Constraint::Length(bars)];
+    let [picture, bars] = Layout::vertical(rows).areas(frame.area());
+    if let Some(first) = running.first() {
+        draw_iops(frame, picture, &format!("{title}: {}", first.test), &first.step);
+    }
+    let rows = running.iter().map(|_| Constraint::Length(1));
+    for (running, row) in running.iter().zip(Layout::vertical(rows).split(bars).iter()) {
+        let bar = Gauge::default()
+            .ratio(running.step.fraction.clamp(0.0, 1.0))
+            .label(running.line())
+            .gauge_style(Style::new().fg(Color::Blue).bg(Color::DarkGray))
+            .use_unicode(true);
+        frame.render_widget(bar, *row);
+    }
 }
 
 /// IOPS of the step, a point a second, on a log axis from 10 to 1M.

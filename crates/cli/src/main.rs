@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod drive;
 mod error;
+mod interrupt;
 mod live;
 
 use std::io::Write;
@@ -15,7 +16,7 @@ use args::{Arguments, Command};
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Review { drive, options } => commands::run::review(&drive, &options),
+        Command::Review { drive, options } => commands::review::review(&drive, &options),
         Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
         Command::Drives { names, check: true, options } => commands::check::check(&names, &options),
         Command::Drives { names, .. } if names.is_empty() => commands::drives::list(),

@@ -41,12 +41,19 @@ impl Run {
     }
 
     fn plan(&self) -> &consistency::Plan {
-        let Plan::Consistency(plan) = &self.record.plan;
-        plan
+        static METHOD: std::sync::LazyLock<consistency::Plan> =
+            std::sync::LazyLock::new(consistency::Plan::default);
+        match &self.record.plan {
+            Plan::Consistency(plan) => plan,
+            _ => &METHOD,
+        }
     }
 
     fn outcome(&self) -> Option<&consistency::Outcome> {
-        self.record.outcome.as_ref().map(|Outcome::Consistency(outcome)| outcome)
+        match &self.record.outcome {
+            Some(Outcome::Consistency(outcome)) => Some(outcome),
+            _ => None,
+        }
     }
 
     fn is_simulated(&self) -> bool {

@@ -241,7 +241,10 @@ fn details(run: &Run) -> Vec<(&'static str, String)> {
 /// Where everything that was recorded is to be found.
 fn data(run: &Run) -> String {
     let is_cut_off = run.path.join("journal.jsonl").exists();
-    let files = match (is_cut_off, run.plan().every_io) {
+    let files = match (
+        is_cut_off,
+        run.path.join("ios.parquet").exists() || run.path.join("ios.journal").exists(),
+    ) {
         (false, false) => "run.json, series.parquet and histograms.parquet",
         (false, true) => "run.json, series.parquet, histograms.parquet and ios.parquet",
         (true, false) => "run.json and journal.jsonl",

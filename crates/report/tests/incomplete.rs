@@ -9,13 +9,16 @@ use serde_json::json;
 use writecliff_device::Nanos;
 use writecliff_report::{Run, summary, write_page};
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Plan, Status, consistency, run};
+use writecliff_suite::{Plan, RunOptions, Status, consistency, run};
 
 fn tiny(path: &Path) -> Run {
     let duration = Nanos::from_secs(100);
     let plan = consistency::Plan { duration, ..consistency::Plan::default() };
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap();
+    run(&Plan::Consistency(plan), &mut ssd, path, RunOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     Run::open(path).unwrap()
 }
 
@@ -120,7 +123,7 @@ fn three_runs_fit_a_terminal_and_keep_their_names() {
     let mut first = tiny(&dir.path().join("run"));
     first.record.drive.model = "Samsung SSD 840 EVO 250GB".to_owned();
     let mut spared = first.clone();
-    let Plan::Consistency(plan) = &mut spared.record.plan;
+    let Plan::Consistency(plan) = &mut spared.record.plan else { panic!("another plan") };
     plan.spare_percent = 25.0;
     let mut other = first.clone();
     other.record.drive.model = "Crucial M500 240GB".to_owned();

@@ -11,7 +11,7 @@ use browser::{Browser, chromium};
 use writecliff_device::Nanos;
 use writecliff_report::{Run, summary, write_page};
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Plan, consistency, run};
+use writecliff_suite::{LatencyFigures, Plan, RunOptions, consistency, run};
 
 const SECONDS: u64 = 200;
 
@@ -20,7 +20,10 @@ fn tiny(path: &Path, spare_percent: f64) -> Run {
     let duration = Nanos::from_secs(SECONDS);
     let plan = consistency::Plan { duration, spare_percent, ..consistency::Plan::default() };
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap();
+    run(&Plan::Consistency(plan), &mut ssd, path, RunOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     Run::open(path).unwrap()
 }
 
@@ -55,7 +58,7 @@ fn a_run_without_a_second_of_random_writes_says_so() {
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let plan = Plan::Consistency(consistency::Plan::default());
     let mut stop_at_once = |_: &writecliff_suite::Progress<'_>| ControlFlow::Break(());
-    run(&plan, &mut ssd, &path, &mut stop_at_once).unwrap();
+    run(&plan, &mut ssd, &path, RunOptions::default(), &mut stop_at_once).unwrap();
     let runs = [Run::open(&path).unwrap()];
     assert!(page(&runs, &dir.path().join("page")).contains("there are no figures"));
     let text = summary(&runs);
@@ -82,7 +85,7 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
         variation: 0.0412,
     };
     outcome.floor_to_mean = 0.881;
-    outcome.steady_latency = consistency::LatencyFigures {
+    outcome.steady_latency = LatencyFigures {
         p50_ns: 4_460_000,
         p99_ns: 8_980_000,
         p999_ns: 11_000_000,

@@ -7,13 +7,20 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
-use writecliff_workload::{RandomUniform, Sequential};
+use writecliff_workload::RandomUniform;
 
+use crate::plan::{QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, PlanError, Warning, iops_of};
+use crate::{
+    Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning, iops_of,
+};
 
 /// The test's name on the command line and in files.
 pub const NAME: &str = "consistency";
+/// What it answers.
+pub const QUESTION: &str =
+    "does the drive serve the same load equally well every second, once full?";
+pub(crate) const BY_DEFAULT: bool = true;
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
 /// The phase of random writes that the test is about.
@@ -21,7 +28,7 @@ pub const TORTURE: &str = "torture";
 
 /// What to do. The defaults are the published method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Plan {
     /// Length of the random writes.
     pub duration: Nanos,
@@ -35,10 +42,11 @@ pub struct Plan {
     pub fill_queue_depth: usize,
     /// Share of the LBAs, in percent, that is never touched after the purge.
     pub spare_percent: f64,
+    /// The part of the drive, from its start, that counts as all of it; `None` for the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
     /// Decides which LBAs are written, in which order, and with what data.
     pub seed: u64,
-    /// Keep every single I/O, not only every second.
-    pub every_io: bool,
 }
 
 impl Default for Plan {
@@ -50,18 +58,37 @@ impl Default for Plan {
             fill_block: Bytes::from_kib(128),
             fill_queue_depth: 32,
             spare_percent: 0.0,
+            span: None,
             seed: 1,
-            every_io: false,
         }
     }
 }
 
 impl Plan {
     /// The LBAs in use: the first part of the drive, in whole blocks.
-    pub fn span(&self, capacity: Bytes) -> Bytes {
-        let used = capacity.0 as f64 * (1.0 - self.spare_percent / 100.0);
-        let blocks = (used as u64).min(capacity.0) / self.block.0;
-        self.block * blocks
+    pub fn used(&self, capacity: Bytes) -> Bytes {
+        let all = used(self.span, capacity, self.block);
+        let used = all.0 as f64 * (1.0 - self.spare_percent / 100.0);
+        self.block * ((used as u64).min(all.0) / self.block.0)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        let spare_percent = match overrides.spare[..] {
+            [] => self.spare_percent,
+            [percent] => percent,
+            _ => {
+                let got = format!("{:?}", overrides.spare);
+                let reason = "one run has one setting; `run spare-area` takes a list".to_owned();
+                return Err(PlanError { option: "--spare", got, reason });
+            }
+        };
+        let duration = overrides.duration.unwrap_or(self.duration);
+        let seed = overrides.seed.unwrap_or(self.seed);
+        Ok(Self { spare_percent, duration, seed, ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self { duration: QUICK_TORTURE.min(self.duration), span: Some(QUICK_SPAN), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -71,58 +98,54 @@ impl Plan {
         }
     }
 
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        Estimate::default().fill(self.used(drive.capacity)).random(self.duration)
+    }
+
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        let refuse = |option, got: String, reason: String| Err(PlanError { option, got, reason });
-        if self.duration < Nanos::from_secs(1) || self.duration > Nanos::from_secs(30 * 86_400) {
-            let reason = "the random writes last between 1s and 720h".to_owned();
-            return refuse("--duration", self.duration.exact(), reason);
-        }
+        check_duration("--duration", self.duration)?;
+        let refuse = |reason| {
+            Err(PlanError { option: "--spare", got: self.spare_percent.to_string(), reason })
+        };
         if !(0.0..100.0).contains(&self.spare_percent) {
-            let reason = "the untouched share is at least 0 and less than 100 percent".to_owned();
-            return refuse("--spare", self.spare_percent.to_string(), reason);
+            return refuse(
+                "the untouched share is at least 0 and less than 100 percent".to_owned(),
+            );
         }
-        if self.span(drive.capacity) < self.block {
-            let reason = format!(
+        if self.used(drive.capacity) < self.block {
+            return refuse(format!(
                 "of {} of {} nothing is left for a write of {}",
                 drive.capacity,
                 drive.model,
                 self.block.exact()
-            );
-            return refuse("--spare", self.spare_percent.to_string(), reason);
+            ));
         }
-        if !self.block.is_multiple_of(drive.lba_size) {
-            let reason = format!("the drive's LBAs have {}", drive.lba_size.exact());
-            return refuse("a block of", self.block.exact(), reason);
-        }
-        if self.demands().queue_depth > drive.queue_depth_max {
-            let reason = format!("the drive takes {} I/Os at once", drive.queue_depth_max);
-            return refuse(
-                "the method's queue depth of",
-                self.demands().queue_depth.to_string(),
-                reason,
-            );
-        }
-        Ok(())
+        check_block(self.block, self.span, drive)?;
+        check_depth(self.demands(), drive)
     }
 }
 
 pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let span = plan.span(session.drive().capacity);
     session.purge()?;
+    fill_and_torture(plan, session, FILL, TORTURE)
+}
 
-    let fill = Load {
-        ios: Sequential::new(Operation::Write, span, plan.fill_block),
-        queue_depth: plan.fill_queue_depth,
-        duration: None,
-    };
-    session.record(FILL, fill, Extent::Bytes(span.0))?;
+/// The two phases of the test, by the names given, on a drive that is fresh.
+pub(crate) fn fill_and_torture(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    fill: &str,
+    torture: &str,
+) -> Result<(), RunError> {
+    let span = plan.used(session.drive().capacity);
+    session.fill(fill, span, plan.fill_block, plan.fill_queue_depth)?;
 
-    let torture = Load {
+    let load = Load {
         ios: RandomUniform::new(Operation::Write, span, plan.block, plan.seed),
         queue_depth: plan.queue_depth,
         duration: Some(plan.duration),
     };
-    session.record(TORTURE, torture, Extent::Time(plan.duration))
+    session.record(torture, load, Extent::Time(plan.duration))
 }
 
 /// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
@@ -131,6 +154,8 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
 pub struct Outcome {
     /// Mean rate of the sequential fill, in MB/s (10^6); `None` if it took no time.
     pub fill_megabytes_per_second: Option<f64>,
+    /// What the fill wrote before its rate fell: an SLC buffer, if the drive has one.
+    pub fast_part: Option<FastPart>,
     /// Median of the first ten seconds of random writes, or of those before the cliff.
     pub fresh_iops: f64,
     /// The second in which performance fell below half of fresh and stayed there.
@@ -151,21 +176,6 @@ pub struct Outcome {
     pub dead_seconds: u32,
 }
 
-/// Percentiles of the service time, in nanoseconds, at most 0.8 % too high.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LatencyFigures {
-    /// Median.
-    pub p50_ns: u64,
-    /// 99 %.
-    pub p99_ns: u64,
-    /// 99.9 %.
-    pub p999_ns: u64,
-    /// 99.99 %.
-    pub p9999_ns: u64,
-    /// The longest, exact.
-    pub max_ns: u64,
-}
-
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
 /// Performance has fallen off the cliff when it is below this share of fresh...
@@ -182,7 +192,18 @@ const WINDOW_MIN: usize = 60;
 /// The figures of what was recorded and the doubts about them; no figures if there are no random
 /// writes of at least a second.
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let torture: Vec<&Sample> = recording.phase(TORTURE).collect();
+    conclude_phases(plan, recording, FILL, TORTURE)
+}
+
+/// [`conclude`] for a fill and a torture by these names.
+pub(crate) fn conclude_phases(
+    plan: &Plan,
+    recording: &Recording,
+    fill_name: &str,
+    torture_name: &str,
+) -> (Option<Outcome>, Vec<Warning>) {
+    let fill: Vec<&Sample> = recording.phase(fill_name).collect();
+    let torture: Vec<&Sample> = recording.phase(torture_name).collect();
     let iops = iops_of(torture.iter().copied());
     let mut warnings = Vec::new();
     let recorded: Nanos = torture.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
@@ -208,7 +229,9 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         warnings.push(Warning::NotSteady { percent: drift * 100.0 });
     }
     let outcome = Outcome {
-        fill_megabytes_per_second: fill_rate(recording),
+        fill_megabytes_per_second: Rate::of(fill.iter().copied())
+            .map(|rate| rate.megabytes_per_second),
+        fast_part: FastPart::of(&fill),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
         steady_from_s: window.start,
@@ -218,7 +241,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         } else {
             0.0
         },
-        steady_latency: latency_figures(recording, &torture, window),
+        steady_latency: LatencyFigures::of(recording, torture_name, window),
         steady_write_amplification: amplification(&torture[steady_from..]),
         longest_ns: torture.iter().map(|sample| sample.latency_max_ns).max().unwrap_or(0),
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
@@ -252,37 +275,10 @@ fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
     (fresh_before(cliff.unwrap_or(iops.len())), cliff)
 }
 
-fn latency_figures(
-    recording: &Recording,
-    torture: &[&Sample],
-    window: std::ops::Range<u32>,
-) -> LatencyFigures {
-    let in_window = torture.iter().filter(|sample| window.contains(&sample.second));
-    let max_ns = in_window.map(|sample| sample.latency_max_ns).max().unwrap_or(0);
-    let latencies = recording.latencies(TORTURE, window);
-    let percentile = |percent| latencies.percentile(percent).0.min(max_ns);
-    LatencyFigures {
-        p50_ns: percentile(50.0),
-        p99_ns: percentile(99.0),
-        p999_ns: percentile(99.9),
-        p9999_ns: percentile(99.99),
-        max_ns,
-    }
-}
-
 fn amplification(samples: &[&Sample]) -> Option<f64> {
     let host: u64 = samples.iter().map(|sample| sample.written_bytes).sum();
     let nand: u64 = samples.iter().map(|sample| sample.nand_written_bytes).sum::<Option<_>>()?;
     (host > 0).then(|| nand as f64 / host as f64)
-}
-
-fn fill_rate(recording: &Recording) -> Option<f64> {
-    let (mut bytes, mut nanos) = (0, 0);
-    for sample in recording.phase(FILL) {
-        bytes += sample.written_bytes;
-        nanos += sample.span_ns;
-    }
-    (nanos > 0).then(|| bytes as f64 / 1e6 / Nanos(nanos).as_secs_f64())
 }
 
 #[cfg(test)]
@@ -334,7 +330,7 @@ mod tests {
     #[test]
     fn spare_area_is_what_the_span_leaves() {
         let plan = Plan { spare_percent: 25.0, ..Plan::default() };
-        assert_eq!(plan.span(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
-        assert_eq!(Plan::default().span(Bytes(u64::MAX)).0 % 4096, 0);
+        assert_eq!(plan.used(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
+        assert_eq!(Plan::default().used(Bytes(u64::MAX)).0 % 4096, 0);
     }
 }

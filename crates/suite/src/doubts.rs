@@ -57,15 +57,12 @@ fn own_bytes(phase: &Phase, recording: &Recording) -> u64 {
 /// The most that the run itself may have moved without a trace in its samples: what was in flight
 /// when each series of the phase ended, and what failed.
 fn uncounted(record: &RunRecord, phase: &Phase, recording: &Recording) -> u64 {
-    let (mut series, mut failed) = (Vec::new(), 0);
-    for sample in samples_of(phase, recording) {
-        failed += sample.failed;
-        if !series.contains(&&sample.phase) {
-            series.push(&sample.phase);
-        }
-    }
-    let in_flight = record.drive.queue_depth_max as u64 * series.len() as u64;
-    (in_flight + failed) * record.drive.io_size_max.0
+    let in_flight = |sample: &Sample| match sample.second {
+        0 => record.drive.queue_depth_max as u64,
+        _ => 0,
+    };
+    let ios = samples_of(phase, recording).map(|sample| in_flight(sample) + sample.failed);
+    ios.sum::<u64>() * record.drive.io_size_max.0
 }
 
 /// The samples that began in a phase, whatever their series is called: one phase may record

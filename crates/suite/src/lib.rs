@@ -1,16 +1,29 @@
 //! The tests: what each asks of a drive, how, and what the answer is.
 //!
-//! One file a test, four items in it: `Plan`, `run`, `Outcome`, helpers. [`TESTS`] is the one table
-//! of them; [`run`] runs one on any [`Device`] and keeps it in a
-//! run directory, whose `run.json` is a [`RunRecord`]. [`check`] is no test of a drive but of the
-//! simulated ones: it holds them against published figures.
+//! One file a test, four items in it: `Plan`, `run`, `Outcome`, helpers. The list of them stands
+//! once, below; [`TESTS`], [`Plan`] and [`Outcome`] are made from it. [`run`] runs one on any
+//! [`Device`] and keeps it in a run directory, whose `run.json` is a [`RunRecord`]; a [`Review`] is
+//! a directory of such runs. [`check`] is no test of a drive but of the simulated ones: it holds
+//! them against published figures.
 
 pub mod check;
 pub mod consistency;
+pub mod corners;
 mod doubts;
+mod fast_part;
+pub mod incompressible;
 mod meter;
+mod plan;
+pub mod power;
+mod rate;
 mod record;
+mod review;
 mod session;
+pub mod spare_area;
+pub mod steady_state;
+pub mod stutter;
+pub mod transfer_size;
+pub mod trim;
 mod warning;
 
 use std::ops::ControlFlow;
@@ -20,8 +33,12 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Device, DeviceInfo};
 use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
 
+pub use fast_part::FastPart;
 pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
+pub use plan::{Demands, Estimate, Overrides, PlanError};
+pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
+pub use review::{Review, ReviewError, ReviewTest};
 pub use session::{Progress, RunError};
 pub use warning::Warning;
 
@@ -34,90 +51,122 @@ pub struct TestEntry {
     pub name: &'static str,
     /// What it answers.
     pub question: &'static str,
-    /// Whether it destroys what is on the drive.
-    pub writes: bool,
+    /// Whether a review has it without being asked.
+    pub by_default: bool,
+    /// The method's plan.
+    pub plan: fn() -> Plan,
 }
 
-/// All tests.
-pub const TESTS: &[TestEntry] = &[TestEntry {
-    name: consistency::NAME,
-    question: "does the drive serve the same load equally well every second, once full?",
-    writes: true,
-}];
+/// Makes the table and the two enums from the one list of tests.
+macro_rules! tests {
+    ($($variant:ident $module:ident)*) => {
+        /// All tests, in the order of a review.
+        pub const TESTS: &[TestEntry] = &[$(TestEntry {
+            name: $module::NAME,
+            question: $module::QUESTION,
+            by_default: $module::BY_DEFAULT,
+            plan: || Plan::$variant($module::Plan::default()),
+        }),*];
 
-/// A test and what it is to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "test", rename_all = "kebab-case")]
-pub enum Plan {
-    /// See [`consistency`].
-    Consistency(consistency::Plan),
+        /// A test and what it is to do.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "test", rename_all = "kebab-case")]
+        pub enum Plan {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::Plan),)*
+        }
+
+        /// A test's answer.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "test", rename_all = "kebab-case")]
+        pub enum Outcome {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::Outcome),)*
+        }
+
+        impl Plan {
+            /// The test's name.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $module::NAME,)* }
+            }
+
+            /// Checks the plan against the drive, before anything is done to it.
+            ///
+            /// # Errors
+            /// [`PlanError`] with what to change.
+            pub fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+                match self { $(Self::$variant(plan) => plan.check(drive),)* }
+            }
+
+            /// The plan with what the user changed.
+            ///
+            /// # Errors
+            /// [`PlanError`] if the test has no such option.
+            pub fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+                match self { $(Self::$variant(plan) => plan.with(overrides).map(Self::$variant),)* }
+            }
+
+            /// The plan cut down to minutes: shorter, and on a small part of the drive.
+            #[must_use]
+            pub fn quick(self) -> Self {
+                match self { $(Self::$variant(plan) => Self::$variant(plan.quick()),)* }
+            }
+
+            /// Decides everything that is random in the test.
+            pub fn seed(&self) -> u64 {
+                match self { $(Self::$variant(plan) => plan.seed,)* }
+            }
+
+            /// The most I/Os in flight and the longest of them.
+            pub fn demands(&self) -> Demands {
+                match self { $(Self::$variant(plan) => plan.demands(),)* }
+            }
+
+            /// How long it will take and how much it will write, roughly.
+            pub fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+                match self { $(Self::$variant(plan) => plan.estimate(drive),)* }
+            }
+
+            fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+                match self { $(Self::$variant(plan) => $module::run(plan, session),)* }
+            }
+
+            fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+                match self {
+                    $(Self::$variant(plan) => {
+                        let (outcome, warnings) = $module::conclude(plan, recording);
+                        (outcome.map(Outcome::$variant), warnings)
+                    })*
+                }
+            }
+        }
+    };
 }
 
-/// A test's answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "test", rename_all = "kebab-case")]
-pub enum Outcome {
-    /// See [`consistency`].
-    Consistency(consistency::Outcome),
+tests! {
+    Consistency consistency
+    SpareArea spare_area
+    Trim trim
+    Corners corners
+    Incompressible incompressible
+    TransferSize transfer_size
+    Stutter stutter
+    Power power
+    SteadyState steady_state
+}
+
+/// How a run is kept and called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunOptions {
+    /// Keep every single I/O, not only every second.
+    pub every_io: bool,
+    /// The plan was cut down by [`Plan::quick`]: the report says so.
+    pub quick: bool,
 }
 
 impl Plan {
-    /// The test's name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Consistency(_) => consistency::NAME,
-        }
-    }
-
     /// Whether the test destroys what is on the drive; one that does not opens it only to read.
     pub fn writes(&self) -> bool {
-        TESTS.iter().any(|test| test.name == self.name() && test.writes)
+        true
     }
-
-    /// Checks the plan against the drive, before anything is done to it.
-    ///
-    /// # Errors
-    /// [`PlanError`] with what to change.
-    pub fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        match self {
-            Self::Consistency(plan) => plan.check(drive),
-        }
-    }
-
-    /// Decides everything that is random in the test.
-    pub fn seed(&self) -> u64 {
-        match self {
-            Self::Consistency(plan) => plan.seed,
-        }
-    }
-
-    /// The most I/Os in flight and the longest of them.
-    pub fn demands(&self) -> Demands {
-        match self {
-            Self::Consistency(plan) => plan.demands(),
-        }
-    }
-}
-
-/// What a plan needs of a device's engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Demands {
-    /// I/Os in flight at once.
-    pub queue_depth: usize,
-    /// The longest read or write.
-    pub io_size: writecliff_device::Bytes,
-}
-
-/// A plan that cannot be carried out on this drive.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{option} {got} is not possible: {reason}")]
-pub struct PlanError {
-    /// What to change.
-    pub option: &'static str,
-    /// What it was.
-    pub got: String,
-    /// Why it cannot be, and what can.
-    pub reason: String,
 }
 
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
@@ -129,13 +178,12 @@ pub fn run(
     plan: &Plan,
     device: &mut dyn Device,
     path: &Path,
+    options: RunOptions,
     watch: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<RunRecord, RunError> {
     plan.check(device.info())?;
-    let mut session = Session::begin(plan, device, path, watch)?;
-    let ended = match plan {
-        Plan::Consistency(plan) => consistency::run(plan, &mut session),
-    };
+    let mut session = Session::begin(plan, device, path, options, watch)?;
+    let ended = plan.run(&mut session);
     session.end(ended)
 }
 
@@ -160,6 +208,11 @@ pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
 
 /// A record of this version of the schema; others would be misread.
 fn parse(record: serde_json::Value) -> std::io::Result<RunRecord> {
+    check_version(&record)?;
+    Ok(serde_json::from_value(record)?)
+}
+
+fn check_version(record: &serde_json::Value) -> std::io::Result<()> {
     let version = &record["schema_version"];
     if *version != SCHEMA_VERSION {
         let message = format!(
@@ -168,7 +221,7 @@ fn parse(record: serde_json::Value) -> std::io::Result<RunRecord> {
         );
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, message));
     }
-    Ok(serde_json::from_value(record)?)
+    Ok(())
 }
 
 /// A phase's samples as IOPS, one a second; the last second of a phase is left out if it is a

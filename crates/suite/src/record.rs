@@ -6,7 +6,7 @@ use writecliff_measure::Recording;
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Outcome, Plan, Warning, consistency};
+use crate::{Outcome, Plan, Warning};
 
 /// Raised when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -109,12 +109,7 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        let (outcome, mut warnings) = match &self.plan {
-            Plan::Consistency(plan) => {
-                let (outcome, warnings) = consistency::conclude(plan, recording);
-                (outcome.map(Outcome::Consistency), warnings)
-            }
-        };
+        let (outcome, mut warnings) = self.plan.conclude(recording);
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
     }

@@ -3,14 +3,19 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::{Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Purge, Telemetry};
-use writecliff_measure::{
-    Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, record,
+use writecliff_device::{
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, Telemetry,
 };
+use writecliff_measure::{
+    Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Stream, Watch, record,
+    record_idle, record_streams,
+};
+use writecliff_workload::Sequential;
 
 use crate::meter::PowerSource;
+use crate::rate::{Rate, RateSum};
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
-use crate::{Plan, PlanError, Warning};
+use crate::{Plan, PlanError, RunOptions, Warning};
 
 /// What a watcher is shown every second of the device's time.
 #[derive(Debug)]
@@ -53,8 +58,11 @@ pub(crate) enum Extent {
     /// So much device time.
     Time(Nanos),
     /// So many bytes read or written.
-    Bytes(u64),
+    Bytes(Bytes),
 }
+
+/// A trim of this length takes a drive a moment, so that progress is seen.
+const TRIM_BLOCK: Bytes = Bytes::from_mib(128);
 
 /// The device, the recorder and the record of one run.
 pub(crate) struct Session<'a> {
@@ -69,11 +77,13 @@ impl<'a> Session<'a> {
         plan: &Plan,
         device: &'a mut dyn Device,
         path: &Path,
+        options: RunOptions,
         watch: &'a mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Self, RunError> {
-        let every_io = match plan {
-            Plan::Consistency(plan) => plan.every_io,
-        };
+        let mut warnings = doubts_about(device.info());
+        if options.quick {
+            warnings.push(Warning::Quick);
+        }
         let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
@@ -88,10 +98,10 @@ impl<'a> Session<'a> {
             phases: Vec::new(),
             power_source: PowerSource::default(),
             outcome: None,
-            warnings: doubts_about(device.info()),
+            warnings,
         };
-        let directory = RunDirectory::create(path, &record, every_io)?;
-        let recorder = Recorder::new(directory, origin, every_io);
+        let directory = RunDirectory::create(path, &record, options.every_io)?;
+        let recorder = Recorder::new(directory, origin, options.every_io);
         Ok(Self { device, recorder, record, watch })
     }
 
@@ -102,7 +112,7 @@ impl<'a> Session<'a> {
     /// Purges the drive in the best way it has, and notes what that is worth.
     pub(crate) fn purge(&mut self) -> Result<(), RunError> {
         let Some(&how) = self.drive().purges.first() else {
-            self.record.warnings.push(Warning::NotPurged);
+            self.warn(Warning::NotPurged);
             return Ok(());
         };
         let progress = Progress { sample: None, step: "purge", fraction: 0.0 };
@@ -112,12 +122,19 @@ impl<'a> Session<'a> {
         let outcome = self.device.purge(how)?;
         if outcome.still_readable > 0 {
             let (still_readable, sampled) = (outcome.still_readable, outcome.sampled);
-            self.record.warnings.push(Warning::PurgeIneffective { still_readable, sampled });
+            self.warn(Warning::PurgeIneffective { still_readable, sampled });
         } else if how != Purge::SecureErase {
-            self.record.warnings.push(Warning::WeakPurge { how });
+            self.warn(Warning::WeakPurge { how });
         }
         self.record.purge = Some(outcome);
         Ok(self.recorder.directory().write_record(&self.record)?)
+    }
+
+    /// Notes a doubt, once.
+    pub(crate) fn warn(&mut self, warning: Warning) {
+        if !self.record.warnings.contains(&warning) {
+            self.record.warnings.push(warning);
+        }
     }
 
     /// Runs one load as the phase `name`, every second recorded.
@@ -127,26 +144,114 @@ impl<'a> Session<'a> {
         load: Load<impl Iterator<Item = Io>>,
         extent: Extent,
     ) -> Result<(), RunError> {
+        self.phase(name, |session| session.series(name, load, extent).map(|_| ()))
+    }
+
+    /// Writes `[0, span)` once, in order, as the phase `name`.
+    pub(crate) fn fill(
+        &mut self,
+        name: &str,
+        span: Bytes,
+        block: Bytes,
+        queue_depth: usize,
+    ) -> Result<(), RunError> {
+        let ios = Sequential::new(Operation::Write, span, block);
+        self.record(name, Load { ios, queue_depth, duration: None }, Extent::Bytes(span))
+    }
+
+    /// Trims `[0, span)` as the phase `name`.
+    pub(crate) fn trim(&mut self, name: &str, span: Bytes) -> Result<(), RunError> {
+        let ios = Sequential::new(Operation::Trim, span, TRIM_BLOCK);
+        let load = Load { ios, queue_depth: 1, duration: None };
+        self.record(name, load, Extent::Bytes(span))
+    }
+
+    /// Leaves the drive alone as the phase `name`.
+    pub(crate) fn idle(&mut self, name: &str, duration: Nanos) -> Result<(), RunError> {
+        self.phase(name, |session| {
+            let extent = Extent::Time(duration);
+            session.watched(&[name], name, extent, |device, recorder, watch| {
+                record_idle(device, duration, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Runs several loads at once as the phase `name`, each a series of its own.
+    pub(crate) fn streams(
+        &mut self,
+        name: &str,
+        series: &[&str],
+        streams: Vec<Stream<'_>>,
+        duration: Option<Nanos>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        self.phase(name, |session| {
+            session.watched(series, name, extent, |device, recorder, watch| {
+                record_streams(device, streams, duration, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Runs `what` as the phase `name` of the record: its time, and the drive's telemetry before
+    /// and after it.
+    pub(crate) fn phase(
+        &mut self,
+        name: &str,
+        what: impl FnOnce(&mut Self) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
         let start = self.device.now();
         let before = self.device.telemetry();
         self.begin_phase(name, start, before)?;
-        let (mut nanos, mut bytes) = (0, 0);
-        let watch = &mut self.watch;
-        let ended = record(self.device, load, &mut self.recorder, &mut |sample| {
-            nanos += sample.span_ns;
-            bytes += sample.read_bytes + sample.written_bytes;
-            let fraction = match extent {
-                Extent::Time(all) => nanos as f64 / all.0 as f64,
-                Extent::Bytes(all) => bytes as f64 / all as f64,
-            };
-            watch(&Progress { sample: Some(sample), step: name, fraction: fraction.min(1.0) })
-        });
+        let ended = what(self);
         let span = self.recorder.span(start, self.device.now());
         let after = self.device.telemetry();
         if let Some(phase) = self.record.phases.last_mut() {
             (phase.length, phase.after) = (span.length, after);
         }
-        Ok(ended?)
+        ended
+    }
+
+    /// Records one load of the phase under way under a name of its own, and returns its rate.
+    pub(crate) fn series(
+        &mut self,
+        name: &str,
+        load: Load<impl Iterator<Item = Io>>,
+        extent: Extent,
+    ) -> Result<Option<Rate>, RunError> {
+        self.watched(&[name], name, extent, |device, recorder, watch| {
+            record(device, load, recorder, watch)
+        })
+    }
+
+    /// Records as `series` what `load` does, shows it as the step `name`, and returns its rate.
+    fn watched(
+        &mut self,
+        series: &[&str],
+        name: &str,
+        extent: Extent,
+        load: impl FnOnce(&mut dyn Device, &mut Recorder, Watch<'_>) -> Result<(), RecordError>,
+    ) -> Result<Option<Rate>, RunError> {
+        let telemetry = self.device.telemetry();
+        self.recorder.begin_phases(series, telemetry);
+        let mut sum = RateSum::default();
+        let (mut nanos, mut bytes) = (0, 0);
+        let watch = &mut self.watch;
+        let ended = load(self.device, &mut self.recorder, &mut |sample| {
+            sum.add(sample);
+            if sample.phase == series[0] {
+                nanos += sample.span_ns;
+            }
+            bytes += sample.read_bytes + sample.written_bytes + sample.trims * TRIM_BLOCK.0;
+            let fraction = match extent {
+                Extent::Time(all) => nanos as f64 / all.0 as f64,
+                Extent::Bytes(all) => bytes as f64 / all.0 as f64,
+            };
+            watch(&Progress { sample: Some(sample), step: name, fraction: fraction.min(1.0) })
+        });
+        ended?;
+        Ok(sum.rate())
     }
 
     fn begin_phase(
@@ -157,7 +262,6 @@ impl<'a> Session<'a> {
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
         let name = name.to_owned();
-        self.recorder.begin_phases(&[&name], before);
         let phase = Phase { name, start, length: Nanos::ZERO, before, after: before };
         self.record.phases.push(phase);
         Ok(self.recorder.directory().write_record(&self.record)?)

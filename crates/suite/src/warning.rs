@@ -37,6 +37,12 @@ pub enum Warning {
          measured."
     )]
     FileNotDrive,
+    /// Shorter than the method, on a part of the drive.
+    #[error(
+        "A quick run: shorter than the method and on a small part of the drive. It shows that all \
+         works and how the pictures look; its figures are not those of the method."
+    )]
+    Quick,
     /// The drive's performance still changed in the window called steady.
     #[error(
         "No steady state: in the window called steady the IOPS still moved by {percent:+.0} % of \
@@ -117,6 +123,51 @@ pub enum Warning {
     /// The run ended before the part that it is about.
     #[error("The run ended before its first second of random writes: there are no figures.")]
     NoRandomWrites,
+    /// A doubt about one setting of the spare area.
+    #[error("At {percent} % spare: {doubt}")]
+    AtSpare {
+        /// The setting.
+        percent: f64,
+        /// The doubt.
+        doubt: Box<Warning>,
+    },
+    /// A part of the test has no figures.
+    #[error("The run ended before {phase}: what comes from there on has no figures.")]
+    Ended {
+        /// The first part that is missing.
+        phase: String,
+    },
+    /// What was written fits into the drive's fast buffer.
+    #[error(
+        "What {test} wrote at a time fits into the drive's fast buffer of about {buffer}: the \
+         figures are the buffer's, and a longer write would be slower."
+    )]
+    WithinBuffer {
+        /// The test.
+        test: String,
+        /// The buffer, as a sequential fill showed it.
+        buffer: Bytes,
+    },
+    /// TRIM is not to be had.
+    #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
+    NoTrim,
+    /// The rounds never met the rule.
+    #[error(
+        "{part}: not steady within {rounds} rounds. The figures are means of the last rounds, \
+         and a longer run may give others."
+    )]
+    NeverSteady {
+        /// The part of the test.
+        part: String,
+        /// Rounds run.
+        rounds: u32,
+    },
+    /// Nothing told what the drive draws.
+    #[error(
+        "Neither the drive nor a meter told what power it draws. `writecliff meter RUN METER.csv` \
+         adds a meter's log to this run."
+    )]
+    NoPower,
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes; the figures \

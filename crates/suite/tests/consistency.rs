@@ -6,7 +6,9 @@ use std::path::Path;
 
 use writecliff_device::Nanos;
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Outcome, Plan, RunRecord, Status, Warning, consistency, open, run};
+use writecliff_suite::{
+    Outcome, Plan, RunOptions, RunRecord, Status, Warning, consistency, open, run,
+};
 
 fn plan(seconds: u64) -> consistency::Plan {
     consistency::Plan { duration: Nanos::from_secs(seconds), ..consistency::Plan::default() }
@@ -14,7 +16,9 @@ fn plan(seconds: u64) -> consistency::Plan {
 
 fn run_on_tiny(plan: consistency::Plan, path: &Path) -> RunRecord {
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
-    run(&Plan::Consistency(plan), &mut ssd, path, &mut |_| ControlFlow::Continue(())).unwrap()
+    let options = RunOptions { every_io: true, ..RunOptions::default() };
+    let plan = Plan::Consistency(plan);
+    run(&plan, &mut ssd, path, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn outcome(record: &RunRecord) -> &consistency::Outcome {
@@ -27,12 +31,11 @@ fn outcome(record: &RunRecord) -> &consistency::Outcome {
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
-    let every_io = consistency::Plan { every_io: true, ..plan(5) };
     let (one, two, other) =
         (dir.path().join("one"), dir.path().join("two"), dir.path().join("other"));
-    let first = run_on_tiny(every_io.clone(), &one);
-    let second = run_on_tiny(every_io.clone(), &two);
-    run_on_tiny(consistency::Plan { seed: 2, ..every_io }, &other);
+    let first = run_on_tiny(plan(5), &one);
+    let second = run_on_tiny(plan(5), &two);
+    run_on_tiny(consistency::Plan { seed: 2, ..plan(5) }, &other);
     assert_eq!(first.outcome, second.outcome);
     for file in ["series.parquet", "histograms.parquet", "ios.parquet"] {
         let read = |path: &Path| std::fs::read(path.join(file)).unwrap();
@@ -88,10 +91,16 @@ fn an_interrupted_run_is_kept_and_says_so() {
     let path = dir.path().join("run");
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let mut seconds = 0;
-    let record = run(&Plan::Consistency(plan(100)), &mut ssd, &path, &mut |progress| {
-        seconds += u32::from(progress.step == consistency::TORTURE);
-        if seconds == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let record = run(
+        &Plan::Consistency(plan(100)),
+        &mut ssd,
+        &path,
+        RunOptions::default(),
+        &mut |progress| {
+            seconds += u32::from(progress.step == consistency::TORTURE);
+            if seconds == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
     let record = record.unwrap();
     assert_eq!(record.status, Status::Interrupted);
     let (recorded, planned) = (Nanos::from_secs(20), Nanos::from_secs(100));
@@ -105,7 +114,8 @@ fn a_directory_that_holds_something_is_left_alone() {
     std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let plan = Plan::Consistency(plan(1));
-    let error = run(&plan, &mut ssd, dir.path(), &mut |_| ControlFlow::Continue(()));
+    let error =
+        run(&plan, &mut ssd, dir.path(), RunOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(error.unwrap_err().to_string().contains("is not empty"));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
@@ -123,7 +133,7 @@ fn plans_that_cannot_be_are_refused() {
         (consistency::Plan { spare_percent: -1.0, ..base.clone() }, "--spare -1"),
         (consistency::Plan { spare_percent: f64::NAN, ..base.clone() }, "--spare NaN"),
         (consistency::Plan { spare_percent: 99.9999, ..base.clone() }, "nothing is left"),
-        (consistency::Plan { queue_depth: 33, ..base }, "takes 32 I/Os at once"),
+        (consistency::Plan { queue_depth: 33, ..base }, "takes 1 to 32 I/Os at once"),
     ];
     for (plan, expected) in cases {
         let message = refused(plan).to_string();

@@ -47,6 +47,8 @@ impl Iterator for Sequential {
 pub struct RandomUniform {
     /// Every I/O, but for its place.
     io: Io,
+    /// Out of 100 I/Os, those that read whatever `io` does.
+    reads_percent: u64,
     blocks: u64,
     random: Xoshiro256PlusPlus,
 }
@@ -57,7 +59,7 @@ impl RandomUniform {
     pub fn new(operation: Operation, span: Bytes, block: Bytes, seed: u64) -> Self {
         assert!(block.0 > 0 && span >= block, "a span of {span} holds no block of {block}");
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { io: at_zero(operation, block), blocks: span.0 / block.0, random }
+        Self { io: at_zero(operation, block), reads_percent: 0, blocks: span.0 / block.0, random }
     }
 
     /// The same I/Os with data of this class; reads and trims have none and stay as they are.
@@ -68,15 +70,31 @@ impl RandomUniform {
     pub fn with_content(self, content: Content) -> Self {
         Self { io: self.io.with_content(content), ..self }
     }
+
+    /// The same places, but this share of the I/Os, chosen at random, are reads.
+    ///
+    /// # Panics
+    /// If the share is above 100 %.
+    #[must_use]
+    pub fn with_reads(self, percent: u8) -> Self {
+        assert!(percent <= 100, "{percent} % of the I/Os are to be reads");
+        Self { reads_percent: u64::from(percent), ..self }
+    }
+
+    /// A number below `limit`, by scaling 64 random bits: the bias is below 2^-30.
+    fn below(&mut self, limit: u64) -> u64 {
+        (u128::from(self.random.next_u64()) * u128::from(limit) >> 64) as u64
+    }
 }
 
 impl Iterator for RandomUniform {
     type Item = Io;
 
-    /// Scales a 64-bit random number to the number of blocks: the bias is below 2^-30.
     fn next(&mut self) -> Option<Io> {
-        let scaled = u128::from(self.random.next_u64()) * u128::from(self.blocks);
-        let offset = self.io.length * (scaled >> 64) as u64;
+        let offset = self.io.length * self.below(self.blocks);
+        if self.reads_percent > 0 && self.below(100) < self.reads_percent {
+            return Some(Io::read(offset, self.io.length));
+        }
         Some(Io { offset, ..self.io })
     }
 }
@@ -121,6 +139,19 @@ mod tests {
             let plain = sequential.clone().chain(random);
             let classed = sequential.with_content(content).chain(like);
             assert!(plain.map(|io| io.with_content(content)).eq(classed));
+        }
+    }
+
+    #[test]
+    fn reads_are_mixed_in_by_their_share() {
+        for percent in [0u8, 5, 65, 100] {
+            let ios = RandomUniform::new(Operation::Write, Bytes::from_gib(1), Bytes(4096), 7);
+            let ios = ios.with_reads(percent).take(20_000);
+            let reads = ios.filter(|io| io.operation == Operation::Read).count() as f64;
+            let expected = f64::from(percent) / 100.0;
+            // Five standard deviations of a binomial of 20,000 are 1.8 %.
+            assert!((reads / 20_000.0 - expected).abs() < 0.018, "{percent} %: {reads}");
+            assert!(percent % 100 != 0 || reads / 20_000.0 == expected);
         }
     }
 

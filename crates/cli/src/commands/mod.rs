@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod drives;
 pub(crate) mod meter;
 pub(crate) mod report;
+pub(crate) mod review;
 pub(crate) mod run;
 
 use std::io::{ErrorKind, Write};

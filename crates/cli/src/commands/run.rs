@@ -1,45 +1,40 @@
-//! `writecliff run` and `writecliff review`: tests on a drive, shown live, ended with a report.
+//! `writecliff run`: one test, shown live, ended with a report.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use writecliff_report::{Run, summary, write_page};
-use writecliff_suite::{Plan, Status, TESTS, consistency};
+use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS};
+use writecliff_uring::DestroyData;
 
 use super::print;
-use crate::args::RunOptions;
+use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::live::Live;
 
-/// Every test of the table.
-pub(crate) fn review(drive: &DriveName, options: &RunOptions) -> Result<(), CliError> {
-    TESTS.iter().try_for_each(|test| run(test.name, drive, options))
-}
-
 /// One test: plan, drive, live picture, summary and page.
-pub(crate) fn run(test: &str, drive: &DriveName, options: &RunOptions) -> Result<(), CliError> {
-    let plan = plan(test, options);
-    let mut device = drive.open(&plan, options.destroy_data_on.as_deref())?;
-    let path = options.out.clone().unwrap_or_else(|| default_directory(test, drive, options));
-    let interrupted = catch_interrupts()?;
+pub(crate) fn run(
+    test: &str,
+    drive: &DriveName,
+    options: &args::RunOptions,
+) -> Result<(), CliError> {
+    let plan = plan(test, options)?;
+    let common = &options.common;
+    plan.check(&drive.info()?).map_err(writecliff_suite::RunError::from)?;
+    let consent = drive.consent(common.destroy_data_on.as_deref())?;
+    let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
+    let interrupt = Interrupt::catch()?;
 
-    let mut live = Live::begin(&plan, device.info());
-    let ended = writecliff_suite::run(&plan, device.as_mut(), &path, &mut |progress| {
-        live.show(progress);
-        match interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    });
-    live.end();
+    let live = Mutex::new(Live::begin(&format!("{test} on {}", drive.as_typed())));
+    let ended = perform(&plan, drive, &consent, &path, run_options(common), &live, &interrupt);
+    Live::end(live);
 
     let record = ended?;
     let runs = [Run::open(&path)?];
     let page = write_page(&runs, &path.join("report"))?;
-    if options.json {
+    if common.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()))?;
     } else {
         print(&format!("{}\nReport: {}\n", summary(&runs), page.display()))?;
@@ -50,38 +45,68 @@ pub(crate) fn run(test: &str, drive: &DriveName, options: &RunOptions) -> Result
     }
 }
 
-fn plan(test: &str, options: &RunOptions) -> Plan {
-    match test {
-        consistency::NAME => Plan::Consistency(consistency::Plan {
-            duration: options.duration,
-            spare_percent: options.spare,
-            seed: options.seed,
-            every_io: options.every_io,
-            ..consistency::Plan::default()
-        }),
-        other => unreachable!("the argument parser lets only tests of the table pass, not {other}"),
-    }
+/// Runs a plan on a newly opened drive.
+pub(crate) fn perform(
+    plan: &Plan,
+    drive: &DriveName,
+    consent: &DestroyData,
+    path: &Path,
+    options: RunOptions,
+    live: &Mutex<Live>,
+    interrupt: &Interrupt,
+) -> Result<RunRecord, CliError> {
+    let mut device = drive.open(plan, consent)?;
+    let name = plan.name();
+    let record = writecliff_suite::run(plan, device.as_mut(), path, options, &mut |progress| {
+        Live::show(live, name, progress);
+        interrupt.flow()
+    });
+    Live::forget(live, name);
+    Ok(record?)
+}
+
+pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
+    RunOptions { every_io: common.every_io, quick: common.quick }
+}
+
+/// The method's plan with what the user changed: in a file, by --quick, by options.
+fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
+    let plan = match &options.plan {
+        None => {
+            let entry = TESTS.iter().find(|entry| entry.name == test);
+            (entry.expect("the argument parser lets only tests of the table pass").plan)()
+        }
+        Some(path) => read_plan(test, path)?,
+    };
+    let plan = if options.common.quick { plan.quick() } else { plan };
+    let overrides = Overrides {
+        duration: options.duration,
+        spare: options.spare.clone(),
+        seed: options.common.seed,
+    };
+    Ok(plan.with(&overrides).map_err(writecliff_suite::RunError::from)?)
+}
+
+/// A plan's file is the table that `run.json` holds as `plan`, without the test's name.
+fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| CliError::PlanUnreadable { path: path.to_owned(), source })?;
+    let named = format!("test = {test:?}\n{text}");
+    toml::from_str(&named).map_err(|source| {
+        let path = path.to_owned();
+        CliError::PlanInvalid { path, test: test.to_owned(), message: source.message().to_owned() }
+    })
 }
 
 /// `runs/consistency-samsung-840-evo-250gb-spare25-20261121-142301`.
-fn default_directory(test: &str, drive: &DriveName, options: &RunOptions) -> PathBuf {
-    let spare = match options.spare {
-        0.0 => String::new(),
-        percent => format!("-spare{percent}"),
+pub(crate) fn default_directory(what: &str, drive: &DriveName, spare: &[f64]) -> PathBuf {
+    let spare: String = match spare {
+        [] | [0.0] => String::new(),
+        settings => {
+            let settings: Vec<String> = settings.iter().map(f64::to_string).collect();
+            format!("-spare{}", settings.join("-"))
+        }
     };
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    PathBuf::from("runs").join(format!("{test}-{}{spare}-{now}", drive.slug()))
-}
-
-/// A flag that the first Ctrl-C raises; the second ends the program on the spot, which a run
-/// directory survives.
-fn catch_interrupts() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(1);
-        }
-    })?;
-    Ok(flag)
+    PathBuf::from("runs").join(format!("{what}-{}{spare}-{now}", drive.slug()))
 }

@@ -227,7 +227,7 @@ fn torture_steadily(
     scenarios: [Scenario; 5],
 ) -> Result<Figures, CheckError> {
     let plan = consistency::Plan { spare_percent, ..consistency::Plan::default() };
-    let span = plan.span(capacity(device));
+    let span = plan.used(capacity(device));
     fill(device, span)?;
     let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
     let seconds = run(device, ios, plan.queue_depth, Some(plan.duration))?;

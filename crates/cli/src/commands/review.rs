@@ -1,0 +1,154 @@
+//! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use writecliff_device::{DeviceInfo, Nanos};
+use writecliff_report::{Run, summary, write_page};
+use writecliff_suite::{Estimate, Overrides, Review, ReviewTest, RunError, TESTS};
+use writecliff_uring::DestroyData;
+
+use super::print;
+use super::run::{default_directory, perform, run_options};
+use crate::args::ReviewOptions;
+use crate::drive::DriveName;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::live::Live;
+
+/// Begins a review, or goes on with one.
+pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), CliError> {
+    let common = &options.common;
+    let (review, path, drive) = match &options.resume {
+        Some(path) => {
+            let review = Review::open(path)?;
+            let drive = review.drive.parse().unwrap_or_else(|never| match never {});
+            (review, path.clone(), drive)
+        }
+        None => {
+            let review = begin(drive, options)?;
+            let path =
+                common.out.clone().unwrap_or_else(|| default_directory("review", drive, &[]));
+            (review, path, drive.clone())
+        }
+    };
+    let info = drive.info()?;
+    review.check(&info).map_err(RunError::from)?;
+    let remaining = match &options.resume {
+        Some(_) => review.remaining(&path, &info)?,
+        None => review.tests.clone(),
+    };
+    announce(&remaining, &review, &info);
+    let consent = drive.consent(common.destroy_data_on.as_deref())?;
+    if options.resume.is_none() {
+        review.create(&path)?;
+    }
+    let interrupt = Interrupt::catch()?;
+    run_all(&remaining, &review, &drive, &consent, &path, &interrupt)?;
+    report(&review, &path, common.json)?;
+    if interrupt.is_raised() { Err(CliError::ReviewInterrupted { path }) } else { Ok(()) }
+}
+
+fn begin(drive: &DriveName, options: &ReviewOptions) -> Result<Review, CliError> {
+    let mut tests = options.tests.clone();
+    if tests.is_empty() {
+        let usual = TESTS.iter().filter(|test| test.by_default);
+        tests.extend(usual.map(|test| test.name.to_owned()));
+    }
+    tests.extend(options.with.iter().cloned());
+    // In the table's order, each once.
+    let chosen = TESTS.iter().map(|test| test.name.to_owned());
+    let tests: Vec<String> = chosen.filter(|test| tests.contains(test)).collect();
+    let common = &options.common;
+    let overrides = Overrides { duration: None, spare: options.spare.clone(), seed: common.seed };
+    Ok(Review::of(&drive.as_typed(), &tests, &overrides, run_options(common))?)
+}
+
+/// Says what is about to happen, before anything does.
+fn announce(remaining: &[ReviewTest], review: &Review, drive: &DeviceInfo) {
+    let Estimate { time, written } = Review::estimate(remaining, drive);
+    let kept = review.tests.len() - remaining.len();
+    let kept = if kept > 0 { format!(" ({kept} are finished and kept)") } else { String::new() };
+    let mut text = format!(
+        "{} tests of {}{kept}: about {} of the drive's time, about {} to be written",
+        remaining.len(),
+        drive.model,
+        human(time),
+        written
+    );
+    if let Some(rated) = drive.specification.rated_writes {
+        let share = written.0 as f64 / rated.0 as f64 * 100.0;
+        text += &format!(", {share:.1} % of the {rated} that it is rated for");
+    }
+    // Where nobody reads it, nobody misses it.
+    let _ = writeln!(std::io::stderr(), "{text}.");
+}
+
+/// Runs the tests: one after the other on a real drive, on all processors on models of it.
+fn run_all(
+    tests: &[ReviewTest],
+    review: &Review,
+    drive: &DriveName,
+    consent: &DestroyData,
+    path: &Path,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    let workers = match drive.is_simulated() {
+        true => std::thread::available_parallelism().map_or(1, usize::from).min(tests.len()),
+        false => 1,
+    };
+    let live = Mutex::new(Live::begin(&format!("review of {}", drive.as_typed())));
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), CliError> {
+        while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if interrupt.is_raised() {
+                break;
+            }
+            let run = path.join(&test.directory);
+            let done = perform(&test.plan, drive, consent, &run, review.options, &live, interrupt);
+            if done.is_err() {
+                interrupt.raise();
+            }
+            done?;
+        }
+        Ok(())
+    };
+    let ended = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let ended = started.into_iter().map(|worker| match worker.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect::<Vec<_>>()
+    });
+    Live::end(live);
+    ended.into_iter().collect()
+}
+
+/// The page and the summary of what there is, complete or not.
+fn report(review: &Review, path: &Path, json: bool) -> Result<(), CliError> {
+    let begun: Vec<PathBuf> = review
+        .tests
+        .iter()
+        .map(|test| path.join(&test.directory))
+        .filter(|run| run.exists())
+        .collect();
+    let runs: Vec<Run> = begun.iter().map(|run| Run::open(run)).collect::<Result<_, _>>()?;
+    let page = write_page(&runs, &path.join("report"))?;
+    if json {
+        let records: Vec<_> = runs.iter().map(|run| &run.record).collect();
+        return print(&format!("{}\n", serde_json::to_string_pretty(&records).unwrap_or_default()));
+    }
+    print(&format!("{}\nReport: {}\n", summary(&runs), page.display()))
+}
+
+/// `90 s`, `45 min`, `7.5 h`.
+fn human(time: Nanos) -> String {
+    match time.as_secs_f64() {
+        seconds @ ..120.0 => format!("{seconds:.0} s"),
+        seconds @ ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}

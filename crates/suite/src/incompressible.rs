@@ -1,0 +1,159 @@
+//! Incompressible: how much of the speed needs compressible data?
+//!
+//! Sequential writes, and reads of what was written, of data that compress by 0 to 100 %. The
+//! drive is purged before each share.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Load, Recording};
+use writecliff_workload::Sequential;
+
+use crate::plan::{QUICK_SPAN, check_block, check_depth, used};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "incompressible";
+/// What it answers.
+pub const QUESTION: &str = "how much of the speed needs compressible data?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Shares of the data, in percent, that a compressor can remove: one measurement each.
+    pub compressible_percents: Vec<u8>,
+    /// What is written, and then read, of each.
+    pub amount: Bytes,
+    /// Size of a read or write.
+    pub block: Bytes,
+    /// Reads or writes in flight.
+    pub queue_depth: usize,
+    /// Decides the data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            compressible_percents: vec![0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100],
+            amount: Bytes::from_gib(1),
+            block: Bytes::from_mib(16),
+            queue_depth: 4,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(Some(self.amount), drive.capacity, self.block)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        overrides.refuse_duration(NAME)?;
+        Ok(Self { seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self {
+            compressible_percents: vec![0, 50, 100],
+            amount: QUICK_SPAN.min(self.amount),
+            ..self
+        }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        Demands { queue_depth: self.queue_depth, io_size: self.block }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let shares = self.compressible_percents.iter();
+        shares.fold(Estimate::default(), |estimate, _| {
+            let write = estimate.fill(self.used(drive));
+            write.rest(Estimate::default().fill(self.used(drive)).time)
+        })
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        if let Some(percent) = self.compressible_percents.iter().find(|percent| **percent > 100) {
+            let reason = "a share is at most 100 percent".to_owned();
+            let option = "compressible_percents";
+            return Err(PlanError { option, got: percent.to_string(), reason });
+        }
+        check_block(self.block, Some(self.amount), drive)?;
+        check_depth(self.demands(), drive)
+    }
+}
+
+/// The phase that writes data of one share.
+pub fn write_phase(percent: u8) -> String {
+    format!("write-{percent}")
+}
+
+/// The phase that reads them back.
+pub fn read_phase(percent: u8) -> String {
+    format!("read-{percent}")
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    for percent in &plan.compressible_percents {
+        session.purge()?;
+        transfer(plan, session, Operation::Write, *percent, &write_phase(*percent))?;
+        // What the write cache holds is to be read from the drive's memory, not from its RAM.
+        session.idle(&format!("settle-{percent}"), SETTLE_TIME)?;
+        transfer(plan, session, Operation::Read, *percent, &read_phase(*percent))?;
+    }
+    Ok(())
+}
+
+/// Between a write and the read of what it wrote.
+const SETTLE_TIME: Nanos = Nanos::from_secs(10);
+
+fn transfer(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    operation: Operation,
+    compressible_percent: u8,
+    phase: &str,
+) -> Result<(), RunError> {
+    let content = Content { compressible_percent, duplicate_percent: 0 };
+    let span = plan.used(session.drive());
+    let ios = Sequential::new(operation, span, plan.block).with_content(content);
+    let load = Load { ios, queue_depth: plan.queue_depth, duration: None };
+    session.record(phase, load, Extent::Bytes(span))
+}
+
+/// The rates for each share of compressible data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In the order of the plan.
+    pub steps: Vec<Step>,
+}
+
+/// The rates for one share, in MB/s (10^6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Share of the data, in percent, that a compressor can remove.
+    pub compressible_percent: u8,
+    /// Sequential writes.
+    pub write: f64,
+    /// Sequential reads of what was written; `None` if the run ended before.
+    pub read: Option<f64>,
+}
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase: String| Rate::of(recording.phase(&phase)).map(|r| r.megabytes_per_second);
+    let (mut steps, mut warnings) = (Vec::new(), Vec::new());
+    for percent in &plan.compressible_percents {
+        let Some(write) = rate(write_phase(*percent)) else {
+            warnings.push(Warning::Ended { phase: write_phase(*percent) });
+            break;
+        };
+        let read = rate(read_phase(*percent));
+        steps.push(Step { compressible_percent: *percent, write, read });
+    }
+    ((!steps.is_empty()).then_some(Outcome { steps }), warnings)
+}

@@ -1,0 +1,160 @@
+//! What all plans have in common: limits that are checked, demands on the engine, and how long it
+//! will take.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Throughput};
+
+/// What a plan needs of a device's engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demands {
+    /// I/Os in flight at once.
+    pub queue_depth: usize,
+    /// The longest read or write.
+    pub io_size: Bytes,
+}
+
+/// A plan that cannot be carried out on this drive.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{option} {got} is not possible: {reason}")]
+pub struct PlanError {
+    /// What to change.
+    pub option: &'static str,
+    /// What it was.
+    pub got: String,
+    /// Why it cannot be, and what can.
+    pub reason: String,
+}
+
+/// What a user may change in any test's plan; `None` leaves the method's own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Overrides {
+    /// Length of the part that the test is about.
+    pub duration: Option<Nanos>,
+    /// Shares of the LBAs to leave untouched, in percent.
+    pub spare: Vec<f64>,
+    /// Decides everything that is random.
+    pub seed: Option<u64>,
+}
+
+impl Overrides {
+    /// What a review changes in one of its tests: the list of spare settings is one test's own.
+    pub(crate) fn for_review(&self, test: &str) -> Self {
+        let spare = if test == crate::spare_area::NAME { self.spare.clone() } else { Vec::new() };
+        Self { spare, ..self.clone() }
+    }
+
+    /// For a test that leaves nothing untouched.
+    pub(crate) fn refuse_spare(&self, test: &str) -> Result<(), PlanError> {
+        if self.spare.is_empty() {
+            return Ok(());
+        }
+        let reason = format!("{test} has no such option; consistency and spare-area have");
+        Err(PlanError { option: "--spare", got: format!("{:?}", self.spare), reason })
+    }
+
+    /// For a test whose parts end when they have done their work.
+    pub(crate) fn refuse_duration(&self, test: &str) -> Result<(), PlanError> {
+        let Some(duration) = self.duration else {
+            return Ok(());
+        };
+        let reason = format!("{test} has no such option; a plan (--plan) sets its amounts");
+        Err(PlanError { option: "--duration", got: duration.exact(), reason })
+    }
+}
+
+/// How long a plan takes and how much it writes, roughly, before anything of the drive is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Estimate {
+    /// Device time.
+    pub time: Nanos,
+    /// Bytes written by the host.
+    pub written: Bytes,
+}
+
+/// What an SSD is assumed to write in order, and to read.
+const SEQUENTIAL: Throughput = Throughput(400_000_000);
+/// What it is assumed to write in small blocks, over long times.
+const RANDOM: Throughput = Throughput(60_000_000);
+
+impl Estimate {
+    /// Also writes `bytes` in order.
+    #[must_use]
+    pub(crate) fn fill(self, bytes: Bytes) -> Self {
+        Self { time: self.time + SEQUENTIAL.time_for(bytes), written: self.written + bytes }
+    }
+
+    /// Also writes in order for so long.
+    #[must_use]
+    pub(crate) fn sequential(self, duration: Nanos) -> Self {
+        self.at(SEQUENTIAL, duration)
+    }
+
+    /// Also writes small blocks for so long.
+    #[must_use]
+    pub(crate) fn random(self, duration: Nanos) -> Self {
+        self.at(RANDOM, duration)
+    }
+
+    /// Also does nothing, or only reads, for so long.
+    #[must_use]
+    pub(crate) fn rest(self, duration: Nanos) -> Self {
+        Self { time: self.time + duration, ..self }
+    }
+
+    /// This and another plan.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { time: self.time + other.time, written: self.written + other.written }
+    }
+
+    fn at(self, rate: Throughput, duration: Nanos) -> Self {
+        let bytes = rate.0 as f64 * duration.as_secs_f64();
+        Self { time: self.time + duration, written: self.written + Bytes(bytes as u64) }
+    }
+}
+
+/// A quick review's tortures last so long.
+pub(crate) const QUICK_TORTURE: Nanos = Nanos::from_secs(60);
+/// A quick review's short measurements last so long.
+pub(crate) const QUICK_MEASUREMENT: Nanos = Nanos::from_secs(5);
+/// A quick review touches no more of a drive than this.
+pub(crate) const QUICK_SPAN: Bytes = Bytes::from_gib(2);
+
+/// The part of the drive that a test uses, from its start, in whole blocks.
+pub(crate) fn used(span: Option<Bytes>, capacity: Bytes, block: Bytes) -> Bytes {
+    block * (span.unwrap_or(capacity).min(capacity).0 / block.0.max(1))
+}
+
+pub(crate) fn check_duration(option: &'static str, duration: Nanos) -> Result<(), PlanError> {
+    if (Nanos::from_secs(1)..=Nanos::from_secs(30 * 86_400)).contains(&duration) {
+        return Ok(());
+    }
+    let reason = "it lasts between 1s and 720h".to_owned();
+    Err(PlanError { option, got: duration.exact(), reason })
+}
+
+/// A block must be whole LBAs, and fit into the part of the drive that is used.
+pub(crate) fn check_block(
+    block: Bytes,
+    span: Option<Bytes>,
+    drive: &DeviceInfo,
+) -> Result<(), PlanError> {
+    let refuse = |reason| Err(PlanError { option: "a block of", got: block.exact(), reason });
+    if block == Bytes::ZERO || !block.is_multiple_of(drive.lba_size) {
+        return refuse(format!("the drive's LBAs have {}", drive.lba_size.exact()));
+    }
+    if used(span, drive.capacity, block) < block {
+        let span = span.unwrap_or(drive.capacity).min(drive.capacity);
+        return refuse(format!("{span} of {} are used, which holds none", drive.model));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_depth(demands: Demands, drive: &DeviceInfo) -> Result<(), PlanError> {
+    if (1..=drive.queue_depth_max).contains(&demands.queue_depth) {
+        return Ok(());
+    }
+    let reason = format!("the drive takes 1 to {} I/Os at once", drive.queue_depth_max);
+    let got = demands.queue_depth.to_string();
+    Err(PlanError { option: "the method's queue depth of", got, reason })
+}

@@ -1,0 +1,188 @@
+//! Power: what does the drive draw?
+//!
+//! Idle; sequential writes; idle after them, until what the drive still has to do is done; random
+//! writes; and idle after those. A simulated drive tells what it draws; on a real one the log of a
+//! meter is added to the run afterwards.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Load, Recording, Sample};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, Overrides, PlanError, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "power";
+/// What it answers.
+pub const QUESTION: &str = "what power does the drive draw?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// Nothing to do, after the purge.
+pub const IDLE: &str = "idle";
+/// Sequential writes.
+pub const SEQUENTIAL_WRITE: &str = "sequential-write";
+/// Nothing to do, after these.
+pub const AFTER_SEQUENTIAL: &str = "after-sequential-write";
+/// Random writes.
+pub const RANDOM_WRITE: &str = "random-write";
+/// Nothing to do, after these.
+pub const AFTER_RANDOM: &str = "after-random-write";
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Length of the first idle phase.
+    pub idle: Nanos,
+    /// Length of each load.
+    pub load: Nanos,
+    /// Length of each idle phase after a load.
+    pub settle: Nanos,
+    /// Size of a sequential write.
+    pub sequential_block: Bytes,
+    /// Size of a random write.
+    pub random_block: Bytes,
+    /// Writes in flight, of either kind.
+    pub queue_depth: usize,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            idle: Nanos::from_secs(60),
+            load: Nanos::from_secs(180),
+            settle: Nanos::from_secs(180),
+            sequential_block: Bytes::from_kib(128),
+            random_block: Bytes::from_kib(4),
+            queue_depth: 32,
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.random_block)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        let load = overrides.duration.unwrap_or(self.load);
+        Ok(Self { load, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        let short = Nanos::from_secs(10);
+        Self { idle: short, load: short, settle: short, span: Some(QUICK_SPAN), ..self }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        let io_size = self.sequential_block.max(self.random_block);
+        Demands { queue_depth: self.queue_depth, io_size }
+    }
+
+    pub(crate) fn estimate(&self, _: &DeviceInfo) -> Estimate {
+        let rest = self.idle + self.settle + self.settle;
+        Estimate::default().rest(rest).sequential(self.load).random(self.load)
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("idle", self.idle)?;
+        check_duration("--duration", self.load)?;
+        check_duration("settle", self.settle)?;
+        check_block(self.sequential_block, self.span, drive)?;
+        check_block(self.random_block, self.span, drive)?;
+        check_depth(self.demands(), drive)
+    }
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    session.purge()?;
+    session.idle(IDLE, plan.idle)?;
+
+    let span = plan.used(session.drive());
+    let pass = Sequential::new(Operation::Write, span, plan.sequential_block);
+    let sequential = Load {
+        ios: std::iter::repeat(pass).flatten(),
+        queue_depth: plan.queue_depth,
+        duration: Some(plan.load),
+    };
+    session.record(SEQUENTIAL_WRITE, sequential, Extent::Time(plan.load))?;
+    session.idle(AFTER_SEQUENTIAL, plan.settle)?;
+
+    let random = Load {
+        ios: RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed),
+        queue_depth: plan.queue_depth,
+        duration: Some(plan.load),
+    };
+    session.record(RANDOM_WRITE, random, Extent::Time(plan.load))?;
+    session.idle(AFTER_RANDOM, plan.settle)
+}
+
+/// What the drive drew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In the order of the run; those without a figure are left out.
+    pub phases: Vec<PowerPhase>,
+}
+
+/// What the drive drew in one phase, in watts, from means over a second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PowerPhase {
+    /// Which.
+    pub phase: String,
+    /// Mean.
+    pub mean: f64,
+    /// Lowest second.
+    pub lowest: f64,
+    /// Highest second.
+    pub highest: f64,
+    /// Mean of the last tenth of the phase.
+    pub settled: f64,
+    /// The second from which on it stayed within 10 % of that.
+    pub settled_after_s: u32,
+}
+
+/// How far from the settled power is still settled.
+const SETTLED_WITHIN: f64 = 0.10;
+
+pub(crate) fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let names = [IDLE, SEQUENTIAL_WRITE, AFTER_SEQUENTIAL, RANDOM_WRITE, AFTER_RANDOM];
+    let phases: Vec<PowerPhase> =
+        names.iter().filter_map(|name| phase(name, recording.phase(name))).collect();
+    let has_samples = |name: &&str| recording.phase(name).next().is_some();
+    let mut warnings = Vec::new();
+    if let Some(missing) = names.iter().find(|name| !has_samples(name)) {
+        warnings.push(Warning::Ended { phase: (*missing).to_owned() });
+    }
+    if phases.is_empty() {
+        warnings.push(Warning::NoPower);
+        return (None, warnings);
+    }
+    (Some(Outcome { phases }), warnings)
+}
+
+fn phase<'a>(name: &str, samples: impl Iterator<Item = &'a Sample>) -> Option<PowerPhase> {
+    let watts = samples.filter_map(|sample| Some(sample.power_microwatts? as f64 / 1e6));
+    let watts: Vec<f64> = watts.collect();
+    let mean = |watts: &[f64]| watts.iter().sum::<f64>() / watts.len() as f64;
+    let last = watts.get(watts.len() - watts.len().div_ceil(10)..).filter(|l| !l.is_empty())?;
+    let settled = mean(last);
+    let is_away = |watts: &f64| (watts - settled).abs() > settled * SETTLED_WITHIN;
+    Some(PowerPhase {
+        phase: name.to_owned(),
+        mean: mean(&watts),
+        lowest: watts.iter().copied().fold(f64::INFINITY, f64::min),
+        highest: watts.iter().copied().fold(0.0, f64::max),
+        settled,
+        settled_after_s: watts.iter().rposition(is_away).map_or(0, |second| second as u32 + 1),
+    })
+}

@@ -1,0 +1,203 @@
+//! Stutter: does the machine pause?
+//!
+//! What a person notices of a drive: small random writes, one at a time with time to think between
+//! them, while something in the background writes a steady stream. Every pause counts.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
+use writecliff_measure::{Pace, Recording, Sample, Stream};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Rate, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "stutter";
+/// What it answers.
+pub const QUESTION: &str = "does the machine pause?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// The phase that writes every LBA once.
+pub const FILL: &str = "fill";
+/// The phase of both loads.
+pub const USE: &str = "use";
+/// The series of the small writes.
+pub const SMALL_WRITES: &str = "small-writes";
+/// The series of the stream.
+pub const BACKGROUND: &str = "background";
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// How long both loads last.
+    pub duration: Nanos,
+    /// Size of a small write.
+    pub block: Bytes,
+    /// Time from the end of one small write to the next.
+    pub think: Nanos,
+    /// The part of the drive, from its start, that small writes go to.
+    pub small_write_span: Bytes,
+    /// Size of a write of the stream.
+    pub background_block: Bytes,
+    /// The stream's rate, if the drive can keep up.
+    pub background_rate: Throughput,
+    /// Writes of the fill in flight.
+    pub fill_queue_depth: usize,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    /// A hundred small writes a second, as busy programs make them, beside a copy at 20 MB/s.
+    fn default() -> Self {
+        Self {
+            duration: Nanos::from_secs(300),
+            block: Bytes::from_kib(4),
+            think: Nanos::from_millis(10),
+            small_write_span: Bytes(8_000_000_000),
+            background_block: Bytes::from_kib(128),
+            background_rate: Throughput(20_000_000),
+            fill_queue_depth: 32,
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.block)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        let duration = overrides.duration.unwrap_or(self.duration);
+        Ok(Self { duration, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self { duration: Nanos::from_secs(20), span: Some(QUICK_SPAN), ..self }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        Demands {
+            // One small write and one of the stream.
+            queue_depth: self.fill_queue_depth.max(2),
+            io_size: self.block.max(self.background_block),
+        }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let stream = self.background_rate.0 as f64 * self.duration.as_secs_f64();
+        let written = Bytes(stream as u64);
+        let both = Estimate { time: self.duration, written };
+        Estimate::default().fill(self.used(drive)).and(both)
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("--duration", self.duration)?;
+        check_block(self.block, self.span, drive)?;
+        check_block(self.background_block, self.span, drive)?;
+        if self.background_rate.0 == 0 {
+            let (option, got) = ("background_rate", "0".to_owned());
+            return Err(PlanError { option, got, reason: "a stream has a rate".to_owned() });
+        }
+        check_depth(self.demands(), drive)
+    }
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    session.purge()?;
+    let all = plan.used(session.drive());
+    session.fill(FILL, all, plan.background_block, plan.fill_queue_depth)?;
+
+    let span = all.min(plan.small_write_span);
+    let small_writes = Stream {
+        ios: Box::new(RandomUniform::new(Operation::Write, span, plan.block, plan.seed)),
+        queue_depth: 1,
+        pace: Pace::Think { rest: plan.think, every: 1 },
+        duration: None,
+    };
+    let pass = Sequential::new(Operation::Write, all, plan.background_block);
+    let background = Stream {
+        ios: Box::new(std::iter::repeat(pass).flatten()),
+        queue_depth: 1,
+        pace: Pace::Rate(plan.background_rate),
+        duration: None,
+    };
+    let streams = vec![small_writes, background];
+    let extent = Extent::Time(plan.duration);
+    session.streams(USE, &[SMALL_WRITES, BACKGROUND], streams, Some(plan.duration), extent)
+}
+
+/// What the small writes met with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Small writes that completed.
+    pub writes: u64,
+    /// Mean service time in nanoseconds.
+    pub mean_ns: u64,
+    /// Percentiles of it.
+    pub latency: LatencyFigures,
+    /// Share of the small writes that took longer than 100 ms, which a person notices.
+    pub over_100ms: f64,
+    /// Share of the small writes that took longer than 500 ms.
+    pub over_500ms: f64,
+    /// The longest pauses, the longest first; one a second at most.
+    pub pauses: Vec<Pause>,
+    /// The stream's rate in MB/s (10^6).
+    pub background: f64,
+}
+
+/// A small write that took long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// The second of the phase in which it ended.
+    pub second: u32,
+    /// How long it took.
+    pub length_ns: u64,
+}
+
+/// Pauses that are kept.
+const PAUSES: usize = 10;
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let small: Vec<&Sample> = recording.phase(SMALL_WRITES).collect();
+    let recorded = small.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
+    let Some(rate) = Rate::of(small.iter().copied()) else {
+        return (None, vec![Warning::Ended { phase: "the small writes".to_owned() }]);
+    };
+    let writes = small.iter().map(|sample| sample.writes).sum::<u64>();
+    let latencies = recording.latencies(SMALL_WRITES, 0..u32::MAX);
+    let longer_than = |limit: Nanos| {
+        let over = latencies.counts().filter(|counted| counted.latency > limit.0);
+        over.map(|counted| counted.count).sum::<u64>() as f64 / writes.max(1) as f64
+    };
+    let mut pauses: Vec<Pause> = small
+        .iter()
+        .filter(|sample| sample.writes > 0)
+        .map(|sample| Pause { second: sample.second, length_ns: sample.latency_max_ns })
+        .collect();
+    pauses.sort_by_key(|pause| std::cmp::Reverse((pause.length_ns, pause.second)));
+    pauses.truncate(PAUSES);
+    let background = Rate::of(recording.phase(BACKGROUND)).map_or(0.0, |r| r.megabytes_per_second);
+    let outcome = Outcome {
+        writes,
+        mean_ns: rate.mean_ns,
+        latency: LatencyFigures::of(recording, SMALL_WRITES, 0..u32::MAX),
+        over_100ms: longer_than(Nanos::from_millis(100)),
+        over_500ms: longer_than(Nanos::from_millis(500)),
+        pauses,
+        background,
+    };
+    let mut warnings = Vec::new();
+    if recorded < plan.duration {
+        warnings.push(Warning::Incomplete { recorded, planned: plan.duration });
+    }
+    (Some(outcome), warnings)
+}

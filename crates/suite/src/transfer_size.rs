@@ -1,0 +1,166 @@
+//! Transfer size: which sizes are fast?
+//!
+//! Sequential writes, and reads of what was written, in sizes from 512 bytes to 8 MiB, 4 in
+//! flight, over a span of 2 GB of a purged drive; the data repeat, as ATTO's do. A size ends with
+//! the span or after 15 s.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Load, Recording};
+use writecliff_workload::Sequential;
+
+use crate::plan::{QUICK_SPAN, check_depth, used};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "transfer-size";
+/// What it answers.
+pub const QUESTION: &str = "which transfer sizes are fast?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// What to do. The defaults are the published method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Sizes of a transfer; those that are not whole LBAs of the drive are left out.
+    pub sizes: Vec<Bytes>,
+    /// The part of the drive, from its start, that is written and read.
+    pub span: Bytes,
+    /// Transfers in flight.
+    pub queue_depth: usize,
+    /// The longest that one size may take, in either direction.
+    pub limit: Nanos,
+    /// Share of the data, in percent, that a compressor can remove.
+    pub compressible_percent: u8,
+    /// Decides the data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            sizes: (9..=23).map(|power| Bytes(1 << power)).collect(),
+            span: Bytes(2_000_000_000),
+            queue_depth: 4,
+            limit: Nanos::from_secs(15),
+            compressible_percent: 100,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    /// The sizes that the drive can be asked for.
+    fn possible(&self, drive: &DeviceInfo) -> impl Iterator<Item = Bytes> {
+        let fits = |size: &Bytes| size.is_multiple_of(drive.lba_size) && *size <= drive.capacity;
+        self.sizes.iter().copied().filter(move |size| *size > Bytes::ZERO && fits(size))
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        overrides.refuse_duration(NAME)?;
+        Ok(Self { seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self { limit: Nanos::from_secs(2), span: QUICK_SPAN.min(self.span), ..self }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        let longest = self.sizes.iter().copied().max().unwrap_or(Bytes(512));
+        Demands { queue_depth: self.queue_depth, io_size: longest }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        self.possible(drive).fold(Estimate::default(), |estimate, _| {
+            let write = Estimate::default().fill(self.span.min(drive.capacity));
+            estimate.and(write).rest(write.time)
+        })
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        if self.possible(drive).next().is_none() {
+            let reason = format!("none is whole LBAs of {}", drive.lba_size.exact());
+            let got = format!("{:?}", self.sizes);
+            return Err(PlanError { option: "sizes", got, reason });
+        }
+        if self.compressible_percent > 100 {
+            let (option, got) = ("compressible_percent", self.compressible_percent.to_string());
+            let reason = "a share is at most 100 percent".to_owned();
+            return Err(PlanError { option, got, reason });
+        }
+        check_depth(self.demands(), drive)
+    }
+}
+
+/// The phase that writes in transfers of one size.
+pub fn write_phase(size: Bytes) -> String {
+    format!("write-{}", size.exact())
+}
+
+/// The phase that reads in transfers of one size.
+pub fn read_phase(size: Bytes) -> String {
+    format!("read-{}", size.exact())
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let sizes: Vec<Bytes> = plan.possible(session.drive()).collect();
+    session.purge()?;
+    // Whatever a size's writes leave out within the limit, reads find data in the whole span.
+    let span = used(Some(plan.span), session.drive().capacity, Bytes::from_kib(4));
+    session.fill("fill", span, Bytes::from_kib(128), plan.queue_depth)?;
+    for size in sizes {
+        transfer(plan, session, Operation::Write, size, &write_phase(size))?;
+        transfer(plan, session, Operation::Read, size, &read_phase(size))?;
+    }
+    Ok(())
+}
+
+fn transfer(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    operation: Operation,
+    size: Bytes,
+    phase: &str,
+) -> Result<(), RunError> {
+    let span = used(Some(plan.span), session.drive().capacity, size);
+    let compressible_percent = plan.compressible_percent;
+    let content = Content { compressible_percent, duplicate_percent: 0 };
+    let ios = Sequential::new(operation, span, size).with_content(content);
+    let load = Load { ios, queue_depth: plan.queue_depth, duration: Some(plan.limit) };
+    session.record(phase, load, Extent::Bytes(span))
+}
+
+/// The rates for each size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Smallest first, as in the plan; sizes that the drive cannot be asked for are left out.
+    pub sizes: Vec<SizeFigures>,
+}
+
+/// The rates for one size, in MB/s (10^6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SizeFigures {
+    /// Size of a transfer.
+    pub size: Bytes,
+    /// Sequential writes.
+    pub write: f64,
+    /// Sequential reads of what was written; `None` if the run ended before.
+    pub read: Option<f64>,
+}
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase: String| Rate::of(recording.phase(&phase)).map(|r| r.megabytes_per_second);
+    let figures = |size: &Bytes| {
+        let write = rate(write_phase(*size))?;
+        Some(SizeFigures { size: *size, write, read: rate(read_phase(*size)) })
+    };
+    let sizes: Vec<SizeFigures> = plan.sizes.iter().filter_map(figures).collect();
+    let last = sizes.last().filter(|figures| figures.read.is_some()).map(|figures| figures.size);
+    let mut warnings = Vec::new();
+    if last != plan.sizes.last().copied() {
+        warnings.push(Warning::Ended { phase: "the largest transfers".to_owned() });
+    }
+    ((!sizes.is_empty()).then_some(Outcome { sizes }), warnings)
+}

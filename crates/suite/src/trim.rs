@@ -1,0 +1,252 @@
+//! TRIM: does performance come back after TRIM?
+//!
+//! Sequential write speed on the clean drive; full and tortured with random writes (dirty); after
+//! TRIM of every LBA; after one sequential pass instead of TRIM; after idle time instead of either.
+//! A pass over all LBAs also gives the picture of speed over LBA that HD Tach made.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Load, Recording};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::plan::{
+    QUICK_MEASUREMENT, QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used,
+};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, FastPart, Overrides, PlanError, Rate, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "trim";
+/// What it answers.
+pub const QUESTION: &str = "does performance come back after TRIM?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// The pass over all LBAs of the purged drive.
+pub const CLEAN: &str = "clean";
+/// The random writes.
+pub const TORTURE: &str = "torture";
+/// Sequential writes right after them.
+pub const DIRTY: &str = "dirty";
+/// TRIM of every LBA.
+pub const TRIM: &str = "trim";
+/// The pass over all LBAs after that.
+pub const AFTER_TRIM: &str = "after-trim";
+/// Random writes to make the drive dirty again.
+pub const TORTURE_AGAIN: &str = "torture-again";
+/// The pass over all LBAs of the dirty drive.
+pub const DIRTY_PASS: &str = "dirty-pass";
+/// Sequential writes after that pass.
+pub const AFTER_PASS: &str = "after-pass";
+/// Random writes to make the drive dirty for the last time.
+pub const TORTURE_LAST: &str = "torture-last";
+/// Time for the drive's own garbage collection.
+pub const IDLE: &str = "idle";
+/// Sequential writes after that time.
+pub const AFTER_IDLE: &str = "after-idle";
+
+/// What to do. The defaults are the published method: 60 minutes of torture, figures over 60 s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Length of the torture.
+    pub torture: Nanos,
+    /// Length of the later ones, which begin on a drive that was tortured before.
+    pub torture_again: Nanos,
+    /// Size of a random write.
+    pub block: Bytes,
+    /// Random writes in flight.
+    pub queue_depth: usize,
+    /// Length of a sequential measurement.
+    pub measurement: Nanos,
+    /// Size of a sequential write.
+    pub sequential_block: Bytes,
+    /// Sequential writes in flight.
+    pub sequential_queue_depth: usize,
+    /// Time that the drive is left alone.
+    pub idle: Nanos,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            torture: Nanos::from_secs(60 * 60),
+            torture_again: Nanos::from_secs(20 * 60),
+            block: Bytes::from_kib(4),
+            queue_depth: 32,
+            measurement: Nanos::from_secs(60),
+            sequential_block: Bytes::from_kib(128),
+            sequential_queue_depth: 1,
+            idle: Nanos::from_secs(30 * 60),
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.block)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        let torture = overrides.duration.unwrap_or(self.torture);
+        let torture_again = self.torture_again.min(torture);
+        let seed = overrides.seed.unwrap_or(self.seed);
+        Ok(Self { torture, torture_again, seed, ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self {
+            torture: QUICK_TORTURE,
+            torture_again: QUICK_TORTURE,
+            measurement: QUICK_MEASUREMENT,
+            idle: QUICK_TORTURE,
+            span: Some(QUICK_SPAN),
+            ..self
+        }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        Demands {
+            queue_depth: self.queue_depth.max(self.sequential_queue_depth),
+            io_size: self.block.max(self.sequential_block),
+        }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let pass = self.used(drive);
+        Estimate::default()
+            .fill(pass)
+            .random(self.torture)
+            .sequential(self.measurement)
+            .fill(pass)
+            .random(self.torture_again)
+            .fill(pass)
+            .sequential(self.measurement)
+            .random(self.torture_again)
+            .rest(self.idle)
+            .sequential(self.measurement)
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("--duration", self.torture)?;
+        check_duration("torture_again", self.torture_again)?;
+        check_duration("measurement", self.measurement)?;
+        check_block(self.block, self.span, drive)?;
+        check_block(self.sequential_block, self.span, drive)?;
+        check_depth(self.demands(), drive)
+    }
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    session.purge()?;
+    write_all(plan, session, CLEAN)?;
+    torture(plan, session, TORTURE, plan.torture, 0)?;
+    measure(plan, session, DIRTY)?;
+    if session.drive().trim {
+        session.trim(TRIM, plan.used(session.drive()))?;
+        write_all(plan, session, AFTER_TRIM)?;
+        torture(plan, session, TORTURE_AGAIN, plan.torture_again, 1)?;
+    }
+    write_all(plan, session, DIRTY_PASS)?;
+    measure(plan, session, AFTER_PASS)?;
+    torture(plan, session, TORTURE_LAST, plan.torture_again, 2)?;
+    session.idle(IDLE, plan.idle)?;
+    measure(plan, session, AFTER_IDLE)
+}
+
+/// One sequential pass over all LBAs.
+fn write_all(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    session.fill(name, span, plan.sequential_block, plan.sequential_queue_depth)
+}
+
+/// Sequential writes from the first LBA on.
+fn measure(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    let load = Load {
+        ios: Sequential::new(Operation::Write, span, plan.sequential_block),
+        queue_depth: plan.sequential_queue_depth,
+        duration: Some(plan.measurement),
+    };
+    session.record(name, load, Extent::Time(plan.measurement))
+}
+
+fn torture(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    name: &str,
+    duration: Nanos,
+    turn: u64,
+) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    let seed = plan.seed.wrapping_add(turn);
+    let load = Load {
+        ios: RandomUniform::new(Operation::Write, span, plan.block, seed),
+        queue_depth: plan.queue_depth,
+        duration: Some(duration),
+    };
+    session.record(name, load, Extent::Time(duration))
+}
+
+/// Sequential write rates in MB/s (10^6), each over the first seconds of its phase; `None` for
+/// what the run did not come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The purged drive.
+    pub clean: f64,
+    /// After torture.
+    pub dirty: Option<f64>,
+    /// After torture and TRIM of every LBA.
+    pub after_trim: Option<f64>,
+    /// After torture and one sequential pass over all LBAs.
+    pub after_pass: Option<f64>,
+    /// After torture and idle time.
+    pub after_idle: Option<f64>,
+    /// How long the TRIM of every LBA took.
+    pub trim_took: Option<Nanos>,
+    /// What the clean drive took before its rate fell: an SLC buffer, if it has one.
+    pub fast_part: Option<FastPart>,
+}
+
+impl Outcome {
+    /// The share of the clean rate that TRIM brought back.
+    pub fn restored(&self) -> Option<f64> {
+        Some(self.after_trim? / self.clean).filter(|share| share.is_finite())
+    }
+}
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase| {
+        let all = recording.phase(phase);
+        let measured =
+            all.filter(|sample| Nanos::from_secs(sample.second.into()) < plan.measurement);
+        Rate::of(measured).map(|rate| rate.megabytes_per_second)
+    };
+    let Some(clean) = rate(CLEAN) else {
+        return (None, vec![Warning::Ended { phase: "the clean pass".to_owned() }]);
+    };
+    let clean_pass: Vec<_> = recording.phase(CLEAN).collect();
+    let outcome = Outcome {
+        clean,
+        dirty: rate(DIRTY),
+        after_trim: rate(AFTER_TRIM),
+        after_pass: rate(AFTER_PASS),
+        after_idle: rate(AFTER_IDLE),
+        trim_took: recording.phase(TRIM).map(|sample| Nanos(sample.span_ns)).reduce(|a, b| a + b),
+        fast_part: FastPart::of(&clean_pass),
+    };
+    let mut warnings = Vec::new();
+    if outcome.after_idle.is_none() {
+        warnings.push(Warning::Ended { phase: "the writes after idle time".to_owned() });
+    } else if outcome.after_trim.is_none() {
+        warnings.push(Warning::NoTrim);
+    }
+    (Some(outcome), warnings)
+}
