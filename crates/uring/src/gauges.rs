@@ -103,11 +103,11 @@ impl Thermometer {
     fn of(disk: &Node) -> Option<Self> {
         let directory = hwmon_of(&disk.directory)?;
         let number = |name| thousandths(&fs::read_to_string(directory.join(name)).ok()?);
-        let limits = ["temp1_max", "temp1_crit"].into_iter().filter_map(number);
+        let mut limits = ["temp1_max", "temp1_crit"].into_iter().filter_map(number);
         let is_nvme = fs::read_to_string(directory.join("name")).is_ok_and(|n| n.trim() == "nvme");
         Some(Self {
             input: File::open(directory.join("temp1_input")).ok()?,
-            limit: limits.filter(|l| *l > Temperature(0) && *l <= LIMIT_MAX).min(),
+            limit: limits.find(|limit| (1..=LIMIT_MAX.0).contains(&limit.0)),
             period: if is_nvme { NVME_PERIOD } else { QUEUED_PERIOD },
             last: None,
         })
