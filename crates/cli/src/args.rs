@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use writecliff_device::Nanos;
@@ -57,6 +58,13 @@ pub(crate) enum Command {
     },
     /// Add a power meter's log to a run on a real drive, and make its report anew
     Meter(MeterArguments),
+    /// Hold a run or review against limits and an earlier one: exit code 1 if it is worse
+    Gate {
+        /// The directory of a run or of a review
+        run: PathBuf,
+        #[command(flatten)]
+        options: GateOptions,
+    },
     /// Make one report of any number of runs
     Report {
         /// Run directories
@@ -143,6 +151,58 @@ pub(crate) struct MeterArguments {
     /// The meter was in front of an adapter from 5 V to mSATA: take off what that draws
     #[arg(long)]
     pub(crate) msata_adapter: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GateOptions {
+    /// Least IOPS in the worst second of the steady window (consistency)
+    #[arg(long, value_name = "N")]
+    pub(crate) min_floor_iops: Option<f64>,
+    /// Least mean IOPS of the steady window (consistency)
+    #[arg(long, value_name = "N")]
+    pub(crate) min_mean_iops: Option<f64>,
+    /// Least share of the mean in the worst second, like 80% (consistency)
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_floor_to_mean: Option<Percent>,
+    /// Longest 99th percentile of the latency in the steady window, like 20ms (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p99: Option<Nanos>,
+    /// Longest 99.9th percentile (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p999: Option<Nanos>,
+    /// Longest 99.99th percentile (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p9999: Option<Nanos>,
+    /// Longest latency of the whole torture (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_latency: Option<Nanos>,
+    /// An earlier run or review of the same tests: no figure may be worse than there
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// By how much a figure may be worse than the baseline's all the same
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "baseline")]
+    pub(crate) tolerance: Percent,
+    /// Write the checks as JUnit XML for a CI server, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Print the checks as JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `5%` or `5`: a share from 0 to 100 percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Percent(pub(crate) f64);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim().parse();
+        let is_share = |percent: &f64| (0.0..=100.0).contains(percent);
+        let percent: Option<f64> = number.ok().filter(is_share);
+        percent.map(Self).ok_or_else(|| "expected a share like 5%, from 0% to 100%".to_owned())
+    }
 }
 
 #[derive(Debug, Args)]

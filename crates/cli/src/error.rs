@@ -7,6 +7,7 @@ use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
+use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
 use writecliff_uring::OpenError;
 
@@ -61,6 +62,12 @@ pub(crate) enum CliError {
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]
+    GateClosed { failed: usize, all: usize },
+    #[error("cannot write {}: {source}", path.display())]
+    Junit { path: PathBuf, source: std::io::Error },
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
 }
@@ -72,6 +79,7 @@ impl CliError {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::Profile(_)
             | Self::MeantSimulated { .. }
+            | Self::Gate(_)
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
             | Self::Review(

@@ -6,11 +6,13 @@
 //! a directory of such runs. [`check`] is no test of a drive but of the simulated ones: it holds
 //! them against published figures.
 
+mod across;
 pub mod check;
 pub mod consistency;
 pub mod corners;
 mod doubts;
 mod fast_part;
+pub mod gate;
 pub mod incompressible;
 mod meter;
 mod plan;
@@ -33,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Device, DeviceInfo};
 use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
 
+pub use across::doubts_across;
 pub use fast_part::FastPart;
 pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use plan::{Demands, Estimate, Overrides, PlanError};

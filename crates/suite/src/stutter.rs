@@ -183,7 +183,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         .filter(|sample| sample.writes > 0)
         .map(|sample| Pause { second: sample.second, length_ns: sample.latency_max_ns })
         .collect();
-    pauses.sort_by_key(|pause| std::cmp::Reverse((pause.length_ns, pause.second)));
+    pauses.sort_by_key(|pause| (std::cmp::Reverse(pause.length_ns), pause.second));
     pauses.truncate(PAUSES);
     let background = Rate::of(recording.phase(BACKGROUND)).map_or(0.0, |r| r.megabytes_per_second);
     let outcome = Outcome {

@@ -114,7 +114,9 @@ fn a_run_alone_on_its_device_has_no_doubt_of_other_load() {
     for phase in &record.phases {
         let (before, after) = (phase.before.host.unwrap(), phase.after.host.unwrap());
         assert!(after.written > before.written, "{phase:?}");
-        assert!(after.cpu > before.cpu && after.suspended >= before.suspended, "{phase:?}");
+        assert!(after.cpu > before.cpu, "{phase:?}");
+        let slept = after.suspended.0.abs_diff(before.suspended.0);
+        assert!(slept < 1_000_000, "asleep while it wrote: {phase:?}");
     }
 }
 

@@ -1,0 +1,103 @@
+//! `writecliff gate`: a run against limits and against an earlier run, for somebody's CI.
+
+use std::path::{Path, PathBuf};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use writecliff_suite::gate::{Check, Good, Limits, gate};
+use writecliff_suite::{Review, RunRecord};
+
+use super::print;
+use crate::args::GateOptions;
+use crate::error::CliError;
+
+/// Prints every check, and fails if one does.
+pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
+    let runs = records(path)?;
+    let baseline = options.baseline.as_deref().map(records).transpose()?;
+    let limits = Limits {
+        min_floor_iops: options.min_floor_iops,
+        min_mean_iops: options.min_mean_iops,
+        min_floor_to_mean: options.min_floor_to_mean.map(|percent| percent.0),
+        max_p99: options.max_p99,
+        max_p999: options.max_p999,
+        max_p9999: options.max_p9999,
+        max_latency: options.max_latency,
+    };
+    let checks = gate(&runs, &limits, baseline.as_deref(), options.tolerance.0)?;
+    if let Some(file) = &options.junit {
+        write_junit(&checks, &runs, file)?;
+    }
+    let text = match options.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&checks).unwrap_or_default()),
+        false => table(&checks),
+    };
+    print(&text)?;
+    match checks.iter().filter(|check| !check.passes()).count() {
+        0 => Ok(()),
+        failed => Err(CliError::GateClosed { failed, all: checks.len() }),
+    }
+}
+
+/// The records of a run, or of all runs of a review.
+fn records(path: &Path) -> Result<Vec<RunRecord>, CliError> {
+    let paths: Vec<PathBuf> = match Review::is_at(path) {
+        true => {
+            let tests = Review::open(path)?.tests;
+            tests.iter().map(|test| path.join(&test.directory)).filter(|run| run.exists()).collect()
+        }
+        false => vec![path.to_owned()],
+    };
+    let open = |path: &PathBuf| Ok(writecliff_suite::open(path)?.0);
+    paths.iter().map(open).collect()
+}
+
+fn table(checks: &[Check]) -> String {
+    let line = |check: &Check| {
+        let verdict = if check.passes() { "pass" } else { "FAIL" };
+        format!("{verdict}  {}\n", describe(check))
+    };
+    checks.iter().map(line).collect()
+}
+
+/// `consistency: steady floor 4492 IOPS, at least 5000 (--min-floor-iops)`.
+fn describe(check: &Check) -> String {
+    let side = match check.good {
+        Good::AtLeast => "at least",
+        Good::AtMost => "at most",
+    };
+    let Check { test, figure, unit, because, .. } = check;
+    let amount = |value| format!("{} {unit}", number(value)).trim_end().to_owned();
+    let (got, bound) = (amount(check.got), amount(check.bound));
+    format!("{test}: {figure} {got}, {side} {bound} ({because})")
+}
+
+/// Whole numbers where they say enough, else four significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        1000.0.. => format!("{value:.0}"),
+        100.0.. => format!("{value:.1}"),
+        10.0.. => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), CliError> {
+    let mut suite = TestSuite::new(runs.first().map_or("", |run| run.drive.model.as_str()));
+    for check in checks {
+        let status = if check.passes() {
+            TestCaseStatus::success()
+        } else {
+            let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            failed.set_message(describe(check));
+            failed
+        };
+        let mut case = TestCase::new(format!("{} ({})", check.figure, check.because), status);
+        case.set_classname(format!("writecliff.{}", check.test));
+        suite.add_test_case(case);
+    }
+    let mut report = Report::new("writecliff gate");
+    report.add_test_suite(suite);
+    let failed = |source| CliError::Junit { path: file.to_owned(), source };
+    let text = report.to_string().map_err(|error| failed(std::io::Error::other(error)))?;
+    std::fs::write(file, text).map_err(failed)
+}

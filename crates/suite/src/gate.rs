@@ -1,0 +1,283 @@
+//! A gate for regressions: does a run keep its limits, and is it no worse than an earlier one?
+
+use serde::Serialize;
+use writecliff_device::Nanos;
+
+use crate::{Outcome, RunRecord, Status, consistency};
+
+/// Limits for the consistency test; `None` asks for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// Least IOPS of the worst second of the steady window.
+    pub min_floor_iops: Option<f64>,
+    /// Least mean IOPS of the steady window.
+    pub min_mean_iops: Option<f64>,
+    /// Least share of the mean, in percent, in the worst second.
+    pub min_floor_to_mean: Option<f64>,
+    /// Longest 99th percentile of the service time in the steady window.
+    pub max_p99: Option<Nanos>,
+    /// Longest 99.9th percentile.
+    pub max_p999: Option<Nanos>,
+    /// Longest 99.99th percentile.
+    pub max_p9999: Option<Nanos>,
+    /// Longest service time of the whole torture.
+    pub max_latency: Option<Nanos>,
+}
+
+/// One question to a run, and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The test that it is about.
+    pub test: &'static str,
+    /// What was looked at.
+    pub figure: String,
+    /// What it is, in `unit`.
+    pub got: f64,
+    /// What it must be, in `unit`.
+    pub bound: f64,
+    /// Which side of the bound is good.
+    pub good: Good,
+    /// `IOPS`, `MB/s`, `ms`, `%`, `W`, or nothing.
+    pub unit: &'static str,
+    /// The bound's origin: an option, or the baseline's figure.
+    pub because: String,
+}
+
+/// Which way a figure gets better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Good {
+    /// More is better.
+    AtLeast,
+    /// Less is better.
+    AtMost,
+}
+
+/// Why a gate cannot be decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// The run did not come to its end.
+    #[error("the {test} run is not complete; a gate wants a whole run")]
+    Incomplete {
+        /// The test.
+        test: &'static str,
+    },
+    /// A limit for something that was not run.
+    #[error("{option} is about the consistency test, which is not in this run; run it")]
+    NoConsistency {
+        /// The limit.
+        option: &'static str,
+    },
+    /// Nothing to compare.
+    #[error("the run and the baseline have no test in common; compare runs of the same tests")]
+    NothingInCommon,
+    /// The two did not do the same.
+    #[error("the {test} run and its baseline had different plans; run both with the same options")]
+    OtherPlan {
+        /// The test.
+        test: &'static str,
+    },
+    /// Neither limits nor a baseline.
+    #[error("a gate needs a limit, like --min-floor-iops, or a --baseline")]
+    NothingAsked,
+}
+
+impl Check {
+    /// Whether the answer is good.
+    pub fn passes(&self) -> bool {
+        match self.good {
+            Good::AtLeast => self.got >= self.bound,
+            Good::AtMost => self.got <= self.bound,
+        }
+    }
+}
+
+/// Holds the runs of one drive against limits, and against an earlier state of the same tests by
+/// at most `tolerance_percent`.
+///
+/// # Errors
+/// [`GateError`] if that cannot be said.
+pub fn gate(
+    runs: &[RunRecord],
+    limits: &Limits,
+    baseline: Option<&[RunRecord]>,
+    tolerance_percent: f64,
+) -> Result<Vec<Check>, GateError> {
+    let mut checks = limit_checks(runs, limits)?;
+    if let Some(baseline) = baseline {
+        checks.extend(baseline_checks(runs, baseline, tolerance_percent)?);
+    }
+    if checks.is_empty() { Err(GateError::NothingAsked) } else { Ok(checks) }
+}
+
+fn limit_checks(runs: &[RunRecord], limits: &Limits) -> Result<Vec<Check>, GateError> {
+    use Good::{AtLeast, AtMost};
+    let ms = |limit: Option<Nanos>| limit.map(|limit| limit.0 as f64 / 1e6);
+    let asked = [
+        ("--min-floor-iops", FLOOR, limits.min_floor_iops, AtLeast),
+        ("--min-mean-iops", MEAN, limits.min_mean_iops, AtLeast),
+        ("--min-floor-to-mean", FLOOR_TO_MEAN, limits.min_floor_to_mean, AtLeast),
+        ("--max-p99", P99, ms(limits.max_p99), AtMost),
+        ("--max-p999", P999, ms(limits.max_p999), AtMost),
+        ("--max-p9999", P9999, ms(limits.max_p9999), AtMost),
+        ("--max-latency", LONGEST, ms(limits.max_latency), AtMost),
+    ];
+    let consistency = runs.iter().find(|run| run.plan.name() == consistency::NAME);
+    let mut checks = Vec::new();
+    for (option, figure, bound, good) in asked {
+        let Some(bound) = bound else { continue };
+        let run = consistency.ok_or(GateError::NoConsistency { option })?;
+        let found = figures(run)?.into_iter().find(|found| found.name == figure);
+        let found = found.ok_or(GateError::Incomplete { test: consistency::NAME })?;
+        let because = option.to_owned();
+        checks.push(found.check(run, bound, good, because));
+    }
+    Ok(checks)
+}
+
+fn baseline_checks(
+    runs: &[RunRecord],
+    baseline: &[RunRecord],
+    tolerance_percent: f64,
+) -> Result<Vec<Check>, GateError> {
+    let mut checks = Vec::new();
+    for run in runs {
+        let test = run.plan.name();
+        let Some(earlier) = baseline.iter().find(|earlier| earlier.plan.name() == test) else {
+            continue;
+        };
+        if earlier.plan != run.plan {
+            return Err(GateError::OtherPlan { test });
+        }
+        let earlier = figures(earlier)?;
+        for figure in figures(run)? {
+            let Some(before) = earlier.iter().find(|before| before.name == figure.name) else {
+                continue;
+            };
+            let slack = before.value.abs() * tolerance_percent / 100.0;
+            let bound = match figure.good {
+                Good::AtLeast => before.value - slack,
+                Good::AtMost => before.value + slack,
+            };
+            let unit = figure.unit;
+            let because =
+                format!("baseline {:.4} {unit}, tolerance {tolerance_percent} %", before.value);
+            let good = figure.good;
+            checks.push(figure.check(run, bound, good, because));
+        }
+    }
+    if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
+}
+
+const FLOOR: &str = "steady floor";
+const MEAN: &str = "steady mean";
+const FLOOR_TO_MEAN: &str = "steady floor / mean";
+const P99: &str = "steady latency p99";
+const P999: &str = "steady latency p99.9";
+const P9999: &str = "steady latency p99.99";
+const LONGEST: &str = "longest write";
+
+/// A figure that a gate can look at.
+struct Figure {
+    name: String,
+    value: f64,
+    unit: &'static str,
+    good: Good,
+}
+
+impl Figure {
+    fn check(self, run: &RunRecord, bound: f64, good: Good, because: String) -> Check {
+        let Self { name, value, unit, .. } = self;
+        Check { test: run.plan.name(), figure: name, got: value, bound, good, unit, because }
+    }
+}
+
+/// All figures of a complete run that get better one way.
+fn figures(run: &RunRecord) -> Result<Vec<Figure>, GateError> {
+    let incomplete = GateError::Incomplete { test: run.plan.name() };
+    if run.status != Status::Complete {
+        return Err(incomplete);
+    }
+    let mut list = List::default();
+    match run.outcome.as_ref().ok_or(incomplete)? {
+        Outcome::Consistency(outcome) => list.consistency("", outcome),
+        Outcome::SpareArea(outcome) => outcome.settings.iter().for_each(|setting| {
+            list.consistency(&format!(" at {} % spare", setting.spare_percent), &setting.outcome);
+        }),
+        Outcome::Trim(outcome) => {
+            list.rate("clean", Some(outcome.clean));
+            list.rate("dirty", outcome.dirty);
+            list.rate("after TRIM", outcome.after_trim);
+            list.rate("after a sequential pass", outcome.after_pass);
+            list.rate("after idle time", outcome.after_idle);
+        }
+        Outcome::Corners(outcome) => outcome.corners.iter().for_each(|corner| {
+            list.rate(&corner.corner.phase(), Some(corner.rate.megabytes_per_second));
+        }),
+        Outcome::Incompressible(outcome) => outcome.steps.iter().for_each(|step| {
+            let percent = step.compressible_percent;
+            list.rate(&format!("write, {percent} % compressible"), Some(step.write));
+            list.rate(&format!("read, {percent} % compressible"), step.read);
+        }),
+        Outcome::TransferSize(outcome) => outcome.sizes.iter().for_each(|size| {
+            list.rate(&format!("write {}", size.size.exact()), Some(size.write));
+            list.rate(&format!("read {}", size.size.exact()), size.read);
+        }),
+        Outcome::Stutter(outcome) => {
+            list.latency("small write p99.9", outcome.latency.p999_ns);
+            list.latency("longest small write", outcome.latency.max_ns);
+            list.push("small writes over 100 ms", outcome.over_100ms * 100.0, "%", Good::AtMost);
+        }
+        Outcome::Power(outcome) => outcome.phases.iter().for_each(|phase| {
+            list.push(&format!("mean power, {}", phase.phase), phase.mean, "W", Good::AtMost);
+        }),
+        Outcome::SteadyState(outcome) => outcome.parts.iter().for_each(|part| {
+            for cell in &part.cells {
+                let (percent, size) = (cell.cell.read_percent, cell.cell.size.exact());
+                let name = format!("{}, {percent} % reads of {size}", part.part.name());
+                list.push(&name, cell.rate.iops, "IOPS", Good::AtLeast);
+            }
+        }),
+    }
+    Ok(list.figures)
+}
+
+#[derive(Default)]
+struct List {
+    figures: Vec<Figure>,
+}
+
+impl List {
+    fn push(&mut self, name: &str, value: f64, unit: &'static str, good: Good) {
+        self.figures.push(Figure { name: name.to_owned(), value, unit, good });
+    }
+
+    fn rate(&mut self, name: &str, megabytes_per_second: Option<f64>) {
+        if let Some(rate) = megabytes_per_second {
+            self.push(name, rate, "MB/s", Good::AtLeast);
+        }
+    }
+
+    fn latency(&mut self, name: &str, nanos: u64) {
+        self.push(name, nanos as f64 / 1e6, "ms", Good::AtMost);
+    }
+
+    fn consistency(&mut self, at: &str, outcome: &consistency::Outcome) {
+        let steady = &outcome.steady_iops;
+        let named = |name: &str| format!("{name}{at}");
+        self.push(&named("fresh"), outcome.fresh_iops, "IOPS", Good::AtLeast);
+        self.push(&named(MEAN), steady.mean, "IOPS", Good::AtLeast);
+        self.push(&named(FLOOR), steady.floor, "IOPS", Good::AtLeast);
+        let floor_to_mean = outcome.floor_to_mean * 100.0;
+        self.push(&named(FLOOR_TO_MEAN), floor_to_mean, "%", Good::AtLeast);
+        self.latency(&named(P99), outcome.steady_latency.p99_ns);
+        self.latency(&named(P999), outcome.steady_latency.p999_ns);
+        self.latency(&named(P9999), outcome.steady_latency.p9999_ns);
+        self.latency(&named(LONGEST), outcome.longest_ns);
+        if let Some(amplification) = outcome.steady_write_amplification {
+            self.push(&named("write amplification"), amplification, "", Good::AtMost);
+        }
+        self.rate(&named("sequential fill"), outcome.fill_megabytes_per_second);
+    }
+}

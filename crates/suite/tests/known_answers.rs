@@ -1,0 +1,364 @@
+//! Every test on a drive whose answer is known by construction.
+#![allow(clippy::unwrap_used)]
+
+mod scripted;
+
+use std::ops::ControlFlow;
+
+use scripted::Scripted;
+use writecliff_device::{Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Throughput};
+use writecliff_sim::{SlcKind, Ssd, SsdProfile, TrimKind, load};
+use writecliff_suite::corners::Data;
+use writecliff_suite::steady_state::Part;
+use writecliff_suite::{
+    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, incompressible, power,
+    run, spare_area, steady_state, stutter, transfer_size, trim,
+};
+
+fn tiny() -> SsdProfile {
+    load("tiny").unwrap().into_ssd().unwrap()
+}
+
+fn record_of(plan: Plan, device: &mut dyn Device) -> RunRecord {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    run(&plan, device, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn on_ssd(plan: Plan, profile: SsdProfile) -> RunRecord {
+    record_of(plan, &mut Ssd::new(profile, "sim:test"))
+}
+
+/// The outcome, which must be of the test named.
+macro_rules! outcome {
+    ($record:expr, $variant:ident) => {{
+        let record = &$record;
+        match &record.outcome {
+            Some(Outcome::$variant(outcome)) => outcome.clone(),
+            other => panic!("{other:?}, {:?}", record.warnings),
+        }
+    }};
+}
+
+#[track_caller]
+fn assert_near(got: f64, expected: f64, within_percent: f64) {
+    let off = (got / expected - 1.0) * 100.0;
+    assert!(off.abs() <= within_percent, "{got} is {off:+.2} % off {expected}");
+}
+
+fn seconds(count: u64) -> Nanos {
+    Nanos::from_secs(count)
+}
+
+/// What four dies of 8 KiB pages program, in MB/s.
+const NAND_WRITE: f64 = 4.0 * 8192.0 / 600.0;
+
+#[test]
+fn an_slc_buffer_is_found_where_it_ends() {
+    let buffer = Bytes::from_mib(64);
+    let mut profile = tiny();
+    // Twice the NAND, so that all of the host's data finds a place without draining the buffer.
+    profile.nand.blocks_per_plane = 512;
+    profile.nand.program_time = Nanos::from_millis(6).into();
+    profile.slc_buffer.kind = SlcKind::Dynamic;
+    profile.slc_buffer.size = buffer;
+    profile.slc_buffer.bits_per_cell = 2;
+    profile.slc_buffer.program_time = Nanos::from_millis(2);
+    profile.slc_buffer.read_time = Nanos::from_micros(50);
+    profile.slc_buffer.erase_time = Nanos::from_millis(3);
+    let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
+    let part = outcome!(on_ssd(Plan::Consistency(plan), profile), Consistency).fast_part.unwrap();
+    assert_near(part.bytes.0 as f64, buffer.0 as f64, 1.0);
+    assert_near(part.fast_megabytes_per_second, 4.0 * 8192.0 / 2000.0, 1.0);
+    assert_near(part.slow_megabytes_per_second, 4.0 * 8192.0 / 6000.0, 1.0);
+}
+
+#[test]
+fn a_drive_without_a_buffer_has_no_fast_part() {
+    let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
+    let outcome = outcome!(on_ssd(Plan::Consistency(plan), tiny()), Consistency);
+    assert_eq!(outcome.fast_part, None);
+}
+
+#[test]
+fn the_spare_area_test_is_the_consistency_test_at_each_setting() {
+    let settings = vec![10.0, 25.0];
+    let plan = spare_area::Plan { settings, duration: seconds(100), ..spare_area::Plan::default() };
+    let all = outcome!(on_ssd(Plan::SpareArea(plan.clone()), tiny()), SpareArea);
+    assert_eq!(all.settings.len(), 2);
+    for setting in &all.settings {
+        let alone = Plan::Consistency(plan.at(setting.spare_percent));
+        let alone = outcome!(on_ssd(alone, tiny()), Consistency);
+        // The second torture begins on a drive whose blocks were erased before, in another order.
+        assert_near(setting.outcome.steady_iops.mean, alone.steady_iops.mean, 3.0);
+        assert_eq!(setting.outcome.fill_megabytes_per_second, alone.fill_megabytes_per_second);
+    }
+    let [less, more] = &all.settings[..] else { panic!("{all:?}") };
+    assert!(more.outcome.steady_iops.mean > less.outcome.steady_iops.mean * 1.5, "{all:?}");
+}
+
+fn trim_plan() -> Plan {
+    Plan::Trim(trim::Plan {
+        torture: seconds(120),
+        torture_again: seconds(60),
+        measurement: seconds(2),
+        idle: seconds(60),
+        ..trim::Plan::default()
+    })
+}
+
+#[test]
+fn trim_restores_a_drive_that_obeys_it_and_no_other() {
+    let obeys = outcome!(on_ssd(trim_plan(), tiny()), Trim);
+    assert!(obeys.dirty.unwrap() < obeys.clean * 0.7, "{obeys:?}");
+    // All of it but the erases, 3 ms for 32 pages of 600 us, which the purge had done beforehand.
+    assert_near(obeys.restored().unwrap(), 19.2 / (19.2 + 3.0), 2.0);
+
+    let mut deaf = tiny();
+    deaf.trim.kind = TrimKind::Ignored;
+    let ignores = outcome!(on_ssd(trim_plan(), deaf), Trim);
+    assert!(ignores.restored().unwrap() < 0.8, "{ignores:?}");
+    // One sequential pass helps either.
+    assert!(ignores.after_pass.unwrap() > ignores.dirty.unwrap(), "{ignores:?}");
+}
+
+#[test]
+fn idle_time_restores_a_drive_that_collects_then() {
+    let mut idle = tiny();
+    idle.gc.idle_after = Some(seconds(1));
+    idle.gc.idle_free = 24;
+    let restored = outcome!(on_ssd(trim_plan(), idle), Trim);
+    let never = outcome!(on_ssd(trim_plan(), tiny()), Trim);
+    assert!(
+        restored.after_idle.unwrap() > never.after_idle.unwrap() * 1.1,
+        "{restored:?} {never:?}"
+    );
+}
+
+#[test]
+fn a_drive_that_takes_no_trim_is_told() {
+    let plan =
+        trim::Plan { torture: seconds(5), torture_again: seconds(5), ..trim::Plan::default() };
+    let plan = trim::Plan { measurement: seconds(2), idle: seconds(5), ..plan };
+    let plan = trim::Plan { span: Some(Bytes::from_mib(64)), ..plan };
+    let mut disk = load("wd-velociraptor-300gb").unwrap().open("sim:disk");
+    let record = record_of(Plan::Trim(plan), disk.as_mut());
+    assert!(record.warnings.contains(&Warning::NoTrim), "{:?}", record.warnings);
+    assert_eq!(outcome!(record, Trim).after_trim, None);
+}
+
+#[test]
+fn corners_are_the_sum_of_their_parts() {
+    let plan = corners::Plan {
+        random_duration: seconds(2),
+        sequential_duration: seconds(2),
+        random_write_queue_depths: vec![32],
+        random_read_queue_depth: 1,
+        ..corners::Plan::default()
+    };
+    let found = outcome!(on_ssd(Plan::Corners(plan), tiny()), Corners).corners;
+    let corner = |operation, random, data| {
+        let is_it = |found: &&corners::CornerFigures| {
+            let corner = &found.corner;
+            (corner.operation, corner.random, corner.data) == (operation, random, data)
+        };
+        found.iter().find(is_it).unwrap().rate
+    };
+    let write = corner(Operation::Write, true, Data::Random);
+    assert_near(write.megabytes_per_second, NAND_WRITE, 2.0);
+    assert_eq!(write, corner(Operation::Write, true, Data::Repeating), "nothing here compresses");
+    // Command 2, firmware 5, array 50, channel 4096 / 400, link 4096 / 550 microseconds.
+    let read_us = 2.0 + 5.0 + 50.0 + 4096.0 / 400.0 + 4096.0 / 550.0;
+    assert_near(corner(Operation::Read, true, Data::Random).iops, 1e6 / read_us, 0.5);
+    assert_eq!(found.len(), 6);
+}
+
+#[test]
+fn a_corner_within_the_slc_buffer_is_told() {
+    let mut profile = tiny();
+    profile.nand.blocks_per_plane = 512;
+    profile.nand.program_time = Nanos::from_millis(6).into();
+    profile.slc_buffer.kind = SlcKind::Dynamic;
+    profile.slc_buffer.size = Bytes::from_mib(64);
+    profile.slc_buffer.bits_per_cell = 2;
+    profile.slc_buffer.program_time = Nanos::from_millis(2);
+    profile.slc_buffer.read_time = Nanos::from_micros(50);
+    profile.slc_buffer.erase_time = Nanos::from_millis(3);
+    let plan = |length| corners::Plan {
+        random_duration: length,
+        sequential_duration: length,
+        ..corners::Plan::default()
+    };
+    let told = |length| {
+        let record = on_ssd(Plan::Corners(plan(length)), profile.clone());
+        let within = |warning: &&Warning| matches!(warning, Warning::WithinBuffer { .. });
+        record.warnings.iter().filter(within).count()
+    };
+    assert_eq!(told(seconds(2)), 6, "2 s at 16 MB/s fit into 64 MiB");
+    assert_eq!(told(seconds(20)), 0);
+}
+
+#[test]
+fn only_a_drive_that_compresses_gains_by_compressible_data() {
+    let plan = Plan::Incompressible(incompressible::Plan {
+        compressible_percents: vec![0, 50, 80],
+        amount: Bytes::from_mib(128),
+        block: Bytes::from_mib(1),
+        ..incompressible::Plan::default()
+    });
+    let writes = |compression| {
+        let mut profile = tiny();
+        profile.reduction.compression = compression;
+        let steps = outcome!(on_ssd(plan.clone(), profile), Incompressible).steps;
+        steps.iter().map(|step| step.write).collect::<Vec<_>>()
+    };
+    let plain = writes(false);
+    plain.iter().for_each(|write| assert_near(*write, NAND_WRITE, 2.0));
+    let compressing = writes(true);
+    assert_near(compressing[0], NAND_WRITE, 2.0);
+    // Half of every page is left, and a fifth.
+    assert_near(compressing[1], NAND_WRITE * 2.0, 3.0);
+    assert_near(compressing[2], NAND_WRITE * 5.0, 5.0);
+}
+
+#[test]
+fn each_transfer_size_takes_its_fixed_time_and_its_bytes_time() {
+    // 100 us for every transfer, and 100 MB/s.
+    let script = |io: &writecliff_device::Io, _: DeviceTime| {
+        Nanos::from_micros(100) + Throughput(100_000_000).time_for(io.length)
+    };
+    let mut device = Scripted::new(Bytes::from_mib(64), script);
+    let plan = transfer_size::Plan { span: Bytes::from_mib(16), ..transfer_size::Plan::default() };
+    let sizes = outcome!(record_of(Plan::TransferSize(plan), &mut device), TransferSize).sizes;
+    assert_eq!((sizes.len(), sizes[0].size, sizes[14].size), (15, Bytes(512), Bytes::from_mib(8)));
+    for figures in sizes {
+        let megabytes = figures.size.0 as f64 / 1e6;
+        let expected = megabytes / (100e-6 + megabytes / 100.0);
+        assert_near(figures.write, expected, 0.1);
+        assert_near(figures.read.unwrap(), expected, 0.1);
+    }
+}
+
+#[test]
+fn pauses_are_found_with_their_length() {
+    // 100 us for everything, but for three pauses of a known length at a known time.
+    let pauses = [(3_000, 150), (7_500, 600), (9_000, 101)].map(|(start_ms, length_ms)| {
+        let start = DeviceTime(0) + Nanos::from_millis(start_ms);
+        (start, start + Nanos::from_millis(length_ms))
+    });
+    let mut use_begins = None;
+    let script = move |io: &writecliff_device::Io, begins: DeviceTime| {
+        if io.length == Bytes::from_kib(4) {
+            use_begins.get_or_insert(begins);
+        }
+        let end = begins + Nanos::from_micros(100);
+        let since = DeviceTime(0) + end.since(use_begins.unwrap_or(begins));
+        let pause = pauses.iter().find(|(start, stop)| (*start..*stop).contains(&since));
+        pause.map_or(Nanos::from_micros(100), |(_, stop)| {
+            Nanos::from_micros(100) + stop.since(since)
+        })
+    };
+    let mut device = Scripted::new(Bytes::from_mib(64), script);
+    let plan = stutter::Plan { duration: seconds(12), ..stutter::Plan::default() };
+    let found = outcome!(record_of(Plan::Stutter(plan), &mut device), Stutter);
+    // A write may begin up to its thinking time after the pause has.
+    let expected = [(8, 600.0), (3, 150.0), (9, 101.0)];
+    for (pause, (second, length_ms)) in found.pauses.iter().zip(expected) {
+        assert_eq!(pause.second, second, "{:?}", found.pauses);
+        let length = pause.length_ns as f64 / 1e6;
+        assert!((length_ms - 12.0..length_ms + 1.0).contains(&length), "{:?}", found.pauses);
+    }
+    let writes = found.writes as f64;
+    assert_eq!(found.over_500ms, 1.0 / writes);
+    let slow = found.pauses.iter().filter(|pause| pause.length_ns > 100_800_000).count() as f64;
+    assert_eq!(found.over_100ms, slow / writes, "{:?}", found.pauses);
+    assert_near(found.background, 20.0, 1.0);
+    // 12 s less the pauses, a write every 10.1 ms.
+    assert_near(writes, (12.0 - 0.85) / 10.15e-3, 2.0);
+}
+
+#[test]
+fn power_is_what_the_parts_draw() {
+    let mut profile = tiny();
+    profile.power.idle = Power(300_000);
+    profile.power.active = Power(200_000);
+    profile.power.program = Energy(50_000);
+    let short = seconds(10);
+    let plan = power::Plan { idle: short, load: seconds(4), settle: short, ..Default::default() };
+    let phases = outcome!(on_ssd(Plan::Power(plan), profile), Power).phases;
+    let names: Vec<&str> = phases.iter().map(|phase| phase.phase.as_str()).collect();
+    let all = [power::IDLE, power::SEQUENTIAL_WRITE, power::AFTER_SEQUENTIAL];
+    assert_eq!(names, [&all[..], &[power::RANDOM_WRITE, power::AFTER_RANDOM]].concat());
+    assert_near(phases[0].mean, 0.3, 0.01);
+    assert_eq!(phases[0].settled_after_s, 0);
+    // A page every 150 us at 50 uJ, beside the controller.
+    assert_near(phases[1].mean, 0.5 + 50.0 / 150.0, 2.0);
+    assert_near(phases[2].settled, 0.3, 0.01);
+}
+
+#[test]
+fn a_drive_that_tells_no_power_is_told_apart() {
+    let short = seconds(2);
+    let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+    let record = record_of(Plan::Power(plan), &mut device);
+    assert_eq!((record.outcome, record.warnings), (None, vec![Warning::NoPower]));
+}
+
+/// A device whose 4 KiB writes take what the round gives, in microseconds; all else is quick.
+fn settling(rounds: &'static [u64], round: Nanos) -> Scripted {
+    let mut first = None;
+    Scripted::new(Bytes::from_mib(1), move |io, begins| {
+        if io.length != Bytes::from_kib(4) {
+            return Nanos::from_micros(10);
+        }
+        let since = begins.since(*first.get_or_insert(begins));
+        let index = (since.0 / round.0) as usize;
+        Nanos::from_micros(rounds[index.min(rounds.len() - 1)])
+    })
+}
+
+fn iops_part(rounds_max: u32) -> Plan {
+    Plan::SteadyState(steady_state::Plan {
+        parts: vec![Part::Iops],
+        iops_read_percents: vec![0],
+        iops_sizes: vec![Bytes::from_kib(4)],
+        measurement: seconds(2),
+        rounds_max,
+        ..steady_state::Plan::default()
+    })
+}
+
+#[test]
+fn a_drive_that_settles_in_round_7_is_steady_then() {
+    let mut device = settling(&[200, 400, 800, 800, 800, 800, 800, 800, 800], seconds(2));
+    let record = record_of(iops_part(25), &mut device);
+    let outcome = outcome!(record, SteadyState);
+    let part = &outcome.parts[0];
+    assert!(part.steady && part.tracked.len() == 7, "{part:?}");
+    assert_eq!(part.window.first_round, 3);
+    assert_near(part.window.average, 1250.0, 0.5);
+    assert_near(part.cells[0].rate.iops, 1250.0, 0.5);
+    assert!(record.warnings.is_empty(), "{:?}", record.warnings);
+}
+
+#[test]
+fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
+    let swings = &[400, 800, 400, 800, 400, 800, 400, 800];
+    let record = record_of(iops_part(8), &mut settling(swings, seconds(2)));
+    let outcome = outcome!(record, SteadyState);
+    assert!(!outcome.parts[0].steady && outcome.parts[0].tracked.len() == 8, "{outcome:?}");
+    let never = Warning::NeverSteady { part: "iops".to_owned(), rounds: 8 };
+    assert_eq!(record.warnings, [never]);
+}
+
+#[test]
+fn write_saturation_writes_what_the_plan_says() {
+    let plan =
+        steady_state::Plan { parts: vec![Part::WriteSaturation], ..steady_state::Plan::default() };
+    let record = on_ssd(Plan::SteadyState(plan), tiny());
+    let saturation = outcome!(record, SteadyState).saturation.unwrap();
+    assert_eq!(saturation.written, Bytes::from_mib(4 * 224));
+    assert!(saturation.last_iops < saturation.first_iops, "{saturation:?}");
+    assert!(saturation.write_amplification.unwrap() > 1.5, "{saturation:?}");
+}

@@ -1,0 +1,115 @@
+//! Reviews: what they run, and that an interruption anywhere changes nothing in the end.
+#![allow(clippy::unwrap_used)]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_sim::{Ssd, load};
+use writecliff_suite::{
+    Overrides, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
+};
+
+const QUICK: RunOptions = RunOptions { every_io: false, quick: true };
+
+fn tiny() -> Ssd {
+    Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")
+}
+
+fn review(tests: &[&str]) -> Review {
+    let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+    Review::of("sim:tiny", &tests, &Overrides::default(), QUICK).unwrap()
+}
+
+/// Runs one test of a review, at most so many of its seconds.
+fn perform(test: &ReviewTest, path: &Path, seconds: usize) -> (RunRecord, usize) {
+    let mut seen = 0;
+    let record =
+        run(&test.plan, &mut tiny(), &path.join(&test.directory), QUICK, &mut |progress| {
+            seen += usize::from(progress.sample.is_some());
+            if seen > seconds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    (record.unwrap(), seen)
+}
+
+fn files(run: &Path) -> Vec<Vec<u8>> {
+    ["series.parquet", "histograms.parquet"].map(|f| std::fs::read(run.join(f)).unwrap()).to_vec()
+}
+
+#[test]
+fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been() {
+    // A mix has no plan of its own: the user writes it.
+    for entry in TESTS.iter().filter(|entry| entry.name != "mixed") {
+        let dir = tempfile::tempdir().unwrap();
+        let (whole, broken) = (dir.path().join("whole"), dir.path().join("broken"));
+        let review = review(&[entry.name]);
+        let info = tiny().info().clone();
+        review.create(&whole).unwrap();
+        review.create(&broken).unwrap();
+        let (expected, seconds) = perform(&review.tests[0], &whole, usize::MAX);
+        assert_eq!(expected.status, Status::Complete, "{}", entry.name);
+
+        for share in [0, seconds / 3, seconds - 1] {
+            let (cut, _) = perform(&review.tests[0], &broken, share);
+            assert_eq!(cut.status, Status::Interrupted, "{} after {share} s", entry.name);
+            let resumed = Review::open(&broken).unwrap();
+            assert_eq!(resumed, review);
+            let remaining = resumed.remaining(&broken, &info).unwrap();
+            assert_eq!(remaining, review.tests, "an interrupted test starts again");
+        }
+        let (resumed, _) = perform(&review.tests[0], &broken, usize::MAX);
+        assert_eq!(resumed.outcome, expected.outcome, "{}", entry.name);
+        assert_eq!(resumed.warnings, expected.warnings);
+        assert_eq!(resumed.phases, expected.phases);
+        let directory = &review.tests[0].directory;
+        assert!(files(&broken.join(directory)) == files(&whole.join(directory)), "{}", entry.name);
+        assert_eq!(review.remaining(&broken, &info).unwrap(), [], "a finished test is kept");
+    }
+}
+
+#[test]
+fn a_review_has_the_usual_tests_or_those_named() {
+    let usual = review(&[]);
+    let names: Vec<&str> = usual.tests.iter().map(|test| test.plan.name()).collect();
+    let expected: Vec<&str> = TESTS.iter().filter(|t| t.by_default).map(|t| t.name).collect();
+    assert_eq!(names, expected);
+    assert!(!names.contains(&"steady-state") && names.contains(&"spare-area"));
+    let unknown = Review::of("sim:tiny", &["trimm".to_owned()], &Overrides::default(), QUICK);
+    assert!(matches!(unknown, Err(ReviewError::UnknownTest { .. })));
+}
+
+#[test]
+fn a_review_cannot_go_on_with_another_drive() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("review");
+    let review = review(&["power"]);
+    review.create(&path).unwrap();
+    perform(&review.tests[0], &path, usize::MAX);
+    let other = DeviceInfo { capacity: Bytes::from_mib(100), ..tiny().info().clone() };
+    let refused = review.remaining(&path, &other).unwrap_err();
+    assert!(matches!(refused, ReviewError::OtherDrive { .. }), "{refused}");
+    assert!(refused.to_string().contains("resume it with that drive"), "{refused}");
+}
+
+#[test]
+fn a_directory_that_holds_something_becomes_no_review() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
+    assert!(matches!(review(&[]).create(dir.path()), Err(ReviewError::NotEmpty { .. })));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    assert!(matches!(Review::open(dir.path()), Err(ReviewError::Read { .. })));
+}
+
+#[test]
+fn what_a_review_will_take_is_known_before_it_begins() {
+    let drive = DeviceInfo { capacity: Bytes(250_000_000_000), ..tiny().info().clone() };
+    let estimate = Review::estimate(&review(&[]).tests, &drive);
+    // Quick: minutes, and no more than a few passes over the part of the drive that is used.
+    assert!((300.0..3600.0).contains(&estimate.time.as_secs_f64()), "{estimate:?}");
+    let whole = Review::of("sim:tiny", &[], &Overrides::default(), RunOptions::default()).unwrap();
+    let estimate = Review::estimate(&whole.tests, &drive);
+    // The fills, and the tortures of 2000 s to 60 min: a day, more or less.
+    let hours = estimate.time.as_secs_f64() / 3600.0;
+    let passes = estimate.written.0 as f64 / 250e9;
+    assert!((6.0..20.0).contains(&hours) && (8.0..40.0).contains(&passes), "{hours} {passes}");
+}

@@ -1,0 +1,79 @@
+//! A device whose every service time is written down beforehand.
+
+use writecliff_device::{
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
+    PurgeOutcome, Specification, Status, Telemetry,
+};
+
+/// Serves one I/O after the other, each in the time that a script gives for it and the moment.
+pub(crate) struct Scripted {
+    info: DeviceInfo,
+    now: DeviceTime,
+    free_at: DeviceTime,
+    in_flight: Vec<Completion>,
+    script: Box<dyn FnMut(&Io, DeviceTime) -> Nanos>,
+}
+
+impl Scripted {
+    pub(crate) fn new(
+        capacity: Bytes,
+        script: impl FnMut(&Io, DeviceTime) -> Nanos + 'static,
+    ) -> Self {
+        let info = DeviceInfo {
+            address: "scripted".to_owned(),
+            kind: DeviceKind::Simulated,
+            model: "Scripted".to_owned(),
+            serial: None,
+            firmware: None,
+            capacity,
+            lba_size: Bytes(512),
+            physical_block_size: Bytes(4096),
+            io_size_max: Bytes::from_mib(32),
+            queue_depth_max: 32,
+            rotational: false,
+            trim: true,
+            purges: vec![Purge::SecureErase],
+            scheduler: None,
+            temperature_limit: None,
+            specification: Specification::default(),
+        };
+        let (now, free_at) = (DeviceTime(0), DeviceTime(0));
+        Self { info, now, free_at, in_flight: Vec::new(), script: Box::new(script) }
+    }
+}
+
+impl Device for Scripted {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> DeviceTime {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        for io in batch {
+            let begins = self.free_at.max(self.now);
+            self.free_at = begins + (self.script)(io, begins);
+            let (submitted, completed) = (self.now, self.free_at);
+            self.in_flight.push(Completion { io: *io, submitted, completed, status: Status::Done });
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        let next = self.in_flight.first().map_or(DeviceTime::MAX, |io| io.completed);
+        self.now = self.now.max(next.min(until));
+        let now = self.now;
+        done.extend(self.in_flight.extract_if(.., |io| io.completed <= now));
+        Ok(())
+    }
+
+    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry::default()
+    }
+}
