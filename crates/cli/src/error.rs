@@ -8,7 +8,7 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{ReviewError, RunError};
+use writecliff_suite::{AddMeterError, ReviewError, RunError};
 use writecliff_uring::OpenError;
 
 /// Why a command did not do what was asked.
@@ -54,6 +54,10 @@ pub(crate) enum CliError {
         "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
     )]
     SpecificationMissed { count: usize },
+    #[error(transparent)]
+    AddMeter(#[from] AddMeterError),
+    #[error("cannot read {}: {source}; name the file that the meter wrote", path.display())]
+    LogUnreadable { path: PathBuf, source: std::io::Error },
     #[error("cannot write to standard output: {source}; the run itself is kept")]
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
@@ -86,6 +90,7 @@ impl CliError {
             )
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }
+            | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })

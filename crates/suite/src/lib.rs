@@ -10,9 +10,11 @@ mod across;
 pub mod check;
 pub mod consistency;
 pub mod corners;
+mod doubts;
 mod fast_part;
 pub mod gate;
 pub mod incompressible;
+mod meter;
 mod plan;
 pub mod power;
 mod rate;
@@ -35,6 +37,7 @@ use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover
 
 pub use across::doubts_across;
 pub use fast_part::FastPart;
+pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use plan::{Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
