@@ -8,6 +8,8 @@
 mod lines;
 mod options;
 mod section;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use lines::{Entry, Section};

@@ -307,7 +307,7 @@ pub(super) fn judge(entry: &Entry) -> Judged<Option<Note>> {
 fn nearest(option: &str) -> String {
     let names = OPTIONS.iter().flat_map(|row| row.names);
     let near = names.map(|name| (strsim::jaro_winkler(option, name), name));
-    let best = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.75);
+    let best = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.85);
     match best {
         Some((_, name)) => format!(" known here; did you mean '{name}'?"),
         None => " known here; leave it out, or run the job with fio".to_owned(),

@@ -1,5 +1,7 @@
 //! Whether a job can be carried out on a drive, and where on it.
 
+use std::fmt;
+
 use writecliff_device::{Bytes, Operation};
 
 use super::{Amount, Distribution, Job, Order, Pacing};
@@ -211,10 +213,14 @@ impl Job {
 fn holds(
     is_good: bool,
     key: &'static str,
-    got: impl ToString,
+    got: impl fmt::Display,
     reason: impl Into<String>,
 ) -> Verdict {
-    if is_good { Ok(()) } else { Err((key, got.to_string(), reason.into())) }
+    match is_good {
+        true => Ok(()),
+        // Display is for texts that are made in passing, and most are never looked at.
+        false => Err((key, format!("{got}"), reason.into())),
+    }
 }
 
 fn whole_lbas(key: &'static str, got: Bytes, lba_size: Bytes) -> Verdict {

@@ -9,6 +9,8 @@ mod ios;
 mod list;
 mod places;
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
@@ -201,12 +203,14 @@ impl Mix {
 impl Job {
     /// Whether the job changes the drive's contents.
     pub fn writes(&self) -> bool {
-        self.operations().any(|operation| operation != Operation::Read)
+        self.mix.read < 100
     }
 
-    /// The operations that occur, trims before writes included.
+    /// The operations that occur, with trims before writes and flushes.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
-        self.mix.operations().chain(self.trim_first.then_some(Operation::Trim))
+        let flushes = self.flush_every.is_some() || self.flush_at_end;
+        let trims = self.trim_first.then_some(Operation::Trim);
+        self.mix.operations().chain(trims).chain(flushes.then_some(Operation::Flush))
     }
 
     /// When its I/Os begin.
@@ -220,8 +224,24 @@ impl Job {
     }
 
     /// The longest I/O.
-    pub fn io_size_max(&self) -> Bytes {
+    pub(crate) fn io_size_max(&self) -> Bytes {
         self.all_sizes().max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// The longest read or write: what a buffer must hold.
+    pub fn transfer_size_max(&self) -> Bytes {
+        let with_data = self.mix.operations().filter(|operation| *operation != Operation::Trim);
+        let shares = with_data.flat_map(|operation| self.block.of(operation).shares());
+        shares.map(|share| share.size).max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// Bytes that it will have done if nothing but their amount ends it; `None` if it is ended by
+    /// its runtime.
+    pub fn amount(&self, capacity: Bytes) -> Option<Bytes> {
+        let span = self.span(capacity).map_or(Bytes::ZERO, |span| Bytes(span.length));
+        let once = self.io_size.map_or(span, |amount| amount.of(span));
+        let bytes = once.0.saturating_mul(u64::from(self.loops));
+        (!self.time_based).then_some(Bytes(bytes))
     }
 
     /// Whether random I/Os visit every block of the span once before any twice.
