@@ -17,7 +17,9 @@ mod supply;
 mod tally;
 
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
-pub use record::{Load, RecordError, Watch, record, record_idle, record_streams};
+pub use record::{
+    Load, RecordError, Watch, record, record_idle, record_operations, record_streams,
+};
 pub use recorder::{PhaseSpan, Recorder};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, recover};
 pub use sample::Sample;

@@ -13,6 +13,7 @@ pub mod corners;
 mod fast_part;
 pub mod gate;
 pub mod incompressible;
+pub mod mixed;
 mod plan;
 pub mod power;
 mod rate;
@@ -151,6 +152,7 @@ tests! {
     Stutter stutter
     Power power
     SteadyState steady_state
+    Mixed mixed
 }
 
 /// How a run is kept and called.
@@ -165,7 +167,10 @@ pub struct RunOptions {
 impl Plan {
     /// Whether the test destroys what is on the drive; one that does not opens it only to read.
     pub fn writes(&self) -> bool {
-        true
+        match self {
+            Self::Mixed(plan) => plan.writes(),
+            _ => true,
+        }
     }
 }
 

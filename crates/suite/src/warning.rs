@@ -123,6 +123,16 @@ pub enum Warning {
          adds a meter's log to this run."
     )]
     NoPower,
+    /// A job of a mixed load ended before its time.
+    #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
+    JobCutShort {
+        /// The job.
+        job: String,
+        /// Device time recorded of it.
+        recorded: Nanos,
+        /// Its runtime, or the run's if that is shorter.
+        planned: Nanos,
+    },
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes; the figures \

@@ -1,5 +1,6 @@
 //! Our I/Os beside fio's own, for the same job files: what fio does exactly must be exact here,
 //! what it draws at random must be within the bounds of chance.
+#![allow(clippy::unwrap_used)]
 
 mod beside;
 

@@ -185,7 +185,7 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("include other.fio", "put that file's lines here"),
         ("direct=0", "make it direct=1"),
         ("buffered=1", "always direct"),
-        ("rate_process=poisson", "linear"),
+        ("rate_process=poisson", "equal steps"),
         ("ioengine=cpuio", "io_uring or libaio"),
         ("rw=randread:8", "behind ':'"),
         ("rw=sideways", "it is read, write,"),

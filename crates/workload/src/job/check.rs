@@ -197,7 +197,7 @@ impl Job {
 
     /// This copy alone: its own name, place and random numbers.
     pub(crate) fn copy(&self, copy: u32, seed: u64, capacity: Bytes) -> Self {
-        let increment = self.offset_increment.of(capacity).0 * u64::from(copy);
+        let increment = self.offset_increment.of(capacity).0.saturating_mul(u64::from(copy));
         let mut job = self.clone();
         if increment > 0
             && let Some(span) = self.copy_span(u64::from(copy), capacity)
