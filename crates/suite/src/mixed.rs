@@ -5,7 +5,7 @@
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Iops, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Iops, Nanos, Operation, Throughput};
 use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
@@ -113,6 +113,16 @@ impl Plan {
         JobList { title: self.title.clone(), jobs: self.jobs.clone() }
     }
 
+    /// Whether the drive holds nothing when the jobs begin; a simulated one is as it left the
+    /// factory.
+    fn finds_nothing(&self, drive: &DeviceInfo) -> bool {
+        match self.prepare {
+            Prepare::Nothing => drive.kind == DeviceKind::Simulated,
+            Prepare::Purge => true,
+            Prepare::Fill => false,
+        }
+    }
+
     /// The groups as they run.
     fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
         self.list().groups(self.seed, capacity)
@@ -209,13 +219,16 @@ const SERIES_MAX: usize = 256;
 
 /// What a series is called: a job's reads, for one.
 fn series(job: &str, operation: Operation) -> String {
-    let plural = match operation {
+    format!("{job} {}", plural(operation))
+}
+
+fn plural(operation: Operation) -> &'static str {
+    match operation {
         Operation::Read => "reads",
         Operation::Write => "writes",
         Operation::Trim => "trims",
         Operation::Flush => "flushes",
-    };
-    format!("{job} {plural}")
+    }
 }
 
 fn series_of(group: &[Job]) -> Vec<String> {
@@ -240,10 +253,18 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         let whole = FILL_BLOCK * (capacity.0 / FILL_BLOCK.0);
         session.fill(FILL, whole, FILL_BLOCK, FILL_QUEUE_DEPTH)?;
     }
-    for group in plan.groups(capacity) {
+    let groups = plan.groups(capacity);
+    if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
+        session.warn(Warning::ReadsNothing);
+    }
+    for group in groups {
         run_group(plan, &group, capacity, session)?;
     }
     Ok(())
+}
+
+fn reads(group: &[Job]) -> bool {
+    group.iter().any(|job| job.mix.read > 0)
 }
 
 fn run_group(
@@ -320,6 +341,19 @@ pub struct JobFigures {
     pub trims: Option<OperationFigures>,
     /// Its flushes.
     pub flushes: Option<OperationFigures>,
+}
+
+impl JobFigures {
+    /// Its operations by name, as far as they occurred.
+    pub fn operations(&self) -> impl Iterator<Item = (&'static str, &OperationFigures)> {
+        let all = [
+            (Operation::Read, &self.reads),
+            (Operation::Write, &self.writes),
+            (Operation::Trim, &self.trims),
+            (Operation::Flush, &self.flushes),
+        ];
+        all.into_iter().filter_map(|(op, figures)| Some((plural(op), figures.as_ref()?)))
+    }
 }
 
 /// One operation of a job.

@@ -123,6 +123,12 @@ pub enum Warning {
          adds a meter's log to this run."
     )]
     NoPower,
+    /// The first jobs read a drive that holds nothing.
+    #[error(
+        "The first jobs read what was never written, which is faster on many drives than reading \
+         data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
+    )]
+    ReadsNothing,
     /// A job of a mixed load ended before its time.
     #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
     JobCutShort {

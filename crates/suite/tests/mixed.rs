@@ -103,7 +103,7 @@ fn rates_rests_and_ramps_are_kept() {
         ],
     };
     let (record, recording) = run_on_tiny(list.into(), &dir.path().join("run"));
-    assert_eq!(record.warnings, []);
+    assert_eq!(record.warnings, [Warning::ReadsNothing], "a simulated drive is empty");
     let [rate, think] = jobs(&record) else { panic!("{record:?}") };
     assert_eq!(rate.reads.unwrap().ios, 600);
     assert_eq!(recording.phase("think writes").count(), 4, "a second of ramp, and three");

@@ -4,7 +4,10 @@
 
 mod beside;
 
-use beside::{Alike, compare, compare_on_a_loop_device};
+use std::process::Command;
+
+use beside::{Alike, compare, compare_on_a_loop_device, has_fio};
+use writecliff_workload::fio::OPTIONS;
 
 #[test]
 fn exact_counts_bytes_sizes_and_places() {
@@ -54,4 +57,20 @@ fn favourite_places_have_the_same_share() {
 #[test]
 fn trims_on_a_block_device() {
     compare_on_a_loop_device("trim.fio", include_str!("jobs/trim.fio"));
+}
+
+/// `fio --cmdhelp=all` lists a line an option, with its name before the colon.
+#[test]
+fn every_option_of_the_installed_fio_has_a_row() {
+    if !has_fio() {
+        return;
+    }
+    let output = Command::new("fio").arg("--cmdhelp=all").output().unwrap();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let names: Vec<&str> =
+        listed.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
+    assert!(names.contains(&"rw") && names.len() > 100, "{names:?}");
+    let known = |name: &&&str| OPTIONS.iter().any(|row| row.names.contains(name));
+    let missing: Vec<_> = names.iter().filter(|name| !known(name)).collect();
+    assert_eq!(missing, [] as [&&str; 0]);
 }

@@ -217,7 +217,7 @@ fn read_log(path: &Path) -> Tally {
     tally
 }
 
-fn has_fio() -> bool {
+pub(crate) fn has_fio() -> bool {
     let found = Command::new("fio").arg("--version").output().is_ok();
     found || skip("the program fio")
 }
