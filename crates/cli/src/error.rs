@@ -10,6 +10,7 @@ use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{ReviewError, RunError};
 use writecliff_uring::OpenError;
+use writecliff_workload::PlanFileError;
 use writecliff_workload::fio::FioError;
 
 /// Why a command did not do what was asked.
@@ -34,6 +35,8 @@ pub(crate) enum CliError {
     PlanInvalid { path: PathBuf, test: String, message: String },
     #[error(transparent)]
     JobFile(#[from] FioError),
+    #[error(transparent)]
+    JobPlan(#[from] PlanFileError),
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()
@@ -82,6 +85,7 @@ impl CliError {
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
             | Self::JobFile(_)
+            | Self::JobPlan(_)
             | Self::Review(
                 ReviewError::UnknownTest { .. }
                 | ReviewError::Plan(_)

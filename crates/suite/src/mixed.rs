@@ -382,7 +382,8 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         match figures(job, recording) {
             Some(figures) => jobs.push(figures),
             None => {
-                warnings.push(Warning::Ended { phase: format!("the figures of '{}'", job.name) })
+                let phase = format!("the figures of '{}'", job.name);
+                warnings.push(Warning::Ended { phase });
             }
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)

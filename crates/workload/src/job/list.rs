@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 
@@ -20,10 +21,10 @@ pub struct JobList {
     pub jobs: Vec<Job>,
 }
 
-/// A file that is no list of jobs.
+/// A file that is no plan of jobs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
-pub struct JobListError {
+pub struct PlanFileError {
     /// The file.
     pub file: String,
     /// The line in it, from 1.
@@ -32,19 +33,19 @@ pub struct JobListError {
     pub message: String,
 }
 
-impl JobList {
-    /// Reads a TOML file's text. `file` is its name, for messages.
-    ///
-    /// # Errors
-    /// [`JobListError`] if it is not TOML, or has an unknown key or a value that cannot be.
-    pub fn parse(file: &str, text: &str) -> Result<Self, JobListError> {
-        toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-            JobListError { file: file.to_owned(), line, message: error.message().to_owned() }
-        })
-    }
+/// Reads a plan of jobs from a TOML file's text. `file` is its name, for messages.
+///
+/// # Errors
+/// [`PlanFileError`] if it is not TOML, or has an unknown key or a value that cannot be.
+pub fn parse_plan<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, PlanFileError> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+        PlanFileError { file: file.to_owned(), line, message: error.message().to_owned() }
+    })
+}
 
+impl JobList {
     /// Checks all jobs against a drive.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::Value;
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Operation};
-use writecliff_workload::{JobIos, fio};
+use writecliff_workload::{Job, JobIos, JobList, fio};
 
 const CAPACITY: Bytes = Bytes::from_mib(64);
 const LBA: Bytes = Bytes(512);
@@ -63,9 +63,8 @@ pub(crate) fn compare_on_a_loop_device(file: &str, text: &str) {
 fn compare_in(directory: &Path, file: &str, for_fio: &str, text: &str, alike: Alike) {
     let jobs = fio::read(file, text, &|_| None).unwrap();
     jobs.list.check(LBA, CAPACITY).unwrap();
-    let fio = run_fio(directory, file, for_fio);
+    let fio = run_fio(directory, file, for_fio, &jobs.list);
     for job in &jobs.list.jobs {
-        // The log of fio's copies is one for all.
         let copies = jobs.list.groups(7, CAPACITY).into_iter().flatten();
         let own = |name: &str| name == job.name || name.starts_with(&format!("{} ", job.name));
         let copies: Vec<_> = copies.filter(|copy| own(&copy.name)).collect();
@@ -168,8 +167,8 @@ impl Tally {
 }
 
 /// Runs fio with a log of every I/O; checks the log against fio's own counts.
-fn run_fio(directory: &Path, file: &str, text: &str) -> BTreeMap<String, Tally> {
-    let with_logs: String = text.lines().map(with_log).collect();
+fn run_fio(directory: &Path, file: &str, text: &str, list: &JobList) -> BTreeMap<String, Tally> {
+    let with_logs: String = text.lines().map(|line| with_log(line, list)).collect();
     fs::write(directory.join(file), with_logs).unwrap();
     let output = Command::new("fio")
         .args(["--output-format=json", file])
@@ -179,33 +178,56 @@ fn run_fio(directory: &Path, file: &str, text: &str) -> BTreeMap<String, Tally> 
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_str(&printed[printed.find('{').unwrap()..]).unwrap();
+    let reported = report["jobs"].as_array().unwrap();
     let mut tallies = BTreeMap::new();
-    for job in report["jobs"].as_array().unwrap() {
-        let name = job["jobname"].as_str().unwrap().to_owned();
-        let tally = read_log(&directory.join(format!("{name}.log")));
-        tallies.entry(name).or_insert(tally);
-    }
-    for (name, tally) in &tallies {
-        let own = report["jobs"].as_array().unwrap().iter().filter(|job| job["jobname"] == **name);
+    for job in &list.jobs {
+        let tally = read_logs(directory, job);
+        let own = reported.iter().filter(|reported| reported["jobname"] == *job.name);
         let counted: u64 = own
             .flat_map(|job| ["read", "write", "trim"].map(|direction| &job[direction]["total_ios"]))
             .map(|count| count.as_u64().unwrap())
             .sum();
-        assert_eq!(counted, tally.places.values().sum::<u64>(), "{file}: fio's log of {name}");
+        assert_eq!(
+            counted,
+            tally.places.values().sum::<u64>(),
+            "{file}: fio's log of {}",
+            job.name
+        );
+        tallies.insert(job.name.clone(), tally);
     }
     tallies
 }
 
-/// A section's first line, and where its log goes.
-fn with_log(line: &str) -> String {
-    match line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(name) if name != "global" => format!("{line}\nwrite_iolog={name}.log\n"),
-        _ => format!("{line}\n"),
+/// A section's first line, and where its log goes. Copies would write over each other's log of
+/// I/Os, but have their own of latencies, which is without flushes.
+fn with_log(line: &str, list: &JobList) -> String {
+    let name = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match name.and_then(|name| list.jobs.iter().find(|job| job.name == name)) {
+        None => format!("{line}\n"),
+        Some(Job { name, copies: 1, .. }) => format!("{line}\nwrite_iolog={name}.log\n"),
+        Some(Job { name, .. }) => {
+            format!("{line}\nwrite_lat_log={name}\nlog_offset=1\nper_job_logs=1\n")
+        }
     }
 }
 
-fn read_log(path: &Path) -> Tally {
+fn read_logs(directory: &Path, job: &Job) -> Tally {
     let mut tally = Tally::default();
+    if job.copies == 1 {
+        read_io_log(&directory.join(format!("{}.log", job.name)), &mut tally);
+        return tally;
+    }
+    let start = format!("{}_clat.", job.name);
+    for file in fs::read_dir(directory).unwrap().map(|file| file.unwrap()) {
+        if file.file_name().to_str().unwrap().starts_with(&start) {
+            read_latency_log(&file.path(), &mut tally);
+        }
+    }
+    tally
+}
+
+/// Lines such as `12 drive read 4096 512`, with a time before them since version 3.
+fn read_io_log(path: &Path, tally: &mut Tally) {
     for line in fs::read_to_string(path).unwrap().lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let known = ["read", "write", "trim", "sync"];
@@ -214,7 +236,16 @@ fn read_log(path: &Path) -> Tally {
         let number = |field: usize| fields.get(at + field).map_or(0, |text| text.parse().unwrap());
         tally.add_one(operation, number(1), number(2));
     }
-    tally
+}
+
+/// Lines of time, latency, direction, length, offset.
+fn read_latency_log(path: &Path, tally: &mut Tally) {
+    for line in fs::read_to_string(path).unwrap().lines() {
+        let fields: Vec<u64> =
+            line.split(',').take(5).map(|field| field.trim().parse().unwrap()).collect();
+        let [_, _, direction, length, offset] = fields[..] else { panic!("{line}") };
+        tally.add_one(["read", "write", "trim"][direction as usize], offset, length);
+    }
 }
 
 pub(crate) fn has_fio() -> bool {
