@@ -56,7 +56,9 @@ impl DriveName {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
             Self::Real(path) => {
-                let options = Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1 };
+                // What the engine takes at most: a plan is not refused for a queue it could have.
+                let options =
+                    Options { queue_depth: 4096, io_size_max: Bytes::from_kib(4), seed: 1 };
                 let device = writecliff_uring::open(named(path)?, &Access::ReadOnly, &options)?;
                 Ok(device.info().clone())
             }

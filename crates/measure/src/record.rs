@@ -133,10 +133,7 @@ fn record_supply(
     let mut second = Second { index: 0, start, end: end.min(start + Nanos::from_secs(1)) };
     let mut done = Vec::with_capacity(64);
 
-    loop {
-        let Some(next) = supply.fill(device)? else {
-            break;
-        };
+    while let Some(next) = supply.fill(device)? {
         done.clear();
         device.reap(second.end.min(next), &mut done)?;
         for completion in &done {

@@ -8,7 +8,7 @@ use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording};
 use writecliff_workload::Sequential;
 
-use crate::plan::{QUICK_SPAN, check_block, check_depth, used};
+use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
 
@@ -30,6 +30,9 @@ pub struct Plan {
     pub block: Bytes,
     /// Reads or writes in flight.
     pub queue_depth: usize,
+    /// Between a write and the read of what it wrote: what the write cache holds is to be read
+    /// from the drive's memory, not from its RAM.
+    pub settle: Nanos,
     /// Decides the data.
     pub seed: u64,
 }
@@ -41,6 +44,7 @@ impl Default for Plan {
             amount: Bytes::from_gib(1),
             block: Bytes::from_mib(16),
             queue_depth: 4,
+            settle: Nanos::from_secs(10),
             seed: 1,
         }
     }
@@ -61,6 +65,7 @@ impl Plan {
         Self {
             compressible_percents: vec![0, 50, 100],
             amount: QUICK_SPAN.min(self.amount),
+            settle: Nanos::from_secs(1),
             ..self
         }
     }
@@ -73,7 +78,7 @@ impl Plan {
         let shares = self.compressible_percents.iter();
         shares.fold(Estimate::default(), |estimate, _| {
             let write = estimate.fill(self.used(drive));
-            write.rest(Estimate::default().fill(self.used(drive)).time)
+            write.rest(self.settle + Estimate::default().fill(self.used(drive)).time)
         })
     }
 
@@ -83,6 +88,7 @@ impl Plan {
             let option = "compressible_percents";
             return Err(PlanError { option, got: percent.to_string(), reason });
         }
+        check_duration("settle", self.settle)?;
         check_block(self.block, Some(self.amount), drive)?;
         check_depth(self.demands(), drive)
     }
@@ -102,15 +108,11 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     for percent in &plan.compressible_percents {
         session.purge()?;
         transfer(plan, session, Operation::Write, *percent, &write_phase(*percent))?;
-        // What the write cache holds is to be read from the drive's memory, not from its RAM.
-        session.idle(&format!("settle-{percent}"), SETTLE_TIME)?;
+        session.idle(&format!("settle-{percent}"), plan.settle)?;
         transfer(plan, session, Operation::Read, *percent, &read_phase(*percent))?;
     }
     Ok(())
 }
-
-/// Between a write and the read of what it wrote.
-const SETTLE_TIME: Nanos = Nanos::from_secs(10);
 
 fn transfer(
     plan: &Plan,

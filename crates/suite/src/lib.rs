@@ -10,9 +10,11 @@ mod across;
 pub mod check;
 pub mod consistency;
 pub mod corners;
+mod doubts;
 mod fast_part;
 pub mod gate;
 pub mod incompressible;
+mod meter;
 pub mod mixed;
 mod plan;
 pub mod power;
@@ -30,12 +32,13 @@ mod warning;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use writecliff_device::{Device, DeviceInfo};
 use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
 
 pub use across::doubts_across;
 pub use fast_part::FastPart;
+pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use plan::{Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
@@ -124,6 +127,23 @@ macro_rules! tests {
             /// How long it will take and how much it will write, roughly.
             pub fn estimate(&self, drive: &DeviceInfo) -> Estimate {
                 match self { $(Self::$variant(plan) => plan.estimate(drive),)* }
+            }
+
+            /// Reads the plan of the test of this name; `None` if there is no such test. What is
+            /// left out is the method's.
+            ///
+            /// # Errors
+            /// The deserializer's, with the key that is unknown or has the wrong type.
+            pub fn read<'de, D: Deserializer<'de>>(
+                test: &str,
+                from: D,
+            ) -> Option<Result<Self, D::Error>> {
+                match test {
+                    $($module::NAME => {
+                        Some($module::Plan::deserialize(from).map(Self::$variant))
+                    })*
+                    _ => None,
+                }
             }
 
             fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {

@@ -114,9 +114,9 @@ impl Estimate {
 }
 
 /// A quick review's tortures last so long.
-pub(crate) const QUICK_TORTURE: Nanos = Nanos::from_secs(60);
+pub(crate) const QUICK_TORTURE: Nanos = Nanos::from_secs(15);
 /// A quick review's short measurements last so long.
-pub(crate) const QUICK_MEASUREMENT: Nanos = Nanos::from_secs(5);
+pub(crate) const QUICK_MEASUREMENT: Nanos = Nanos::from_secs(3);
 /// A quick review touches no more of a drive than this.
 pub(crate) const QUICK_SPAN: Bytes = Bytes::from_gib(2);
 

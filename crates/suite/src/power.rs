@@ -80,7 +80,7 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        let short = Nanos::from_secs(10);
+        let short = Nanos::from_secs(5);
         Self { idle: short, load: short, settle: short, span: Some(QUICK_SPAN), ..self }
     }
 

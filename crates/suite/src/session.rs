@@ -12,6 +12,7 @@ use writecliff_measure::{
 };
 use writecliff_workload::Sequential;
 
+use crate::meter::PowerSource;
 use crate::rate::{Rate, RateSum};
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 use crate::{Plan, PlanError, RunOptions, Warning};
@@ -83,21 +84,24 @@ impl<'a> Session<'a> {
         if options.quick {
             warnings.push(Warning::Quick);
         }
+        let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
             drive: device.info().clone(),
             host: Host::here(),
             purge: None,
             phases: Vec::new(),
+            power_source: PowerSource::default(),
             outcome: None,
             warnings,
         };
         let directory = RunDirectory::create(path, &record, options.every_io)?;
-        let recorder = Recorder::new(directory, device.now(), options.every_io);
+        let recorder = Recorder::new(directory, origin, options.every_io);
         Ok(Self { device, recorder, record, watch })
     }
 

@@ -8,7 +8,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
 use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::plan::{QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Rate, Warning};
 
@@ -81,7 +81,7 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { duration: Nanos::from_secs(20), span: Some(QUICK_SPAN), ..self }
+        Self { duration: QUICK_TORTURE, span: Some(QUICK_SPAN), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {

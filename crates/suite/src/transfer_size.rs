@@ -64,7 +64,7 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { limit: Nanos::from_secs(2), span: QUICK_SPAN.min(self.span), ..self }
+        Self { limit: Nanos::from_millis(500), span: QUICK_SPAN.min(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {

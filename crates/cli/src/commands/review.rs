@@ -42,6 +42,10 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
     };
     announce(&remaining, &review, &info);
     let consent = drive.consent(common.destroy_data_on.as_deref())?;
+    if let Some(first) = remaining.first() {
+        // The guard and the consent come before the first trace of a review.
+        drop(drive.open(&first.plan, &consent)?);
+    }
     if options.resume.is_none() {
         review.create(&path)?;
     }

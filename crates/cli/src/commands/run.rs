@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use writecliff_report::{Run, summary, write_page};
 use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS, mixed};
 use writecliff_uring::DestroyData;
-use writecliff_workload::{fio, parse_plan};
+use writecliff_workload::fio;
 
 use super::print;
 use crate::args::{self, CommonOptions};
@@ -92,22 +92,23 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
 fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| CliError::PlanUnreadable { path: path.to_owned(), source })?;
-    if test == mixed::NAME {
-        return read_jobs(path, &text);
+    if test == mixed::NAME && path.extension().is_none_or(|extension| extension != "toml") {
+        return read_job_file(path, &text);
     }
-    let named = format!("test = {test:?}\n{text}");
-    toml::from_str(&named).map_err(|source| {
-        let path = path.to_owned();
-        CliError::PlanInvalid { path, test: test.to_owned(), message: source.message().to_owned() }
+    let read = toml::Deserializer::parse(&text)
+        .and_then(|from| Plan::read(test, from).expect("the parser lets only tests pass"));
+    read.map_err(|source| {
+        let at = source.span().map_or(0, |span| span.start);
+        let line = text[..at.min(text.len())].matches('\n').count();
+        let (test, message) = (test.to_owned(), source.message().to_owned());
+        let found = text.lines().nth(line).unwrap_or_default().trim().to_owned();
+        CliError::PlanInvalid { path: path.to_owned(), line: line + 1, found, test, message }
     })
 }
 
-/// A mixed load is a plan of ours or fio's job file, which is what is not called .toml.
-fn read_jobs(path: &Path, text: &str) -> Result<Plan, CliError> {
+/// A mixed load may also be fio's job file, which is what is not called .toml.
+fn read_job_file(path: &Path, text: &str) -> Result<Plan, CliError> {
     let file = path.display().to_string();
-    if path.extension().is_some_and(|extension| extension == "toml") {
-        return Ok(Plan::Mixed(parse_plan(&file, text)?));
-    }
     let jobs = fio::read(&file, text, &|name| std::env::var(name).ok())?;
     for fio::Note { line, option, text } in &jobs.notes {
         eprintln!("{file}:{line}: note: {option}: {text}");

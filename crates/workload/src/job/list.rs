@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 
@@ -19,30 +18,6 @@ pub struct JobList {
     /// The jobs; `[[job]]` in a file.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
-}
-
-/// A file that is no plan of jobs.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
-pub struct PlanFileError {
-    /// The file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: usize,
-    /// What is wrong and what would be right.
-    pub message: String,
-}
-
-/// Reads a plan of jobs from a TOML file's text. `file` is its name, for messages.
-///
-/// # Errors
-/// [`PlanFileError`] if it is not TOML, or has an unknown key or a value that cannot be.
-pub fn parse_plan<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, PlanFileError> {
-    toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-        PlanFileError { file: file.to_owned(), line, message: error.message().to_owned() }
-    })
 }
 
 impl JobList {

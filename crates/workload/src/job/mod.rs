@@ -17,7 +17,7 @@ use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
 
 pub use check::JobError;
 pub use ios::JobIos;
-pub use list::{JobList, PlanFileError, parse_plan};
+pub use list::JobList;
 pub use sizes::{Amount, Blocks, Share, Sizes, SizesByOperation};
 
 pub(crate) use sizes::DEFAULT_BLOCK;

@@ -278,13 +278,13 @@ group = 1
 
 #[test]
 fn a_plan_is_a_small_file_and_reads_back() {
-    let list = parse_plan::<JobList>("mail.toml", MAIL).unwrap();
+    let list = toml::from_str::<JobList>(MAIL).unwrap();
     list.check(LBA, CAPACITY).unwrap();
     assert_eq!(list.jobs[0].distribution, Distribution::Zipf(1.1));
     assert_eq!(list.jobs[1].pace(), Pacing::Rate(Throughput(50_000_000)));
     assert_eq!(list.jobs[0].size, Some(Amount::Percent(50)));
     let written = toml::to_string(&list).unwrap();
-    assert_eq!(parse_plan::<JobList>("again.toml", &written), Ok(list), "{written}");
+    assert_eq!(toml::from_str(&written), Ok(list), "{written}");
 }
 
 #[test]
@@ -296,9 +296,9 @@ fn a_mistake_in_a_plan_is_told_with_its_line() {
         ("mix = { raed = 60 }", "mix = { read = 60, write = 35, trim = 5 }", 6, "read"),
         ("block = \"4 potatoes\"", "block = \"1MiB\"", 19, "weight"),
     ] {
-        let error = parse_plan::<JobList>("mail.toml", &MAIL.replace(right, wrong)).unwrap_err();
-        assert_eq!(error.line, line, "{error}");
-        assert!(error.message.contains(part), "{error}");
-        assert!(error.to_string().starts_with("mail.toml:"), "{error}");
+        let text = MAIL.replace(right, wrong);
+        let error = toml::from_str::<JobList>(&text).unwrap_err();
+        assert_eq!(text[..error.span().unwrap().start].matches('\n').count() + 1, line, "{error}");
+        assert!(error.message().contains(part), "{error}");
     }
 }
