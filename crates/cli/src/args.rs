@@ -84,7 +84,8 @@ pub(crate) struct RunOptions {
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
-    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's
+    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's. For mixed also a
+    /// fio job file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
 use writecliff_uring::OpenError;
+use writecliff_workload::fio::FioError;
 
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,8 @@ pub(crate) enum CliError {
          plan", path.display()
     )]
     PlanInvalid { path: PathBuf, line: usize, found: String, test: String, message: String },
+    #[error(transparent)]
+    JobFile(#[from] FioError),
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()
@@ -82,6 +85,7 @@ impl CliError {
             | Self::Gate(_)
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
+            | Self::JobFile(_)
             | Self::Review(
                 ReviewError::UnknownTest { .. }
                 | ReviewError::Plan(_)

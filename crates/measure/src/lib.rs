@@ -19,7 +19,9 @@ mod tally;
 
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
-pub use record::{Load, RecordError, Watch, record, record_idle, record_streams};
+pub use record::{
+    Load, RecordError, Watch, record, record_idle, record_operations, record_streams,
+};
 pub use recorder::{PhaseSpan, Recorder};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};
 pub use sample::Sample;

@@ -15,6 +15,7 @@ mod fast_part;
 pub mod gate;
 pub mod incompressible;
 mod meter;
+pub mod mixed;
 mod plan;
 pub mod power;
 mod rate;
@@ -171,6 +172,7 @@ tests! {
     Stutter stutter
     Power power
     SteadyState steady_state
+    Mixed mixed
 }
 
 /// How a run is kept and called.
@@ -185,7 +187,10 @@ pub struct RunOptions {
 impl Plan {
     /// Whether the test destroys what is on the drive; one that does not opens it only to read.
     pub fn writes(&self) -> bool {
-        true
+        match self {
+            Self::Mixed(plan) => plan.writes(),
+            _ => true,
+        }
     }
 }
 

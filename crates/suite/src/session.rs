@@ -8,7 +8,7 @@ use writecliff_device::{
 };
 use writecliff_measure::{
     Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Stream, Watch, record,
-    record_idle, record_streams,
+    record_idle, record_operations, record_streams,
 };
 use writecliff_workload::Sequential;
 
@@ -189,6 +189,24 @@ impl<'a> Session<'a> {
         self.phase(name, |session| {
             session.watched(series, name, extent, |device, recorder, watch| {
                 record_streams(device, streams, duration, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// As [`Self::streams`], with a series for each of each stream's operations.
+    pub(crate) fn operations(
+        &mut self,
+        name: &str,
+        series: &[&str],
+        streams: Vec<(Stream<'_>, Vec<Operation>)>,
+        duration: Option<Nanos>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        let (streams, operations): (Vec<_>, Vec<_>) = streams.into_iter().unzip();
+        self.phase(name, |session| {
+            session.watched(series, name, extent, |device, recorder, watch| {
+                record_operations(device, streams, &operations, duration, recorder, watch)
             })?;
             Ok(())
         })

@@ -168,6 +168,22 @@ pub enum Warning {
          adds a meter's log to this run."
     )]
     NoPower,
+    /// The first jobs read a drive that holds nothing.
+    #[error(
+        "The first jobs read what was never written, which is faster on many drives than reading \
+         data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
+    )]
+    ReadsNothing,
+    /// A job of a mixed load ended before its time.
+    #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
+    JobCutShort {
+        /// The job.
+        job: String,
+        /// Device time recorded of it.
+        recorded: Nanos,
+        /// Its runtime, or the run's if that is shorter.
+        planned: Nanos,
+    },
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes; the figures \
