@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use writecliff_device::Nanos;
 use writecliff_suite::TESTS;
 
+use crate::commands::meter::signed_seconds;
 use crate::drive::DriveName;
 
 /// Finds a drive's write cliff before its users do.
@@ -55,6 +56,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: CheckOptions,
     },
+    /// Add a power meter's log to a run on a real drive, and make its report anew
+    Meter(MeterArguments),
     /// Hold a run or review against limits and an earlier one: exit code 1 if it is worse
     Gate {
         /// The directory of a run or of a review
@@ -81,7 +84,8 @@ pub(crate) struct RunOptions {
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
-    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's
+    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's. For mixed also a
+    /// fio job file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
@@ -127,6 +131,27 @@ pub(crate) struct CommonOptions {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeterArguments {
+    /// The run's directory
+    pub(crate) run: PathBuf,
+    /// The meter's log: CSV with times and power, or voltage and current (docs/formats.md)
+    #[arg(value_name = "METER.csv")]
+    pub(crate) log: PathBuf,
+    /// Add this to the meter's clock to have this machine's, like 2.5s or -300ms
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0s",
+        allow_hyphen_values = true,
+        value_parser = signed_seconds
+    )]
+    pub(crate) clock_offset: f64,
+    /// The meter was in front of an adapter from 5 V to mSATA: take off what that draws
+    #[arg(long)]
+    pub(crate) msata_adapter: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,8 +8,9 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{ReviewError, RunError};
+use writecliff_suite::{AddMeterError, ReviewError, RunError};
 use writecliff_uring::OpenError;
+use writecliff_workload::fio::FioError;
 
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,8 @@ pub(crate) enum CliError {
          plan", path.display()
     )]
     PlanInvalid { path: PathBuf, line: usize, found: String, test: String, message: String },
+    #[error(transparent)]
+    JobFile(#[from] FioError),
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()
@@ -54,6 +57,10 @@ pub(crate) enum CliError {
         "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
     )]
     SpecificationMissed { count: usize },
+    #[error(transparent)]
+    AddMeter(#[from] AddMeterError),
+    #[error("cannot read {}: {source}; name the file that the meter wrote", path.display())]
+    LogUnreadable { path: PathBuf, source: std::io::Error },
     #[error("cannot write to standard output: {source}; the run itself is kept")]
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
@@ -78,6 +85,7 @@ impl CliError {
             | Self::Gate(_)
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
+            | Self::JobFile(_)
             | Self::Review(
                 ReviewError::UnknownTest { .. }
                 | ReviewError::Plan(_)
@@ -86,6 +94,7 @@ impl CliError {
             )
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }
+            | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })

@@ -266,6 +266,73 @@ fn a_plain_file_is_tested_when_its_path_is_named_and_not_otherwise() {
     assert_eq!(written, 32 << 20);
 }
 
+/// A run of two seconds on a plain file; `None`, said loudly, without direct I/O.
+fn run_on_a_file(dir: &Path) -> Option<PathBuf> {
+    let dir = dir.canonicalize().unwrap();
+    let (file, run) = (dir.join("drive.img"), dir.join("run"));
+    std::fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
+    let arguments = ["run", "consistency", path(&file), "--duration", "2s", "--out", path(&run)];
+    let output = writecliff(&[&arguments[..], &["--destroy-data-on", path(&file)]].concat());
+    if text(&output.stderr).contains("direct") {
+        println!("SKIPPED: the temporary directory has no direct I/O");
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    Some(run)
+}
+
+#[test]
+fn a_meter_s_log_becomes_a_part_of_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(run) = run_on_a_file(dir.path()) else { return };
+    let before = record(&run);
+    // By the clock of this machine, a reading of 2 W every 100 ms of the run's first minute.
+    let start = before["started_unix_ns"].as_u64().unwrap() / 1_000_000;
+    let lines = (0..600).map(|tenth| format!("{},2000\n", start + tenth * 100));
+    let log = dir.path().join("meter.csv");
+    let readings: String = lines.collect();
+    std::fs::write(&log, format!("time_ms,power_mW\n{readings}")).unwrap();
+
+    for _ in 0..2 {
+        let output = writecliff(&["meter", path(&run), path(&log)]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("samples have their power"));
+        let (record, recording) = writecliff_suite::open(&run).unwrap();
+        assert!(recording.samples.iter().all(|s| s.power_microwatts == Some(2_000_000)));
+        assert_eq!(recording.latencies("torture", 0..2).count(), {
+            let torture = recording.phase("torture");
+            torture.map(|sample| sample.ios()).sum::<u64>()
+        });
+        let after = serde_json::to_value(record).unwrap();
+        assert_eq!(after["power_source"]["kind"], "meter");
+        for unchanged in ["warnings", "status", "phases"] {
+            assert_eq!(after[unchanged], before[unchanged], "{unchanged}");
+        }
+    }
+    let late = writecliff(&["meter", path(&run), path(&log), "--clock-offset", "-2h"]);
+    assert_eq!(late.status.code(), Some(1));
+    assert!(text(&late.stderr).contains("-7200.0 s"), "{}", text(&late.stderr));
+    assert_eq!(
+        record(&run)["power_source"]["clock_offset_s"],
+        0.0,
+        "a refused log changes nothing"
+    );
+}
+
+#[test]
+fn a_meter_s_log_for_a_simulated_drive_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    writecliff(&["run", "consistency", "sim:tiny", "--duration", "2s", "--out", path(&run)]);
+    let log = dir.path().join("meter.csv");
+    std::fs::write(&log, "elapsed,watts\n0,1\n").unwrap();
+    let output = writecliff(&["meter", path(&run), path(&log)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("simulated drive"), "{}", text(&output.stderr));
+    let output = writecliff(&["meter", path(&run), "nowhere.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// A small file system in memory, unmounted at the end.
 struct SmallDisk {
     _dir: tempfile::TempDir,

@@ -202,6 +202,34 @@ pub struct Telemetry {
     pub retired_blocks: Option<u64>,
     /// Logical pages whose acknowledged data it has lost, in a power cut or with a die.
     pub lost_pages: Option<u64>,
+    /// What the system counts, if the device is a real one.
+    #[serde(default)]
+    pub host: Option<HostCounters>,
+}
+
+/// What the system that a real device hangs on counts. Only differences mean anything: the
+/// counters begin whenever the system, the thread or the device's number did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCounters {
+    /// Bytes that anybody has read from the whole disk; `None` for a file, and where the system
+    /// does not count.
+    pub read: Option<Bytes>,
+    /// Bytes that anybody has written to the whole disk; `None` as for `read`.
+    pub written: Option<Bytes>,
+    /// Processor time of the thread that measures.
+    pub cpu: Nanos,
+    /// Time that the machine has slept since it was booted.
+    pub suspended: Nanos,
+}
+
+impl HostCounters {
+    /// Bytes that anybody has read and written since `earlier`; `None` if the system does not
+    /// count them.
+    pub fn transferred_since(&self, earlier: &Self) -> Option<Bytes> {
+        let read = self.read?.0.checked_sub(earlier.read?.0)?;
+        let written = self.written?.0.checked_sub(earlier.written?.0)?;
+        Some(Bytes(read + written))
+    }
 }
 
 impl Telemetry {

@@ -11,7 +11,8 @@ mod io;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome, Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, Purge, PurgeOutcome, Specification,
+    Telemetry,
 };
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use units::{

@@ -8,6 +8,7 @@
 mod columns;
 mod io_log;
 mod latency;
+mod meter;
 mod record;
 mod recorder;
 mod run_directory;
@@ -17,9 +18,12 @@ mod supply;
 mod tally;
 
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
-pub use record::{Load, RecordError, Watch, record, record_idle, record_streams};
+pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
+pub use record::{
+    Load, RecordError, Watch, record, record_idle, record_operations, record_streams,
+};
 pub use recorder::{PhaseSpan, Recorder};
-pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, recover};
+pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};
 pub use supply::{Pace, Stream};

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Status};
+use writecliff_device::{
+    Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
+};
 
 use crate::recorder::Recorder;
 use crate::run_directory::RunDirectoryError;
@@ -88,6 +90,24 @@ pub fn record_streams(
     record_supply(device, streams, duration, recorder, watch)
 }
 
+/// As [`record_streams`], but the operations of each stream are series of their own: the recorder
+/// must have a phase for each of `operations`, stream after stream. What a stream does beside its
+/// operations goes into the series of its first.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_operations(
+    device: &mut dyn Device,
+    streams: Vec<Stream<'_>>,
+    operations: &[Vec<Operation>],
+    duration: Option<Nanos>,
+    recorder: &mut Recorder,
+    watch: Watch<'_>,
+) -> Result<(), RecordError> {
+    let streams = Streams::by_operation(streams, operations, device.now());
+    record_supply(device, streams, duration, recorder, watch)
+}
+
 /// Records a device that is left alone.
 ///
 /// # Errors
@@ -113,10 +133,7 @@ fn record_supply(
     let mut second = Second { index: 0, start, end: end.min(start + Nanos::from_secs(1)) };
     let mut done = Vec::with_capacity(64);
 
-    loop {
-        let Some(next) = supply.fill(device)? else {
-            break;
-        };
+    while let Some(next) = supply.fill(device)? {
         done.clear();
         device.reap(second.end.min(next), &mut done)?;
         for completion in &done {

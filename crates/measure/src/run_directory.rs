@@ -130,20 +130,7 @@ impl RunDirectory {
     /// # Errors
     /// [`RunDirectoryError::Write`]; the old one is kept then.
     pub fn write_record(&self, record: &impl Serialize) -> Result<(), RunDirectoryError> {
-        let path = self.path.join(RECORD);
-        let partial = path.with_extension("json.partial");
-        let write = || -> io::Result<()> {
-            let mut text = serde_json::to_vec_pretty(record)?;
-            text.push(b'\n');
-            let mut file = File::create(&partial)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&partial, &path)
-        };
-        write().map_err(|source| {
-            let _ = fs::remove_file(&partial);
-            RunDirectoryError::Write { path: path.clone(), source }
-        })
+        write_record(&self.path, record)
     }
 
     /// Appends one second in one write, so that a kill can tear at most the last line.
@@ -216,6 +203,43 @@ pub fn recover(path: &Path) -> Result<Liveness, RunDirectoryError> {
     // A directory that cannot be written is read from its journals.
     let _ = consolidate(path);
     Ok(Liveness::CutOff)
+}
+
+/// Replaces the samples of a run that has ended, and its record with what follows from them; each
+/// atomically, the samples first. A failure in between is mended by doing it again.
+///
+/// # Errors
+/// [`RunDirectoryError::Write`] with the file that could not be replaced.
+pub fn amend(
+    path: &Path,
+    samples: &[Sample],
+    record: &impl Serialize,
+) -> Result<(), RunDirectoryError> {
+    if path.join(JOURNAL).exists() {
+        // Left by a kill in a directory that could not be written; it would hide the samples.
+        consolidate(path)?;
+    }
+    let series = path.join(SERIES);
+    columns::write(&series, samples.iter().cloned().map(Ok))
+        .map_err(|source| RunDirectoryError::Write { path: series, source })?;
+    write_record(path, record)
+}
+
+fn write_record(path: &Path, record: &impl Serialize) -> Result<(), RunDirectoryError> {
+    let path = path.join(RECORD);
+    let partial = path.with_extension("json.partial");
+    let write = || -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(record)?;
+        text.push(b'\n');
+        let mut file = File::create(&partial)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&partial, &path)
+    };
+    write().map_err(|source| {
+        let _ = fs::remove_file(&partial);
+        RunDirectoryError::Write { path: path.clone(), source }
+    })
 }
 
 impl Recording {

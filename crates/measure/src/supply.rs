@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Throughput};
+use writecliff_device::{
+    Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Throughput,
+};
 
 /// Hands a device its I/Os when they are to begin.
 pub(crate) trait Supply {
@@ -124,13 +126,19 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-/// Several streams; each I/O carries the number of its own.
+/// Several streams; each I/O carries the number of the series that it is recorded in.
 pub(crate) struct Streams<'a> {
     running: Vec<Running<'a>>,
+    /// The stream that each series is of.
+    owners: Vec<usize>,
 }
+
+/// The series that a stream's I/Os are recorded in, by operation.
+type Labels = [u8; 4];
 
 struct Running<'a> {
     stream: Stream<'a>,
+    labels: Labels,
     ends: DeviceTime,
     in_flight: usize,
     /// Submitted since the last rest.
@@ -142,12 +150,52 @@ struct Running<'a> {
 }
 
 impl<'a> Streams<'a> {
+    /// Every stream is a series.
+    ///
     /// # Panics
     /// If there are more than 256, the number of labels that an I/O has.
     pub(crate) fn new(streams: Vec<Stream<'a>>, start: DeviceTime) -> Self {
-        assert!(streams.len() <= 256, "{} streams at once", streams.len());
-        let running = streams.into_iter().map(|stream| Running {
+        let mut all = Self { running: Vec::new(), owners: Vec::new() };
+        for stream in streams {
+            let label = all.next_label();
+            all.add(stream, [label; 4], start);
+        }
+        all
+    }
+
+    /// Every operation of every stream is a series, in the order of `operations`.
+    ///
+    /// # Panics
+    /// If there are more than 256 series, or a stream has no operations of its own.
+    pub(crate) fn by_operation(
+        streams: Vec<Stream<'a>>,
+        operations: &[Vec<Operation>],
+        start: DeviceTime,
+    ) -> Self {
+        assert_eq!(streams.len(), operations.len(), "operations are given for each stream");
+        let mut all = Self { running: Vec::new(), owners: Vec::new() };
+        for (stream, operations) in streams.into_iter().zip(operations) {
+            let mut labels = None;
+            for operation in operations {
+                let label = all.next_label();
+                labels.get_or_insert([label; 4])[*operation as usize] = label;
+            }
+            all.add(stream, labels.expect("a stream has an operation"), start);
+        }
+        all
+    }
+
+    /// The label of a further series, of the stream that is about to be added.
+    fn next_label(&mut self) -> u8 {
+        let label = u8::try_from(self.owners.len()).expect("at most 256 series at once");
+        self.owners.push(self.running.len());
+        label
+    }
+
+    fn add(&mut self, stream: Stream<'a>, labels: Labels, start: DeviceTime) {
+        self.running.push(Running {
             ends: stream.duration.map_or(DeviceTime::MAX, |duration| start + duration),
+            labels,
             in_flight: 0,
             since_rest: 0,
             next: None,
@@ -155,22 +203,22 @@ impl<'a> Streams<'a> {
             is_over: false,
             stream,
         });
-        Self { running: running.collect() }
     }
 }
 
 impl Supply for Streams<'_> {
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         let mut next = None;
-        for (index, running) in self.running.iter_mut().enumerate() {
-            let wake = running.fill(index as u8, device)?;
+        for running in &mut self.running {
+            let wake = running.fill(device)?;
             next = [next, wake].into_iter().flatten().min();
         }
         Ok(next)
     }
 
     fn completed(&mut self, completion: &Completion) {
-        self.running[usize::from(completion.io.stream)].completed(completion);
+        let owner = self.owners[usize::from(completion.io.stream)];
+        self.running[owner].completed(completion);
     }
 
     fn in_flight(&self) -> usize {
@@ -181,11 +229,7 @@ impl Supply for Streams<'_> {
 impl Running<'_> {
     /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a
     /// completion, and `None` when all is over.
-    fn fill(
-        &mut self,
-        label: u8,
-        device: &mut dyn Device,
-    ) -> Result<Option<DeviceTime>, DeviceError> {
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         while self.in_flight < self.stream.queue_depth && !self.must_rest() {
             let Some(io) = self.peek(device.now()) else {
                 return Ok((self.in_flight > 0).then_some(DeviceTime::MAX));
@@ -193,6 +237,7 @@ impl Running<'_> {
             if self.due > device.now() {
                 return Ok(Some(self.due));
             }
+            let label = self.labels[io.operation as usize];
             device.submit(&[Io { stream: label, ..io }])?;
             self.submitted(io);
         }

@@ -8,7 +8,10 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
     Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
-use writecliff_measure::{Load, RecordError, Recorder, Recording, RunDirectory, Sample, record};
+use writecliff_measure::{
+    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, record,
+    record_operations,
+};
 use writecliff_workload::RandomUniform;
 
 const SECOND: u64 = 1_000_000_000;
@@ -176,6 +179,35 @@ fn a_watcher_can_break_off() {
     recorder.finish().close(&serde_json::json!({})).unwrap();
     assert_eq!(samples(&path).len(), 3);
     assert!(path.join("ios.parquet").exists());
+}
+
+#[test]
+fn each_operation_of_each_stream_can_be_a_series() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = recorder(&path, false);
+    recorder.begin_phases(&["a reads", "a writes", "b"], Telemetry::default());
+    let ios = |reads| writes().with_reads(reads).take(90);
+    let stream = |reads| Stream {
+        ios: Box::new(ios(reads)),
+        queue_depth: 2,
+        pace: Pace::Closed,
+        duration: None,
+    };
+    let operations = [vec![Operation::Read, Operation::Write], vec![Operation::Write]];
+    let mut device = Scripted::new(0..0, Status::Done);
+    let streams = vec![stream(50), stream(0)];
+    record_operations(&mut device, streams, &operations, None, &mut recorder, &mut go_on).unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
+    let samples = samples(&path);
+    let count = |phase: &str| {
+        let own = samples.iter().filter(|sample| sample.phase == phase);
+        own.fold((0, 0), |(reads, writes), s| (reads + s.reads, writes + s.writes))
+    };
+    let reads = ios(50).filter(|io| io.operation == Operation::Read).count() as u64;
+    assert_eq!(count("a reads"), (reads, 0));
+    assert_eq!(count("a writes"), (0, 90 - reads));
+    assert_eq!(count("b"), (0, 90));
 }
 
 /// What a kill leaves: journals cut anywhere.

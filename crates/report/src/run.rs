@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use writecliff_device::DeviceKind;
 use writecliff_measure::{Recording, RunDirectoryError};
-use writecliff_suite::{Plan, RunRecord, Status, TESTS, TestEntry, consistency};
+use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, TestEntry, consistency};
 
 use crate::number;
 
@@ -115,6 +115,9 @@ impl Run {
             ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
             ("Data", self.data()),
         ];
+        if record.power_source != PowerSource::Drive {
+            details.push(("Power", "from a meter's log".to_owned()));
+        }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

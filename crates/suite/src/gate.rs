@@ -239,6 +239,14 @@ fn figures(run: &RunRecord) -> Result<Vec<Figure>, GateError> {
                 list.push(&name, cell.rate.iops, "IOPS", Good::AtLeast);
             }
         }),
+        Outcome::Mixed(outcome) => outcome.jobs.iter().for_each(|job| {
+            for (operation, figures) in job.operations() {
+                let name = |figure: &str| format!("{} {operation}, {figure}", job.name);
+                list.push(&name("rate"), figures.iops, "IOPS", Good::AtLeast);
+                list.latency(&name("p99.9"), figures.latency.p999_ns);
+                list.latency(&name("longest"), figures.latency.max_ns);
+            }
+        }),
     }
     Ok(list.figures)
 }

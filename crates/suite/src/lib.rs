@@ -10,9 +10,12 @@ mod across;
 pub mod check;
 pub mod consistency;
 pub mod corners;
+mod doubts;
 mod fast_part;
 pub mod gate;
 pub mod incompressible;
+mod meter;
+pub mod mixed;
 mod plan;
 pub mod power;
 mod rate;
@@ -35,6 +38,7 @@ use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover
 
 pub use across::doubts_across;
 pub use fast_part::FastPart;
+pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use plan::{Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
@@ -168,6 +172,7 @@ tests! {
     Stutter stutter
     Power power
     SteadyState steady_state
+    Mixed mixed
 }
 
 /// How a run is kept and called.
@@ -182,7 +187,10 @@ pub struct RunOptions {
 impl Plan {
     /// Whether the test destroys what is on the drive; one that does not opens it only to read.
     pub fn writes(&self) -> bool {
-        true
+        match self {
+            Self::Mixed(plan) => plan.writes(),
+            _ => true,
+        }
     }
 }
 

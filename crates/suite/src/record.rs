@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{DeviceInfo, Nanos, PurgeOutcome, Telemetry};
 use writecliff_measure::Recording;
 
+use crate::doubts::doubts;
+use crate::meter::PowerSource;
 use crate::{Outcome, Plan, Warning};
 
 /// Raised when a reader of the old form would misread the new one.
@@ -18,6 +20,10 @@ pub struct RunRecord {
     pub tool_version: String,
     /// Wall-clock time of the beginning, RFC 3339 in UTC.
     pub started: String,
+    /// The same moment exactly, in nanoseconds since 1970: what other clocks' records are aligned
+    /// by. Device time zero of the recording.
+    #[serde(default)]
+    pub started_unix_ns: Option<u64>,
     /// How far it came.
     pub status: Status,
     /// What was asked, the seed included.
@@ -30,6 +36,9 @@ pub struct RunRecord {
     pub purge: Option<PurgeOutcome>,
     /// The parts of the test that were begun, in order.
     pub phases: Vec<Phase>,
+    /// What told the power in the samples.
+    #[serde(default)]
+    pub power_source: PowerSource,
     /// The answer, as far as what was recorded gives one.
     pub outcome: Option<Outcome>,
     /// Doubts about it.
@@ -85,14 +94,24 @@ impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {
-        let (outcome, warnings) = self.plan.conclude(recording);
+        let (outcome, warnings) = self.conclusion(recording);
         self.status = status;
         self.outcome = outcome;
         self.warnings.extend(warnings);
-        let failed = recording.samples.iter().map(|sample| sample.failed).sum();
-        if failed > 0 {
-            self.warnings.push(Warning::FailedIos { count: failed });
-        }
+    }
+
+    /// Takes back what was concluded from `before` and concludes from `after` instead; doubts that
+    /// did not come from the recording stay.
+    pub(crate) fn conclude_again(&mut self, before: &Recording, after: &Recording) {
+        let (_, old) = self.conclusion(before);
+        self.warnings.retain(|warning| !old.contains(warning));
+        self.conclude(after, self.status.clone());
+    }
+
+    fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        let (outcome, mut warnings) = self.plan.conclude(recording);
+        warnings.extend(doubts(self, recording));
+        (outcome, warnings)
     }
 }
 

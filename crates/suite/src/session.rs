@@ -8,10 +8,11 @@ use writecliff_device::{
 };
 use writecliff_measure::{
     Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Stream, Watch, record,
-    record_idle, record_streams,
+    record_idle, record_operations, record_streams,
 };
 use writecliff_workload::Sequential;
 
+use crate::meter::PowerSource;
 use crate::rate::{Rate, RateSum};
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 use crate::{Plan, PlanError, RunOptions, Warning};
@@ -83,21 +84,24 @@ impl<'a> Session<'a> {
         if options.quick {
             warnings.push(Warning::Quick);
         }
+        let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
             drive: device.info().clone(),
             host: Host::here(),
             purge: None,
             phases: Vec::new(),
+            power_source: PowerSource::default(),
             outcome: None,
             warnings,
         };
         let directory = RunDirectory::create(path, &record, options.every_io)?;
-        let recorder = Recorder::new(directory, device.now(), options.every_io);
+        let recorder = Recorder::new(directory, origin, options.every_io);
         Ok(Self { device, recorder, record, watch })
     }
 
@@ -185,6 +189,24 @@ impl<'a> Session<'a> {
         self.phase(name, |session| {
             session.watched(series, name, extent, |device, recorder, watch| {
                 record_streams(device, streams, duration, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// As [`Self::streams`], with a series for each of each stream's operations.
+    pub(crate) fn operations(
+        &mut self,
+        name: &str,
+        series: &[&str],
+        streams: Vec<(Stream<'_>, Vec<Operation>)>,
+        duration: Option<Nanos>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        let (streams, operations): (Vec<_>, Vec<_>) = streams.into_iter().unzip();
+        self.phase(name, |session| {
+            session.watched(series, name, extent, |device, recorder, watch| {
+                record_operations(device, streams, &operations, duration, recorder, watch)
             })?;
             Ok(())
         })

@@ -1,7 +1,7 @@
 //! Why a result may be worth less than it looks; stored with the run, shown on top of the report.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos, Purge};
+use writecliff_device::{Bytes, Nanos, Purge, Temperature};
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -75,6 +75,51 @@ pub enum Warning {
         /// How many.
         count: u64,
     },
+    /// Somebody else used the drive.
+    #[error(
+        "Other load on the drive: {bytes} ({percent:.0} % of all) were read or written by other \
+         programs during {}. The drive served both; alone it would have been faster.",
+        phases.join(", ")
+    )]
+    OtherLoad {
+        /// Read and written by others.
+        bytes: Bytes,
+        /// Their share of everything that the system counted in these phases.
+        percent: f64,
+        /// The phases in which it was too much.
+        phases: Vec<String>,
+    },
+    /// The drive reached the temperature at which it protects itself.
+    #[error(
+        "The drive reached {temperature}; from {limit} on it may slow down to protect itself. \
+         The figures may show its cooling instead of its firmware."
+    )]
+    TooWarm {
+        /// The highest of any sample.
+        temperature: Temperature,
+        /// Where its protection begins.
+        limit: Temperature,
+    },
+    /// The measuring thread hardly ever waited for the drive.
+    #[error(
+        "This machine may have been the limit: in {phase} the measuring thread computed for \
+         {percent:.0} % of the time. The drive may be faster than its figures."
+    )]
+    GeneratorBusy {
+        /// Processor time of the thread over the phase's length.
+        percent: f64,
+        /// The phase in which it was most.
+        phase: String,
+    },
+    /// The machine slept during the run.
+    #[error(
+        "The machine slept for {span} during the run: the drive rested or lost power meanwhile, \
+         and the recording's clock stood still. What follows the sleep is another run."
+    )]
+    Suspended {
+        /// Time asleep.
+        span: Nanos,
+    },
     /// The run ended before the part that it is about.
     #[error("The run ended before its first second of random writes: there are no figures.")]
     NoRandomWrites,
@@ -123,6 +168,22 @@ pub enum Warning {
          adds a meter's log to this run."
     )]
     NoPower,
+    /// The first jobs read a drive that holds nothing.
+    #[error(
+        "The first jobs read what was never written, which is faster on many drives than reading \
+         data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
+    )]
+    ReadsNothing,
+    /// A job of a mixed load ended before its time.
+    #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
+    JobCutShort {
+        /// The job.
+        job: String,
+        /// Device time recorded of it.
+        recorded: Nanos,
+        /// Its runtime, or the run's if that is shorter.
+        planned: Nanos,
+    },
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes; the figures \

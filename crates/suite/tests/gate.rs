@@ -8,17 +8,17 @@ use writecliff_sim::{Ssd, load};
 use writecliff_suite::gate::{Check, GateError, Limits, gate};
 use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, consistency, power, run};
 
-fn record(plan: Plan) -> RunRecord {
+fn record(plan: &Plan) -> RunRecord {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
     let mut go_on = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
-    run(&plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap()
+    run(plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap()
 }
 
 fn consistent() -> RunRecord {
     let duration = Nanos::from_secs(100);
-    record(Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() }))
+    record(&Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() }))
 }
 
 fn outcome(record: &mut RunRecord) -> &mut consistency::Outcome {
@@ -54,41 +54,41 @@ fn what_is_equal_to_a_limit_passes_and_a_hair_beyond_does_not() {
 
 #[test]
 fn a_run_is_no_worse_than_itself_and_worse_than_a_better_one() {
-    let run = consistent();
+    let run = [consistent()];
     let mut better = run.clone();
     let none = Limits::default();
-    let checks = gate(&[run.clone()], &none, Some(&[better.clone()]), 0.0).unwrap();
+    let checks = gate(&run, &none, Some(&better), 0.0).unwrap();
     assert!(checks.len() >= 10 && failed(&checks).is_empty(), "{checks:?}");
 
-    outcome(&mut better).steady_iops.mean *= 1.06;
-    outcome(&mut better).steady_latency.p99_ns /= 2;
-    let checks = gate(&[run.clone()], &none, Some(&[better.clone()]), 5.0).unwrap();
+    outcome(&mut better[0]).steady_iops.mean *= 1.06;
+    outcome(&mut better[0]).steady_latency.p99_ns /= 2;
+    let checks = gate(&run, &none, Some(&better), 5.0).unwrap();
     assert_eq!(failed(&checks), ["steady mean", "steady latency p99"]);
     // The other way round it is an improvement.
-    assert!(failed(&gate(&[better], &none, Some(&[run]), 5.0).unwrap()).is_empty());
+    assert!(failed(&gate(&better, &none, Some(&run), 5.0).unwrap()).is_empty());
 }
 
 #[test]
 fn what_cannot_be_decided_is_an_error_and_no_pass() {
-    let run = consistent();
+    let run = [consistent()];
     let none = Limits::default();
     let refused = |runs: &[RunRecord], limits, baseline: Option<&[RunRecord]>| {
         gate(runs, limits, baseline, 5.0).unwrap_err()
     };
-    assert_eq!(refused(&[run.clone()], &none, None), GateError::NothingAsked);
+    assert_eq!(refused(&run, &none, None), GateError::NothingAsked);
     let mut cut = run.clone();
-    cut.status = Status::Interrupted;
+    cut[0].status = Status::Interrupted;
     let floor = Limits { min_floor_iops: Some(1.0), ..Limits::default() };
     let incomplete = GateError::Incomplete { test: "consistency" };
-    assert_eq!(refused(&[cut], &floor, None), incomplete);
+    assert_eq!(refused(&cut, &floor, None), incomplete);
     let short = Nanos::from_secs(2);
     let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
-    let power = record(Plan::Power(plan));
+    let power = [record(&Plan::Power(plan))];
     let absent = GateError::NoConsistency { option: "--min-floor-iops" };
-    assert_eq!(refused(&[power.clone()], &floor, None), absent);
-    assert_eq!(refused(&[power], &none, Some(&[run.clone()])), GateError::NothingInCommon);
+    assert_eq!(refused(&power, &floor, None), absent);
+    assert_eq!(refused(&power, &none, Some(&run)), GateError::NothingInCommon);
     let mut other = run.clone();
-    other.plan = Plan::Consistency(consistency::Plan { seed: 2, ..Default::default() });
+    other[0].plan = Plan::Consistency(consistency::Plan { seed: 2, ..Default::default() });
     let different = GateError::OtherPlan { test: "consistency" };
-    assert_eq!(refused(&[run], &none, Some(&[other])), different);
+    assert_eq!(refused(&run, &none, Some(&other)), different);
 }

@@ -19,13 +19,13 @@ fn tiny() -> SsdProfile {
     load("tiny").unwrap().into_ssd().unwrap()
 }
 
-fn record_of(plan: Plan, device: &mut dyn Device) -> RunRecord {
+fn record_of(plan: &Plan, device: &mut dyn Device) -> RunRecord {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    run(&plan, device, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+    run(plan, device, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-fn on_ssd(plan: Plan, profile: SsdProfile) -> RunRecord {
+fn on_ssd(plan: &Plan, profile: SsdProfile) -> RunRecord {
     record_of(plan, &mut Ssd::new(profile, "sim:test"))
 }
 
@@ -67,7 +67,7 @@ fn an_slc_buffer_is_found_where_it_ends() {
     profile.slc_buffer.read_time = Nanos::from_micros(50);
     profile.slc_buffer.erase_time = Nanos::from_millis(3);
     let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
-    let part = outcome!(on_ssd(Plan::Consistency(plan), profile), Consistency).fast_part.unwrap();
+    let part = outcome!(on_ssd(&Plan::Consistency(plan), profile), Consistency).fast_part.unwrap();
     assert_near(part.bytes.0 as f64, buffer.0 as f64, 1.0);
     assert_near(part.fast_megabytes_per_second, 4.0 * 8192.0 / 2000.0, 1.0);
     assert_near(part.slow_megabytes_per_second, 4.0 * 8192.0 / 6000.0, 1.0);
@@ -76,7 +76,7 @@ fn an_slc_buffer_is_found_where_it_ends() {
 #[test]
 fn a_drive_without_a_buffer_has_no_fast_part() {
     let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
-    let outcome = outcome!(on_ssd(Plan::Consistency(plan), tiny()), Consistency);
+    let outcome = outcome!(on_ssd(&Plan::Consistency(plan), tiny()), Consistency);
     assert_eq!(outcome.fast_part, None);
 }
 
@@ -84,11 +84,11 @@ fn a_drive_without_a_buffer_has_no_fast_part() {
 fn the_spare_area_test_is_the_consistency_test_at_each_setting() {
     let settings = vec![10.0, 25.0];
     let plan = spare_area::Plan { settings, duration: seconds(100), ..spare_area::Plan::default() };
-    let all = outcome!(on_ssd(Plan::SpareArea(plan.clone()), tiny()), SpareArea);
+    let all = outcome!(on_ssd(&Plan::SpareArea(plan.clone()), tiny()), SpareArea);
     assert_eq!(all.settings.len(), 2);
     for setting in &all.settings {
         let alone = Plan::Consistency(plan.at(setting.spare_percent));
-        let alone = outcome!(on_ssd(alone, tiny()), Consistency);
+        let alone = outcome!(on_ssd(&alone, tiny()), Consistency);
         // The second torture begins on a drive whose blocks were erased before, in another order.
         assert_near(setting.outcome.steady_iops.mean, alone.steady_iops.mean, 3.0);
         assert_eq!(setting.outcome.fill_megabytes_per_second, alone.fill_megabytes_per_second);
@@ -109,14 +109,14 @@ fn trim_plan() -> Plan {
 
 #[test]
 fn trim_restores_a_drive_that_obeys_it_and_no_other() {
-    let obeys = outcome!(on_ssd(trim_plan(), tiny()), Trim);
+    let obeys = outcome!(on_ssd(&trim_plan(), tiny()), Trim);
     assert!(obeys.dirty.unwrap() < obeys.clean * 0.7, "{obeys:?}");
     // All of it but the erases, 3 ms for 32 pages of 600 us, which the purge had done beforehand.
     assert_near(obeys.restored().unwrap(), 19.2 / (19.2 + 3.0), 2.0);
 
     let mut deaf = tiny();
     deaf.trim.kind = TrimKind::Ignored;
-    let ignores = outcome!(on_ssd(trim_plan(), deaf), Trim);
+    let ignores = outcome!(on_ssd(&trim_plan(), deaf), Trim);
     assert!(ignores.restored().unwrap() < 0.8, "{ignores:?}");
     // One sequential pass helps either.
     assert!(ignores.after_pass.unwrap() > ignores.dirty.unwrap(), "{ignores:?}");
@@ -127,8 +127,8 @@ fn idle_time_restores_a_drive_that_collects_then() {
     let mut idle = tiny();
     idle.gc.idle_after = Some(seconds(1));
     idle.gc.idle_free = 24;
-    let restored = outcome!(on_ssd(trim_plan(), idle), Trim);
-    let never = outcome!(on_ssd(trim_plan(), tiny()), Trim);
+    let restored = outcome!(on_ssd(&trim_plan(), idle), Trim);
+    let never = outcome!(on_ssd(&trim_plan(), tiny()), Trim);
     assert!(
         restored.after_idle.unwrap() > never.after_idle.unwrap() * 1.1,
         "{restored:?} {never:?}"
@@ -142,7 +142,7 @@ fn a_drive_that_takes_no_trim_is_told() {
     let plan = trim::Plan { measurement: seconds(2), idle: seconds(5), ..plan };
     let plan = trim::Plan { span: Some(Bytes::from_mib(64)), ..plan };
     let mut disk = load("wd-velociraptor-300gb").unwrap().open("sim:disk");
-    let record = record_of(Plan::Trim(plan), disk.as_mut());
+    let record = record_of(&Plan::Trim(plan), disk.as_mut());
     assert!(record.warnings.contains(&Warning::NoTrim), "{:?}", record.warnings);
     assert_eq!(outcome!(record, Trim).after_trim, None);
 }
@@ -156,7 +156,7 @@ fn corners_are_the_sum_of_their_parts() {
         random_read_queue_depth: 1,
         ..corners::Plan::default()
     };
-    let found = outcome!(on_ssd(Plan::Corners(plan), tiny()), Corners).corners;
+    let found = outcome!(on_ssd(&Plan::Corners(plan), tiny()), Corners).corners;
     let corner = |operation, random, data| {
         let is_it = |found: &&corners::CornerFigures| {
             let corner = &found.corner;
@@ -190,7 +190,7 @@ fn a_corner_within_the_slc_buffer_is_told() {
         ..corners::Plan::default()
     };
     let told = |length| {
-        let record = on_ssd(Plan::Corners(plan(length)), profile.clone());
+        let record = on_ssd(&Plan::Corners(plan(length)), profile.clone());
         let within = |warning: &&Warning| matches!(warning, Warning::WithinBuffer { .. });
         record.warnings.iter().filter(within).count()
     };
@@ -209,7 +209,7 @@ fn only_a_drive_that_compresses_gains_by_compressible_data() {
     let writes = |compression| {
         let mut profile = tiny();
         profile.reduction.compression = compression;
-        let steps = outcome!(on_ssd(plan.clone(), profile), Incompressible).steps;
+        let steps = outcome!(on_ssd(&plan, profile), Incompressible).steps;
         steps.iter().map(|step| step.write).collect::<Vec<_>>()
     };
     let plain = writes(false);
@@ -229,7 +229,7 @@ fn each_transfer_size_takes_its_fixed_time_and_its_bytes_time() {
     };
     let mut device = Scripted::new(Bytes::from_mib(64), script);
     let plan = transfer_size::Plan { span: Bytes::from_mib(16), ..transfer_size::Plan::default() };
-    let sizes = outcome!(record_of(Plan::TransferSize(plan), &mut device), TransferSize).sizes;
+    let sizes = outcome!(record_of(&Plan::TransferSize(plan), &mut device), TransferSize).sizes;
     assert_eq!((sizes.len(), sizes[0].size, sizes[14].size), (15, Bytes(512), Bytes::from_mib(8)));
     for figures in sizes {
         let megabytes = figures.size.0 as f64 / 1e6;
@@ -260,7 +260,7 @@ fn pauses_are_found_with_their_length() {
     };
     let mut device = Scripted::new(Bytes::from_mib(64), script);
     let plan = stutter::Plan { duration: seconds(12), ..stutter::Plan::default() };
-    let found = outcome!(record_of(Plan::Stutter(plan), &mut device), Stutter);
+    let found = outcome!(record_of(&Plan::Stutter(plan), &mut device), Stutter);
     // A write may begin up to its thinking time after the pause has.
     let expected = [(8, 600.0), (3, 150.0), (9, 101.0)];
     for (pause, (second, length_ms)) in found.pauses.iter().zip(expected) {
@@ -285,7 +285,7 @@ fn power_is_what_the_parts_draw() {
     profile.power.program = Energy(50_000);
     let short = seconds(10);
     let plan = power::Plan { idle: short, load: seconds(4), settle: short, ..Default::default() };
-    let phases = outcome!(on_ssd(Plan::Power(plan), profile), Power).phases;
+    let phases = outcome!(on_ssd(&Plan::Power(plan), profile), Power).phases;
     let names: Vec<&str> = phases.iter().map(|phase| phase.phase.as_str()).collect();
     let all = [power::IDLE, power::SEQUENTIAL_WRITE, power::AFTER_SEQUENTIAL];
     assert_eq!(names, [&all[..], &[power::RANDOM_WRITE, power::AFTER_RANDOM]].concat());
@@ -301,7 +301,7 @@ fn a_drive_that_tells_no_power_is_told_apart() {
     let short = seconds(2);
     let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
     let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
-    let record = record_of(Plan::Power(plan), &mut device);
+    let record = record_of(&Plan::Power(plan), &mut device);
     assert_eq!((record.outcome, record.warnings), (None, vec![Warning::NoPower]));
 }
 
@@ -332,7 +332,7 @@ fn iops_part(rounds_max: u32) -> Plan {
 #[test]
 fn a_drive_that_settles_in_round_7_is_steady_then() {
     let mut device = settling(&[200, 400, 800, 800, 800, 800, 800, 800, 800], seconds(2));
-    let record = record_of(iops_part(25), &mut device);
+    let record = record_of(&iops_part(25), &mut device);
     let outcome = outcome!(record, SteadyState);
     let part = &outcome.parts[0];
     assert!(part.steady && part.tracked.len() == 7, "{part:?}");
@@ -345,7 +345,7 @@ fn a_drive_that_settles_in_round_7_is_steady_then() {
 #[test]
 fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
     let swings = &[400, 800, 400, 800, 400, 800, 400, 800];
-    let record = record_of(iops_part(8), &mut settling(swings, seconds(2)));
+    let record = record_of(&iops_part(8), &mut settling(swings, seconds(2)));
     let outcome = outcome!(record, SteadyState);
     assert!(!outcome.parts[0].steady && outcome.parts[0].tracked.len() == 8, "{outcome:?}");
     let never = Warning::NeverSteady { part: "iops".to_owned(), rounds: 8 };
@@ -356,7 +356,7 @@ fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
 fn write_saturation_writes_what_the_plan_says() {
     let plan =
         steady_state::Plan { parts: vec![Part::WriteSaturation], ..steady_state::Plan::default() };
-    let record = on_ssd(Plan::SteadyState(plan), tiny());
+    let record = on_ssd(&Plan::SteadyState(plan), tiny());
     let saturation = outcome!(record, SteadyState).saturation.unwrap();
     assert_eq!(saturation.written, Bytes::from_mib(4 * 224));
     assert!(saturation.last_iops < saturation.first_iops, "{saturation:?}");

@@ -17,6 +17,7 @@ use writecliff_device::{
 
 use crate::OpenError;
 use crate::content::{ContentStream, split_mix};
+use crate::gauges::Gauges;
 use crate::identify::Identity;
 use crate::ioctl;
 use crate::ring::{Ring, RingError};
@@ -68,6 +69,9 @@ pub struct UringDevice {
     queued: Vec<usize>,
     /// Trims that are done and not yet reaped.
     trims: Vec<Completion>,
+    gauges: Gauges,
+    /// Whether anything was submitted since the last telemetry.
+    worked: bool,
 }
 
 /// An I/O in flight.
@@ -82,23 +86,26 @@ impl UringDevice {
     pub(crate) fn read_only(
         file: File,
         identity: &Identity,
+        gauges: Gauges,
         options: &Options,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, options, false)
+        Self::new(file, identity, gauges, options, false)
     }
 
     /// A device whose data may be destroyed: the guard and the consent have been passed.
     pub(crate) fn writable(
         file: File,
         identity: &Identity,
+        gauges: Gauges,
         options: &Options,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, options, true)
+        Self::new(file, identity, gauges, options, true)
     }
 
     fn new(
         file: File,
         identity: &Identity,
+        gauges: Gauges,
         options: &Options,
         writable: bool,
     ) -> Result<Self, OpenError> {
@@ -109,7 +116,10 @@ impl UringDevice {
         let idle = Slot { io: Io::flush(), submitted: DeviceTime(0) };
         let purges = if writable { purges(&file, identity) } else { Vec::new() };
         Ok(Self {
-            info: describe(identity, options, purges),
+            info: DeviceInfo {
+                temperature_limit: gauges.temperature_limit(),
+                ..describe(identity, options, purges)
+            },
             path: identity.path.clone(),
             file,
             writable,
@@ -119,6 +129,8 @@ impl UringDevice {
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
             trims: Vec::new(),
+            gauges,
+            worked: false,
         })
     }
 
@@ -281,6 +293,7 @@ impl Device for UringDevice {
             batch.len(),
             self.info.queue_depth_max
         );
+        self.worked |= !batch.is_empty();
         for io in batch {
             assert!(
                 self.writable || io.operation == Operation::Read,
@@ -333,9 +346,14 @@ impl Device for UringDevice {
         Ok(PurgeOutcome { how, sampled, still_readable })
     }
 
-    /// Nothing: the kernel counts I/Os, and what the drive itself says (SMART) is not read here.
+    /// What the system counts, for the calling thread, and the drive's temperature while it works.
     fn telemetry(&mut self) -> Telemetry {
-        Telemetry::default()
+        let worked = std::mem::take(&mut self.worked) || self.in_flight() > 0;
+        Telemetry {
+            temperature: self.gauges.temperature(self.now(), worked),
+            host: Some(self.gauges.counters()),
+            ..Telemetry::default()
+        }
     }
 }
 

@@ -7,14 +7,15 @@
 //! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening.
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
-//! twice), and any doubt refuses. Left out: NVMe format and ATA secure erase, and what a drive
-//! says of itself (SMART), so telemetry is empty here.
+//! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
+//! Left out: NVMe format and ATA secure erase, and what a drive counts itself (SMART).
 
 mod access;
 mod arena;
 mod content;
 mod device;
 mod error;
+mod gauges;
 mod guard;
 mod identify;
 mod ioctl;

@@ -14,6 +14,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 use writecliff_device::{Bytes, DeviceKind};
 
+use crate::gauges::Gauges;
 use crate::guard::{self, FileId};
 use crate::identify::{self, Identity};
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
@@ -110,7 +111,7 @@ fn open_to_read(found: &Found, options: &Options) -> Result<UringDevice, OpenErr
         let (capacity, at_least) = (identity.capacity, identity.lba_size);
         return Err(found.refused(Refusal::TooSmall { capacity, at_least }));
     }
-    UringDevice::read_only(file, &identity, options)
+    UringDevice::read_only(file, &identity, found.gauges(), options)
 }
 
 fn open_to_destroy(
@@ -127,7 +128,7 @@ fn open_to_destroy(
         }
     };
     check_consent(&identity, consent)?;
-    UringDevice::writable(file, &identity, options)
+    UringDevice::writable(file, &identity, found.gauges(), options)
 }
 
 fn check_consent(identity: &Identity, consent: &DestroyData) -> Result<(), OpenError> {
@@ -268,6 +269,13 @@ impl Found {
         match &self.thing {
             Thing::Block(node) => guard::judge_block(host, node, file, capacity),
             Thing::File(id) => guard::judge_file(host, *id, &self.path, file, capacity),
+        }
+    }
+
+    fn gauges(&self) -> Gauges {
+        match &self.thing {
+            Thing::Block(node) => Gauges::of(node),
+            Thing::File(_) => Gauges::default(),
         }
     }
 

@@ -107,7 +107,8 @@ pub(crate) struct Node {
     pub(crate) number: DeviceNumber,
     /// As below `/dev`.
     pub(crate) name: String,
-    directory: PathBuf,
+    /// Where sysfs has it.
+    pub(crate) directory: PathBuf,
 }
 
 impl Node {

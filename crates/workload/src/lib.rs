@@ -1,7 +1,17 @@
-//! What to ask of a drive: access patterns as iterators of [`Io`].
+//! What to ask of a drive: access patterns as iterators of [`Io`](writecliff_device::Io).
 //!
-//! Same parameters, same seed: same I/Os, on every machine.
+//! [`Sequential`] and [`RandomUniform`] are what the tests of the documents are made of; a [`Job`]
+//! is any mix of them, from a plan of our own or from [`fio`]'s job files. Same parameters, same
+//! seed: same I/Os, on every machine.
 
+pub mod fio;
+mod job;
 mod pattern;
+mod permutation;
+mod random;
 
+pub use job::{
+    Amount, Blocks, Distribution, Job, JobError, JobIos, JobList, Mix, Order, Pacing, Share, Sizes,
+    SizesByOperation,
+};
 pub use pattern::{RandomUniform, Sequential};

@@ -83,7 +83,7 @@ impl RandomUniform {
 
     /// A number below `limit`, by scaling 64 random bits: the bias is below 2^-30.
     fn below(&mut self, limit: u64) -> u64 {
-        (u128::from(self.random.next_u64()) * u128::from(limit) >> 64) as u64
+        ((u128::from(self.random.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use writecliff_report::{Subject, summary, write_page};
-use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS};
+use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS, mixed};
 use writecliff_uring::DestroyData;
+use writecliff_workload::fio;
 
 use super::print;
 use crate::args::{self, CommonOptions};
@@ -91,6 +92,9 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
 fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| CliError::PlanUnreadable { path: path.to_owned(), source })?;
+    if test == mixed::NAME && path.extension().is_none_or(|extension| extension != "toml") {
+        return read_job_file(path, &text);
+    }
     let read = toml::Deserializer::parse(&text)
         .and_then(|from| Plan::read(test, from).expect("the parser lets only tests pass"));
     read.map_err(|source| {
@@ -100,6 +104,16 @@ fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
         let found = text.lines().nth(line).unwrap_or_default().trim().to_owned();
         CliError::PlanInvalid { path: path.to_owned(), line: line + 1, found, test, message }
     })
+}
+
+/// A mixed load may also be fio's job file, which is what is not called .toml.
+fn read_job_file(path: &Path, text: &str) -> Result<Plan, CliError> {
+    let file = path.display().to_string();
+    let jobs = fio::read(&file, text, &|name| std::env::var(name).ok())?;
+    for fio::Note { line, option, text } in &jobs.notes {
+        eprintln!("{file}:{line}: note: {option}: {text}");
+    }
+    Ok(Plan::Mixed(jobs.into()))
 }
 
 /// `runs/consistency-samsung-840-evo-250gb-spare25-20261121-142301`.

@@ -23,12 +23,13 @@ pub(crate) const GREEN: &str = "#009e73";
 pub(crate) const PURPLE: &str = "#aa6fc9";
 pub(crate) const GREY: &str = "#808080";
 
-/// The colours of drives that share a picture, in order.
-const DRIVES: [&str; 8] = [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
+/// The colours of drives or jobs that share a picture, in order.
+const COLOURS: [&str; 8] =
+    [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
 
-/// The colour of the drive with this index.
-pub(crate) fn drive_colour(index: usize) -> &'static str {
-    DRIVES[index % DRIVES.len()]
+/// The colour of the drive or job with this index.
+pub(crate) fn nth_colour(index: usize) -> &'static str {
+    COLOURS[index % COLOURS.len()]
 }
 
 /// What is drawn, and on what axes.

@@ -1,7 +1,7 @@
 //! Lines over something that a test varies: of one drive all in one picture, of several drives a
 //! picture for each quantity with a line for each drive.
 
-use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, drive_colour};
+use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, nth_colour};
 use crate::section::View;
 use crate::subject::Subjects;
 
@@ -36,7 +36,7 @@ pub(super) fn views(
     }
     let view = |curve: &Curve| {
         let traces = curve.lines.iter().map(|(subject, points)| {
-            Points::line(&subjects.full_name(*subject), drive_colour(*subject), points.clone())
+            Points::line(&subjects.full_name(*subject), nth_colour(*subject), points.clone())
         });
         let id = format!("{id}-{}", crate::section::slug(curve.name));
         let heading = curve.heading.clone();

@@ -4,6 +4,7 @@ pub(crate) mod consistency;
 mod corners;
 mod curves;
 mod incompressible;
+mod mixed;
 mod power;
 mod spare_area;
 pub(crate) mod specification;
@@ -15,13 +16,13 @@ mod trim;
 use writecliff_suite::Outcome;
 
 use crate::Run;
-use crate::picture::{Bar, drive_colour};
+use crate::picture::{Bar, nth_colour};
 use crate::section::Section;
 use crate::subject::Subjects;
 
 /// The parts that any of the drives has something for.
 pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
-    let all: [fn(&Subjects<'_>) -> Option<Section>; 9] = [
+    let all: [fn(&Subjects<'_>) -> Option<Section>; 10] = [
         consistency::section,
         spare_area::section,
         trim::section,
@@ -31,6 +32,7 @@ pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
         stutter::section,
         power::section,
         steady_state::section,
+        mixed::section,
     ];
     all.iter().filter_map(|section| section(subjects)).collect()
 }
@@ -66,7 +68,7 @@ fn bars<T>(
 ) -> Vec<Bar> {
     let bar = |answer: &Answer<'_, T>| {
         let value = value(answer.outcome)?;
-        let (name, colour) = (subjects.full_name(answer.subject), drive_colour(answer.subject));
+        let (name, colour) = (subjects.full_name(answer.subject), nth_colour(answer.subject));
         Some(Bar { name, value, words: words(value), colour })
     };
     answers.iter().filter_map(bar).collect()

@@ -8,7 +8,7 @@ use writecliff_suite::steady_state::{
 
 use super::{Answer, answers};
 use crate::number;
-use crate::picture::{Axis, BLUE, Look, Mark, Picture, Points, Trace, drive_colour, short};
+use crate::picture::{Axis, BLUE, Look, Mark, Picture, Points, Trace, nth_colour, short};
 use crate::run::NONE;
 use crate::section::{Column, Panel, Place, Row, Section, Table, View, picture_id};
 use crate::subject::Subjects;
@@ -57,7 +57,7 @@ fn rounds(
         let points = (1..=last).zip(&part.tracked).map(|(round, value)| (round as f64, *value));
         Trace::Points(Points {
             name: subjects.full_name(*subject),
-            colour: drive_colour(*subject),
+            colour: nth_colour(*subject),
             look: Look::Line,
             points: points.collect(),
         })

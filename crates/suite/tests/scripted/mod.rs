@@ -11,8 +11,11 @@ pub(crate) struct Scripted {
     now: DeviceTime,
     free_at: DeviceTime,
     in_flight: Vec<Completion>,
-    script: Box<dyn FnMut(&Io, DeviceTime) -> Nanos>,
+    script: Box<Script>,
 }
+
+/// What an I/O that begins then takes.
+type Script = dyn FnMut(&Io, DeviceTime) -> Nanos;
 
 impl Scripted {
     pub(crate) fn new(

@@ -5,3 +5,4 @@ mod data_safety;
 mod io;
 mod machine;
 mod refusals;
+mod telemetry;

@@ -9,7 +9,7 @@ use writecliff_suite::consistency::{NAME, Outcome};
 
 use crate::figures::FIGURES;
 use crate::number;
-use crate::picture::{Bar, Picture, drive_colour};
+use crate::picture::{Bar, Picture, nth_colour};
 use crate::run::NONE;
 use crate::section::{Column, Panel, Place, Row, Section, Table, View, slug};
 use crate::subject::Subjects;
@@ -123,7 +123,7 @@ impl Ranking {
                 (false, Some(_)) => &one.drive,
                 (false, None) => &one.name,
             };
-            Some(Bar { name: name.clone(), value, words, colour: drive_colour(one.subject) })
+            Some(Bar { name: name.clone(), value, words, colour: nth_colour(one.subject) })
         };
         let mut bars: Vec<Bar> = series.iter().filter_map(bar).collect();
         bars.sort_by(|a, b| b.value.total_cmp(&a.value));

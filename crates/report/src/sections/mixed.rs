@@ -1,0 +1,119 @@
+//! Mixed: what each job of a load of one's own met with.
+
+use writecliff_measure::Sample;
+use writecliff_suite::Outcome as AnyOutcome;
+use writecliff_suite::mixed::{NAME, OperationFigures, Outcome};
+
+use super::{Answer, answers, bars, highest_first};
+use crate::number;
+use crate::picture::{Axis, Picture, Points, nth_colour};
+use crate::run::NONE;
+use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
+use crate::subject::Subjects;
+
+/// A job's reads, writes, trims or flushes, which are a series of their own.
+type Stream = (String, &'static str);
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers(subjects, |outcome| match outcome {
+        AnyOutcome::Mixed(outcome) => Some(outcome),
+        _ => None,
+    });
+    let mut streams: Vec<Stream> = Vec::new();
+    for job in answers.iter().flat_map(|answer| &answer.outcome.jobs) {
+        let all = job.operations().map(|(operation, _)| (job.name.clone(), operation));
+        let new: Vec<Stream> = all.filter(|stream| !streams.contains(stream)).collect();
+        streams.extend(new);
+    }
+    if streams.is_empty() {
+        return None;
+    }
+    let mut views = Vec::new();
+    if answers.len() > 1 {
+        views.extend(streams.iter().map(|stream| ranking(subjects, &answers, stream)));
+    }
+    views.extend(over_time(subjects, &answers, &streams));
+    let table = |title, text, value: fn(&OperationFigures) -> String| {
+        let row = |stream: &Stream| {
+            let value = |answer: &Answer<'_, Outcome>| {
+                find(answer.outcome, stream).map_or(NONE.to_owned(), value)
+            };
+            Row::new(&name(stream), answers.iter().map(value).collect(), "")
+        };
+        let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
+        Table::new(title, text, columns, streams.iter().map(row).collect())
+    };
+    let tables = vec![table("Rates", "", rates), table("Service times", LATENCIES, latencies)];
+    Some(Section::new(NAME, "Mixed", "", views, tables))
+}
+
+const LATENCIES: &str = "Mean / 99th percentile / 99.9th percentile / longest.";
+
+fn rates(figures: &OperationFigures) -> String {
+    let rate = number::megabytes_per_second(figures.megabytes_per_second);
+    format!("{}, {rate}", number::iops(figures.iops))
+}
+
+fn latencies(figures: &OperationFigures) -> String {
+    let latency = figures.latency;
+    let all = [figures.mean_ns, latency.p99_ns, latency.p999_ns, latency.max_ns];
+    all.map(number::latency).join(" / ")
+}
+
+/// What the series is called in the recording as well.
+fn name((job, operation): &Stream) -> String {
+    format!("{job} {operation}")
+}
+
+fn find<'a>(outcome: &'a Outcome, (job, operation): &Stream) -> Option<&'a OperationFigures> {
+    let job = outcome.jobs.iter().find(|one| one.name == *job)?;
+    job.operations().find(|(one, _)| one == operation).map(|(_, figures)| figures)
+}
+
+fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], stream: &Stream) -> View {
+    let iops = |outcome: &Outcome| Some(find(outcome, stream)?.iops);
+    let bars = highest_first(bars(subjects, answers, iops, number::iops));
+    let title = format!("Mixed: {}", name(stream));
+    let id = format!("mixed-{}", slug(&name(stream)));
+    View::common(&title, "Best first.", Picture::bars(id, title.clone(), "IOPS", bars, 0.0))
+}
+
+fn over_time(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    streams: &[Stream],
+) -> Option<View> {
+    let points = |answer: &Answer<'_, Outcome>, stream: &Stream| -> Vec<(f64, f64)> {
+        let series = name(stream);
+        let samples = answer.run.recording.phase(&series);
+        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let point = |s: &Sample| ((s.start_ns / 1_000_000_000) as f64, s.iops().get());
+        whole.map(point).collect()
+    };
+    let all = || {
+        answers.iter().flat_map(|answer| streams.iter().flat_map(|stream| points(answer, stream)))
+    };
+    let start = all().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let end = all().map(|point| point.0 + 1.0).fold(0.0, f64::max);
+    all().next()?;
+    let x = Axis::span("seconds of the test", start, end);
+    let y = Axis::linear("IOPS", all().map(|point| point.1).fold(0.0, f64::max));
+    let (id, title) = ("mixed-jobs", "The jobs over time");
+    let panel = |answer: &Answer<'_, Outcome>| {
+        let trace = |(index, stream): (usize, &Stream)| {
+            Points::dots(&name(stream), nth_colour(index), points(answer, stream))
+        };
+        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
+        let id = picture_id(id, subjects, answer.subject);
+        let traces = streams.iter().enumerate().map(trace).collect();
+        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
+        Panel { of: Place::of(answer.subject), caption, picture }
+    };
+    Some(View {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text: "Every dot is one second of a job's reads, writes, trims or flushes.".to_owned(),
+        panels: answers.iter().map(panel).collect(),
+    })
+}

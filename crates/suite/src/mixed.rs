@@ -1,0 +1,460 @@
+//! Mixed: how fast and how late is the drive under a load of one's own?
+//!
+//! Jobs, as a plan of ours or a fio job file describes them: reads, writes and trims in any
+//! mixture, of any sizes, with think time or at a rate, several at once and one after the other.
+//! Every operation of every job is a series of its own, so that reads are judged beside writes.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Iops, Nanos, Operation, Throughput};
+use writecliff_measure::{Pace, Recording, Sample, Stream};
+use writecliff_workload::fio::FioJobs;
+use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
+
+use crate::plan::{QUICK_MEASUREMENT, QUICK_SPAN, check_block, check_depth, check_duration};
+use crate::session::{Extent, RunError, Session};
+use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "mixed";
+/// What it answers.
+pub const QUESTION: &str = "how fast and how late is the drive under a load of one's own?";
+pub(crate) const BY_DEFAULT: bool = false;
+
+/// The phase that writes every LBA once.
+pub const FILL: &str = "fill";
+/// Writes of the fill, and how many are in flight.
+const FILL_BLOCK: Bytes = Bytes::from_kib(128);
+const FILL_QUEUE_DEPTH: usize = 32;
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// What the jobs are, for the report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is done to the drive before.
+    pub prepare: Prepare,
+    /// No group of jobs runs longer than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Nanos>,
+    /// The part of the drive, from its start, that is the whole drive to the jobs; `None` for all
+    /// of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides everything that is random, but for jobs with a seed of their own.
+    pub seed: u64,
+    /// The jobs.
+    #[serde(rename = "job")]
+    pub jobs: Vec<Job>,
+}
+
+/// The state that the jobs find the drive in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prepare {
+    /// As it is, as fio does.
+    Nothing,
+    /// Purged.
+    Purge,
+    /// Purged, and then every LBA in use written once, in order, so that reads find data.
+    Fill,
+}
+
+impl Default for Plan {
+    /// The load that is quoted most: 70 % reads, 4 KiB at random places, 32 in flight.
+    fn default() -> Self {
+        let job = Job {
+            name: "read-write".to_owned(),
+            mix: Mix { read: 70, write: 30, trim: 0 },
+            order: Order::Random,
+            once_each: false,
+            queue_depth: 32,
+            runtime: Some(Nanos::from_secs(300)),
+            time_based: true,
+            ..Job::default()
+        };
+        Self {
+            title: None,
+            prepare: Prepare::Fill,
+            duration: None,
+            span: None,
+            seed: 1,
+            jobs: vec![job],
+        }
+    }
+}
+
+impl From<JobList> for Plan {
+    /// Nothing but these jobs, on the drive as it is.
+    fn from(JobList { title, jobs }: JobList) -> Self {
+        Self { title, jobs, prepare: Prepare::Nothing, ..Self::default() }
+    }
+}
+
+impl From<FioJobs> for Plan {
+    /// The jobs of fio's file, on the drive as it is.
+    fn from(jobs: FioJobs) -> Self {
+        jobs.list.into()
+    }
+}
+
+impl Plan {
+    /// Whether the drive's contents are changed.
+    pub fn writes(&self) -> bool {
+        self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
+    }
+
+    fn capacity(&self, drive: &DeviceInfo) -> Bytes {
+        self.span.unwrap_or(drive.capacity).min(drive.capacity)
+    }
+
+    fn list(&self) -> JobList {
+        JobList { title: self.title.clone(), jobs: self.jobs.clone() }
+    }
+
+    /// Whether the drive holds nothing when the jobs begin; a simulated one is as it left the
+    /// factory.
+    fn finds_nothing(&self, drive: &DeviceInfo) -> bool {
+        match self.prepare {
+            Prepare::Nothing => drive.kind == DeviceKind::Simulated,
+            Prepare::Purge => true,
+            Prepare::Fill => false,
+        }
+    }
+
+    /// The groups as they run.
+    fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
+        self.list().groups(self.seed, capacity)
+    }
+
+    /// How long a job lasts at most.
+    fn limit(&self, job: &Job) -> Option<Nanos> {
+        [job.duration(), self.duration].into_iter().flatten().min()
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        let duration = overrides.duration.or(self.duration);
+        Ok(Self { duration, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Self { duration: Some(QUICK_MEASUREMENT), span: Some(QUICK_SPAN), ..self }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        // Names, places and seeds do not matter here.
+        let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
+        let groups = self.groups(Bytes(u64::MAX));
+        let (fill_depth, fill_block) = match self.prepare {
+            Prepare::Fill => (FILL_QUEUE_DEPTH, FILL_BLOCK),
+            Prepare::Nothing | Prepare::Purge => (0, Bytes::ZERO),
+        };
+        let longest = self.jobs.iter().map(Job::transfer_size_max).max().unwrap_or(Bytes::ZERO);
+        Demands {
+            queue_depth: groups.iter().map(depth).max().unwrap_or(0).max(fill_depth),
+            io_size: longest.max(fill_block),
+        }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let capacity = self.capacity(drive);
+        let prepared = match self.prepare {
+            Prepare::Fill => Estimate::default().fill(capacity),
+            Prepare::Nothing | Prepare::Purge => Estimate::default(),
+        };
+        self.groups(capacity).iter().fold(prepared, |sum, group| {
+            let jobs: Vec<Estimate> = group.iter().map(|job| self.of_job(job, capacity)).collect();
+            let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
+            let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
+            sum.and(Estimate { time, written })
+        })
+    }
+
+    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
+    /// time does what an SSD does in it.
+    fn of_job(&self, job: &Job, capacity: Bytes) -> Estimate {
+        let rate = match (job.pace(), job.order) {
+            (Pacing::Rate(rate), _) => rate,
+            (Pacing::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
+            (_, Order::Sequential) => Throughput(400_000_000),
+            (_, Order::Random) => Throughput(60_000_000),
+        };
+        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
+        let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
+        let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
+        Estimate { time, written: Bytes(written as u64) }
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        self.duration.map_or(Ok(()), |duration| check_duration("--duration", duration))?;
+        if self.prepare == Prepare::Fill {
+            check_block(FILL_BLOCK, self.span, drive)?;
+        }
+        let capacity = self.capacity(drive);
+        self.list().check(drive.lba_size, capacity).map_err(from_job)?;
+        let groups = self.groups(capacity);
+        if let Some(group) = groups.iter().find(|group| series_of(group).len() > SERIES_MAX) {
+            let got = format!("of {} series", series_of(group).len());
+            let reason = format!("at most {SERIES_MAX} are recorded at once; use more groups");
+            return Err(PlanError { option: "a group", got, reason });
+        }
+        let trims = self.jobs.iter().any(|job| job.operations().any(|op| op == Operation::Trim));
+        if trims && !drive.trim {
+            let (option, got) = ("a job with", "trims".to_owned());
+            let reason = format!("{} takes no TRIM; leave them out", drive.model);
+            return Err(PlanError { option, got, reason });
+        }
+        check_depth(self.demands(), drive)
+    }
+}
+
+fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
+    PlanError { option: key, got, reason: format!("job '{job}': {reason}") }
+}
+
+/// As many as an I/O has labels for.
+const SERIES_MAX: usize = 256;
+
+/// What a series is called: a job's reads, for one.
+fn series(job: &str, operation: Operation) -> String {
+    format!("{job} {}", plural(operation))
+}
+
+fn plural(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "reads",
+        Operation::Write => "writes",
+        Operation::Trim => "trims",
+        Operation::Flush => "flushes",
+    }
+}
+
+fn series_of(group: &[Job]) -> Vec<String> {
+    group.iter().flat_map(series_of_job).collect()
+}
+
+fn series_of_job(job: &Job) -> Vec<String> {
+    job.operations().map(|operation| series(&job.name, operation)).collect()
+}
+
+/// What a group is called among the phases.
+fn phase(group: u32) -> String {
+    format!("group {group}")
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let capacity = plan.capacity(session.drive());
+    if plan.prepare != Prepare::Nothing {
+        session.purge()?;
+    }
+    if plan.prepare == Prepare::Fill {
+        let whole = FILL_BLOCK * (capacity.0 / FILL_BLOCK.0);
+        session.fill(FILL, whole, FILL_BLOCK, FILL_QUEUE_DEPTH)?;
+    }
+    let groups = plan.groups(capacity);
+    if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
+        session.warn(Warning::ReadsNothing);
+    }
+    for group in groups {
+        run_group(plan, &group, capacity, session)?;
+    }
+    Ok(())
+}
+
+fn reads(group: &[Job]) -> bool {
+    group.iter().any(|job| job.mix.read > 0)
+}
+
+fn run_group(
+    plan: &Plan,
+    group: &[Job],
+    capacity: Bytes,
+    session: &mut Session<'_>,
+) -> Result<(), RunError> {
+    let lba_size = session.drive().lba_size;
+    let streams = group.iter().map(|job| {
+        let stream = Stream {
+            ios: Box::new(job.ios(lba_size, capacity)),
+            queue_depth: job.queue_depth,
+            pace: pace(job.pace()),
+            duration: job.duration(),
+        };
+        (stream, job.operations().collect())
+    });
+    let names = series_of(group);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let name = phase(group.first().map_or(0, |job| job.group));
+    session.operations(
+        &name,
+        &names,
+        streams.collect(),
+        plan.duration,
+        extent(plan, group, capacity),
+    )
+}
+
+/// What progress is measured by: the longest time, if all are ended by time.
+fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
+    let limits: Option<Vec<Nanos>> = group.iter().map(|job| plan.limit(job)).collect();
+    match limits.and_then(|limits| limits.into_iter().max()) {
+        Some(longest) => Extent::Time(longest),
+        None => {
+            let amounts = group.iter().filter_map(|job| job.amount(capacity));
+            Extent::Bytes(amounts.fold(Bytes::ZERO, |sum, amount| sum + amount))
+        }
+    }
+}
+
+fn pace(pacing: Pacing) -> Pace {
+    match pacing {
+        Pacing::Closed => Pace::Closed,
+        Pacing::Think { rest, every } => Pace::Think { rest, every },
+        Pacing::Rate(rate) => Pace::Rate(rate),
+        Pacing::Iops(iops) => Pace::Every(Nanos(1_000_000_000 / iops)),
+    }
+}
+
+/// What each job met with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// By job, in the order in which they ran.
+    pub jobs: Vec<JobFigures>,
+}
+
+/// What a job met with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobFigures {
+    /// The job; copies have a number behind the name.
+    pub name: String,
+    /// Jobs with the same number ran at once.
+    pub group: u32,
+    /// Seconds that the figures are about: from the end of the ramp to the last second in which an
+    /// I/O completed.
+    pub seconds: f64,
+    /// Its reads, if it had any.
+    pub reads: Option<OperationFigures>,
+    /// Its writes.
+    pub writes: Option<OperationFigures>,
+    /// Its trims.
+    pub trims: Option<OperationFigures>,
+    /// Its flushes.
+    pub flushes: Option<OperationFigures>,
+}
+
+impl JobFigures {
+    /// Its operations by name, as far as they occurred.
+    pub fn operations(&self) -> impl Iterator<Item = (&'static str, &OperationFigures)> {
+        let all = [
+            (Operation::Read, &self.reads),
+            (Operation::Write, &self.writes),
+            (Operation::Trim, &self.trims),
+            (Operation::Flush, &self.flushes),
+        ];
+        all.into_iter().filter_map(|(op, figures)| Some((plural(op), figures.as_ref()?)))
+    }
+}
+
+/// One operation of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct OperationFigures {
+    /// I/Os completed.
+    pub ios: u64,
+    /// Bytes read or written.
+    pub bytes: Bytes,
+    /// I/Os over time.
+    pub iops: f64,
+    /// Bytes over time, in MB/s (10^6).
+    pub megabytes_per_second: f64,
+    /// Mean service time in nanoseconds.
+    pub mean_ns: u64,
+    /// Percentiles of it.
+    pub latency: LatencyFigures,
+}
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let mut warnings = Vec::new();
+    let mut jobs = Vec::new();
+    // Names and operations do not depend on the drive's capacity.
+    for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
+        let recorded = recorded_time(job, recording);
+        match figures(job, recording) {
+            Some(figures) => jobs.push(figures),
+            None => {
+                let phase = format!("the figures of '{}'", job.name);
+                warnings.push(Warning::Ended { phase });
+            }
+        }
+        if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
+            && recorded + slack(job) < planned
+        {
+            warnings.push(Warning::JobCutShort { job: job.name.clone(), recorded, planned });
+        }
+    }
+    ((!jobs.is_empty()).then_some(Outcome { jobs }), warnings)
+}
+
+/// How much before its time a job may have begun its last I/O.
+fn slack(job: &Job) -> Nanos {
+    let second = Nanos::from_secs(1);
+    match job.pace() {
+        Pacing::Closed => second,
+        Pacing::Think { rest, .. } => second + rest,
+        Pacing::Rate(rate) => second + rate.time_for(job.transfer_size_max()),
+        Pacing::Iops(iops) => second + Nanos(1_000_000_000 / iops),
+    }
+}
+
+/// How long the job's group was recorded.
+fn recorded_time(job: &Job, recording: &Recording) -> Nanos {
+    let Some(first) = job.operations().next() else { return Nanos::ZERO };
+    let name = series(&job.name, first);
+    recording.phase(&name).fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns))
+}
+
+/// None if nothing of it was recorded behind its ramp.
+fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
+    let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
+    let names = series_of_job(job);
+    let samples = |name: &str| -> Vec<&Sample> {
+        let all = recording.samples.iter();
+        all.filter(|sample| sample.phase == name && sample.second >= from).collect()
+    };
+    let active = names.iter().flat_map(|name| samples(name)).filter(|sample| sample.ios() > 0);
+    let last = active.map(|sample| sample.second).max()?;
+    let of_job = samples(&names[0]).into_iter().filter(|sample| sample.second <= last);
+    let span = of_job.fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns));
+    let of = |operation| {
+        let name = series(&job.name, operation);
+        let samples = samples(&name);
+        let latency = LatencyFigures::of(recording, &name, from..u32::MAX);
+        OperationFigures::of(&samples, span, latency)
+    };
+    Some(JobFigures {
+        name: job.name.clone(),
+        group: job.group,
+        seconds: span.as_secs_f64(),
+        reads: of(Operation::Read),
+        writes: of(Operation::Write),
+        trims: of(Operation::Trim),
+        flushes: of(Operation::Flush),
+    })
+}
+
+impl OperationFigures {
+    fn of(samples: &[&Sample], span: Nanos, latency: LatencyFigures) -> Option<Self> {
+        let ios: u64 = samples.iter().map(|sample| sample.ios()).sum();
+        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
+        let all = |sample: &&Sample| u128::from(sample.latency_mean_ns) * u128::from(sample.ios());
+        let nanos: u128 = samples.iter().map(all).sum();
+        (ios > 0 && span > Nanos::ZERO).then(|| Self {
+            ios,
+            bytes: Bytes(bytes),
+            iops: Iops::over(ios, span).get(),
+            megabytes_per_second: bytes as f64 / 1e6 / span.as_secs_f64(),
+            mean_ns: (nanos / u128::from(ios)) as u64,
+            latency,
+        })
+    }
+}

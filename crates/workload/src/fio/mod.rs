@@ -1,0 +1,111 @@
+//! Jobs from fio's job files: the options that people know, with the meaning that fio gives them.
+//!
+//! [`read`] follows what changes the I/O itself, notes what cannot (and says so in
+//! [`FioJobs::notes`]), and refuses the rest with the line and what to do instead: a job that ran
+//! otherwise than its file says would be worse than none. [`OPTIONS`] has them all. What fio does
+//! was found out by running fio 3.33; the tests still compare the two.
+
+mod lines;
+mod options;
+mod section;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use lines::{Entry, Section};
+pub use options::{OPTIONS, OptionEntry, Treatment};
+
+use crate::JobList;
+
+/// What a job file asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioJobs {
+    /// The jobs.
+    pub list: JobList,
+    /// What the file says and is not followed, or followed in a way that may surprise.
+    pub notes: Vec<Note>,
+}
+
+/// Something about an option that the user may want to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// The option as it was written.
+    pub option: String,
+    /// What becomes of it.
+    pub text: String,
+}
+
+/// A job file that is not followed, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct FioError {
+    /// The file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: usize,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// A line of the file and what is wrong with it.
+#[derive(Debug)]
+struct Wrong {
+    line: usize,
+    message: String,
+}
+
+type Judged<T> = Result<T, Wrong>;
+
+fn wrong<T>(line: usize, message: impl Into<String>) -> Judged<T> {
+    Err(Wrong { line, message: message.into() })
+}
+
+/// Reads a job file's text. `file` is its name, for messages; `${NAME}` in an option that is
+/// followed is looked up in `variable`, which is the environment for all but tests.
+///
+/// # Errors
+/// [`FioError`] at the first line that is wrong or not supported.
+pub fn read(
+    file: &str,
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<FioJobs, FioError> {
+    jobs(text, variable).map_err(|Wrong { line, message }| FioError {
+        file: file.to_owned(),
+        line,
+        message,
+    })
+}
+
+fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs> {
+    let mut global = Vec::<Entry>::new();
+    let mut found = FioJobs { list: JobList::default(), notes: Vec::new() };
+    let mut drives = options::Drives::default();
+    let mut group = 0;
+    for Section { name, line, entries } in lines::sections(text)? {
+        for entry in &entries {
+            found.notes.extend(options::judge(entry)?);
+            drives.check(entry)?;
+        }
+        if name == "global" {
+            global.extend(entries);
+            continue;
+        }
+        if found.list.jobs.iter().any(|job| job.name == name) {
+            return wrong(line, format!("a second job is called '{name}'; give each its own name"));
+        }
+        let all = global.iter().chain(&entries).cloned();
+        let (mut job, waits) = section::job(&name, all, variable, &mut found.notes)?;
+        group += u32::from(waits && !found.list.jobs.is_empty());
+        job.group = group;
+        found.list.jobs.push(job);
+    }
+    if found.list.jobs.is_empty() {
+        return wrong(1, "the file has no job; begin one with a line such as [job1]");
+    }
+    found.notes.sort_by_key(|note| note.line);
+    found.notes.dedup();
+    Ok(found)
+}

@@ -1,0 +1,340 @@
+//! Every option of fio that is known here, and what becomes of it.
+
+use super::lines::Entry;
+use super::{Judged, Note, wrong};
+
+/// A row of the table of options.
+#[derive(Debug)]
+pub struct OptionEntry {
+    /// As fio lists it, then its other spellings.
+    pub names: &'static [&'static str],
+    /// What becomes of it.
+    pub treatment: Treatment,
+}
+
+/// What becomes of an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// The job does what it says; the text says how far, where that is not all.
+    Followed(&'static str),
+    /// It cannot change the I/O, or Writecliff has its own way; the text says which.
+    Noted(&'static str),
+    /// The job would not do what its file says; the text says what to do instead.
+    Refused(&'static str),
+}
+
+use Treatment::{Followed, Noted, Refused};
+
+const fn row(names: &'static [&'static str], treatment: Treatment) -> OptionEntry {
+    OptionEntry { names, treatment }
+}
+
+const DRIVE: &str = "the drive is the one named on the command line";
+const ENGINE: &str = "I/O goes through Writecliff's own engine";
+const RECORD: &str = "Writecliff keeps its own record, a sample every second";
+const HOST: &str = "how Writecliff runs on the host is not part of a job";
+const DATA: &str = "data are always random, and new in every block, but for the content class";
+const VERIFY: &str = "data are not verified; leave it out, and verify with fio";
+const FILES: &str = "there are no files, only the drive; leave it out";
+const ZONES: &str = "zones are not supported; use size and offset, a job for each";
+const TRACE: &str = "I/O logs are not replayed by jobs; leave it out";
+const TARGETS: &str = "a job's load does not depend on its latency; give it an iodepth or a rate";
+const STEADY: &str = "leave it out and use the test `steady-state`, or give the job a runtime";
+const PROFILE: &str = "leave it out and say what the job is to do in options";
+
+/// All options. What is in none of the rows is refused as unknown.
+pub const OPTIONS: &[OptionEntry] = &[
+    row(&["rw", "readwrite"], Followed("without `:N` behind it")),
+    row(&["rwmixread"], Followed("")),
+    row(&["rwmixwrite"], Followed("")),
+    row(&["bs", "blocksize"], Followed("")),
+    row(&["bsrange", "blocksize_range"], Followed("if the longer is a multiple of the shorter")),
+    row(&["bssplit"], Followed("if the shares add up to 100")),
+    row(&["ba", "blockalign"], Followed("one for all operations; turns the random map off")),
+    row(&["offset"], Followed("")),
+    row(&["offset_increment"], Followed("")),
+    row(&["size"], Followed("")),
+    row(&["io_size", "io_limit"], Followed("")),
+    row(&["number_ios"], Followed("not beside time_based")),
+    row(&["loops"], Followed("")),
+    row(&["iodepth"], Followed("1 with a synchronous ioengine, as in fio")),
+    row(&["numjobs"], Followed("")),
+    row(&["stonewall", "wait_for_previous"], Followed("")),
+    row(&["norandommap"], Followed("")),
+    row(&["random_distribution"], Followed("random, zipf, pareto, normal; without centre")),
+    row(&["percentage_random"], Followed("100 only")),
+    row(&["thinktime"], Followed("")),
+    row(&["thinktime_blocks"], Followed("")),
+    row(&["rate"], Followed("for jobs of one operation")),
+    row(&["rate_iops"], Followed("for jobs of one operation")),
+    row(&["rate_process"], Followed("linear only")),
+    row(&["runtime", "timeout"], Followed("")),
+    row(&["time_based"], Followed("")),
+    row(&["ramp_time"], Followed("with a runtime")),
+    row(&["fsync"], Followed("a flush; only a write brings one about")),
+    row(&["fdatasync"], Followed("as fsync")),
+    row(&["end_fsync"], Followed("")),
+    row(&["randseed"], Followed("the seed decides here too, but not the same places as in fio")),
+    row(&["buffer_compress_percentage"], Followed("")),
+    row(&["dedupe_percentage"], Followed("")),
+    row(&["zero_buffers"], Followed("as 100 % compressible")),
+    row(&["kb_base"], Followed("")),
+    row(&["ioengine"], Followed("only whether it is synchronous; refused if not for drives")),
+    row(&["direct"], Followed("I/O is always direct; direct=0 is refused")),
+    row(&["buffered"], Followed("buffered=1 is refused")),
+    row(&["nrfiles"], Followed("1 only")),
+    row(&["sync"], Followed("0 only")),
+    row(&["filename"], Noted(DRIVE)),
+    row(&["directory"], Noted(DRIVE)),
+    row(&["filename_format"], Noted(DRIVE)),
+    row(&["unique_filename"], Noted(DRIVE)),
+    row(&["openfiles"], Noted(DRIVE)),
+    row(&["file_service_type"], Noted(DRIVE)),
+    row(&["lockfile"], Noted(DRIVE)),
+    row(&["fallocate"], Noted(DRIVE)),
+    row(&["fadvise_hint", "fadvise"], Noted(DRIVE)),
+    row(&["unlink"], Noted(DRIVE)),
+    row(&["unlink_each_loop"], Noted(DRIVE)),
+    row(&["overwrite"], Noted(DRIVE)),
+    row(&["create_serialize"], Noted(DRIVE)),
+    row(&["create_fsync"], Noted(DRIVE)),
+    row(&["create_on_open"], Noted(DRIVE)),
+    row(&["allow_file_create"], Noted(DRIVE)),
+    row(&["allow_mounted_write"], Noted("a drive in use is never written to")),
+    row(&["invalidate"], Noted("I/O is always direct")),
+    row(&["pre_read"], Noted("I/O is always direct")),
+    row(&["fsync_on_close"], Noted(DRIVE)),
+    row(&["name"], Noted("a job is called what its section is")),
+    row(&["description"], Noted("for people")),
+    row(&["group_reporting"], Noted("every job is reported by itself")),
+    row(&["new_group"], Noted("every job is reported by itself")),
+    row(&["unified_rw_reporting"], Noted("every job is reported by itself")),
+    row(&["stats"], Noted("every job is reported by itself")),
+    row(&["thread"], Noted(HOST)),
+    row(&["iodepth_batch", "iodepth_batch_submit"], Noted(ENGINE)),
+    row(&["iodepth_batch_complete_min", "iodepth_batch_complete"], Noted(ENGINE)),
+    row(&["iodepth_batch_complete_max"], Noted(ENGINE)),
+    row(&["io_submit_mode"], Noted(ENGINE)),
+    row(&["hipri"], Noted(ENGINE)),
+    row(&["fixedbufs"], Noted(ENGINE)),
+    row(&["registerfiles"], Noted(ENGINE)),
+    row(&["sqthread_poll"], Noted(ENGINE)),
+    row(&["sqthread_poll_cpu"], Noted(ENGINE)),
+    row(&["nonvectored"], Noted(ENGINE)),
+    row(&["uncached"], Noted(ENGINE)),
+    row(&["nowait"], Noted(ENGINE)),
+    row(&["force_async"], Noted(ENGINE)),
+    row(&["cmd_type"], Noted(ENGINE)),
+    row(&["userspace_reap"], Noted(ENGINE)),
+    row(&["mem", "iomem"], Noted(ENGINE)),
+    row(&["mem_align", "iomem_align"], Noted(ENGINE)),
+    row(&["hugepage-size"], Noted(ENGINE)),
+    row(&["lockmem"], Noted(HOST)),
+    row(&["nice"], Noted(HOST)),
+    row(&["cpumask"], Noted(HOST)),
+    row(&["cpus_allowed"], Noted(HOST)),
+    row(&["cpus_allowed_policy"], Noted(HOST)),
+    row(&["numa_cpu_nodes"], Noted(HOST)),
+    row(&["numa_mem_policy"], Noted(HOST)),
+    row(&["cgroup"], Noted(HOST)),
+    row(&["cgroup_nodelete"], Noted(HOST)),
+    row(&["cgroup_weight"], Noted(HOST)),
+    row(&["uid"], Noted(HOST)),
+    row(&["gid"], Noted(HOST)),
+    row(&["clocksource"], Noted("time is the device's own clock")),
+    row(&["gtod_reduce"], Noted(RECORD)),
+    row(&["gtod_cpu"], Noted(RECORD)),
+    row(&["disable_lat"], Noted(RECORD)),
+    row(&["disable_clat"], Noted(RECORD)),
+    row(&["disable_slat"], Noted(RECORD)),
+    row(&["disable_bw_measurement", "disable_bw"], Noted(RECORD)),
+    row(&["disk_util"], Noted(RECORD)),
+    row(&["bwavgtime"], Noted(RECORD)),
+    row(&["iopsavgtime"], Noted(RECORD)),
+    row(&["write_bw_log"], Noted(RECORD)),
+    row(&["write_lat_log"], Noted(RECORD)),
+    row(&["write_iops_log"], Noted(RECORD)),
+    row(&["write_hist_log"], Noted(RECORD)),
+    row(&["write_iolog"], Noted("Writecliff keeps every I/O with --every-io")),
+    row(&["per_job_logs"], Noted(RECORD)),
+    row(&["log_entries"], Noted(RECORD)),
+    row(&["log_avg_msec"], Noted(RECORD)),
+    row(&["log_hist_msec"], Noted(RECORD)),
+    row(&["log_hist_coarseness"], Noted(RECORD)),
+    row(&["log_max_value", "log_window_value"], Noted(RECORD)),
+    row(&["log_offset"], Noted(RECORD)),
+    row(&["log_issue_time"], Noted(RECORD)),
+    row(&["log_prio"], Noted(RECORD)),
+    row(&["log_compression"], Noted(RECORD)),
+    row(&["log_compression_cpus"], Noted(RECORD)),
+    row(&["log_store_compressed"], Noted(RECORD)),
+    row(&["log_unix_epoch"], Noted(RECORD)),
+    row(&["log_alternate_epoch"], Noted(RECORD)),
+    row(&["log_alternate_epoch_clock_id"], Noted(RECORD)),
+    row(&["block_error_percentiles"], Noted(RECORD)),
+    row(&["clat_percentiles"], Noted(RECORD)),
+    row(&["lat_percentiles"], Noted(RECORD)),
+    row(&["slat_percentiles"], Noted(RECORD)),
+    row(&["percentile_list"], Noted(RECORD)),
+    row(&["significant_figures"], Noted(RECORD)),
+    row(&["unit_base"], Noted(RECORD)),
+    row(&["error_dump"], Noted(RECORD)),
+    row(&["continue_on_error"], Noted("failed I/Os are counted, and the job goes on")),
+    row(&["ignore_error"], Noted("failed I/Os are counted, and the job goes on")),
+    row(&["refill_buffers"], Noted(DATA)),
+    row(&["scramble_buffers"], Noted(DATA)),
+    row(&["buffer_compress_chunk"], Noted("data compress alike in every 4 KiB")),
+    row(&["dedupe_global"], Noted(DATA)),
+    row(&["randrepeat"], Noted("the run's seed decides whether places repeat")),
+    row(&["allrandrepeat"], Noted("the run's seed decides whether places repeat")),
+    row(&["random_generator"], Noted("places come from Writecliff's own generator")),
+    row(&["thinktime_spin"], Noted("a rest is a rest, whatever the processor does")),
+    row(&["thinktime_blocks_type"], Noted("blocks are counted as they are issued")),
+    row(&["rate_cycle"], Noted("due times are exact")),
+    row(&["ioscheduler"], Noted("the host's setting stays; it is in the run's record")),
+    row(&["exitall_on_error"], Noted("failed I/Os are counted, and the job goes on")),
+    row(&["do_verify"], Noted("data are not verified")),
+    row(&["verify_state_save"], Noted("data are not verified")),
+    row(&["verify_fatal"], Noted("data are not verified")),
+    row(&["verify_dump"], Noted("data are not verified")),
+    row(&["verify"], Refused(VERIFY)),
+    row(&["verify_only"], Refused(VERIFY)),
+    row(&["verify_interval"], Refused(VERIFY)),
+    row(&["verify_offset"], Refused(VERIFY)),
+    row(&["verify_pattern"], Refused(VERIFY)),
+    row(&["verify_async"], Refused(VERIFY)),
+    row(&["verify_async_cpus"], Refused(VERIFY)),
+    row(&["verify_backlog"], Refused(VERIFY)),
+    row(&["verify_backlog_batch"], Refused(VERIFY)),
+    row(&["verify_state_load"], Refused(VERIFY)),
+    row(&["experimental_verify"], Refused(VERIFY)),
+    row(&["trim_percentage"], Refused("it is part of verify; use rw=randtrim in a job of its own")),
+    row(&["trim_verify_zero"], Refused(VERIFY)),
+    row(&["trim_backlog"], Refused(VERIFY)),
+    row(&["trim_backlog_batch"], Refused(VERIFY)),
+    row(&["read_iolog"], Refused(TRACE)),
+    row(&["read_iolog_chunked"], Refused(TRACE)),
+    row(&["replay_no_stall"], Refused(TRACE)),
+    row(&["replay_redirect"], Refused(TRACE)),
+    row(&["replay_scale"], Refused(TRACE)),
+    row(&["replay_align"], Refused(TRACE)),
+    row(&["replay_time_scale"], Refused(TRACE)),
+    row(&["replay_skip"], Refused(TRACE)),
+    row(&["merge_blktrace_file"], Refused(TRACE)),
+    row(&["merge_blktrace_scalars"], Refused(TRACE)),
+    row(&["merge_blktrace_iters"], Refused(TRACE)),
+    row(&["steadystate", "ss"], Refused(STEADY)),
+    row(&["steadystate_duration", "ss_dur"], Refused(STEADY)),
+    row(&["steadystate_ramp_time", "ss_ramp"], Refused(STEADY)),
+    row(&["steadystate_check_interval", "ss_interval"], Refused(STEADY)),
+    row(&["latency_target"], Refused(TARGETS)),
+    row(&["latency_window"], Refused(TARGETS)),
+    row(&["latency_percentile"], Refused(TARGETS)),
+    row(&["latency_run"], Refused(TARGETS)),
+    row(&["max_latency"], Refused("no latency ends a job; the report shows the longest")),
+    row(&["rate_min"], Refused("no rate is too low; leave it out and look at the report")),
+    row(&["rate_iops_min"], Refused("no rate is too low; leave it out and look at the report")),
+    row(&["rate_ignore_thinktime"], Refused("a job has a rate or a think time, not both")),
+    row(&["thinktime_iotime"], Refused("use thinktime_blocks")),
+    row(&["flow"], Refused("use rwmixread, or a rate for each job")),
+    row(&["flow_id"], Refused("use rwmixread, or a rate for each job")),
+    row(&["flow_sleep"], Refused("use rwmixread, or a rate for each job")),
+    row(&["startdelay", "start_delay"], Refused("jobs of a group begin together; use stonewall")),
+    row(&["wait_for"], Refused("use stonewall")),
+    row(&["exitall"], Refused("give every job the same runtime")),
+    row(&["exit_what"], Refused("give every job the same runtime")),
+    row(&["serialize_overlap"], Refused("I/Os that overlap are not held back; leave it out")),
+    row(&["iodepth_low"], Refused("the queue is kept full; leave it out")),
+    row(&["rw_sequencer"], Refused("use rw=read or rw=randread")),
+    row(&["bs_unaligned"], Refused("direct I/O is in whole LBAs; leave it out")),
+    row(&["bs_is_seq_rand"], Refused("make two jobs, a sequential and a random one")),
+    row(&["offset_align"], Refused("give the offset in bytes")),
+    row(&["buffer_pattern"], Refused("use zero_buffers or buffer_compress_percentage")),
+    row(&["dedupe_mode"], Refused("only the default is there; leave it out")),
+    row(
+        &["dedupe_working_set_percentage"],
+        Refused("only the default mode is there; leave it out"),
+    ),
+    row(&["sync_file_range"], Refused("use fsync")),
+    row(&["write_barrier"], Refused("use fsync")),
+    row(&["atomic"], Refused("writes are not asked to be atomic; leave it out")),
+    row(&["write_hint"], Refused("writes carry no hint; leave it out")),
+    row(&["prio"], Refused("I/Os have no priority; leave it out")),
+    row(&["prioclass"], Refused("I/Os have no priority; leave it out")),
+    row(&["cmdprio_percentage"], Refused("I/Os have no priority; leave it out")),
+    row(&["cmdprio_class"], Refused("I/Os have no priority; leave it out")),
+    row(&["cmdprio"], Refused("I/Os have no priority; leave it out")),
+    row(&["cmdprio_bssplit"], Refused("I/Os have no priority; leave it out")),
+    row(&["fill_device", "fill_fs"], Refused("leave it and size out: size is the whole drive")),
+    row(&["filesize"], Refused("use size")),
+    row(&["file_append"], Refused(FILES)),
+    row(&["create_only"], Refused(FILES)),
+    row(&["opendir"], Refused(FILES)),
+    row(&["zonemode"], Refused(ZONES)),
+    row(&["zonesize"], Refused(ZONES)),
+    row(&["zonecapacity"], Refused(ZONES)),
+    row(&["zonerange"], Refused(ZONES)),
+    row(&["zoneskip"], Refused(ZONES)),
+    row(&["read_beyond_wp"], Refused(ZONES)),
+    row(&["max_open_zones"], Refused(ZONES)),
+    row(&["job_max_open_zones"], Refused(ZONES)),
+    row(&["ignore_zone_limits"], Refused(ZONES)),
+    row(&["zone_reset_threshold"], Refused(ZONES)),
+    row(&["zone_reset_frequency"], Refused(ZONES)),
+    row(&["exec_prerun"], Refused("no program is started; leave it out and start it yourself")),
+    row(&["exec_postrun"], Refused("no program is started; leave it out and start it yourself")),
+    row(&["profile"], Refused(PROFILE)),
+];
+
+/// The row of an option, by any of its spellings.
+pub(super) fn known(option: &str) -> Option<&'static OptionEntry> {
+    OPTIONS.iter().find(|row| row.names.contains(&option))
+}
+
+/// Refuses what is not supported, and gives the note on what is not followed.
+pub(super) fn judge(entry: &Entry) -> Judged<Option<Note>> {
+    let Entry { line, option, .. } = entry;
+    match known(option).map(|row| row.treatment) {
+        Some(Followed(_)) => Ok(None),
+        Some(Noted(text)) => {
+            Ok(Some(Note { line: *line, option: option.clone(), text: text.to_owned() }))
+        }
+        Some(Refused(instead)) => wrong(*line, format!("'{option}' is not supported: {instead}")),
+        None => wrong(*line, format!("'{option}' is no option of fio{}", nearest(option))),
+    }
+}
+
+fn nearest(option: &str) -> String {
+    let names = OPTIONS.iter().flat_map(|row| row.names);
+    let near = names.map(|name| (strsim::jaro_winkler(option, name), name));
+    let best = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.85);
+    match best {
+        Some((_, name)) => format!(" known here; did you mean '{name}'?"),
+        None => " known here; leave it out, or run the job with fio".to_owned(),
+    }
+}
+
+/// The drives that a file names: no more than one, as a run has one.
+#[derive(Debug, Default)]
+pub(super) struct Drives {
+    first: Option<Entry>,
+}
+
+impl Drives {
+    pub(super) fn check(&mut self, entry: &Entry) -> Judged<()> {
+        if entry.option != "filename" {
+            return Ok(());
+        }
+        let name = entry.value.as_deref().unwrap_or_default();
+        let first = self.first.get_or_insert_with(|| entry.clone());
+        if first.value.as_deref().unwrap_or_default() == name && !name.contains(':') {
+            return Ok(());
+        }
+        let message = format!(
+            "filename={name} is one more drive than a run has (line {} names the first); make a \
+             file for each and run them one by one",
+            first.line
+        );
+        wrong(entry.line, message)
+    }
+}

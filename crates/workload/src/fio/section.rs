@@ -1,0 +1,419 @@
+//! A section's options, put together to a job.
+
+use std::collections::BTreeMap;
+
+use writecliff_device::{Bytes, Nanos, Operation, Throughput};
+
+use super::lines::Entry;
+use super::value::Value;
+use super::{Judged, Note, Treatment, options, wrong};
+use crate::job::DEFAULT_BLOCK;
+use crate::{
+    Amount, Blocks, Distribution, Job, Mix, Order, Pacing, Share, Sizes, SizesByOperation,
+};
+
+/// Engines that have one I/O in flight whatever the depth.
+const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+/// Engines that have as many as asked for.
+const ASYNCHRONOUS: &[&str] =
+    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "sg"];
+/// More sizes than this in a range are more than anybody means.
+const RANGE_MAX: u64 = 1024;
+
+/// The job of a section, from the options that apply to it, later ones before earlier; and whether
+/// it waits for those before it.
+pub(super) fn job(
+    name: &str,
+    entries: impl Iterator<Item = Entry>,
+    variable: &dyn Fn(&str) -> Option<String>,
+    notes: &mut Vec<Note>,
+) -> Judged<(Job, bool)> {
+    let options = Options::collect(entries, variable)?;
+    options.refuse_the_rest()?;
+    let (mix, trim_first, order) = options.direction()?;
+    let engine = options.engine()?;
+    let job = Job {
+        name: name.to_owned(),
+        mix,
+        trim_first,
+        order,
+        block: options.blocks()?,
+        align: options.align()?,
+        offset: options.amount("offset")?.unwrap_or(Amount::ZERO),
+        offset_increment: options.amount("offset_increment")?.unwrap_or(Amount::ZERO),
+        size: options.amount("size")?,
+        io_size: options.amount("io_size")?.filter(|amount| *amount != Amount::ZERO),
+        number_ios: options.count("number_ios")?.filter(|count| *count > 0),
+        loops: options.number("loops", 1)?,
+        queue_depth: options.depth(engine, notes)?,
+        compressible_percent: options.compressible()?,
+        duplicate_percent: options.percent("dedupe_percentage", 0)?,
+        distribution: options.distribution()?,
+        once_each: !options.flag("norandommap")?,
+        pace: options.pace(mix)?,
+        runtime: options.time("runtime", Nanos::from_secs(1))?.filter(|time| *time > Nanos::ZERO),
+        time_based: options.flag("time_based")?,
+        ramp: options.time("ramp_time", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
+        flush_every: options.flush_every()?,
+        flush_at_end: options.flag("end_fsync")?,
+        seed: options.count("randseed")?,
+        group: 0,
+        copies: options.number("numjobs", 1)?,
+    };
+    options.refuse_combinations(&job)?;
+    options.note_the_map(&job, notes);
+    Ok((job, options.flag("stonewall")?))
+}
+
+/// Options that are followed, by their first spelling.
+struct Options(BTreeMap<&'static str, Value>);
+
+impl Options {
+    fn collect(
+        entries: impl Iterator<Item = Entry>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Judged<Self> {
+        let mut values = BTreeMap::new();
+        for Entry { line, option, value } in entries {
+            let Some(row) = options::known(&option) else { continue };
+            if !matches!(row.treatment, Treatment::Followed(_)) {
+                continue;
+            }
+            let text = with_variables(line, value.as_deref().unwrap_or_default(), variable)?;
+            let value = Value { line, option: row.names[0], text, binary: true };
+            values.insert(row.names[0], value);
+        }
+        let binary = match values.get("kb_base").map(|value| (value, value.text.as_str())) {
+            None | Some((_, "1024")) => true,
+            Some((_, "1000")) => false,
+            Some((value, _)) => return value.refuse("it is 1024 or 1000"),
+        };
+        values.values_mut().for_each(|value| value.binary = binary);
+        Ok(Self(values))
+    }
+
+    fn get(&self, option: &str) -> Option<&Value> {
+        self.0.get(option)
+    }
+
+    fn flag(&self, option: &str) -> Judged<bool> {
+        self.get(option).map_or(Ok(false), Value::flag)
+    }
+
+    fn count(&self, option: &str) -> Judged<Option<u64>> {
+        self.get(option).map(Value::count).transpose()
+    }
+
+    fn number<T: TryFrom<u64>>(&self, option: &str, default: T) -> Judged<T> {
+        self.get(option).map_or(Ok(default), Value::small)
+    }
+
+    fn percent(&self, option: &str, default: u8) -> Judged<u8> {
+        self.get(option).map_or(Ok(default), Value::percent)
+    }
+
+    fn time(&self, option: &str, unit: Nanos) -> Judged<Option<Nanos>> {
+        self.get(option).map(|value| value.time(unit)).transpose()
+    }
+
+    fn amount(&self, option: &str) -> Judged<Option<Amount>> {
+        let amount = |value: &Value| match value.text.strip_suffix('%') {
+            Some(percent) => match percent.parse() {
+                Ok(percent) => Ok(Amount::Percent(percent)),
+                Err(_) => value.refuse("whole percent such as 25% are needed"),
+            },
+            None => value.size().map(Amount::Bytes),
+        };
+        self.get(option).map(amount).transpose()
+    }
+
+    /// What can be asked of these options is only part of what fio takes.
+    fn refuse_the_rest(&self) -> Judged<()> {
+        let only = [
+            ("direct", "1", "I/O is always direct, past the page cache; make it direct=1"),
+            ("buffered", "0", "I/O is always direct, past the page cache; leave it out"),
+            ("sync", "0", "use fsync=1, which flushes after every write"),
+            ("nrfiles", "1", "there are no files, only the drive; leave it out"),
+            ("percentage_random", "100", "make two jobs, a sequential and a random one"),
+            ("rate_process", "linear", "due times are at equal steps only; leave it out"),
+        ];
+        for (option, good, instead) in only {
+            let bare = option == "direct";
+            if let Some(value) = self.get(option)
+                && value.text != good
+                && !(bare && value.text.is_empty())
+            {
+                return value.refuse(format!("not supported: {instead}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn direction(&self) -> Judged<(Mix, bool, Order)> {
+        let text = self.get("rw").map_or("read", |value| value.text.as_str());
+        let only = |operation| Ok((Mix::only(operation), false));
+        let (order, kind) = match text.strip_prefix("rand") {
+            Some(kind) => (Order::Random, kind),
+            None => (Order::Sequential, text),
+        };
+        let (mix, trim_first) = match (kind, self.get("rw")) {
+            ("read", _) => only(Operation::Read),
+            ("write", _) => only(Operation::Write),
+            ("trim", _) => only(Operation::Trim),
+            ("rw", _) => Ok((self.read_write_mix()?, false)),
+            ("readwrite", _) if order == Order::Sequential => Ok((self.read_write_mix()?, false)),
+            ("trimwrite", _) => Ok((Mix::only(Operation::Write), true)),
+            (_, Some(value)) if text.contains(':') => {
+                value.refuse("steps behind ':' are not supported; leave them out")
+            }
+            (_, Some(value)) => value.refuse(
+                "it is read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim, \
+                 trimwrite or randtrimwrite",
+            ),
+            (_, None) => unreachable!("the default is read"),
+        }?;
+        Ok((mix, trim_first, order))
+    }
+
+    /// What was said last counts in fio; where both are said they must agree here.
+    fn read_write_mix(&self) -> Judged<Mix> {
+        let read = self.get("rwmixread").map(Value::percent).transpose()?;
+        let write = self.get("rwmixwrite").map(Value::percent).transpose()?;
+        if let (Some(read), Some(write), Some(value)) = (read, write, self.get("rwmixwrite"))
+            && read + write != 100
+        {
+            return value.refuse(format!("rwmixread is {read}; leave one of the two out"));
+        }
+        let read = read.or(write.map(|write| 100 - write)).unwrap_or(50);
+        Ok(Mix { read, write: 100 - read, trim: 0 })
+    }
+
+    fn blocks(&self) -> Judged<Blocks> {
+        let default = Sizes::One(DEFAULT_BLOCK);
+        let last = ["bs", "bsrange", "bssplit"].iter().filter_map(|option| self.get(option));
+        let Some(value) = last.max_by_key(|value| value.line) else {
+            return Ok(Blocks::Same(default));
+        };
+        let parse = |value: &Value| match value.option {
+            _ if value.text.is_empty() => Ok(default.clone()),
+            "bsrange" => range(value),
+            "bssplit" => split(value),
+            _ => value.size().map(Sizes::One),
+        };
+        let parts = value.parts();
+        let sizes: Vec<Sizes> = parts.iter().map(parse).collect::<Judged<_>>()?;
+        match sizes.as_slice() {
+            [all] if !value.text.is_empty() => Ok(Blocks::Same(all.clone())),
+            [read, write] => Ok(each(read, write, write)),
+            [read, write, trim] => Ok(each(read, write, trim)),
+            _ => value.refuse("a value, or one for reads, writes and trims each, is needed"),
+        }
+    }
+
+    fn align(&self) -> Judged<Option<Bytes>> {
+        let Some(value) = self.get("ba") else { return Ok(None) };
+        if value.parts().len() > 1 {
+            return value.refuse("one for all operations is supported");
+        }
+        value.size().map(|size| Some(size).filter(|size| size.0 > 0))
+    }
+
+    fn distribution(&self) -> Judged<Distribution> {
+        let Some(value) = self.get("random_distribution") else {
+            return Ok(Distribution::Uniform);
+        };
+        let mut parts = value.text.split(':');
+        let name = parts.next().unwrap_or_default();
+        let number = |default: f64| match value.text.split(':').nth(1) {
+            Some(text) => Value { text: text.to_owned(), ..value.clone() }.fraction(),
+            None => Ok(default),
+        };
+        if parts.count() > 1 && name != "random" {
+            return value.refuse("a centre is not supported; favourites lie scattered");
+        }
+        // The defaults are fio's.
+        match name {
+            "random" => Ok(Distribution::Uniform),
+            "zipf" => Ok(Distribution::Zipf(number(1.1)?)),
+            "pareto" => Ok(Distribution::Pareto(number(0.2)?)),
+            "normal" | "gauss" => match number(0.0)? {
+                0.0 => value.refuse("a deviation in percent is needed, such as normal:20"),
+                percent => Ok(Distribution::Normal(percent)),
+            },
+            "zoned" | "zoned_abs" => {
+                value.refuse("zones are not supported; use a job with size and offset for each")
+            }
+            _ => value.refuse("it is random, zipf:1.2, pareto:0.2 or normal:20"),
+        }
+    }
+
+    fn engine(&self) -> Judged<bool> {
+        let Some(value) = self.get("ioengine") else { return Ok(false) };
+        let engine = value.text.as_str();
+        if !SYNCHRONOUS.contains(&engine) && !ASYNCHRONOUS.contains(&engine) {
+            return value.refuse("not an engine for drives; use io_uring or libaio");
+        }
+        Ok(ASYNCHRONOUS.contains(&engine))
+    }
+
+    /// A synchronous engine has one I/O in flight whatever the depth, which few people mean.
+    fn depth(&self, is_asynchronous: bool, notes: &mut Vec<Note>) -> Judged<usize> {
+        let depth = self.number("iodepth", 1)?;
+        if is_asynchronous || depth <= 1 {
+            return Ok(depth);
+        }
+        if let Some(value) = self.get("iodepth") {
+            let text = "has no effect, as in fio: the ioengine (psync by default) is synchronous; \
+                        ioengine=io_uring or libaio has so many in flight";
+            let option = format!("iodepth={depth}");
+            notes.push(Note { line: value.line, option, text: text.to_owned() });
+        }
+        Ok(1)
+    }
+
+    fn compressible(&self) -> Judged<u8> {
+        if self.flag("zero_buffers")? {
+            return Ok(100);
+        }
+        self.percent("buffer_compress_percentage", 0)
+    }
+
+    fn flush_every(&self) -> Judged<Option<u32>> {
+        let every = |option| self.number(option, 0);
+        let (full, data): (u32, u32) = (every("fsync")?, every("fdatasync")?);
+        if let (Some(value), 1.., 1..) = (self.get("fdatasync"), full, data) {
+            return value.refuse("fsync is there as well; leave one of the two out");
+        }
+        Ok(Some(full.max(data)).filter(|every| *every > 0))
+    }
+
+    fn pace(&self, mix: Mix) -> Judged<Pacing> {
+        let rest = self.time("thinktime", Nanos::from_micros(1))?.filter(|rest| rest.0 > 0);
+        let think = rest
+            .map(|rest| {
+                let every = self.number("thinktime_blocks", 1)?;
+                Ok(Pacing::Think { rest, every })
+            })
+            .transpose()?;
+        let bytes = self.rate("rate", mix)?.map(|rate| Pacing::Rate(Throughput(rate)));
+        let ios = self.rate("rate_iops", mix)?.map(Pacing::Iops);
+        let paces: Vec<Pacing> = [think, bytes, ios].into_iter().flatten().collect();
+        match (paces.as_slice(), self.get("rate_iops").or(self.get("rate"))) {
+            ([], _) => Ok(Pacing::Closed),
+            ([pace], _) => Ok(*pace),
+            (_, Some(value)) => {
+                value.refuse("a job has one of rate, rate_iops and thinktime; leave the others out")
+            }
+            (_, None) => unreachable!("two paces are not both think times"),
+        }
+    }
+
+    /// The rate of the job's only operation.
+    fn rate(&self, option: &str, mix: Mix) -> Judged<Option<u64>> {
+        let Some(value) = self.get(option) else { return Ok(None) };
+        let operations: Vec<Operation> = mix.operations().collect();
+        let [operation] = operations.as_slice() else {
+            let message = "fio gives reads and writes this rate each; make a job of reads and one \
+                           of writes, each with its rate";
+            return value.refuse(message);
+        };
+        let parts = value.parts();
+        let part = parts.get(*operation as usize).or(parts.last());
+        let rates = part.filter(|part| !part.text.is_empty()).map(Value::count);
+        Ok(rates.transpose()?.filter(|rate| *rate > 0))
+    }
+
+    fn refuse_combinations(&self, job: &Job) -> Judged<()> {
+        if let (true, Some(value)) = (job.time_based, self.get("number_ios"))
+            && job.number_ios.is_some()
+        {
+            return value.refuse("fio ignores it beside time_based; leave one of the two out");
+        }
+        if let (true, None, Some(value)) = (job.time_based, job.runtime, self.get("time_based")) {
+            return wrong(value.line, "time_based needs a runtime, such as runtime=60s");
+        }
+        if let (None, Some(value)) = (job.runtime, self.get("ramp_time"))
+            && job.ramp > Nanos::ZERO
+        {
+            return value.refuse("figures start after it, so the job also needs a runtime");
+        }
+        Ok(())
+    }
+
+    /// fio cuts blocks short to visit everything once; with blocks of several sizes that changes
+    /// the sizes that were asked for.
+    fn note_the_map(&self, job: &Job, notes: &mut Vec<Note>) {
+        let wants_map = job.once_each
+            && job.order == Order::Random
+            && job.distribution == Distribution::Uniform
+            && job.align.is_none();
+        let value = ["bs", "bsrange", "bssplit"].iter().find_map(|option| self.get(option));
+        if let (true, false, Some(value)) = (wants_map, job.visits_once(), value) {
+            let text = "blocks of several sizes go to places that may repeat, as with norandommap";
+            let option = value.option.to_owned();
+            notes.push(Note { line: value.line, option, text: text.to_owned() });
+        }
+    }
+}
+
+fn each(read: &Sizes, write: &Sizes, trim: &Sizes) -> Blocks {
+    let (read, write, trim) = (read.clone(), write.clone(), trim.clone());
+    Blocks::Each(SizesByOperation { read, write, trim })
+}
+
+/// `4k-16k`: every multiple of the shorter up to the longer, all alike, as fio draws them.
+fn range(value: &Value) -> Judged<Sizes> {
+    let Some((shortest, longest)) = value.text.split_once('-') else {
+        return value.refuse("a range such as 4k-64k is needed");
+    };
+    let (shortest, longest) = (value.part(shortest).size()?.0, value.part(longest).size()?.0);
+    if shortest == 0 || longest < shortest || !longest.is_multiple_of(shortest) {
+        return value.refuse("the longer size must be a multiple of the shorter; or use bssplit");
+    }
+    if longest / shortest > RANGE_MAX {
+        return value.refuse(format!("at most {RANGE_MAX} sizes are supported; use bssplit"));
+    }
+    let sizes = (1..=longest / shortest).map(|times| Bytes(shortest * times));
+    Ok(Sizes::Split(sizes.map(|size| Share { size, weight: 1 }).collect()))
+}
+
+/// `4k/60:64k/:1m/`: a size and its percent; those without a number share the rest.
+fn split(value: &Value) -> Judged<Sizes> {
+    let mut sizes = Vec::new();
+    for part in value.text.split(':') {
+        let (size, share) = part.split_once('/').unwrap_or((part, ""));
+        let share = match share.trim() {
+            "" => None,
+            share => Some(value.part(share).percent()?),
+        };
+        sizes.push((value.part(size).size()?, share.map(u32::from)));
+    }
+    let said: u32 = sizes.iter().filter_map(|(_, share)| *share).sum();
+    let silent = sizes.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if said > 100 || (said < 100 && silent == 0) {
+        return value.refuse(format!("the shares add up to {said} percent; make it 100"));
+    }
+    // In parts of a percent, so that the rest divides evenly.
+    let parts = silent.max(1);
+    let weight = |share: Option<u32>| share.map_or(100 - said, |share| share * parts);
+    let share = |(size, share)| Share { size, weight: weight(share) };
+    Ok(Sizes::Split(sizes.into_iter().map(share).collect()))
+}
+
+/// The text with every `${NAME}` replaced.
+fn with_variables(
+    line: usize,
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Judged<String> {
+    let Some((before, rest)) = text.split_once("${") else {
+        return Ok(text.to_owned());
+    };
+    let Some((name, after)) = rest.split_once('}') else {
+        return wrong(line, format!("'{text}' lacks the '}}' of a variable"));
+    };
+    let Some(value) = variable(name) else {
+        return wrong(line, format!("the variable {name} is not set; set it, or write its value"));
+    };
+    Ok(format!("{before}{value}{}", with_variables(line, after, variable)?))
+}

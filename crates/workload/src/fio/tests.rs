@@ -1,0 +1,276 @@
+use writecliff_device::{Bytes, Nanos, Throughput};
+
+use super::*;
+use crate::{Amount, Distribution, Job, Mix, Order, Pacing};
+
+fn variable(name: &str) -> Option<String> {
+    (name == "DEPTH").then(|| "16".to_owned())
+}
+
+fn file(text: &str) -> Result<FioJobs, FioError> {
+    read("jobs.fio", text, &variable)
+}
+
+/// The only job of a file with these lines in its section.
+fn job(lines: &str) -> Job {
+    let jobs = file(&format!("[job]\n{lines}\n")).unwrap();
+    jobs.list.jobs.into_iter().next().unwrap()
+}
+
+fn default() -> Job {
+    Job { name: "job".to_owned(), ..Job::default() }
+}
+
+#[test]
+fn a_job_that_says_nothing_is_our_default() {
+    assert_eq!(job(""), default());
+}
+
+#[test]
+fn options_mean_what_they_mean_to_fio() {
+    let kib = Bytes::from_kib;
+    let bytes = |bytes| Amount::Bytes(bytes);
+    let random = Job { order: Order::Random, ..default() };
+    for (lines, expected) in [
+        ("rw=randread", random.clone()),
+        ("readwrite=randrw\nrwmixread=70", Job { mix: mix(70), ..random }),
+        ("rw=rw\nrwmixwrite=20", Job { mix: mix(80), ..default() }),
+        ("rw=readwrite", Job { mix: mix(50), ..default() }),
+        (
+            "size=10%\noffset=1m",
+            Job { size: Some(Amount::Percent(10)), offset: bytes(kib(1024)), ..default() },
+        ),
+        (
+            "io_limit=1g\nnumber_ios=1k\nloops=3",
+            Job {
+                io_size: Some(bytes(Bytes::from_gib(1))),
+                number_ios: Some(1024),
+                loops: 3,
+                ..default()
+            },
+        ),
+        ("ioengine=libaio\niodepth=${DEPTH}", Job { queue_depth: 16, ..default() }),
+        ("numjobs=4\nstonewall", Job { copies: 4, ..default() }),
+        (
+            "runtime=2m\ntime_based\nramp_time=500ms",
+            Job {
+                runtime: Some(Nanos::from_secs(120)),
+                time_based: true,
+                ramp: Nanos::from_millis(500),
+                ..default()
+            },
+        ),
+        ("timeout=60\ntime_based=0", Job { runtime: Some(Nanos::from_secs(60)), ..default() }),
+        (
+            "thinktime=500\nthinktime_blocks=8",
+            Job { pace: Pacing::Think { rest: Nanos::from_micros(500), every: 8 }, ..default() },
+        ),
+        ("rate=10m", Job { pace: Pacing::Rate(Throughput(10 << 20)), ..default() }),
+        (
+            "rw=write\nrate=10m,20m",
+            Job {
+                mix: Mix { read: 0, write: 100, trim: 0 },
+                pace: Pacing::Rate(Throughput(20 << 20)),
+                ..default()
+            },
+        ),
+        (
+            "rw=write\nrate_iops=500,",
+            Job { mix: Mix { read: 0, write: 100, trim: 0 }, ..default() },
+        ),
+        ("rate_iops=500", Job { pace: Pacing::Iops(500), ..default() }),
+        (
+            "random_distribution=zipf:1.2",
+            Job { distribution: Distribution::Zipf(1.2), ..default() },
+        ),
+        (
+            "random_distribution=pareto",
+            Job { distribution: Distribution::Pareto(0.2), ..default() },
+        ),
+        (
+            "random_distribution=normal:20",
+            Job { distribution: Distribution::Normal(20.0), ..default() },
+        ),
+        ("fsync=8\nend_fsync=1", Job { flush_every: Some(8), flush_at_end: true, ..default() }),
+        (
+            "buffer_compress_percentage=40\ndedupe_percentage=10",
+            Job { compressible_percent: 40, duplicate_percent: 10, ..default() },
+        ),
+        ("norandommap\nrandseed=5", Job { once_each: false, seed: Some(5), ..default() }),
+        ("kb_base=1000\noffset=4k", Job { offset: bytes(Bytes(4000)), ..default() }),
+        ("blockalign=16k", Job { align: Some(kib(16)), ..default() }),
+    ] {
+        assert_eq!(job(lines), expected, "{lines}");
+    }
+}
+
+fn mix(read: u8) -> Mix {
+    Mix { read, write: 100 - read, trim: 0 }
+}
+
+#[test]
+fn block_sizes_are_one_or_each_or_split() {
+    let sizes = |lines: &str| {
+        let block = job(lines).block;
+        let of = |operation| -> Vec<(u64, u32)> {
+            let shares = block.of(operation).shares();
+            shares.iter().map(|share| (share.size.0 >> 10, share.weight)).collect()
+        };
+        use writecliff_device::Operation::{Read, Trim, Write};
+        [of(Read), of(Write), of(Trim)]
+    };
+    let one = |kib| vec![(kib, 1)];
+    assert_eq!(sizes("bs=64k"), [one(64), one(64), one(64)]);
+    assert_eq!(sizes("blocksize=8k,16k"), [one(8), one(16), one(16)]);
+    assert_eq!(sizes("bs=,16k"), [one(4), one(16), one(16)]);
+    assert_eq!(sizes("bs=8k,16k,"), [one(8), one(16), one(4)]);
+    let split = vec![(4, 60), (64, 40)];
+    assert_eq!(sizes("bssplit=4k/60:64k/40"), [split.clone(), split.clone(), split]);
+    let rest = vec![(4, 100), (8, 50), (16, 50)];
+    assert_eq!(sizes("bssplit=4k/50:8k/:16k/")[0], rest);
+    assert_eq!(sizes("bssplit=4k/100,8k/100")[1], [(8, 100)]);
+    assert_eq!(sizes("bsrange=4k-16k")[0], [(4, 1), (8, 1), (12, 1), (16, 1)]);
+    assert_eq!(sizes("bs=8k\nbssplit=4k/100")[0], [(4, 100)], "the last one counts");
+}
+
+#[test]
+fn sections_comments_and_globals_as_in_fio() {
+    let text = "
+; a comment
+[global]
+bs=8k   # for all
+rw=randread ; that follow
+
+[first]
+iodepth=4
+
+[global]
+rw=write
+[second]
+stonewall
+bs=16k
+[third]
+";
+    let jobs = file(text).unwrap();
+    let seen: Vec<_> = jobs.list.jobs.iter().map(|job| (job.order, job.mix, job.group)).collect();
+    let write = Mix { read: 0, write: 100, trim: 0 };
+    assert_eq!(seen[0], (Order::Random, mix(100), 0));
+    assert_eq!(seen[1..], [(Order::Sequential, write, 1), (Order::Sequential, write, 1)]);
+    assert_eq!(jobs.list.jobs[1].io_size_max(), Bytes::from_kib(16));
+    assert_eq!(jobs.list.jobs[2].io_size_max(), Bytes::from_kib(8));
+}
+
+#[test]
+fn what_is_not_followed_is_noted() {
+    let text = "[global]\nfilename=/dev/${DISK}\nrandrepeat=0\n[a]\niodepth=8\n[b]\n";
+    let notes: Vec<_> = file(text).unwrap().notes;
+    let seen: Vec<_> = notes.iter().map(|note| (note.line, note.option.as_str())).collect();
+    assert_eq!(seen, [(2, "filename"), (3, "randrepeat"), (5, "iodepth=8")]);
+    assert!(notes[2].text.contains("ioengine=io_uring"), "{}", notes[2].text);
+    let split = file("[a]\nrw=randread\nbssplit=4k/50:8k/50\n").unwrap().notes;
+    assert!(split[0].text.contains("norandommap"), "{split:?}");
+}
+
+/// What is wrong is said with file, line, option and what to do.
+#[test]
+fn what_is_not_supported_is_refused_at_its_line() {
+    for (lines, part) in [
+        ("iodpeth=4", "did you mean 'iodepth'?"),
+        ("frobnicate=1", "run the job with fio"),
+        ("verify=crc32c", "data are not verified"),
+        ("read_iolog=log", "not replayed"),
+        ("steadystate=iops:0.3%", "steady-state"),
+        ("latency_target=10ms", "rate"),
+        ("zonemode=zbd", "zones"),
+        ("include other.fio", "put that file's lines here"),
+        ("direct=0", "make it direct=1"),
+        ("buffered=1", "always direct"),
+        ("rate_process=poisson", "equal steps"),
+        ("ioengine=cpuio", "io_uring or libaio"),
+        ("rw=randread:8", "behind ':'"),
+        ("rw=sideways", "it is read, write,"),
+        ("bs=4x", "4k or 10g"),
+        ("bs=", "is needed"),
+        ("bs", "is needed"),
+        ("bs=1k,2k,3k,4k", "reads, writes and trims"),
+        ("bssplit=4k/50:8k/20", "add up to 70 percent"),
+        ("bssplit=4k/80:8k/40", "add up to 120 percent"),
+        ("bsrange=4k-10k", "multiple"),
+        ("bsrange=512-1g", "at most 1024 sizes"),
+        ("runtime=soon", "60s"),
+        ("iodepth=${NOTHING}", "NOTHING is not set"),
+        ("iodepth=${DEPTH", "'}'"),
+        ("time_based", "runtime=60s"),
+        ("ramp_time=5", "needs a runtime"),
+        ("rate=1m\nthinktime=5", "one of rate"),
+        ("rate=1m\nrw=randrw", "a job of reads and one of writes"),
+        ("random_distribution=zipf:1.2:0.5", "centre"),
+        ("random_distribution=normal", "normal:20"),
+        ("kb_base=7", "1024 or 1000"),
+        ("filename=/dev/one:/dev/two", "one more drive"),
+        ("nrfiles=2", "only the drive"),
+        ("a b=1", "is no option"),
+    ] {
+        let error = file(&format!("[job]\n{lines}\n")).expect_err(lines);
+        assert_eq!((error.file.as_str(), error.line), ("jobs.fio", 2), "{error}");
+        assert!(error.message.contains(part), "{lines}: {error}");
+    }
+    for (text, line, part) in [
+        ("", 1, "no job"),
+        ("[global]\nbs=4k\n", 1, "no job"),
+        ("bs=4k\n", 1, "in no section"),
+        ("[a]\n[\n", 2, "is no section"),
+        ("[a]\n[b]\n[a]\n", 3, "a second job"),
+        ("[a]\nfilename=one\n[b]\nfilename=two\n", 4, "line 2 names the first"),
+        ("[a]\nrwmixread=140\nrw=rw\n", 2, "0 to 100"),
+        ("[a]\nruntime=5\ntime_based\nnumber_ios=5\n", 4, "fio ignores it"),
+        ("[a]\nrw=rw\nrwmixread=70\nrwmixwrite=70\n", 4, "leave one"),
+    ] {
+        let error = file(text).expect_err(text);
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.message.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn no_option_has_two_rows() {
+    let mut names: Vec<&str> = OPTIONS.iter().flat_map(|row| row.names).copied().collect();
+    names.sort_unstable();
+    assert_eq!(names.windows(2).find(|pair| pair[0] == pair[1]), None);
+}
+
+/// The table in docs/formats.md is made from [`OPTIONS`]; the message has what it should be.
+#[test]
+fn the_table_in_the_docs_is_this_one() {
+    let docs = include_str!("../../../../docs/formats.md");
+    let table = table();
+    assert!(docs.contains(&table), "docs/formats.md should have this table:\n\n{table}");
+}
+
+fn table() -> String {
+    let rows = |wanted: fn(Treatment) -> Option<&'static str>| {
+        let mut by_text = Vec::<(&str, Vec<String>)>::new();
+        for row in OPTIONS {
+            let Some(text) = wanted(row.treatment) else { continue };
+            let names = format!("`{}`", row.names.join("`/`"));
+            match by_text.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, all)) => all.push(names),
+                None => by_text.push((text, vec![names])),
+            }
+        }
+        by_text
+    };
+    let mut table = "| options | | |\n|---|---|---|\n".to_owned();
+    let mut add = |what: &str, rows: Vec<(&str, Vec<String>)>| {
+        for (text, names) in rows {
+            table += &format!("| {} | {what} | {text} |\n", names.join(" "));
+        }
+    };
+    add(
+        "followed",
+        rows(|row| if let Treatment::Followed(text) = row { Some(text) } else { None }),
+    );
+    add("noted", rows(|row| if let Treatment::Noted(text) = row { Some(text) } else { None }));
+    add("refused", rows(|row| if let Treatment::Refused(text) = row { Some(text) } else { None }));
+    table
+}

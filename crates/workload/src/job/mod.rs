@@ -1,0 +1,266 @@
+//! Jobs: any mix of reads, writes and trims, of any sizes, at any pace.
+//!
+//! A [`Job`] says what fio's job files can say about the I/O itself, in words and units of our
+//! own; [`crate::fio`] makes them of fio's files. What a job does without being told is what fio
+//! does. [`Job::check`] judges it against a drive, [`Job::ios`] carries it out.
+
+mod check;
+mod ios;
+mod list;
+mod places;
+mod sizes;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
+
+pub use check::JobError;
+pub use ios::JobIos;
+pub use list::JobList;
+pub use sizes::{Amount, Blocks, Share, Sizes, SizesByOperation};
+
+pub(crate) use sizes::DEFAULT_BLOCK;
+
+/// One load. The defaults are fio's: 4 KiB sequential reads of the whole drive, one at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Job {
+    /// What it is called in the report; no two of a list alike.
+    pub name: String,
+    /// Which operations, in percent of the I/Os.
+    pub mix: Mix,
+    /// Whether every write is preceded by a trim of its range; only for jobs that just write.
+    pub trim_first: bool,
+    /// In order or anywhere.
+    pub order: Order,
+    /// Sizes of the I/Os.
+    pub block: Blocks,
+    /// Random places are multiples of this; by default of the operation's smallest block.
+    pub align: Option<Bytes>,
+    /// Where the span begins.
+    pub offset: Amount,
+    /// Each further copy's span begins so much later.
+    pub offset_increment: Amount,
+    /// How long the span is; to the end of the drive by default.
+    pub size: Option<Amount>,
+    /// Bytes to do in all, as the sum of all operations (percent of the span): by default once the
+    /// span.
+    pub io_size: Option<Amount>,
+    /// Ends after so many I/Os, flushes not counted, if not before.
+    pub number_ios: Option<u64>,
+    /// How often all of this is done.
+    pub loops: u32,
+    /// I/Os in flight.
+    pub queue_depth: usize,
+    /// Share of every 4 KiB block written that compresses away.
+    pub compressible_percent: u8,
+    /// Share of the 4 KiB blocks written that repeat an earlier one.
+    pub duplicate_percent: u8,
+    /// Where random I/Os fall.
+    pub distribution: Distribution,
+    /// Whether random I/Os visit every block of the span once before any twice. Only possible, and
+    /// otherwise of no effect, for uniform places and blocks of one size; see
+    /// [`Job::visits_once`].
+    pub once_each: bool,
+    /// When I/Os begin.
+    pub pace: Pacing,
+    /// Ends after this time, if not before.
+    pub runtime: Option<Nanos>,
+    /// Begins anew at the end of the span until the runtime is over.
+    pub time_based: bool,
+    /// Time before the runtime that is run and recorded, but not part of the figures.
+    pub ramp: Nanos,
+    /// A flush after every so many writes, before the I/O that follows.
+    pub flush_every: Option<u32>,
+    /// A flush when the job's I/Os end.
+    pub flush_at_end: bool,
+    /// Decides everything that is random; by default taken from the list's.
+    pub seed: Option<u64>,
+    /// Jobs of one group run at once; groups run one after the other, by number.
+    pub group: u32,
+    /// So many of the same at once, over the same span with different random numbers.
+    pub copies: u32,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            mix: Mix::only(Operation::Read),
+            trim_first: false,
+            order: Order::Sequential,
+            block: Blocks::Same(Sizes::One(DEFAULT_BLOCK)),
+            align: None,
+            offset: Amount::ZERO,
+            offset_increment: Amount::ZERO,
+            size: None,
+            io_size: None,
+            number_ios: None,
+            loops: 1,
+            queue_depth: 1,
+            compressible_percent: 0,
+            duplicate_percent: 0,
+            distribution: Distribution::Uniform,
+            once_each: true,
+            pace: Pacing::Closed,
+            runtime: None,
+            time_based: false,
+            ramp: Nanos::ZERO,
+            flush_every: None,
+            flush_at_end: false,
+            seed: None,
+            group: 0,
+            copies: 1,
+        }
+    }
+}
+
+/// The share of each operation among the I/Os, in percent; drawn anew for every I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mix {
+    /// Reads.
+    pub read: u8,
+    /// Writes.
+    pub write: u8,
+    /// Trims.
+    pub trim: u8,
+}
+
+/// Where the I/Os of a job go, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Each where the last one of its operation ended.
+    Sequential,
+    /// Anywhere in the span.
+    Random,
+}
+
+/// How random places fall. All but the uniform one have favourites, which lie scattered over the
+/// span, as fio's do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// All alike.
+    Uniform,
+    /// The k-th favourite is hit in proportion to k to the power of minus this.
+    Zipf(f64),
+    /// A share of 1 - h of the I/Os goes to a share of h of the span, and so on within it;
+    /// between 0 and 1.
+    Pareto(f64),
+    /// A bell curve with a standard deviation of so many percent of the span.
+    Normal(f64),
+}
+
+/// When a job's I/Os begin, given room in its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Pacing {
+    /// At once.
+    Closed,
+    /// After every so many I/Os the job waits for all in flight, and then rests.
+    Think {
+        /// How long.
+        rest: Nanos,
+        /// I/Os between rests.
+        every: u32,
+    },
+    /// At due times that add up to this rate; what is late begins at once and delays no other.
+    Rate(Throughput),
+    /// At due times, so many a second.
+    Iops(u64),
+}
+
+impl Mix {
+    /// Nothing but this operation.
+    ///
+    /// # Panics
+    /// For a flush, which belongs to no mix.
+    pub fn only(operation: Operation) -> Self {
+        let mut mix = Self::default();
+        match operation {
+            Operation::Read => mix.read = 100,
+            Operation::Write => mix.write = 100,
+            Operation::Trim => mix.trim = 100,
+            Operation::Flush => panic!("flushes come every so many writes"),
+        }
+        mix
+    }
+
+    /// The operations that occur.
+    pub fn operations(self) -> impl Iterator<Item = Operation> {
+        let shares = [
+            (Operation::Read, self.read),
+            (Operation::Write, self.write),
+            (Operation::Trim, self.trim),
+        ];
+        shares.into_iter().filter(|(_, share)| *share > 0).map(|(operation, _)| operation)
+    }
+}
+
+impl Job {
+    /// Whether the job changes the drive's contents.
+    pub fn writes(&self) -> bool {
+        self.mix.read < 100
+    }
+
+    /// The operations that occur, with trims before writes and flushes.
+    pub fn operations(&self) -> impl Iterator<Item = Operation> {
+        let flushes = self.flush_every.is_some() || self.flush_at_end;
+        let trims = self.trim_first.then_some(Operation::Trim);
+        self.mix.operations().chain(trims).chain(flushes.then_some(Operation::Flush))
+    }
+
+    /// When its I/Os begin.
+    pub fn pace(&self) -> Pacing {
+        self.pace
+    }
+
+    /// How long it runs at most, with the time before the figures.
+    pub fn duration(&self) -> Option<Nanos> {
+        self.runtime.map(|runtime| self.ramp + runtime)
+    }
+
+    /// The longest I/O.
+    pub(crate) fn io_size_max(&self) -> Bytes {
+        self.all_sizes().max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// The longest read or write: what a buffer must hold.
+    pub fn transfer_size_max(&self) -> Bytes {
+        let with_data = self.mix.operations().filter(|operation| *operation != Operation::Trim);
+        let shares = with_data.flat_map(|operation| self.block.of(operation).shares());
+        shares.map(|share| share.size).max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// Bytes that it will have done if nothing but their amount ends it; `None` if it is ended by
+    /// its runtime.
+    pub fn amount(&self, capacity: Bytes) -> Option<Bytes> {
+        let span = self.span(capacity).map_or(Bytes::ZERO, |span| Bytes(span.length));
+        let once = self.io_size.map_or(span, |amount| amount.of(span));
+        let bytes = once.0.saturating_mul(u64::from(self.loops));
+        (!self.time_based).then_some(Bytes(bytes))
+    }
+
+    /// Whether random I/Os visit every block of the span once before any twice.
+    pub fn visits_once(&self) -> bool {
+        self.once_each
+            && self.order == Order::Random
+            && self.distribution == Distribution::Uniform
+            && self.align.is_none()
+            && self.all_sizes().min() == self.all_sizes().max()
+    }
+
+    /// The sizes of all operations that draw a place of their own.
+    fn all_sizes(&self) -> impl Iterator<Item = Bytes> {
+        let sizes = self.mix.operations().flat_map(|operation| self.block.of(operation).shares());
+        sizes.map(|share| share.size)
+    }
+
+    fn content(&self) -> Content {
+        let Self { compressible_percent, duplicate_percent, .. } = *self;
+        Content { compressible_percent, duplicate_percent }
+    }
+}

@@ -1,0 +1,185 @@
+//! Where the next I/O goes.
+
+use rand_distr::{Distribution as _, Normal, Zipf};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use writecliff_device::Operation;
+
+use super::check::{PLACED, Span};
+use super::{Distribution, Job, Order};
+use crate::permutation::Permutation;
+use crate::random::{below, fraction, mixed};
+
+/// The way through a span, for all operations of a job.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    span: Span,
+    way: Way,
+    passes: u64,
+    seed: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Way {
+    /// Each operation has a position of its own, relative to the span's start.
+    Sequential([u64; PLACED]),
+    /// Every block of the span once, in an order that all operations share.
+    Once { order: Permutation, next: u64, block: u64 },
+    /// Drawn anew each time, by operation.
+    Drawn(Box<[Option<Drawn>; PLACED]>),
+}
+
+/// Random places of one operation: multiples of `align`, each with room for the smallest block.
+#[derive(Debug, Clone)]
+struct Drawn {
+    law: Law,
+    align: u64,
+    /// Which place is which favourite; the uniform law has none.
+    scatter: Permutation,
+}
+
+#[derive(Debug, Clone)]
+enum Law {
+    Uniform,
+    Zipf(Zipf<f64>),
+    /// The exponent of an even number between 0 and 1.
+    Pareto(f64),
+    Normal(Normal<f64>),
+}
+
+impl Places {
+    /// For a job that fits the span.
+    pub(crate) fn new(job: &Job, span: Span, seed: u64) -> Self {
+        let way = match job.order {
+            Order::Sequential => Way::Sequential([0; PLACED]),
+            Order::Random if job.visits_once() => {
+                let block = job.io_size_max().0;
+                Way::Once { order: Permutation::new(span.length / block, seed), next: 0, block }
+            }
+            Order::Random => Way::Drawn(Box::new(drawn(job, span, seed))),
+        };
+        Self { span, way, passes: 0, seed }
+    }
+
+    /// A place for an I/O of this operation, in bytes from the drive's beginning; None at the end
+    /// of the span.
+    pub(crate) fn next(
+        &mut self,
+        operation: Operation,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Option<u64> {
+        let relative = match &mut self.way {
+            Way::Sequential(positions) => {
+                let position = positions[operation as usize];
+                (position < self.span.length).then_some(position)?
+            }
+            Way::Once { order, next, block } => {
+                let index = (*next < order.count()).then_some(*next)?;
+                *next += 1;
+                order.at(index) * *block
+            }
+            Way::Drawn(drawn) => drawn[operation as usize].as_ref()?.next(random),
+        };
+        Some(self.span.start + relative)
+    }
+
+    /// Takes note of how long the I/O became.
+    pub(crate) fn taken(&mut self, operation: Operation, offset: u64, length: u64) {
+        if let Way::Sequential(positions) = &mut self.way {
+            positions[operation as usize] = offset + length - self.span.start;
+        }
+    }
+
+    /// Whether an I/O may be so long at this place. As in fio, blocks of one size may begin within
+    /// the span and end beyond it, so that a span is covered whole; never beyond the drive.
+    pub(crate) fn fits(&self, offset: u64, length: u64, is_only_size: bool) -> bool {
+        let is_sequential = matches!(self.way, Way::Sequential(_));
+        let end = match is_only_size && is_sequential {
+            true => self.span.capacity,
+            false => self.span.start + self.span.length,
+        };
+        offset + length <= end
+    }
+
+    /// Begins anew, in another order if there is one.
+    pub(crate) fn restart(&mut self) {
+        self.passes += 1;
+        match &mut self.way {
+            Way::Sequential(positions) => *positions = [0; PLACED],
+            Way::Once { order, next, .. } => {
+                *order = Permutation::new(order.count(), mixed(self.seed, self.passes));
+                *next = 0;
+            }
+            Way::Drawn(_) => {}
+        }
+    }
+
+    /// Begins anew for one operation where each has a position of its own.
+    pub(crate) fn rewind(&mut self, operation: Operation) {
+        match &mut self.way {
+            Way::Sequential(positions) => positions[operation as usize] = 0,
+            Way::Once { .. } | Way::Drawn(_) => self.restart(),
+        }
+    }
+}
+
+fn drawn(job: &Job, span: Span, seed: u64) -> [Option<Drawn>; PLACED] {
+    let mut places = [const { None }; PLACED];
+    for operation in job.mix.operations() {
+        let sizes = job.block.of(operation).shares();
+        let smallest = sizes.iter().map(|share| share.size.0).min().unwrap_or(1);
+        let align = job.align.map_or(smallest, |align| align.0);
+        let room = span.length - smallest.saturating_sub(align);
+        // All operations have the same favourites, as far as their blocks are alike.
+        let scatter = Permutation::new(room / align, seed);
+        let law = Law::new(job.distribution, scatter.count());
+        places[operation as usize] = Some(Drawn { law, align, scatter });
+    }
+    places
+}
+
+impl Law {
+    /// # Panics
+    /// If the job's distribution was not checked.
+    fn new(distribution: Distribution, count: u64) -> Self {
+        let count = count as f64;
+        match distribution {
+            Distribution::Uniform => Self::Uniform,
+            Distribution::Zipf(theta) => {
+                Self::Zipf(Zipf::new(count, theta).expect("the exponent was checked"))
+            }
+            // A number x between 0 and 1, to this power, is below h with probability 1 - h.
+            Distribution::Pareto(h) => Self::Pareto(h.ln() / (1.0 - h).ln()),
+            Distribution::Normal(percent) => {
+                let deviation = count * percent / 100.0;
+                Self::Normal(Normal::new(count / 2.0, deviation).expect("it was checked"))
+            }
+        }
+    }
+
+    /// How much of a favourite the drawn place is: the first is 0.
+    fn draw(&self, count: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let rank = match self {
+            Self::Uniform => return below(random, count),
+            Self::Zipf(zipf) => zipf.sample(random) as u64 - 1,
+            Self::Pareto(power) => (count as f64 * fraction(random).powf(*power)) as u64,
+            Self::Normal(normal) => loop {
+                let place = normal.sample(random);
+                if (0.0..count as f64).contains(&place) {
+                    break place as u64;
+                }
+            },
+        };
+        rank.min(count - 1)
+    }
+}
+
+impl Drawn {
+    fn next(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let rank = self.law.draw(self.scatter.count(), random);
+        let place = match self.law {
+            Law::Uniform => rank,
+            Law::Zipf(_) | Law::Pareto(_) | Law::Normal(_) => self.scatter.at(rank),
+        };
+        place * self.align
+    }
+}
