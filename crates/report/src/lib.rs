@@ -5,6 +5,7 @@
 //! called simulated wherever its name stands.
 
 mod figures;
+mod headline;
 mod number;
 mod page;
 mod picture;

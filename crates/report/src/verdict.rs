@@ -1,8 +1,9 @@
-//! The result in plain sentences, computed from the numbers, each with the picture that shows it.
+//! The result in five plain sentences, computed from the numbers, each with the picture that shows it.
 
 use writecliff_suite::{Outcome, Plan, consistency};
 
 use crate::Run;
+use crate::headline::headline;
 use crate::number;
 use crate::sections::consistency::tortures;
 use crate::subject::Subject;
@@ -54,7 +55,15 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
         }
         None => {}
     }
+    if main.is_none() {
+        sentences.extend(subject.runs.iter().filter_map(headline_of));
+    }
     sentences
+}
+
+fn headline_of(run: &Run) -> Option<Sentence> {
+    let (text, section) = headline(run.record.outcome.as_ref()?)?;
+    Some(Sentence { text, see: vec![(section, "pictures")] })
 }
 
 /// By spare area, the smallest first.

@@ -72,6 +72,18 @@ fn columns_of_the_heat_map_are_all_of_their_writes() {
 }
 
 #[test]
+fn the_page_of_any_test_alone_begins_with_what_it_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for test in TESTS {
+        let run = tiny(&(test.plan)().quick(), &dir.path().join(test.name));
+        let found_something = run.record.outcome.is_some();
+        let html = page(&[alone(run)], &dir.path().join("page"));
+        let said = html.split("<ul class=\"verdict\">").nth(1).unwrap().trim_start();
+        assert_eq!(said.starts_with("<li>"), found_something, "{}", test.name);
+    }
+}
+
+#[test]
 fn every_test_has_its_section_and_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let run = |test: &writecliff_suite::TestEntry| {

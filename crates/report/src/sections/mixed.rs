@@ -83,20 +83,24 @@ fn over_time(
     answers: &[Answer<'_, Outcome>],
     streams: &[Stream],
 ) -> Option<View> {
+    let start = |answer: &Answer<'_, Outcome>| {
+        let of_stream =
+            |stream| answer.run.recording.phase(&name(stream)).next().map(|s| s.start_ns);
+        streams.iter().filter_map(of_stream).min().unwrap_or(0)
+    };
     let points = |answer: &Answer<'_, Outcome>, stream: &Stream| -> Vec<(f64, f64)> {
-        let series = name(stream);
+        let (series, start) = (name(stream), start(answer));
         let samples = answer.run.recording.phase(&series);
         let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
-        let point = |s: &Sample| ((s.start_ns / 1_000_000_000) as f64, s.iops().get());
-        whole.map(point).collect()
+        let second = |s: &Sample| (s.start_ns.saturating_sub(start) / 1_000_000_000) as f64;
+        whole.map(|sample| (second(sample), sample.iops().get())).collect()
     };
     let all = || {
         answers.iter().flat_map(|answer| streams.iter().flat_map(|stream| points(answer, stream)))
     };
-    let start = all().map(|point| point.0).fold(f64::INFINITY, f64::min);
     let end = all().map(|point| point.0 + 1.0).fold(0.0, f64::max);
     all().next()?;
-    let x = Axis::span("seconds of the test", start, end);
+    let x = Axis::span("seconds of the jobs", 0.0, end);
     let y = Axis::linear("IOPS", all().map(|point| point.1).fold(0.0, f64::max));
     let (id, title) = ("mixed-jobs", "The jobs over time");
     let panel = |answer: &Answer<'_, Outcome>| {

@@ -52,9 +52,11 @@ fn view(
     reading: Reading,
 ) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>, phase: &str| -> Vec<(f64, f64)> {
+        let begin = answer.run.recording.phase(IDLE).next().map_or(0, |sample| sample.start_ns);
+        let second = |s: &Sample| (s.start_ns.saturating_sub(begin) / 1_000_000_000) as f64;
         let samples = answer.run.recording.phase(phase);
         let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
-        whole.filter_map(|s| Some(((s.start_ns / 1_000_000_000) as f64, reading(s)?))).collect()
+        whole.filter_map(|sample| Some((second(sample), reading(sample)?))).collect()
     };
     let of_answer = |answer| PHASES.iter().flat_map(move |(phase, _, _)| points(answer, phase));
     let all = || answers.iter().flat_map(of_answer);
