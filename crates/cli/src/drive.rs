@@ -70,13 +70,17 @@ impl DriveName {
         matches!(self, Self::Simulated(_))
     }
 
-    /// Consent to lose the drive's data: as passed, or as typed at a prompt. A simulated drive has
-    /// none to lose.
-    pub(crate) fn consent(&self, passed: Option<&str>) -> Result<DestroyData, CliError> {
-        match (self, passed) {
-            (Self::Simulated(_), _) => Ok(DestroyData::named("")),
-            (Self::Real(_), Some(name)) => Ok(DestroyData::named(name)),
-            (Self::Real(path), None) => ask_for_consent(named(path)?),
+    /// Consent to lose the drive's data: as passed, or as typed at a prompt. Where nothing is
+    /// written, and on a simulated drive, there is none to lose.
+    pub(crate) fn consent(
+        &self,
+        writes: bool,
+        passed: Option<&str>,
+    ) -> Result<DestroyData, CliError> {
+        match (self, writes, passed) {
+            (Self::Simulated(_), _, _) | (_, false, _) => Ok(DestroyData::named("")),
+            (Self::Real(_), true, Some(name)) => Ok(DestroyData::named(name)),
+            (Self::Real(path), true, None) => ask_for_consent(named(path)?),
         }
     }
 

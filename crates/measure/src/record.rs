@@ -152,7 +152,9 @@ fn record_supply(
             break;
         }
     }
-    let stopped = device.now().min(end);
+    // What completed in the very moment that a second began has that moment for a sample.
+    let at_least = second.start + Nanos(u64::from(recorder.is_open()));
+    let stopped = device.now().min(end).max(at_least);
     if stopped > second.start {
         close(Second { end: stopped, ..second }, end, device, recorder, watch)?;
     }

@@ -104,6 +104,11 @@ impl Recorder {
         }
     }
 
+    /// Whether anything was counted in the open second.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.latencies.count() + lane.counts.failed > 0)
+    }
+
     /// Why the last failed I/O of the open second failed.
     pub(crate) fn last_errno(&self) -> Option<i32> {
         self.lanes.iter().find_map(|lane| lane.counts.last_errno)

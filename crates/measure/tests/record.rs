@@ -138,6 +138,23 @@ fn every_second_is_a_sample_and_a_pause_is_seconds_of_nothing() {
 }
 
 #[test]
+fn a_load_that_ends_on_the_edge_of_a_second_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for (index, count) in [100u64, 200].into_iter().enumerate() {
+        let path = dir.path().join(index.to_string());
+        let mut recorder = recorder(&path, false);
+        let ios = writes().take(count as usize);
+        let load = Load { ios, queue_depth: 4, duration: None };
+        record(&mut Scripted::new(0..0, Status::Done), load, &mut recorder, &mut go_on).unwrap();
+        recorder.finish().close(&serde_json::json!({})).unwrap();
+        let samples = samples(&path);
+        assert_eq!(samples.iter().map(|sample| sample.writes).sum::<u64>(), count);
+        let last = samples.last().unwrap();
+        assert_eq!((last.writes, last.span_ns), (1, 1), "the last I/O has a moment of its own");
+    }
+}
+
+#[test]
 fn a_load_that_ends_leaves_a_shorter_last_sample() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");

@@ -40,8 +40,9 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
         Some(_) => review.remaining(&path, &info)?,
         None => review.tests.clone(),
     };
+    let writes = remaining.iter().any(|test| test.plan.writes());
     announce(&remaining, &review, &info);
-    let consent = drive.consent(common.destroy_data_on.as_deref())?;
+    let consent = drive.consent(writes, common.destroy_data_on.as_deref())?;
     if let Some(first) = remaining.first() {
         // The guard and the consent come before the first trace of a review.
         drop(drive.open(&first.plan, &consent)?);

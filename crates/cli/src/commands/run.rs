@@ -24,7 +24,7 @@ pub(crate) fn run(
     let plan = plan(test, options)?;
     let common = &options.common;
     plan.check(&drive.info()?).map_err(writecliff_suite::RunError::from)?;
-    let consent = drive.consent(common.destroy_data_on.as_deref())?;
+    let consent = drive.consent(plan.writes(), common.destroy_data_on.as_deref())?;
     let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
     let interrupt = Interrupt::catch()?;
 
