@@ -68,7 +68,7 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
         all.push(json!({
             "type": "scatter", "mode": "markers", "name": "0", "x": x, "y": y,
             "marker": { "size": 8, "symbol": "triangle-down-open", "color": ORANGE },
-            "hovertemplate": "%{x}: nothing completed<extra></extra>", "showlegend": false,
+            "hovertemplate": "%{x}: 0<extra></extra>", "showlegend": false,
         }));
     }
     all

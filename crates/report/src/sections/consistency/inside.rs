@@ -2,7 +2,7 @@
 
 use super::seconds::{TIME, marks};
 use super::series::{Ranges, Series, view};
-use crate::picture::{Axis, GREEN, PURPLE, Picture, Points};
+use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, short};
 use crate::section::View;
 use writecliff_measure::Sample;
 
@@ -16,7 +16,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         "free-blocks",
         "Free blocks",
         "Blocks erased and ready to be written, in the unit that the drive allocates. The cliff \
-         is where they run out.",
+         is where they run out. Logarithmic.",
     );
     let amplification = view(series, amplification, |one, id, title| {
         let axis = Axis::ratio("NAND writes per host write", ranges.amplification);
@@ -24,7 +24,8 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         picture(one, ranges, (id, title), axis, (PURPLE, points))
     });
     let free_blocks = view(series, free_blocks, |one, id, title| {
-        let axis = Axis::linear("free blocks", ranges.free_blocks);
+        let has_zero = ranges.has_no_free_block;
+        let axis = Axis::decades("free blocks", ranges.free_blocks, has_zero, short);
         let points = one.points(|sample| Some(sample.free_blocks? as f64));
         picture(one, ranges, (id, title), axis, (GREEN, points))
     });

@@ -156,14 +156,17 @@ pub(super) struct Ranges {
     pub(super) latency: (f64, f64),
     /// Highest write amplification.
     pub(super) amplification: f64,
-    /// Most blocks free.
-    pub(super) free_blocks: f64,
+    /// Fewest and most blocks free; the fewest is not zero.
+    pub(super) free_blocks: (f64, f64),
+    /// Whether there was ever none.
+    pub(super) has_no_free_block: bool,
 }
 
 impl Ranges {
     pub(super) fn of(series: &[Series<'_>]) -> Self {
         let all = || series.iter().flat_map(Series::seconds);
         let iops = || all().map(|sample| sample.iops().get());
+        let free_blocks = || all().filter_map(|sample| Some(sample.free_blocks? as f64));
         let lowest = iops().filter(|iops| *iops > 0.0).fold(100.0, f64::min);
         let steady_from = steady_from(series);
         let steady = all().filter(|sample| f64::from(sample.second) >= steady_from);
@@ -178,7 +181,11 @@ impl Ranges {
             has_dead: iops().any(|iops| iops == 0.0),
             latency: (shortest as f64, longest as f64),
             amplification: all().filter_map(Sample::write_amplification).fold(8.0, f64::max),
-            free_blocks: all().filter_map(|s| s.free_blocks).max().unwrap_or(0) as f64,
+            free_blocks: (
+                free_blocks().filter(|blocks| *blocks > 0.0).fold(10.0, f64::min),
+                free_blocks().fold(100.0, f64::max),
+            ),
+            has_no_free_block: free_blocks().any(|blocks| blocks == 0.0),
         }
     }
 }
