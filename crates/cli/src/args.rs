@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use writecliff_device::Nanos;
+use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::TESTS;
 
 use crate::commands::meter::signed_seconds;
@@ -103,6 +103,9 @@ pub(crate) struct ReviewOptions {
     /// The settings of the spare-area test, in percent of the LBAs
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) spare: Vec<f64>,
+    /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
           conflicts_with_all = ["drive", "tests", "with", "spare", "out", "seed", "quick", "every_io"])]

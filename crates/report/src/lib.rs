@@ -19,4 +19,4 @@ mod verdict;
 pub use page::{ReportError, write_page};
 pub use run::Run;
 pub use subject::Subject;
-pub use summary::summary;
+pub use summary::{summary, verdict as verdict_text};

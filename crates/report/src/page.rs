@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use plotly::Plot;
 use serde_json::{Value, json};
-use writecliff_suite::{TESTS, doubts_across};
+use writecliff_suite::TESTS;
 
 use crate::picture::{csv, figure, svg};
 use crate::section::{Panel, Place, Section, Table};
@@ -200,32 +200,8 @@ fn subject_part(subjects: &Subjects<'_>, index: usize) -> SubjectPart {
     SubjectPart {
         name: subjects.name(index).to_owned(),
         simulated: subject.is_simulated(),
-        warnings: warnings(subject),
+        warnings: subject.doubts(),
         verdict: sentences(subject),
         runs: subject.runs.iter().map(run_part).collect(),
     }
-}
-
-/// Every doubt once, with the tests that it is about if there are several.
-fn warnings(subject: &Subject) -> Vec<String> {
-    let records: Vec<_> = subject.runs.iter().map(|run| &run.record).collect();
-    let across = doubts_across(&records);
-    let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
-    for (index, run) in subject.runs.iter().enumerate() {
-        let incomplete = (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-        let of_run = run.record.warnings.iter().map(ToString::to_string);
-        let across =
-            across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
-        for doubt in incomplete.into_iter().chain(of_run).chain(across) {
-            match doubts.iter_mut().find(|(said, _)| *said == doubt) {
-                Some((_, tests)) => tests.push(run.name()),
-                None => doubts.push((doubt, vec![run.name()])),
-            }
-        }
-    }
-    let in_words = |(doubt, tests): (String, Vec<String>)| match subject.runs.len() {
-        1 => doubt,
-        _ => format!("{}: {doubt}", tests.join("; ")),
-    };
-    doubts.into_iter().map(in_words).collect()
 }

@@ -36,6 +36,12 @@ impl Run {
         Ok(Self { path: path.to_owned(), record, recording })
     }
 
+    /// Where its test stands in the table of tests.
+    pub(crate) fn test_index(&self) -> usize {
+        let name = self.record.plan.name();
+        TESTS.iter().position(|test| test.name == name).unwrap_or(TESTS.len())
+    }
+
     pub(crate) fn is_simulated(&self) -> bool {
         self.record.drive.kind == DeviceKind::Simulated
     }

@@ -5,12 +5,14 @@ use std::path::Path;
 use writecliff_device::DeviceInfo;
 use writecliff_measure::RunDirectoryError;
 
+use writecliff_suite::doubts_across;
+
 use crate::Run;
 
 /// A drive and everything that was run on it; at least one run.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// In the order in which they were begun.
+    /// In the order of the table of tests, then by directory.
     pub runs: Vec<Run>,
 }
 
@@ -33,7 +35,7 @@ impl Subject {
             parts.push(path.to_owned());
         }
         let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
-        runs.sort_by(|a, b| (&a.record.started, &a.path).cmp(&(&b.record.started, &b.path)));
+        runs.sort_by(|a, b| (a.test_index(), &a.path).cmp(&(b.test_index(), &b.path)));
         Ok(Self { runs })
     }
 
@@ -72,6 +74,31 @@ impl Subject {
 
     pub(crate) fn is_simulated(&self) -> bool {
         self.runs[0].is_simulated()
+    }
+
+    /// Every doubt once, with the tests that it is about if there are several.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let records: Vec<_> = self.runs.iter().map(|run| &run.record).collect();
+        let across = doubts_across(&records);
+        let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
+        for (index, run) in self.runs.iter().enumerate() {
+            let incomplete =
+                (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
+            let of_run = run.record.warnings.iter().map(ToString::to_string);
+            let across =
+                across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
+            for doubt in incomplete.into_iter().chain(of_run).chain(across) {
+                match doubts.iter_mut().find(|(said, _)| *said == doubt) {
+                    Some((_, tests)) => tests.push(run.name()),
+                    None => doubts.push((doubt, vec![run.name()])),
+                }
+            }
+        }
+        let in_words = |(doubt, tests): (String, Vec<String>)| match self.runs.len() {
+            1 => doubt,
+            _ => format!("{}: {doubt}", tests.join("; ")),
+        };
+        doubts.into_iter().map(in_words).collect()
     }
 }
 

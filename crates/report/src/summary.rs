@@ -1,9 +1,11 @@
 //! The result in a terminal: read in ten seconds.
 
 use crate::Run;
+use crate::headline::headline;
 use crate::section::Table;
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
+use crate::verdict::sentences;
 
 const LINE: usize = 80;
 
@@ -27,6 +29,33 @@ pub fn summary(subjects: &[Subject]) -> String {
             text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
         text += &table_text(table);
+    }
+    text
+}
+
+/// A review in a terminal: doubts, the verdict, and a sentence for each test beside it. Plain text;
+/// the figures are on the page.
+///
+/// # Panics
+/// If there are no subjects, or one without runs.
+pub fn verdict(subjects: &[Subject]) -> String {
+    let subjects = Subjects::new(subjects);
+    let mut text = String::new();
+    for (index, subject) in subjects.all.iter().enumerate() {
+        let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
+        let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
+        let of = subject.runs.len();
+        text +=
+            &format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index));
+        for doubt in subject.doubts() {
+            text += &wrapped("  ! ", &doubt);
+        }
+        text.push('\n');
+        let beside = subject.runs.iter().filter_map(|run| headline(run.record.outcome.as_ref()?));
+        let sentences = sentences(subject).into_iter().map(|sentence| sentence.text);
+        for sentence in sentences.chain(beside.map(|(text, _)| text)) {
+            text += &wrapped("  ", &sentence);
+        }
     }
     text
 }

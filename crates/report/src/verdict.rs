@@ -133,7 +133,7 @@ fn steadiness(main: &Writes<'_>) -> Sentence {
 
 /// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
 fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Option<Sentence> {
-    let spare = main.zip(more.last()).map(|(main, best)| spare_area(main, best));
+    let spare = main.zip(published(more)).map(|(main, other)| spare_area(main, other));
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
         _ => None,
@@ -150,17 +150,23 @@ fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> 
     }
 }
 
+/// The setting that is nearest to the 25 % of the published reviews.
+fn published<'a, 'b>(more: &'b [Writes<'a>]) -> Option<&'b Writes<'a>> {
+    let distance = |writes: &Writes<'_>| (writes.spare_percent - 25.0).abs();
+    more.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
 /// As a part of a sentence, as [`trim`].
-fn spare_area(main: &Writes<'_>, best: &Writes<'_>) -> Sentence {
-    let mean = best.outcome.steady_iops.mean;
+fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
+    let mean = other.outcome.steady_iops.mean;
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     let text = format!(
         "Leaving {} % of it unused gives {} once full, {} times as many, with a worst second of {} \
          of the average",
-        best.spare_percent,
+        other.spare_percent,
         number::iops(mean),
         number::times(times),
-        number::percent(best.outcome.floor_to_mean),
+        number::percent(other.outcome.floor_to_mean),
     );
     Sentence { text, see: vec![("spare-area", "spare area")] }
 }

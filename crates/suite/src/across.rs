@@ -11,9 +11,8 @@ pub fn doubts_across(records: &[&RunRecord]) -> Vec<(usize, Warning)> {
         return Vec::new();
     };
     let within = records.iter().enumerate().filter_map(|(index, record)| {
-        let at_a_time = written_at_a_time(&record.plan).filter(|bytes| *bytes <= buffer)?;
-        let test = format!("{} ({at_a_time} at a time)", record.plan.name());
-        Some((index, Warning::WithinBuffer { test, buffer }))
+        let written = written_at_a_time(&record.plan).filter(|bytes| *bytes <= buffer)?;
+        Some((index, Warning::WithinBuffer { part: None, written, buffer }))
     });
     within.collect()
 }

@@ -295,7 +295,11 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
             && corner.operation == Operation::Write
             && written <= part.bytes.0
         {
-            warnings.push(Warning::WithinBuffer { test: phase.clone(), buffer: part.bytes });
+            warnings.push(Warning::WithinBuffer {
+                part: Some(phase.clone()),
+                written: Bytes(written),
+                buffer: part.bytes,
+            });
         }
         let latency = LatencyFigures::of(recording, &phase, 0..u32::MAX);
         corners.push(CornerFigures { corner, rate, latency });

@@ -139,13 +139,16 @@ pub enum Warning {
     },
     /// What was written fits into the drive's fast buffer.
     #[error(
-        "What {test} wrote at a time fits into the drive's fast buffer of about {buffer}: the \
-         figures are the buffer's, and a longer write would be slower."
+        "{}{written} were written at a time, which fits into the drive's fast buffer of about \
+         {buffer}. The figures are the buffer's; a longer write would be slower.",
+        part.as_ref().map_or_else(String::new, |part| format!("{part}: "))
     )]
     WithinBuffer {
-        /// The test.
-        test: String,
-        /// The buffer, as a sequential fill showed it.
+        /// The part of the test, if it is not all of it.
+        part: Option<String>,
+        /// What it wrote at a time.
+        written: Bytes,
+        /// The buffer, as a sequential write showed it.
         buffer: Bytes,
     },
     /// TRIM is not to be had.

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use writecliff_device::{Nanos, ParseUnitError};
 use writecliff_measure::{Adapter, MeterOptions};
-use writecliff_suite::add_meter;
+use writecliff_suite::{Review, add_meter};
 
 use super::print;
 use super::report::report;
@@ -26,7 +26,11 @@ pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
         "{with_power} of {samples} samples have their power from {}\n\n",
         log.display()
     ))?;
-    report(std::slice::from_ref(run), None)
+    report(std::slice::from_ref(run), None)?;
+    match run.parent().filter(|parent| Review::is_at(parent)) {
+        Some(review) => report(&[review.to_owned()], None),
+        None => Ok(()),
+    }
 }
 
 /// `2.5s`, `-300ms`: a time that may be negative, in seconds.

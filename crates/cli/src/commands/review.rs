@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use writecliff_device::{DeviceInfo, Nanos};
-use writecliff_report::{Subject, summary, write_page};
+use writecliff_device::{Bytes, DeviceInfo, Nanos};
+use writecliff_report::{Subject, verdict_text, write_page};
 use writecliff_suite::{Estimate, Overrides, Review, ReviewTest, RunError, TESTS};
 use writecliff_uring::DestroyData;
 
@@ -41,7 +41,7 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
         None => review.tests.clone(),
     };
     let writes = remaining.iter().any(|test| test.plan.writes());
-    announce(&remaining, &review, &info);
+    announce(&remaining, &review, &info, options.rated_writes);
     let consent = drive.consent(writes, common.destroy_data_on.as_deref())?;
     if let Some(first) = remaining.first() {
         // The guard and the consent come before the first trace of a review.
@@ -52,7 +52,9 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
     }
     let interrupt = Interrupt::catch()?;
     run_all(&remaining, &review, &drive, &consent, &path, &interrupt)?;
-    report(&path, common.json)?;
+    if review.tests.iter().any(|test| path.join(&test.directory).exists()) {
+        report(&path, common.json)?;
+    }
     if interrupt.is_raised() { Err(CliError::ReviewInterrupted { path }) } else { Ok(()) }
 }
 
@@ -72,7 +74,12 @@ fn begin(drive: &DriveName, options: &ReviewOptions) -> Result<Review, CliError>
 }
 
 /// Says what is about to happen, before anything does.
-fn announce(remaining: &[ReviewTest], review: &Review, drive: &DeviceInfo) {
+fn announce(
+    remaining: &[ReviewTest],
+    review: &Review,
+    drive: &DeviceInfo,
+    rated_writes: Option<Bytes>,
+) {
     let Estimate { time, written } = Review::estimate(remaining, drive);
     let kept = review.tests.len() - remaining.len();
     let kept = if kept > 0 { format!(" ({kept} are finished and kept)") } else { String::new() };
@@ -83,7 +90,7 @@ fn announce(remaining: &[ReviewTest], review: &Review, drive: &DeviceInfo) {
         human(time),
         written
     );
-    if let Some(rated) = drive.specification.rated_writes {
+    if let Some(rated) = rated_writes.or(drive.specification.rated_writes) {
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
     }
@@ -140,7 +147,7 @@ fn report(path: &Path, json: bool) -> Result<(), CliError> {
         let records: Vec<_> = subjects[0].runs.iter().map(|run| &run.record).collect();
         return print(&format!("{}\n", serde_json::to_string_pretty(&records).unwrap_or_default()));
     }
-    print(&format!("{}\nReport: {}\n", summary(&subjects), page.display()))
+    print(&format!("{}\nReport: {}\n", verdict_text(&subjects), page.display()))
 }
 
 /// `90 s`, `45 min`, `7.5 h`.
