@@ -4,13 +4,14 @@ use std::path::Path;
 
 use writecliff_device::DeviceInfo;
 use writecliff_measure::RunDirectoryError;
+use writecliff_suite::TESTS;
 
 use crate::Run;
 
 /// A drive and everything that was run on it; at least one run.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// In the order in which they were begun.
+    /// Those of a review in the order of the tests.
     pub runs: Vec<Run>,
 }
 
@@ -33,7 +34,9 @@ impl Subject {
             parts.push(path.to_owned());
         }
         let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
-        runs.sort_by(|a, b| (&a.record.started, &a.path).cmp(&(&b.record.started, &b.path)));
+        // In an order that interrupting and resuming does not change.
+        let place = |run: &Run| TESTS.iter().position(|test| test.name == run.record.plan.name());
+        runs.sort_by(|a, b| (place(a), &a.path).cmp(&(place(b), &b.path)));
         Ok(Self { runs })
     }
 
