@@ -4,7 +4,6 @@ use std::path::Path;
 
 use writecliff_device::DeviceInfo;
 use writecliff_measure::RunDirectoryError;
-
 use writecliff_suite::doubts_across;
 
 use crate::Run;
@@ -35,6 +34,7 @@ impl Subject {
             parts.push(path.to_owned());
         }
         let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
+        // In an order that interrupting and resuming does not change.
         runs.sort_by(|a, b| (a.test_index(), &a.path).cmp(&(b.test_index(), &b.path)));
         Ok(Self { runs })
     }
