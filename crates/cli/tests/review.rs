@@ -198,7 +198,8 @@ struct Loop {
 
 impl Loop {
     fn of(length: u64) -> Option<Self> {
-        let file = Path::new("/dev/shm").join(format!("writecliff-{}.img", std::process::id()));
+        let file =
+            Path::new("/dev/shm").join(format!("writecliff-{}-{length}.img", std::process::id()));
         std::fs::File::create(&file).and_then(|made| made.set_len(length)).ok()?;
         let arguments = ["--find", "--show", "--direct-io=on"];
         let output = Command::new("losetup").args(arguments).arg(&file).output().ok()?;
@@ -243,4 +244,55 @@ fn a_real_block_device_is_reviewed_unattended() {
         assert_eq!(record.outcome.is_some(), test.name != "power", "{}", test.name);
     }
     assert!(dir.path().join("review/report/index.html").exists());
+}
+
+/// What fio says that it did, and what our run of the same file on the same device recorded.
+#[test]
+fn a_job_file_does_on_a_loop_device_what_fio_does_with_it() {
+    let installed = Command::new("fio").arg("--version").output().is_ok();
+    let Some(drive) = installed.then(|| Loop::of(64 << 20)).flatten() else {
+        println!("SKIPPED: comparing with fio needs fio, root and loop devices");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = "ioengine=libaio\ndirect=1\nsize=32m\n\
+                [writes]\nrw=randwrite\nbs=4k\niodepth=16\n\
+                [reads]\nstonewall\nrw=read\nbs=64k\noffset=16m\nsize=8m\n\
+                [mix]\nstonewall\nrw=randrw\nrwmixread=50\nbs=8k\niodepth=8\n\
+                [pair]\nstonewall\nrw=write\nbs=128k\nnumjobs=2\nio_size=4m\n\
+                [trims]\nstonewall\nrw=trim\nbs=1m\nsize=16m\n";
+    let text = format!("[global]\nfilename={}\n{jobs}", drive.device);
+    std::fs::write(dir.path().join("jobs.fio"), text).unwrap();
+
+    let mut command = Command::new("fio");
+    let fio = command.args(["--output-format=json", "jobs.fio"]).current_dir(dir.path());
+    let fio = fio.output().unwrap();
+    assert!(fio.status.success(), "{}", text_of(&fio));
+    let fio: serde_json::Value = serde_json::from_slice(&fio.stdout).unwrap();
+    let arguments = ["run", "mixed", &drive.device, "--plan", "jobs.fio", "--out", "run", "--json"];
+    let ours =
+        writecliff(dir.path(), &[&arguments[..], &["--destroy-data-on", &drive.device]].concat());
+    assert_eq!(ours.status.code(), Some(0), "{}", text_of(&ours));
+    let ours: serde_json::Value = serde_json::from_slice(&ours.stdout).unwrap();
+
+    let theirs = fio["jobs"].as_array().unwrap();
+    let ours = ours["outcome"]["jobs"].as_array().unwrap();
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let name = &theirs["jobname"];
+        let mut totals = (0, 0);
+        for (own, its) in [("reads", "read"), ("writes", "write"), ("trims", "trim")] {
+            let ios = |figures: &serde_json::Value, key: &str| figures[key].as_u64().unwrap_or(0);
+            let (a, b) = (ios(&ours[own], "ios"), ios(&theirs[its], "total_ios"));
+            totals = (totals.0 + a, totals.1 + b);
+            // Five standard deviations of a fair coin thrown 4096 times are 160.
+            let slack = if name == "mix" { 160 } else { 0 };
+            assert!(a.abs_diff(b) <= slack, "{name}: {a} {own}, and fio {b}");
+        }
+        assert!(totals.0 > 0 && totals.0 == totals.1, "{name}: {totals:?}");
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stderr) + &text(&output.stdout)
 }

@@ -73,7 +73,12 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit == Unit::Calls {
-            return write!(f, "{:.1} ns/call", 1e9 / self.per_second);
+            let seconds = 1.0 / self.per_second;
+            return match seconds {
+                1.0.. => write!(f, "{seconds:.1} s/call"),
+                1e-3.. => write!(f, "{:.1} ms/call", seconds * 1e3),
+                _ => write!(f, "{:.1} ns/call", seconds * 1e9),
+            };
         }
         let reached = |(_, scale): &&(&str, f64)| self.per_second >= *scale;
         let (prefix, scale) = PREFIXES.iter().rev().find(reached).unwrap_or(&PREFIXES[0]);

@@ -1,0 +1,38 @@
+//! How long a whole review of a simulated drive takes: wall clock, on all processors, report
+//! included. Steady state by SNIA's rules is another bench: it is no part of a usual review.
+
+use std::process::{Command, Stdio};
+
+use divan::Bencher;
+
+fn main() {
+    divan::main();
+}
+
+/// Runs the program into a directory that is gone afterwards.
+fn writecliff(arguments: &[&str]) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let status = Command::new(env!("CARGO_BIN_EXE_writecliff"))
+        .args(arguments)
+        .arg("--out")
+        .arg(directory.path().join("out"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{arguments:?}");
+}
+
+#[divan::bench(
+    args = ["sim:samsung-840-evo-250gb", "sim:samsung-840-evo-1tb"],
+    sample_count = 1,
+    sample_size = 1
+)]
+fn whole_review(bencher: Bencher<'_, '_>, drive: &str) {
+    bencher.bench_local(|| writecliff(&["review", drive]));
+}
+
+#[divan::bench(args = ["sim:samsung-840-evo-250gb"], sample_count = 1, sample_size = 1)]
+fn steady_state(bencher: Bencher<'_, '_>, drive: &str) {
+    bencher.bench_local(|| writecliff(&["run", "steady-state", drive]));
+}
