@@ -201,7 +201,7 @@ many                fastest       │ slowest       │ median        │ mean  
 ";
         let expected = [
             "many::plain = 125.5 ns/call",
-            "many::slow = 300100000.0 ns/call",
+            "many::slow = 300.1 ms/call",
             "many::group::many_threads::a b::t=2 = 196.70 MB/s",
             "many::group::many_threads::c│d::t=1 = 305.60 MB/s",
             "many::group::vector::u64 = 66.8 ns/call",
