@@ -44,6 +44,10 @@ fn of_corners(outcome: &corners::Outcome) -> String {
 fn of_incompressible(outcome: &incompressible::Outcome) -> Option<String> {
     let (first, last) = (outcome.steps.first()?, outcome.steps.last()?);
     let rate = number::megabytes_per_second;
+    if (last.write / first.write - 1.0).abs() < 0.02 {
+        let rate = rate(first.write);
+        return Some(format!("Compressible data make no difference: it writes {rate} of any."));
+    }
     Some(format!(
         "It writes {} of data that are {} % compressible, and {} at {} %.",
         rate(first.write),

@@ -37,6 +37,10 @@ pub(crate) fn latency(nanos: u64) -> String {
 
 /// `66 %`.
 pub(crate) fn percent(share: f64) -> String {
+    // Little is not nothing.
+    if share > 0.0 && share < 0.005 {
+        return "under 1 %".to_owned();
+    }
     let percent = (share * 100.0).round();
     // There is no negative zero for a person.
     format!("{:.0} %", if percent == 0.0 { 0.0 } else { percent })
@@ -82,7 +86,7 @@ mod tests {
         assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");
         assert_eq!(megabytes_per_second(9.876), "9.88 MB/s");
         assert_eq!(latency(32_385_000), "32.4 ms");
-        assert_eq!(percent(0.659), "66 %");
+        assert_eq!([0.659, 0.001, 0.0].map(percent), ["66 %", "under 1 %", "0 %"]);
         assert_eq!((seconds(2000.0), seconds(0.5)), ("2,000 s".to_owned(), "0.50 s".to_owned()));
     }
 }

@@ -42,6 +42,9 @@ pub fn verdict(subjects: &[Subject]) -> String {
     let subjects = Subjects::new(subjects);
     let mut text = String::new();
     for (index, subject) in subjects.all.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
         let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
         let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
         let of = subject.runs.len();

@@ -21,7 +21,7 @@ const STEADINESS: [(f64, &str); 5] = [
     (0.9, "very steady"),
     (0.75, "steady"),
     (0.5, "uneven"),
-    (0.2, "erratic"),
+    (0.02, "erratic"),
     (0.0, "it all but stops at times"),
 ];
 

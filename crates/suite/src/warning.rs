@@ -167,8 +167,8 @@ pub enum Warning {
     },
     /// Nothing told what the drive draws.
     #[error(
-        "Neither the drive nor a meter told what power it draws. `writecliff meter RUN METER.csv` \
-         adds a meter's log to this run."
+        "Nothing told what power the drive draws: a simulated drive does if its profile has \
+         [power]; to a real one's run `writecliff meter RUN METER.csv` adds a meter's log."
     )]
     NoPower,
     /// The first jobs read a drive that holds nothing.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use writecliff_report::{Subject, summary, write_page};
+use writecliff_report::{Subject, summary, verdict_text, write_page};
 
 use super::print;
 use crate::error::CliError;
@@ -15,5 +15,10 @@ pub(crate) fn report(paths: &[PathBuf], out: Option<&Path>) -> Result<(), CliErr
         (None, _) => PathBuf::from("report"),
     };
     let page = write_page(&subjects, &out)?;
-    print(&format!("{}\nReport: {}\n", summary(&subjects), page.display()))
+    // All figures of a single test each; of reviews, what they come to.
+    let text = match subjects.iter().all(|subject| subject.runs.len() == 1) {
+        true => summary(&subjects),
+        false => verdict_text(&subjects),
+    };
+    print(&format!("{text}\nReport: {}\n", page.display()))
 }
