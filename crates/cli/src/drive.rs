@@ -8,7 +8,7 @@ use std::str::FromStr;
 use writecliff_device::{Bytes, Device, DeviceInfo};
 use writecliff_sim::Profile;
 use writecliff_suite::Plan;
-use writecliff_uring::{Access, DestroyData, Options};
+use writecliff_uring::{Access, DestroyData, Options, QUEUE_DEPTH_MAX};
 
 use crate::error::CliError;
 
@@ -56,12 +56,12 @@ impl DriveName {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
             Self::Real(path) => {
-                // What the engine takes at most: a plan is not refused for a queue it could have.
-                let options =
-                    Options { queue_depth: 4096, io_size_max: Bytes::from_kib(4), seed: 1 };
+                let options = Options { queue_depth: 1, io_size_max: Bytes::from_kib(4), seed: 1 };
                 let device = writecliff_uring::open(named(path)?, &Access::ReadOnly, &options)?;
-                // Whether it takes TRIM only shows when it is open for writing; the run looks again.
-                Ok(DeviceInfo { trim: true, ..device.info().clone() })
+                // Whether it takes TRIM only shows when it is open for writing, and the queue is as
+                // deep as it is opened for: the run looks again.
+                let info = device.info().clone();
+                Ok(DeviceInfo { trim: true, queue_depth_max: QUEUE_DEPTH_MAX, ..info })
             }
         }
     }

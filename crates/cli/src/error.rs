@@ -90,7 +90,10 @@ impl CliError {
                 ReviewError::UnknownTest { .. }
                 | ReviewError::Plan(_)
                 | ReviewError::NotEmpty { .. }
-                | ReviewError::OtherDrive { .. },
+                | ReviewError::OtherDrive { .. }
+                | ReviewError::OtherPlan { .. }
+                | ReviewError::Directory { .. }
+                | ReviewError::NotOurs { .. },
             )
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }

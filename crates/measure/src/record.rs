@@ -139,14 +139,14 @@ fn record_supply(
         for completion in &done {
             supply.completed(completion);
             while completion.completed >= second.end && second.end < end {
-                second = close(second, end, device, recorder, watch)?;
+                second = close(second, end, device, recorder, &supply, watch)?;
             }
             if completion.completed < end {
                 recorder.observe(completion);
             }
         }
         while device.now() >= second.end && second.end < end {
-            second = close(second, end, device, recorder, watch)?;
+            second = close(second, end, device, recorder, &supply, watch)?;
         }
         if device.now() >= end {
             break;
@@ -156,7 +156,7 @@ fn record_supply(
     let at_least = second.start + Nanos(u64::from(recorder.is_open()));
     let stopped = device.now().min(end).max(at_least);
     if stopped > second.start {
-        close(Second { end: stopped, ..second }, end, device, recorder, watch)?;
+        close(Second { end: stopped, ..second }, end, device, recorder, &supply, watch)?;
     }
     Ok(drain(device, supply.in_flight())?)
 }
@@ -175,10 +175,12 @@ fn close(
     end: DeviceTime,
     device: &mut dyn Device,
     recorder: &mut Recorder,
+    supply: &impl Supply,
     watch: Watch<'_>,
 ) -> Result<Second, RecordError> {
     let telemetry = device.telemetry();
     let errno = recorder.last_errno();
+    recorder.end_series(|label| supply.is_over(label));
     let samples = recorder.end_second(second.index, second.start, second.end, telemetry)?;
     let is_whole = second.end - second.start == Nanos::from_secs(1);
     let ios: u64 = samples.iter().map(Sample::ios).sum();

@@ -1,5 +1,7 @@
 //! Turns completions into samples and puts them on disk, second by second.
 
+use std::mem;
+
 use writecliff_device::{Completion, DeviceTime, Nanos, Operation, Telemetry};
 
 use crate::io_log::IoEncoder;
@@ -26,6 +28,17 @@ struct Lane {
     phase: String,
     counts: Counts,
     latencies: LatencyHistogram,
+    last_completed: DeviceTime,
+    state: LaneState,
+}
+
+/// How far a series is: its last sample ends with its last I/O, and none follows.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum LaneState {
+    #[default]
+    Open,
+    Ending,
+    Ended,
 }
 
 /// Where a phase lies in the run, on the device's clock.
@@ -114,7 +127,17 @@ impl Recorder {
         self.lanes.iter().find_map(|lane| lane.counts.last_errno)
     }
 
-    /// Puts the open second on disk and opens the next; returns a sample for each phase.
+    /// Ends the series, by their labels, that are over although others go on.
+    pub(crate) fn end_series(&mut self, is_over: impl Fn(usize) -> bool) {
+        for (label, lane) in self.lanes.iter_mut().enumerate() {
+            if lane.state == LaneState::Open && is_over(label) {
+                lane.state = LaneState::Ending;
+            }
+        }
+    }
+
+    /// Puts the open second on disk and opens the next; returns a sample for each phase that has
+    /// not ended. What the drive writes to its NAND is in the first of them.
     pub(crate) fn end_second(
         &mut self,
         second: u32,
@@ -124,14 +147,24 @@ impl Recorder {
     ) -> Result<&[Sample], RunDirectoryError> {
         self.last_samples.clear();
         let mut ios =
-            self.every_io.as_mut().map_or_else(Vec::new, |e| std::mem::take(&mut e.bytes));
+            self.every_io.as_mut().map_or_else(Vec::new, |every_io| mem::take(&mut every_io.bytes));
         for index in 0..self.lanes.len() {
-            let sample = self.sample(&self.lanes[index], second, start, end, &telemetry);
+            let lane = &self.lanes[index];
+            let end = match lane.state {
+                LaneState::Open => end,
+                LaneState::Ending => lane.last_completed.max(start + Nanos(1)).min(end),
+                LaneState::Ended => continue,
+            };
+            let mut sample = self.sample(lane, second, start, end, &telemetry);
+            sample.nand_written_bytes = sample.nand_written_bytes.filter(|_| index == 0);
             let lane = &mut self.lanes[index];
             self.directory.append(&sample, &lane.latencies, &ios)?;
             ios.clear();
             lane.counts = Counts::default();
             lane.latencies.clear();
+            if lane.state == LaneState::Ending {
+                lane.state = LaneState::Ended;
+            }
             self.last_samples.push(sample);
         }
         if let Some(every_io) = &mut self.every_io {
@@ -149,7 +182,7 @@ impl Recorder {
         end: DeviceTime,
         telemetry: &Telemetry,
     ) -> Sample {
-        let Lane { phase, counts, latencies } = lane;
+        let Lane { phase, counts, latencies, .. } = lane;
         let [reads, writes, trims, flushes] = counts.by_operation;
         let span = end - start;
         let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
@@ -184,6 +217,7 @@ impl Lane {
     /// Counts one completion; returns whether it worked.
     fn observe(&mut self, completion: &Completion) -> bool {
         let counts = &mut self.counts;
+        self.last_completed = completion.completed;
         if let Some(errno) = failed(completion) {
             counts.failed += 1;
             counts.last_errno = Some(errno);

@@ -255,7 +255,11 @@ impl Recording {
         Ok((record, Self::read(path)?))
     }
 
-    fn read(path: &Path) -> Result<Self, RunDirectoryError> {
+    /// Reads a run's samples, whether the run has ended or was cut off.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Read`] with the file that is missing or damaged.
+    pub fn read(path: &Path) -> Result<Self, RunDirectoryError> {
         let journal = path.join(JOURNAL);
         if journal.exists() {
             return read_journal(&journal)

@@ -18,6 +18,12 @@ pub(crate) trait Supply {
 
     /// I/Os submitted and not completed.
     fn in_flight(&self) -> usize;
+
+    /// Whether the series of this label has ended before the others.
+    fn is_over(&self, label: usize) -> bool {
+        let _ = label;
+        false
+    }
 }
 
 /// I/Os drawn ahead of those in flight, for the device to make itself ready.
@@ -224,6 +230,11 @@ impl Supply for Streams<'_> {
     fn in_flight(&self) -> usize {
         self.running.iter().map(|running| running.in_flight).sum()
     }
+
+    fn is_over(&self, label: usize) -> bool {
+        let owner = &self.running[self.owners[label]];
+        owner.is_over && owner.in_flight == 0
+    }
 }
 
 impl Running<'_> {
@@ -234,7 +245,8 @@ impl Running<'_> {
             let Some(io) = self.peek(device.now()) else {
                 return Ok((self.in_flight > 0).then_some(DeviceTime::MAX));
             };
-            if self.due > device.now() {
+            // A flush belongs to the write before it, whenever the next one is due.
+            if self.due > device.now() && io.operation != Operation::Flush {
                 return Ok(Some(self.due));
             }
             let label = self.labels[io.operation as usize];
@@ -263,6 +275,9 @@ impl Running<'_> {
     fn submitted(&mut self, io: Io) {
         self.next = None;
         self.in_flight += 1;
+        if io.operation == Operation::Flush {
+            return;
+        }
         self.since_rest += 1;
         match self.stream.pace {
             Pace::Closed | Pace::Think { .. } => {}

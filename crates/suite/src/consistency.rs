@@ -9,7 +9,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
 use writecliff_workload::RandomUniform;
 
-use crate::plan::{QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used};
+use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{
     Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning, iops_of,
@@ -88,7 +88,8 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { duration: QUICK_TORTURE.min(self.duration), span: Some(QUICK_SPAN), ..self }
+        let duration = QUICK_TORTURE.min(self.duration);
+        Self { duration, span: quick_span(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -104,6 +105,8 @@ impl Plan {
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_duration("--duration", self.duration)?;
+        check_block(self.block, self.span, drive)?;
+        check_block(self.fill_block, self.span, drive)?;
         let refuse = |reason| {
             Err(PlanError { option: "--spare", got: self.spare_percent.to_string(), reason })
         };
@@ -120,8 +123,7 @@ impl Plan {
                 self.block.exact()
             ));
         }
-        check_block(self.block, self.span, drive)?;
-        check_depth(self.demands(), drive)
+        check_depths([self.queue_depth, self.fill_queue_depth], drive)
     }
 }
 

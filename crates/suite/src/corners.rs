@@ -10,7 +10,9 @@ use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{QUICK_MEASUREMENT, QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::plan::{
+    QUICK_MEASUREMENT, check_block, check_depths, check_duration, check_list, quick_span, used,
+};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning};
 
@@ -190,9 +192,9 @@ impl Plan {
 
     pub(crate) fn quick(self) -> Self {
         Self {
-            random_duration: QUICK_MEASUREMENT,
-            sequential_duration: QUICK_MEASUREMENT,
-            span: Some(QUICK_SPAN),
+            random_duration: QUICK_MEASUREMENT.min(self.random_duration),
+            sequential_duration: QUICK_MEASUREMENT.min(self.sequential_duration),
+            span: quick_span(self.span),
             ..self
         }
     }
@@ -221,8 +223,12 @@ impl Plan {
         check_duration("--duration", self.random_duration)?;
         check_duration("sequential_duration", self.sequential_duration)?;
         check_block(self.random_block, self.span, drive)?;
+        check_block(self.random_block, Some(self.random_write_span), drive)?;
         check_block(self.sequential_block, self.span, drive)?;
-        check_depth(self.demands(), drive)
+        let writes = &self.random_write_queue_depths;
+        check_list("random_write_queue_depths", writes)?;
+        let others = [self.random_read_queue_depth, self.sequential_queue_depth, FILL_QUEUE_DEPTH];
+        check_depths(writes.iter().copied().chain(others), drive)
     }
 }
 

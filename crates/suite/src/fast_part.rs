@@ -17,8 +17,11 @@ pub struct FastPart {
 
 /// The rate has fallen when it is below this share of what it was...
 const FALL: f64 = 0.75;
-/// ... on average over so many seconds.
+/// ... in each of so many seconds.
 const LASTING: usize = 5;
+/// What it was is the median of so many seconds at most: the tracks of a disk get slower, too, but
+/// not within them.
+const BEFORE: usize = 30;
 
 impl FastPart {
     /// Looks for the fall in the seconds of a sequential write; `None` if there is none, or if it
@@ -29,7 +32,8 @@ impl FastPart {
         let bytes: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
         let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
             let next = &bytes[*second..*second + LASTING];
-            let limit = median(&bytes[..*second - 1]) * FALL;
+            let before = &bytes[(*second - 1).saturating_sub(BEFORE)..*second - 1];
+            let limit = median(before) * FALL;
             next.iter().all(|rate| *rate < limit)
         })?;
         // The fall may lie in the second before as well, which is then slower than fast.
@@ -77,6 +81,12 @@ mod tests {
         // Late in a second, so that the second is still called fast.
         megabytes[6] = 440;
         assert_eq!(written(&megabytes).unwrap().bytes, Bytes(3_400_000_000));
+    }
+
+    #[test]
+    fn a_disk_that_gets_slower_towards_its_inner_tracks_has_no_fast_part() {
+        let zones: Vec<u64> = (0..3000).map(|second| 120 - second / 50).collect();
+        assert_eq!(written(&zones), None);
     }
 
     #[test]

@@ -69,6 +69,17 @@ pub enum GateError {
         /// The limit.
         option: &'static str,
     },
+    /// The baseline has what the run has not.
+    #[error(
+        "the baseline has {}the {test} test, and the run has not; run both with the same tests",
+        figure.as_ref().map_or_else(String::new, |figure| format!("'{figure}' of "))
+    )]
+    Missing {
+        /// The test.
+        test: &'static str,
+        /// The figure, if the test itself is there.
+        figure: Option<String>,
+    },
     /// Nothing to compare.
     #[error("the run and the baseline have no test in common; compare runs of the same tests")]
     NothingInCommon,
@@ -142,29 +153,33 @@ fn baseline_checks(
     tolerance_percent: f64,
 ) -> Result<Vec<Check>, GateError> {
     let mut checks = Vec::new();
-    for run in runs {
-        let test = run.plan.name();
-        let Some(earlier) = baseline.iter().find(|earlier| earlier.plan.name() == test) else {
-            continue;
+    for earlier in baseline {
+        let test = earlier.plan.name();
+        let Some(run) = runs.iter().find(|run| run.plan.name() == test) else {
+            // One test may be held against a whole review, but a review must not lack a test.
+            match runs {
+                [_] => continue,
+                _ => return Err(GateError::Missing { test, figure: None }),
+            }
         };
         if earlier.plan != run.plan {
             return Err(GateError::OtherPlan { test });
         }
-        let earlier = figures(earlier)?;
-        for figure in figures(run)? {
-            let Some(before) = earlier.iter().find(|before| before.name == figure.name) else {
-                continue;
+        let mut now = figures(run)?;
+        for before in figures(earlier)? {
+            let place = now.iter().position(|figure| figure.name == before.name);
+            let Some(place) = place else {
+                return Err(GateError::Missing { test, figure: Some(before.name) });
             };
             let slack = before.value.abs() * tolerance_percent / 100.0;
-            let bound = match figure.good {
+            let bound = match before.good {
                 Good::AtLeast => before.value - slack,
                 Good::AtMost => before.value + slack,
             };
-            let unit = figure.unit;
+            let (unit, good) = (before.unit, before.good);
             let because =
                 format!("baseline {:.4} {unit}, tolerance {tolerance_percent} %", before.value);
-            let good = figure.good;
-            checks.push(figure.check(run, bound, good, because));
+            checks.push(now.swap_remove(place).check(run, bound, good, because));
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
@@ -193,14 +208,17 @@ impl Figure {
     }
 }
 
-/// All figures of a complete run that get better one way.
+/// All figures of a complete run that get better one way; none of one without an outcome, such as a
+/// power test without a meter.
 fn figures(run: &RunRecord) -> Result<Vec<Figure>, GateError> {
-    let incomplete = GateError::Incomplete { test: run.plan.name() };
     if run.status != Status::Complete {
-        return Err(incomplete);
+        return Err(GateError::Incomplete { test: run.plan.name() });
     }
     let mut list = List::default();
-    match run.outcome.as_ref().ok_or(incomplete)? {
+    let Some(outcome) = &run.outcome else {
+        return Ok(list.figures);
+    };
+    match outcome {
         Outcome::Consistency(outcome) => list.consistency("", outcome),
         Outcome::SpareArea(outcome) => outcome.settings.iter().for_each(|setting| {
             list.consistency(&format!(" at {} % spare", setting.spare_percent), &setting.outcome);

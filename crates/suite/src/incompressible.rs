@@ -8,7 +8,7 @@ use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording};
 use writecliff_workload::Sequential;
 
-use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
 
@@ -65,7 +65,7 @@ impl Plan {
         Self {
             compressible_percents: vec![0, 50, 100],
             amount: QUICK_SPAN.min(self.amount),
-            settle: Nanos::from_secs(1),
+            settle: Nanos::from_secs(1).min(self.settle),
             ..self
         }
     }
@@ -88,9 +88,10 @@ impl Plan {
             let option = "compressible_percents";
             return Err(PlanError { option, got: percent.to_string(), reason });
         }
+        check_list("compressible_percents", &self.compressible_percents)?;
         check_duration("settle", self.settle)?;
         check_block(self.block, Some(self.amount), drive)?;
-        check_depth(self.demands(), drive)
+        check_depths([self.queue_depth], drive)
     }
 }
 

@@ -42,7 +42,7 @@ pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use plan::{Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
-pub use review::{Review, ReviewError, ReviewTest};
+pub use review::{DriveIdentity, Review, ReviewError, ReviewTest};
 pub use session::{Progress, RunError};
 pub use warning::Warning;
 
@@ -219,16 +219,20 @@ pub fn run(
 /// [`RunDirectoryError`] with the file that is missing or damaged.
 pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
     let alive = recover(path)? == Liveness::Alive;
-    let (record, recording) = Recording::open(path)?;
-    let mut record = parse(record).map_err(|source| {
-        let path = path.join("run.json");
-        RunDirectoryError::Read { path, source }
-    })?;
+    let (mut record, recording) = (read_record(path)?, Recording::read(path)?);
     if record.status == Status::Running {
         let status = if alive { Status::Running } else { Status::CutOff };
         record.conclude(&recording, status);
     }
     Ok((record, recording))
+}
+
+/// `run.json` as it stands.
+pub(crate) fn read_record(path: &Path) -> Result<RunRecord, RunDirectoryError> {
+    let file = path.join("run.json");
+    let read = |source| RunDirectoryError::Read { path: file.clone(), source };
+    let text = std::fs::read(&file).map_err(read)?;
+    serde_json::from_slice(&text).map_err(std::io::Error::from).and_then(parse).map_err(read)
 }
 
 /// A record of this version of the schema; others would be misread.

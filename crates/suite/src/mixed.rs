@@ -10,7 +10,7 @@ use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
 
-use crate::plan::{QUICK_MEASUREMENT, QUICK_SPAN, check_block, check_depth, check_duration};
+use crate::plan::{QUICK_MEASUREMENT, check_block, check_depths, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
 
@@ -140,7 +140,8 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { duration: Some(QUICK_MEASUREMENT), span: Some(QUICK_SPAN), ..self }
+        let duration = self.duration.map_or(QUICK_MEASUREMENT, |own| own.min(QUICK_MEASUREMENT));
+        Self { duration: Some(duration), span: quick_span(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -154,7 +155,8 @@ impl Plan {
         let longest = self.jobs.iter().map(Job::transfer_size_max).max().unwrap_or(Bytes::ZERO);
         Demands {
             queue_depth: groups.iter().map(depth).max().unwrap_or(0).max(fill_depth),
-            io_size: longest.max(fill_block),
+            // Trims and flushes need no buffer, but an engine has one.
+            io_size: longest.max(fill_block).max(Bytes::from_kib(4)),
         }
     }
 
@@ -206,7 +208,7 @@ impl Plan {
             let reason = format!("{} takes no TRIM; leave them out", drive.model);
             return Err(PlanError { option, got, reason });
         }
-        check_depth(self.demands(), drive)
+        check_depths([self.demands().queue_depth], drive)
     }
 }
 
@@ -258,9 +260,17 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         session.warn(Warning::ReadsNothing);
     }
     for group in groups {
+        if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
+            session.warn(Warning::TrimsHoldUp);
+        }
         run_group(plan, &group, capacity, session)?;
     }
     Ok(())
+}
+
+fn trims_beside_others(group: &[Job]) -> bool {
+    let operations = || group.iter().flat_map(Job::operations);
+    operations().any(|op| op == Operation::Trim) && operations().any(|op| op != Operation::Trim)
 }
 
 fn reads(group: &[Job]) -> bool {
@@ -378,13 +388,10 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let mut jobs = Vec::new();
     // Names and operations do not depend on the drive's capacity.
     for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
-        let recorded = recorded_time(job, recording);
+        let recorded = time_of(job, recording, 0).unwrap_or(Nanos::ZERO);
         match figures(job, recording) {
             Some(figures) => jobs.push(figures),
-            None => {
-                let phase = format!("the figures of '{}'", job.name);
-                warnings.push(Warning::Ended { phase });
-            }
+            None => warnings.push(Warning::NoFigures { job: job.name.clone() }),
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
             && recorded + slack(job) < planned
@@ -406,25 +413,25 @@ fn slack(job: &Job) -> Nanos {
     }
 }
 
-/// How long the job's group was recorded.
-fn recorded_time(job: &Job, recording: &Recording) -> Nanos {
-    let Some(first) = job.operations().next() else { return Nanos::ZERO };
-    let name = series(&job.name, first);
-    recording.phase(&name).fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns))
+/// From a second on to the end of the job's last I/O, whatever its operation; `None` if there was
+/// none.
+fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
+    let names = series_of_job(job);
+    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.phase);
+    let start = recording.samples.iter().filter(of_job).map(|sample| sample.start_ns).min()?;
+    let active = recording.samples.iter().filter(of_job).filter(|sample| sample.ios() > 0);
+    let end = active.map(|sample| sample.start_ns + sample.span_ns).max()?;
+    Some(Nanos(end - start))
 }
 
 /// None if nothing of it was recorded behind its ramp.
 fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
     let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
-    let names = series_of_job(job);
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
         all.filter(|sample| sample.phase == name && sample.second >= from).collect()
     };
-    let active = names.iter().flat_map(|name| samples(name)).filter(|sample| sample.ios() > 0);
-    let last = active.map(|sample| sample.second).max()?;
-    let of_job = samples(&names[0]).into_iter().filter(|sample| sample.second <= last);
-    let span = of_job.fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns));
+    let span = time_of(job, recording, from)?;
     let of = |operation| {
         let name = series(&job.name, operation);
         let samples = samples(&name);

@@ -120,6 +120,11 @@ pub(crate) const QUICK_MEASUREMENT: Nanos = Nanos::from_secs(3);
 /// A quick review touches no more of a drive than this.
 pub(crate) const QUICK_SPAN: Bytes = Bytes::from_gib(2);
 
+/// A quick run uses no more than the plan does.
+pub(crate) fn quick_span(span: Option<Bytes>) -> Option<Bytes> {
+    Some(span.map_or(QUICK_SPAN, |own| own.min(QUICK_SPAN)))
+}
+
 /// The part of the drive that a test uses, from its start, in whole blocks.
 pub(crate) fn used(span: Option<Bytes>, capacity: Bytes, block: Bytes) -> Bytes {
     block * (span.unwrap_or(capacity).min(capacity).0 / block.0.max(1))
@@ -150,11 +155,29 @@ pub(crate) fn check_block(
     Ok(())
 }
 
-pub(crate) fn check_depth(demands: Demands, drive: &DeviceInfo) -> Result<(), PlanError> {
-    if (1..=drive.queue_depth_max).contains(&demands.queue_depth) {
+/// Every queue depth of a plan must be one that the drive takes.
+pub(crate) fn check_depths(
+    depths: impl IntoIterator<Item = usize>,
+    drive: &DeviceInfo,
+) -> Result<(), PlanError> {
+    let is_possible = |depth: &usize| (1..=drive.queue_depth_max).contains(depth);
+    let Some(depth) = depths.into_iter().find(|depth| !is_possible(depth)) else {
         return Ok(());
-    }
+    };
     let reason = format!("the drive takes 1 to {} I/Os at once", drive.queue_depth_max);
-    let got = demands.queue_depth.to_string();
-    Err(PlanError { option: "the method's queue depth of", got, reason })
+    Err(PlanError { option: "a queue depth of", got: depth.to_string(), reason })
+}
+
+/// A list that a test goes through must have something in it, and nothing twice.
+pub(crate) fn check_list<T: PartialEq + std::fmt::Debug>(
+    option: &'static str,
+    list: &[T],
+) -> Result<(), PlanError> {
+    let is_repeated = |index: usize| list[..index].contains(&list[index]);
+    let reason = match list {
+        [] => "it needs at least one entry",
+        _ if (0..list.len()).any(is_repeated) => "an entry is there twice",
+        _ => return Ok(()),
+    };
+    Err(PlanError { option, got: format!("{list:?}"), reason: reason.to_owned() })
 }

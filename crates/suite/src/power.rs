@@ -9,7 +9,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording, Sample};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::plan::{check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Warning};
 
@@ -80,8 +80,9 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        let short = Nanos::from_secs(5);
-        Self { idle: short, load: short, settle: short, span: Some(QUICK_SPAN), ..self }
+        let short = |own: Nanos| own.min(Nanos::from_secs(5));
+        let (idle, load, settle) = (short(self.idle), short(self.load), short(self.settle));
+        Self { idle, load, settle, span: quick_span(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -100,7 +101,7 @@ impl Plan {
         check_duration("settle", self.settle)?;
         check_block(self.sequential_block, self.span, drive)?;
         check_block(self.random_block, self.span, drive)?;
-        check_depth(self.demands(), drive)
+        check_depths([self.queue_depth], drive)
     }
 }
 
@@ -171,18 +172,20 @@ pub(crate) fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec
 }
 
 fn phase<'a>(name: &str, samples: impl Iterator<Item = &'a Sample>) -> Option<PowerPhase> {
-    let watts = samples.filter_map(|sample| Some(sample.power_microwatts? as f64 / 1e6));
-    let watts: Vec<f64> = watts.collect();
+    let told =
+        samples.filter_map(|sample| Some((sample.second, sample.power_microwatts? as f64 / 1e6)));
+    let (seconds, watts): (Vec<u32>, Vec<f64>) = told.unzip();
     let mean = |watts: &[f64]| watts.iter().sum::<f64>() / watts.len() as f64;
     let last = watts.get(watts.len() - watts.len().div_ceil(10)..).filter(|l| !l.is_empty())?;
     let settled = mean(last);
     let is_away = |watts: &f64| (watts - settled).abs() > settled * SETTLED_WITHIN;
+    let settled_after_s = watts.iter().rposition(is_away).map_or(0, |index| seconds[index] + 1);
     Some(PowerPhase {
         phase: name.to_owned(),
         mean: mean(&watts),
         lowest: watts.iter().copied().fold(f64::INFINITY, f64::min),
         highest: watts.iter().copied().fold(0.0, f64::max),
         settled,
-        settled_after_s: watts.iter().rposition(is_away).map_or(0, |second| second as u32 + 1),
+        settled_after_s,
     })
 }

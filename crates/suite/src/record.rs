@@ -94,8 +94,8 @@ impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {
-        let (outcome, warnings) = self.conclusion(recording);
         self.status = status;
+        let (outcome, warnings) = self.conclusion(recording);
         self.outcome = outcome;
         self.warnings.extend(warnings);
     }
@@ -110,6 +110,9 @@ impl RunRecord {
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
         let (outcome, mut warnings) = self.plan.conclude(recording);
+        // What a complete run lacks was not possible on this drive.
+        let is_complete = self.status == Status::Complete;
+        warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
     }

@@ -1,15 +1,16 @@
 //! A review: a directory with the runs of several tests of one drive.
 //!
-//! `review.json` says what is to be run, and is written before anything is; how far it came is read
-//! from the runs themselves. Tests that are complete are kept whatever happens; one that was
-//! interrupted starts again.
+//! `review.json` says what is to be run on which drive, and is written before anything is; how far it
+//! came is read from the runs themselves. Tests that are complete are kept whatever happens; one
+//! that was interrupted starts again, and what it left is removed only then.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::DeviceInfo;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::{Liveness, RunDirectoryError, recover};
 
 use crate::{Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS};
@@ -25,10 +26,23 @@ pub struct Review {
     pub tool_version: String,
     /// The drive, as the user named it.
     pub drive: String,
+    /// What the drive was: a review goes on with no other.
+    pub identity: DriveIdentity,
     /// How each run is kept and called.
     pub options: RunOptions,
     /// The tests, in their order.
     pub tests: Vec<ReviewTest>,
+}
+
+/// What tells a drive from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriveIdentity {
+    /// The maker's model name.
+    pub model: String,
+    /// Serial number, if it has one.
+    pub serial: Option<String>,
+    /// Bytes that a host can address.
+    pub capacity: Bytes,
 }
 
 /// One test of a review.
@@ -92,20 +106,51 @@ pub enum ReviewError {
     /// The drive is not the one that the review began with.
     #[error("this is {found}, and the review began with {expected}; resume it with that drive")]
     OtherDrive {
-        /// What the review's runs were made on.
-        expected: String,
+        /// What the review began with.
+        expected: DriveIdentity,
         /// What is there now.
-        found: String,
+        found: DriveIdentity,
+    },
+    /// A finished run did something else than the review asks for.
+    #[error(
+        "the run in {} is complete, but was made by another plan than review.json has; move it \
+         away to run the test again", path.display()
+    )]
+    OtherPlan {
+        /// The run.
+        path: PathBuf,
+    },
+    /// A name that leads out of the review.
+    #[error(
+        "{} names the directory '{directory}', which is not one of the review's own; a test's \
+         directory has its test's name", path.display()
+    )]
+    Directory {
+        /// The review's file.
+        path: PathBuf,
+        /// What it says.
+        directory: String,
+    },
+    /// An interrupted run's directory holds what no run puts there.
+    #[error(
+        "{} holds {file}, which is no part of a run; move it away, and resume again", path.display()
+    )]
+    NotOurs {
+        /// The run.
+        path: PathBuf,
+        /// What was found.
+        file: String,
     },
 }
 
 impl Review {
-    /// A review of `drive` by the tests named, or by all that are run by default.
+    /// A review of `drive`, which `info` describes, by the tests named, or by all that are run by default.
     ///
     /// # Errors
     /// [`ReviewError::UnknownTest`] or [`ReviewError::Plan`].
     pub fn of(
         drive: &str,
+        info: &DeviceInfo,
         tests: &[String],
         overrides: &Overrides,
         options: RunOptions,
@@ -134,6 +179,7 @@ impl Review {
             schema_version: SCHEMA_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             drive: drive.to_owned(),
+            identity: DriveIdentity::of(info),
             options,
             tests: tests.collect::<Result<_, PlanError>>()?,
         })
@@ -173,7 +219,16 @@ impl Review {
         let value: serde_json::Value =
             serde_json::from_slice(&text).map_err(|error| read(error.into()))?;
         crate::check_version(&value).map_err(read)?;
-        serde_json::from_value(value).map_err(|error| read(error.into()))
+        let review: Self = serde_json::from_value(value).map_err(|error| read(error.into()))?;
+        // A run is where its test says, and nowhere else.
+        let is_own = |test: &&ReviewTest| test.directory == test.plan.name();
+        match review.tests.iter().find(|test| !is_own(test)) {
+            Some(ReviewTest { directory, .. }) => {
+                let directory = directory.clone();
+                Err(ReviewError::Directory { path: file, directory })
+            }
+            None => Ok(review),
+        }
     }
 
     /// Whether the directory is that of a review.
@@ -181,34 +236,26 @@ impl Review {
         path.join(FILE).is_file()
     }
 
-    /// The tests that are still to be run; what an interrupted one left behind is removed.
+    /// The tests that are still to be run. Only looks.
     ///
     /// # Errors
-    /// [`ReviewError::Running`] if one of them goes on in another process,
-    /// [`ReviewError::OtherDrive`] if a finished one was made on a drive that is not `drive`.
+    /// [`ReviewError::OtherDrive`] if the review began with another drive,
+    /// [`ReviewError::Running`] if one of the tests goes on in another process,
+    /// [`ReviewError::OtherPlan`] if a finished one was made by another plan, and what keeps a run
+    /// from being read.
     pub fn remaining(
         &self,
         path: &Path,
         drive: &DeviceInfo,
     ) -> Result<Vec<ReviewTest>, ReviewError> {
+        let found = DriveIdentity::of(drive);
+        if self.identity != found {
+            return Err(ReviewError::OtherDrive { expected: self.identity.clone(), found });
+        }
         let mut remaining = Vec::new();
         for test in &self.tests {
-            let run = path.join(&test.directory);
-            if !run.exists() {
+            if !test.is_complete(path)? {
                 remaining.push(test.clone());
-                continue;
-            }
-            if recover(&run)? == Liveness::Alive {
-                return Err(ReviewError::Running { path: run });
-            }
-            let complete = crate::open(&run).ok().map(|(record, _)| record);
-            match complete.filter(|record| record.status == Status::Complete) {
-                Some(record) => same_drive(&record.drive, drive)?,
-                None => {
-                    fs::remove_dir_all(&run)
-                        .map_err(|source| ReviewError::Write { path: run, source })?;
-                    remaining.push(test.clone());
-                }
             }
         }
         Ok(remaining)
@@ -224,11 +271,66 @@ impl Review {
     }
 }
 
-fn same_drive(expected: &DeviceInfo, found: &DeviceInfo) -> Result<(), ReviewError> {
-    let key = |drive: &DeviceInfo| {
-        let serial = drive.serial.as_ref().map_or_else(String::new, |s| format!(", serial {s}"));
-        format!("{}{serial}, {} bytes", drive.model, drive.capacity.0)
-    };
-    let (expected, found) = (key(expected), key(found));
-    if expected == found { Ok(()) } else { Err(ReviewError::OtherDrive { expected, found }) }
+impl ReviewTest {
+    fn is_complete(&self, review: &Path) -> Result<bool, ReviewError> {
+        let run = review.join(&self.directory);
+        if !run.join(RUN_FILE).exists() {
+            return Ok(false);
+        }
+        if recover(&run)? == Liveness::Alive {
+            return Err(ReviewError::Running { path: run });
+        }
+        let record = crate::read_record(&run)?;
+        match record.status {
+            Status::Complete if record.plan == self.plan => Ok(true),
+            Status::Complete => Err(ReviewError::OtherPlan { path: run }),
+            _ => Ok(false),
+        }
+    }
+
+    /// Removes what an interrupted run of the test left, so that it can begin again.
+    ///
+    /// # Errors
+    /// [`ReviewError::NotOurs`] if there is anything that no run puts there; nothing is removed
+    /// then.
+    pub fn clear(&self, review: &Path) -> Result<(), ReviewError> {
+        let run = review.join(&self.directory);
+        if !run.exists() || self.is_complete(review)? {
+            return Ok(());
+        }
+        let failed = |source| ReviewError::Write { path: run.clone(), source };
+        for entry in fs::read_dir(&run).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type().map_err(failed)?;
+            let is_report = kind.is_dir() && file == "report";
+            if !is_report && !(kind.is_file() && is_run_file(&file)) {
+                return Err(ReviewError::NotOurs { path: run, file });
+            }
+        }
+        fs::remove_dir_all(&run).map_err(failed)
+    }
+}
+
+const RUN_FILE: &str = "run.json";
+
+/// Whether a run has a file of this name, whole or in the making.
+fn is_run_file(name: &str) -> bool {
+    let name = name.strip_suffix(".partial").unwrap_or(name);
+    let known = ["journal.jsonl", "ios.journal", ".room-for-the-record"];
+    name == RUN_FILE || known.contains(&name) || name.ends_with(".parquet")
+}
+
+impl DriveIdentity {
+    fn of(drive: &DeviceInfo) -> Self {
+        let (model, serial) = (drive.model.clone(), drive.serial.clone());
+        Self { model, serial, capacity: drive.capacity }
+    }
+}
+
+impl fmt::Display for DriveIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let serial = self.serial.as_ref().map_or_else(String::new, |s| format!(", serial {s}"));
+        write!(f, "{}{serial}, {} bytes", self.model, self.capacity.0)
+    }
 }

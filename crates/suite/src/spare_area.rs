@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::Recording;
 
-use crate::plan::{QUICK_SPAN, QUICK_TORTURE};
+use crate::plan::{QUICK_TORTURE, check_list, quick_span};
 use crate::session::{RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Warning, consistency};
 
@@ -62,8 +62,11 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        let settings = self.settings.into_iter().filter(|setting| *setting == 25.0).collect();
-        Self { settings, duration: QUICK_TORTURE, span: Some(QUICK_SPAN), ..self }
+        // The published setting, if it is one of the plan's.
+        let published = self.settings.iter().position(|setting| *setting == 25.0).unwrap_or(0);
+        let settings = self.settings.get(published).copied().into_iter().collect();
+        let duration = QUICK_TORTURE.min(self.duration);
+        Self { settings, duration, span: quick_span(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -75,17 +78,7 @@ impl Plan {
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        let refuse = |reason: &str| {
-            let (option, got) = ("--spare", format!("{:?}", self.settings));
-            Err(PlanError { option, got, reason: reason.to_owned() })
-        };
-        if self.settings.is_empty() {
-            return refuse("the test needs at least one setting");
-        }
-        let is_repeated = |index: usize| self.settings[..index].contains(&self.settings[index]);
-        if (0..self.settings.len()).any(is_repeated) {
-            return refuse("a setting is there twice");
-        }
+        check_list("--spare", &self.settings)?;
         self.all().try_for_each(|plan| plan.check(drive))
     }
 }

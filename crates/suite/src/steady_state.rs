@@ -1,8 +1,8 @@
 //! Steady state: the drive's performance by the SNIA Solid State Storage Performance Test
 //! Specification (PTS) 2.0.2.
 //!
-//! Each part begins with a purge and sequential writes of twice the capacity, and then runs rounds
-//! until the tracked figure is steady: over five rounds its range is at most 20 % of its average,
+//! Each part begins with a purge; all but write saturation then write twice the capacity in order
+//! and run rounds until the tracked figure is steady: over five rounds its range is at most 20 % of its average,
 //! and the line fitted through them rises by at most 10 % of it; at most 25 rounds. The figures are
 //! averages over these five rounds.
 
@@ -13,7 +13,10 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording, Sample};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{QUICK_MEASUREMENT, QUICK_SPAN, check_block, check_depth, check_duration, used};
+use crate::plan::{
+    QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration, check_list,
+    quick_span, used,
+};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
 
@@ -179,10 +182,10 @@ impl Plan {
         Self {
             iops_read_percents: vec![100, 65, 0],
             iops_sizes: vec![Bytes::from_kib(128), TRACKED],
-            measurement: QUICK_MEASUREMENT,
+            measurement: QUICK_MEASUREMENT.min(self.measurement),
             rounds_max: WINDOW as u32,
-            saturation_limit: Nanos::from_secs(60),
-            span: Some(QUICK_SPAN),
+            saturation_limit: QUICK_TORTURE.min(self.saturation_limit),
+            span: quick_span(self.span),
             ..self
         }
     }
@@ -200,7 +203,6 @@ impl Plan {
         let used = self.used(drive);
         let before = Bytes(used.0 * u64::from(self.precondition_passes));
         self.parts.iter().fold(Estimate::default(), |estimate, part| {
-            let estimate = estimate.fill(before);
             if *part == Part::WriteSaturation {
                 let written = Bytes(used.0 * u64::from(self.saturation_passes));
                 let rate = Estimate::default().random(Nanos::from_secs(1)).written;
@@ -210,7 +212,7 @@ impl Plan {
             let cells = self.cells(*part, drive.lba_size).len() as u64 * WINDOW as u64;
             let time = Nanos(self.measurement.0 * cells);
             // About half of a part's time goes to writes.
-            estimate.random(Nanos(time.0 / 2)).rest(Nanos(time.0 / 2))
+            estimate.fill(before).random(Nanos(time.0 / 2)).rest(Nanos(time.0 / 2))
         })
     }
 
@@ -222,6 +224,11 @@ impl Plan {
         check_duration("saturation_limit", self.saturation_limit)?;
         check_block(TRACKED, self.span, drive)?;
         check_block(SEQUENTIAL, self.span, drive)?;
+        check_list("parts", &self.parts)?;
+        check_list("iops_read_percents", &self.iops_read_percents)?;
+        check_list("iops_sizes", &self.iops_sizes)?;
+        let sizes = self.iops_sizes.iter().filter(|size| size.is_multiple_of(drive.lba_size));
+        sizes.copied().try_for_each(|size| check_block(size, self.span, drive))?;
         if self.rounds_max < WINDOW as u32 {
             let got = self.rounds_max.to_string();
             return refuse("rounds_max", got, "steady state is a matter of at least 5 rounds");
@@ -235,7 +242,7 @@ impl Plan {
             let got = format!("{:?} of {:?}", self.iops_read_percents, self.iops_sizes);
             return refuse("the IOPS part", got, "it tracks 4KiB at 0 percent reads; add them");
         }
-        check_depth(self.demands(), drive)
+        check_depths([self.queue_depth, PRECONDITION_QUEUE_DEPTH], drive)
     }
 }
 
@@ -252,10 +259,13 @@ pub fn series(part: Part, round: u32, read_percent: u8, size: Bytes) -> String {
 pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for part in &plan.parts {
         session.purge()?;
-        precondition(plan, session, *part)?;
         match part {
+            // Begins on the fresh drive: that is what it shows.
             Part::WriteSaturation => saturate(plan, session)?,
-            _ => rounds(plan, session, *part)?,
+            _ => {
+                precondition(plan, session, *part)?;
+                rounds(plan, session, *part)?;
+            }
         }
     }
     Ok(())
@@ -351,7 +361,7 @@ impl Window {
         let average = figures.iter().sum::<f64>() / figures.len() as f64;
         let highest = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let range = if average == 0.0 { f64::INFINITY } else { (highest - lowest) / average };
+        let range = if average == 0.0 { 0.0 } else { (highest - lowest) / average };
         Self { first_round, average, range, rise: writecliff_measure::drift(figures) }
     }
 
@@ -359,7 +369,9 @@ impl Window {
     pub fn is_steady(&self) -> bool {
         // What is equal to a bound must not fail by the last bit of a division.
         const ROUNDING: f64 = 1e-12;
-        self.range <= RANGE_MAX + ROUNDING && self.rise.abs() <= RISE_MAX + ROUNDING
+        self.average > 0.0
+            && self.range <= RANGE_MAX + ROUNDING
+            && self.rise.abs() <= RISE_MAX + ROUNDING
     }
 }
 
@@ -474,7 +486,10 @@ fn conclude_part(
     let samples = |name: String| by_series.get(name.as_str()).map_or(&[][..], |found| &found[..]);
     let figure = |round| {
         let (read_percent, size) = tracked_cell(part);
-        let rate = Rate::of(samples(series(part, round, read_percent, size)).iter().copied())?;
+        let samples = samples(series(part, round, read_percent, size));
+        // One that was broken off is no round.
+        let recorded = samples.iter().fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns));
+        let rate = Rate::of(samples.iter().copied()).filter(|_| recorded >= plan.measurement)?;
         Some(tracked_figure(part, &rate))
     };
     let tracked: Vec<f64> = (1..=plan.rounds_max).map_while(figure).collect();

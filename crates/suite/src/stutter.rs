@@ -8,7 +8,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
 use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used};
+use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Rate, Warning};
 
@@ -81,7 +81,8 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { duration: QUICK_TORTURE, span: Some(QUICK_SPAN), ..self }
+        let duration = QUICK_TORTURE.min(self.duration);
+        Self { duration, span: quick_span(self.span), ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -102,12 +103,13 @@ impl Plan {
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_duration("--duration", self.duration)?;
         check_block(self.block, self.span, drive)?;
+        check_block(self.block, Some(self.small_write_span), drive)?;
         check_block(self.background_block, self.span, drive)?;
         if self.background_rate.0 == 0 {
             let (option, got) = ("background_rate", "0".to_owned());
             return Err(PlanError { option, got, reason: "a stream has a rate".to_owned() });
         }
-        check_depth(self.demands(), drive)
+        check_depths([self.fill_queue_depth], drive)
     }
 }
 

@@ -9,7 +9,7 @@ use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording};
 use writecliff_workload::Sequential;
 
-use crate::plan::{QUICK_SPAN, check_depth, used};
+use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
 
@@ -23,7 +23,8 @@ pub(crate) const BY_DEFAULT: bool = true;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plan {
-    /// Sizes of a transfer; those that are not whole LBAs of the drive are left out.
+    /// Sizes of a transfer; those that are not whole LBAs of the drive, or do not fit into the
+    /// span, are left out.
     pub sizes: Vec<Bytes>,
     /// The part of the drive, from its start, that is written and read.
     pub span: Bytes,
@@ -52,9 +53,9 @@ impl Default for Plan {
 
 impl Plan {
     /// The sizes that the drive can be asked for.
-    fn possible(&self, drive: &DeviceInfo) -> impl Iterator<Item = Bytes> {
-        let fits = |size: &Bytes| size.is_multiple_of(drive.lba_size) && *size <= drive.capacity;
-        self.sizes.iter().copied().filter(move |size| *size > Bytes::ZERO && fits(size))
+    fn possible<'a>(&'a self, drive: &'a DeviceInfo) -> impl Iterator<Item = Bytes> + 'a {
+        let fits = move |size: &Bytes| check_block(*size, Some(self.span), drive).is_ok();
+        self.sizes.iter().copied().filter(fits)
     }
 
     pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
@@ -64,12 +65,16 @@ impl Plan {
     }
 
     pub(crate) fn quick(self) -> Self {
-        Self { limit: Nanos::from_millis(500), span: QUICK_SPAN.min(self.span), ..self }
+        Self {
+            limit: Nanos::from_millis(500).min(self.limit),
+            span: QUICK_SPAN.min(self.span),
+            ..self
+        }
     }
 
     pub(crate) fn demands(&self) -> Demands {
-        let longest = self.sizes.iter().copied().max().unwrap_or(Bytes(512));
-        Demands { queue_depth: self.queue_depth, io_size: longest }
+        let longest = self.sizes.iter().copied().max().unwrap_or(FILL_BLOCK);
+        Demands { queue_depth: self.queue_depth, io_size: longest.max(FILL_BLOCK) }
     }
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
@@ -80,8 +85,10 @@ impl Plan {
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_list("sizes", &self.sizes)?;
         if self.possible(drive).next().is_none() {
-            let reason = format!("none is whole LBAs of {}", drive.lba_size.exact());
+            let lba = drive.lba_size.exact();
+            let reason = format!("none is whole LBAs of {lba} and within {}", self.span);
             let got = format!("{:?}", self.sizes);
             return Err(PlanError { option: "sizes", got, reason });
         }
@@ -90,9 +97,13 @@ impl Plan {
             let reason = "a share is at most 100 percent".to_owned();
             return Err(PlanError { option, got, reason });
         }
-        check_depth(self.demands(), drive)
+        check_duration("limit", self.limit.max(Nanos::from_secs(1)))?;
+        check_depths([self.queue_depth], drive)
     }
 }
+
+/// Size of a write of the fill.
+const FILL_BLOCK: Bytes = Bytes::from_kib(128);
 
 /// The phase that writes in transfers of one size.
 pub fn write_phase(size: Bytes) -> String {
@@ -109,7 +120,7 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     session.purge()?;
     // Whatever a size's writes leave out within the limit, reads find data in the whole span.
     let span = used(Some(plan.span), session.drive().capacity, Bytes::from_kib(4));
-    session.fill("fill", span, Bytes::from_kib(128), plan.queue_depth)?;
+    session.fill("fill", span, FILL_BLOCK, plan.queue_depth)?;
     for size in sizes {
         transfer(plan, session, Operation::Write, size, &write_phase(size))?;
         transfer(plan, session, Operation::Read, size, &read_phase(size))?;

@@ -10,7 +10,7 @@ use writecliff_measure::{Load, Recording};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::plan::{
-    QUICK_MEASUREMENT, QUICK_SPAN, QUICK_TORTURE, check_block, check_depth, check_duration, used,
+    QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
 };
 use crate::session::{Extent, RunError, Session};
 use crate::{Demands, Estimate, FastPart, Overrides, PlanError, Rate, Warning};
@@ -103,11 +103,11 @@ impl Plan {
 
     pub(crate) fn quick(self) -> Self {
         Self {
-            torture: QUICK_TORTURE,
-            torture_again: QUICK_TORTURE,
-            measurement: QUICK_MEASUREMENT,
-            idle: QUICK_TORTURE,
-            span: Some(QUICK_SPAN),
+            torture: QUICK_TORTURE.min(self.torture),
+            torture_again: QUICK_TORTURE.min(self.torture_again),
+            measurement: QUICK_MEASUREMENT.min(self.measurement),
+            idle: QUICK_TORTURE.min(self.idle),
+            span: quick_span(self.span),
             ..self
         }
     }
@@ -138,9 +138,10 @@ impl Plan {
         check_duration("--duration", self.torture)?;
         check_duration("torture_again", self.torture_again)?;
         check_duration("measurement", self.measurement)?;
+        check_duration("idle", self.idle)?;
         check_block(self.block, self.span, drive)?;
         check_block(self.sequential_block, self.span, drive)?;
-        check_depth(self.demands(), drive)
+        check_depths([self.queue_depth, self.sequential_queue_depth], drive)
     }
 }
 

@@ -151,6 +151,18 @@ pub enum Warning {
         /// The buffer, as a sequential write showed it.
         buffer: Bytes,
     },
+    /// A job did nothing that counts.
+    #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
+    NoFigures {
+        /// Its name.
+        job: String,
+    },
+    /// The kernel trims while everything else waits.
+    #[error(
+        "Jobs with trims ran beside others: the kernel takes a trim by a call that nothing else \
+         overtakes here, so the other I/Os' latencies hold their wait for trims."
+    )]
+    TrimsHoldUp,
     /// TRIM is not to be had.
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,

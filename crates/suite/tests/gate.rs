@@ -87,6 +87,16 @@ fn what_cannot_be_decided_is_an_error_and_no_pass() {
     let absent = GateError::NoConsistency { option: "--min-floor-iops" };
     assert_eq!(refused(&power, &floor, None), absent);
     assert_eq!(refused(&power, &none, Some(&run)), GateError::NothingInCommon);
+    let both = [power[0].clone(), run[0].clone()];
+    let missing = GateError::Missing { test: "consistency", figure: None };
+    assert_eq!(refused(&[power[0].clone(), power[0].clone()], &none, Some(&both)), missing);
+    // Tiny tells no power: nothing to compare there, and that is no failure.
+    assert!(gate(&both, &none, Some(&both), 0.0).unwrap().iter().all(Check::passes));
+    let mut gone = run.clone();
+    outcome(&mut gone[0]).steady_write_amplification = None;
+    let figure = Some("write amplification".to_owned());
+    let missing = GateError::Missing { test: "consistency", figure };
+    assert_eq!(refused(&gone, &none, Some(&run)), missing);
     let mut other = run.clone();
     other[0].plan = Plan::Consistency(consistency::Plan { seed: 2, ..Default::default() });
     let different = GateError::OtherPlan { test: "consistency" };

@@ -362,3 +362,112 @@ fn write_saturation_writes_what_the_plan_says() {
     assert!(saturation.last_iops < saturation.first_iops, "{saturation:?}");
     assert!(saturation.write_amplification.unwrap() > 1.5, "{saturation:?}");
 }
+
+/// Plans that would divide by zero, measure nothing or measure twice under one name.
+#[test]
+fn plans_that_cannot_be_are_refused_before_anything_is_done() {
+    let none = Bytes::ZERO;
+    let steady = steady_state::Plan::default;
+    let plans = [
+        Plan::Consistency(consistency::Plan { block: none, ..Default::default() }),
+        Plan::Consistency(consistency::Plan { fill_block: none, ..Default::default() }),
+        Plan::Consistency(consistency::Plan { fill_block: Bytes(3000), ..Default::default() }),
+        Plan::Consistency(consistency::Plan { fill_queue_depth: 0, ..Default::default() }),
+        Plan::SpareArea(spare_area::Plan { settings: vec![], ..Default::default() }),
+        Plan::SpareArea(spare_area::Plan { settings: vec![25.0, 25.0], ..Default::default() }),
+        Plan::Trim(trim::Plan { sequential_block: none, ..Default::default() }),
+        Plan::Trim(trim::Plan { sequential_queue_depth: 0, ..Default::default() }),
+        Plan::Corners(corners::Plan { random_write_span: Bytes(1024), ..Default::default() }),
+        Plan::Corners(corners::Plan {
+            random_write_queue_depths: vec![0, 32],
+            ..Default::default()
+        }),
+        Plan::Corners(corners::Plan {
+            random_write_queue_depths: vec![3, 3],
+            ..Default::default()
+        }),
+        Plan::Incompressible(incompressible::Plan { amount: none, ..Default::default() }),
+        Plan::Incompressible(incompressible::Plan {
+            compressible_percents: vec![0, 101],
+            ..Default::default()
+        }),
+        Plan::TransferSize(transfer_size::Plan { sizes: vec![none], ..Default::default() }),
+        Plan::TransferSize(transfer_size::Plan { span: none, ..Default::default() }),
+        Plan::Stutter(stutter::Plan { fill_queue_depth: 0, ..Default::default() }),
+        Plan::Stutter(stutter::Plan { small_write_span: Bytes(512), ..Default::default() }),
+        Plan::Stutter(stutter::Plan { background_rate: Throughput(0), ..Default::default() }),
+        Plan::Power(power::Plan { queue_depth: 0, ..Default::default() }),
+        Plan::Power(power::Plan { span: Some(none), ..Default::default() }),
+        Plan::SteadyState(steady_state::Plan { parts: vec![], ..steady() }),
+        Plan::SteadyState(steady_state::Plan { iops_read_percents: vec![0, 0], ..steady() }),
+        Plan::SteadyState(steady_state::Plan { iops_sizes: vec![none], ..steady() }),
+        Plan::SteadyState(steady_state::Plan { rounds_max: 4, ..steady() }),
+    ];
+    let mut ssd = Ssd::new(tiny(), "sim:test");
+    for plan in plans {
+        assert!(plan.check(ssd.info()).is_err(), "{plan:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let mut go_on = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+        assert!(run(&plan, &mut ssd, &path, RunOptions::default(), &mut go_on).is_err());
+        assert!(!path.exists(), "{plan:?} left something behind");
+    }
+}
+
+#[test]
+fn a_quick_plan_is_never_wider_than_the_user_s() {
+    let span = Some(Bytes::from_mib(4));
+    let duration = seconds(1);
+    let plan = consistency::Plan { span, duration, ..Default::default() };
+    assert_eq!(Plan::Consistency(plan.clone()).quick(), Plan::Consistency(plan));
+    let plan = spare_area::Plan { settings: vec![10.0, 20.0], ..Default::default() };
+    let Plan::SpareArea(quick) = Plan::SpareArea(plan).quick() else { panic!() };
+    assert_eq!(quick.settings, [10.0]);
+}
+
+#[test]
+fn a_round_that_was_broken_off_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut device = settling(&[800], seconds(2));
+    let mut samples = 0;
+    let record = run(&iops_part(25), &mut device, &path, RunOptions::default(), &mut |progress| {
+        samples += usize::from(progress.step.starts_with("iops/"));
+        // In the first second of the fifth round, of two each.
+        if samples == 9 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let record = record.unwrap();
+    let part = &outcome!(record, SteadyState).parts[0];
+    assert!(part.tracked.len() == 4 && !part.steady, "{part:?}");
+}
+
+#[test]
+fn a_job_that_ends_before_its_group_has_the_rate_that_it_had() {
+    use writecliff_suite::mixed;
+    use writecliff_workload::{Job, Mix, Order};
+    let job = |name: &str, mix| Job { name: name.to_owned(), mix, ..Job::default() };
+    let short = Job {
+        order: Order::Sequential,
+        number_ios: Some(500),
+        queue_depth: 1,
+        ..job("short", Mix { read: 100, write: 0, trim: 0 })
+    };
+    let long = Job {
+        runtime: Some(seconds(5)),
+        time_based: true,
+        pace: writecliff_workload::Pacing::Iops(10),
+        queue_depth: 1,
+        ..job("long", Mix { read: 0, write: 100, trim: 0 })
+    };
+    let plan = Plan::Mixed(mixed::Plan {
+        prepare: mixed::Prepare::Nothing,
+        jobs: vec![short, long],
+        ..mixed::Plan::default()
+    });
+    // A millisecond each, one after the other.
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+    let jobs = outcome!(record_of(&plan, &mut device), Mixed).jobs;
+    assert_eq!(jobs[0].reads.as_ref().unwrap().ios, 500);
+    assert_near(jobs[0].reads.as_ref().unwrap().iops, 1000.0, 3.0);
+    assert_near(jobs[1].writes.as_ref().unwrap().iops, 10.0, 3.0);
+}

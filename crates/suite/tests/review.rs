@@ -18,7 +18,7 @@ fn tiny() -> Ssd {
 
 fn review(tests: &[&str]) -> Review {
     let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
-    Review::of("sim:tiny", &tests, &Overrides::default(), QUICK).unwrap()
+    Review::of("sim:tiny", tiny().info(), &tests, &Overrides::default(), QUICK).unwrap()
 }
 
 /// Runs one test of a review, at most so many of its seconds.
@@ -49,6 +49,7 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
         assert_eq!(expected.status, Status::Complete, "{}", entry.name);
 
         for share in [0, seconds / 3, seconds - 1] {
+            review.tests[0].clear(&broken).unwrap();
             let (cut, _) = perform(&review.tests[0], &broken, share);
             assert_eq!(cut.status, Status::Interrupted, "{} after {share} s", entry.name);
             let resumed = Review::open(&broken).unwrap();
@@ -56,7 +57,9 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
             let remaining = resumed.remaining(&broken, &info).unwrap();
             assert_eq!(remaining, review.tests, "an interrupted test starts again");
         }
+        review.tests[0].clear(&broken).unwrap();
         let (resumed, _) = perform(&review.tests[0], &broken, usize::MAX);
+        review.tests[0].clear(&broken).unwrap();
         assert_eq!(resumed.outcome, expected.outcome, "{}", entry.name);
         assert_eq!(resumed.warnings, expected.warnings);
         assert_eq!(resumed.phases, expected.phases);
@@ -73,7 +76,8 @@ fn a_review_has_the_usual_tests_or_those_named() {
     let expected: Vec<&str> = TESTS.iter().filter(|t| t.by_default).map(|t| t.name).collect();
     assert_eq!(names, expected);
     assert!(!names.contains(&"steady-state") && names.contains(&"spare-area"));
-    let unknown = Review::of("sim:tiny", &["trimm".to_owned()], &Overrides::default(), QUICK);
+    let unknown =
+        Review::of("sim:tiny", tiny().info(), &["trimm".to_owned()], &Overrides::default(), QUICK);
     assert!(matches!(unknown, Err(ReviewError::UnknownTest { .. })));
 }
 
@@ -91,6 +95,55 @@ fn a_review_cannot_go_on_with_another_drive() {
 }
 
 #[test]
+fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("review");
+    let victim = dir.path().join("victim");
+    std::fs::create_dir(&victim).unwrap();
+    std::fs::write(victim.join("thesis.txt"), "mine").unwrap();
+    let review = review(&["power", "trim"]);
+    review.create(&path).unwrap();
+    let info = tiny().info().clone();
+
+    // A name that leads elsewhere.
+    let text = std::fs::read_to_string(path.join("review.json")).unwrap();
+    for elsewhere in ["../victim", "/", "", "."] {
+        let other =
+            text.replace("\"directory\": \"power\"", &format!("\"directory\": \"{elsewhere}\""));
+        std::fs::write(path.join("review.json"), other).unwrap();
+        let refused = Review::open(&path).unwrap_err();
+        assert!(matches!(refused, ReviewError::Directory { .. }), "{refused}");
+    }
+    std::fs::write(path.join("review.json"), text).unwrap();
+
+    // A finished test that cannot be read, or did something else, is an error and stays.
+    perform(&review.tests[0], &path, usize::MAX);
+    let file = path.join("power/run.json");
+    let record = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, record.replace("\"queue_depth\": 32", "\"queue_depth\": 31")).unwrap();
+    let refused = review.remaining(&path, &info).unwrap_err();
+    assert!(matches!(refused, ReviewError::OtherPlan { .. }), "{refused}");
+    std::fs::write(&file, &record[..record.len() / 2]).unwrap();
+    assert!(matches!(review.remaining(&path, &info), Err(ReviewError::Run(_))));
+    assert!(review.tests[0].clear(&path).is_err());
+    std::fs::write(&file, record).unwrap();
+    std::fs::write(path.join("power/histograms.parquet"), "damaged").unwrap();
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+
+    // An interrupted one is looked at, and removed only when it is cleared and holds no more.
+    perform(&review.tests[1], &path, 3);
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+    assert!(path.join("trim/run.json").exists(), "looking removes nothing");
+    std::fs::write(path.join("trim/thesis.txt"), "mine").unwrap();
+    let refused = review.tests[1].clear(&path).unwrap_err();
+    assert!(matches!(refused, ReviewError::NotOurs { .. }), "{refused}");
+    assert!(path.join("trim/thesis.txt").exists() && path.join("trim/run.json").exists());
+    std::fs::remove_file(path.join("trim/thesis.txt")).unwrap();
+    review.tests[1].clear(&path).unwrap();
+    assert!(!path.join("trim").exists() && victim.join("thesis.txt").exists());
+}
+
+#[test]
 fn a_directory_that_holds_something_becomes_no_review() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
@@ -105,7 +158,9 @@ fn what_a_review_will_take_is_known_before_it_begins() {
     let estimate = Review::estimate(&review(&[]).tests, &drive);
     // Quick: minutes, and no more than a few passes over the part of the drive that is used.
     assert!((120.0..1200.0).contains(&estimate.time.as_secs_f64()), "{estimate:?}");
-    let whole = Review::of("sim:tiny", &[], &Overrides::default(), RunOptions::default()).unwrap();
+    let whole =
+        Review::of("sim:tiny", tiny().info(), &[], &Overrides::default(), RunOptions::default())
+            .unwrap();
     let estimate = Review::estimate(&whole.tests, &drive);
     // The fills, and the tortures of 2000 s to 60 min: a day, more or less.
     let hours = estimate.time.as_secs_f64() / 3600.0;

@@ -23,7 +23,7 @@ use crate::ioctl;
 use crate::ring::{Ring, RingError};
 
 /// More than any drive's queue, and few enough to register a buffer for each.
-const QUEUE_DEPTH_MAX: usize = 4096;
+pub const QUEUE_DEPTH_MAX: usize = 4096;
 /// As long as one registered buffer sensibly gets.
 const IO_SIZE_MAX: Bytes = Bytes::from_mib(64);
 /// A discard goes out in parts of this size, so that a signal does not have to wait for all of it.

@@ -28,7 +28,7 @@ mod sysfs;
 
 pub use access::{Access, DestroyData};
 pub use content::ContentStream;
-pub use device::{Options, UringDevice};
+pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use error::OpenError;
 pub use identify::Identity;
 pub use open::{Inspection, block_devices, inspect, open};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use writecliff_suite::gate::{Check, Good, Limits, gate};
+use writecliff_suite::gate::{Check, GateError, Good, Limits, gate};
 use writecliff_suite::{Review, RunRecord};
 
 use super::print;
@@ -43,7 +43,10 @@ fn records(path: &Path) -> Result<Vec<RunRecord>, CliError> {
     let paths: Vec<PathBuf> = match Review::is_at(path) {
         true => {
             let tests = Review::open(path)?.tests;
-            tests.iter().map(|test| path.join(&test.directory)).filter(|run| run.exists()).collect()
+            if let Some(missing) = tests.iter().find(|test| !path.join(&test.directory).exists()) {
+                return Err(GateError::Incomplete { test: missing.plan.name() }.into());
+            }
+            tests.iter().map(|test| path.join(&test.directory)).collect()
         }
         false => vec![path.to_owned()],
     };

@@ -28,7 +28,7 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
             (review, path.clone(), drive)
         }
         None => {
-            let review = begin(drive, options)?;
+            let review = begin(drive, &drive.info()?, options)?;
             let path =
                 common.out.clone().unwrap_or_else(|| default_directory("review", drive, &[]));
             (review, path, drive.clone())
@@ -43,9 +43,10 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
     let writes = remaining.iter().any(|test| test.plan.writes());
     announce(&remaining, &review, &info, options.rated_writes);
     let consent = drive.consent(writes, common.destroy_data_on.as_deref())?;
-    if let Some(first) = remaining.first() {
-        // The guard and the consent come before the first trace of a review.
-        drop(drive.open(&first.plan, &consent)?);
+    if !drive.is_simulated() {
+        // The guard, the consent and the memory for every test come before the first trace of a
+        // review.
+        remaining.iter().try_for_each(|test| drive.open(&test.plan, &consent).map(drop))?;
     }
     if options.resume.is_none() {
         review.create(&path)?;
@@ -58,7 +59,11 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
     if interrupt.is_raised() { Err(CliError::ReviewInterrupted { path }) } else { Ok(()) }
 }
 
-fn begin(drive: &DriveName, options: &ReviewOptions) -> Result<Review, CliError> {
+fn begin(
+    drive: &DriveName,
+    info: &DeviceInfo,
+    options: &ReviewOptions,
+) -> Result<Review, CliError> {
     let mut tests = options.tests.clone();
     if tests.is_empty() {
         let usual = TESTS.iter().filter(|test| test.by_default);
@@ -70,7 +75,7 @@ fn begin(drive: &DriveName, options: &ReviewOptions) -> Result<Review, CliError>
     let tests: Vec<String> = chosen.filter(|test| tests.contains(test)).collect();
     let common = &options.common;
     let overrides = Overrides { duration: None, spare: options.spare.clone(), seed: common.seed };
-    Ok(Review::of(&drive.as_typed(), &tests, &overrides, run_options(common))?)
+    Ok(Review::of(&drive.as_typed(), info, &tests, &overrides, run_options(common))?)
 }
 
 /// Says what is about to happen, before anything does.
@@ -118,6 +123,7 @@ fn run_all(
             if interrupt.is_raised() {
                 break;
             }
+            test.clear(path)?;
             let run = path.join(&test.directory);
             let done = perform(&test.plan, drive, consent, &run, review.options, &live, interrupt);
             if done.is_err() {

@@ -25,15 +25,18 @@ fn points_csv(picture: &Picture) -> String {
     xs.dedup();
     let mut rest: Vec<&[(f64, f64)]> = traces.iter().map(|trace| &trace.points[..]).collect();
     for x in xs {
-        text += &place(&picture.x, x);
-        for points in &mut rest {
-            text.push(',');
-            if let Some((_, y)) = points.first().filter(|point| point.0 == x) {
-                text += &y.to_string();
-                *points = &points[1..];
+        // Where a trace stands still it has several values for one x: a row for each.
+        while rest.iter().any(|points| points.first().is_some_and(|point| point.0 == x)) {
+            text += &place(&picture.x, x);
+            for points in &mut rest {
+                text.push(',');
+                if let Some((_, y)) = points.first().filter(|point| point.0 == x) {
+                    text += &y.to_string();
+                    *points = &points[1..];
+                }
             }
+            text.push('\n');
         }
-        text.push('\n');
     }
     text
 }

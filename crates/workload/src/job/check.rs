@@ -30,6 +30,9 @@ pub(crate) struct Span {
 
 type Verdict = Result<(), (&'static str, String, String)>;
 
+/// As many as a group can have series.
+const COPIES_MAX: u32 = 256;
+
 impl Job {
     /// Checks the job against a drive, before anything is done to it.
     ///
@@ -64,6 +67,7 @@ impl Job {
         for (key, count) in at_least_one {
             holds(count > 0, key, count, "at least 1 is needed")?;
         }
+        holds(self.copies <= COPIES_MAX, "copies", self.copies, "at most 256 run at once")?;
         for (key, share) in shares {
             holds(share <= 100, key, share, "a share is at most 100 percent")?;
         }

@@ -90,7 +90,7 @@ impl Job {
             done: Done::default(),
             flushes: Flushes {
                 every: self.flush_every.map(u64::from),
-                at_end: self.flush_at_end,
+                at_end: self.flush_at_end && self.flushes(),
                 writes: 0,
                 is_due: false,
             },

@@ -208,9 +208,14 @@ impl Job {
 
     /// The operations that occur, with trims before writes and flushes.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
-        let flushes = self.flush_every.is_some() || self.flush_at_end;
+        let flushes = self.flushes();
         let trims = self.trim_first.then_some(Operation::Trim);
         self.mix.operations().chain(trims).chain(flushes.then_some(Operation::Flush))
+    }
+
+    /// Whether it flushes at all: where nothing is written, there is nothing to make durable.
+    pub(crate) fn flushes(&self) -> bool {
+        self.mix.write > 0 && (self.flush_every.is_some() || self.flush_at_end)
     }
 
     /// When its I/Os begin.

@@ -216,6 +216,7 @@ fn impossible_jobs_are_refused_at_their_key() {
         (Job { trim_first: true, ..good.clone() }, "trim_first"),
         (Job { loops: 0, ..good.clone() }, "loops"),
         (Job { copies: 0, ..good.clone() }, "copies"),
+        (Job { copies: u32::MAX, ..good.clone() }, "copies"),
         (Job { queue_depth: 0, ..good.clone() }, "queue_depth"),
         (Job { number_ios: Some(0), ..good.clone() }, "number_ios"),
         (Job { flush_every: Some(0), ..good.clone() }, "flush_every"),
