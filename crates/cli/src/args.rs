@@ -79,7 +79,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// Leave this share of the LBAs untouched, in percent; spare-area takes a list: 10,25,40
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = percent)]
     pub(crate) spare: Vec<f64>,
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
     #[arg(long, value_name = "TIME")]
@@ -101,7 +102,8 @@ pub(crate) struct ReviewOptions {
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
     pub(crate) with: Vec<String>,
     /// The settings of the spare-area test, in percent of the LBAs
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = percent)]
     pub(crate) spare: Vec<f64>,
     /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
     #[arg(long, value_name = "BYTES")]
@@ -160,10 +162,10 @@ pub(crate) struct MeterArguments {
 #[derive(Debug, Args)]
 pub(crate) struct GateOptions {
     /// Least IOPS in the worst second of the steady window (consistency)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) min_floor_iops: Option<f64>,
     /// Least mean IOPS of the steady window (consistency)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) min_mean_iops: Option<f64>,
     /// Least share of the mean in the worst second, like 80% (consistency)
     #[arg(long, value_name = "PERCENT")]
@@ -217,6 +219,16 @@ pub(crate) struct CheckOptions {
     /// Print the comparison as JSON instead of a table
     #[arg(long, requires = "check")]
     pub(crate) json: bool,
+}
+
+/// `25` or `25%`; whether it is possible is the plan's to say.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    number.parse().map_err(|_| "expected a share in percent, like 25 or 25%".to_owned())
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number, like 6000".to_owned())
 }
 
 fn test_names() -> clap::builder::PossibleValuesParser {

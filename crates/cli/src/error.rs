@@ -65,10 +65,17 @@ pub(crate) enum CliError {
     Output { source: std::io::Error },
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
+    #[error(
+        "{source}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest",
+        path.display()
+    )]
+    ReviewBroken { source: Box<CliError>, path: PathBuf },
     #[error(transparent)]
     Gate(#[from] GateError),
     #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]
     GateClosed { failed: usize, all: usize },
+    #[error("the gate cannot be decided: {0}")]
+    GateUndecided(Box<CliError>),
     #[error("cannot write {}: {source}", path.display())]
     Junit { path: PathBuf, source: std::io::Error },
     #[error("interrupted; what was recorded is kept and shown above")]
@@ -80,9 +87,17 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
+            Self::ReviewBroken { source, .. } => source.exit_code(),
+            Self::RunDirectory(RunDirectoryError::Read { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                ExitCode::from(2)
+            }
             Self::Profile(_)
             | Self::MeantSimulated { .. }
             | Self::Gate(_)
+            | Self::GateUndecided(_)
+            | Self::Review(ReviewError::Read { .. } | ReviewError::IsRun { .. })
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
             | Self::JobFile(_)

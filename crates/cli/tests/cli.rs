@@ -117,8 +117,8 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["run", "consistency", "/dev/null"], 3, "/dev/null"),
         (vec!["run", "consistency", here], 3, "directory"),
         (vec!["report"], 2, "<RUN>"),
-        (vec!["report", here], 1, "run.json"),
-        (vec!["report", "/no/such/run"], 1, "run.json"),
+        (vec!["report", here], 2, "run.json"),
+        (vec!["report", "/no/such/run"], 2, "run.json"),
         (vec!["drives", "samsung-840-evo"], 2, "did you mean samsung-840-evo"),
     ];
     for (arguments, code, expected) in cases {

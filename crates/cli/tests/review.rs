@@ -93,7 +93,7 @@ fn a_review_says_how_to_go_on_and_refuses_what_is_not_one() {
     let dir = tempfile::tempdir().unwrap();
     let here = dir.path();
     let output = writecliff(here, &["review", "--resume", "nowhere"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("review.json"), "{}", text(&output.stderr));
     let output = writecliff(here, &["review", "sim:tiny", "--tests", "consistancy"]);
     assert_eq!(output.status.code(), Some(2));
@@ -109,6 +109,10 @@ fn a_review_says_how_to_go_on_and_refuses_what_is_not_one() {
     let output = writecliff(here, &spare);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("twice"), "{}", text(&output.stderr));
+    let elsewhere = ["review", "sim:tiny", "--tests", "power", "--spare", "25%", "--out", "new"];
+    let output = writecliff(here, &elsewhere);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--with spare-area"), "{}", text(&output.stderr));
     assert!(!here.join("new").exists(), "a refused review leaves nothing behind");
 }
 

@@ -67,8 +67,12 @@ fn of_transfer_size(outcome: &transfer_size::Outcome) -> Option<String> {
 
 fn of_stutter(outcome: &stutter::Outcome) -> String {
     let (longest, mean) = (outcome.latency.max_ns, outcome.mean_ns);
+    let noticed = match outcome.over_100ms {
+        0.0 => String::new(),
+        share => format!("; {} took over 100 ms, which a person notices", number::percent(share)),
+    };
     format!(
-        "The longest pause of a small write was {}, the average {}.",
+        "The longest pause of a small write was {}, the average {}{noticed}.",
         number::latency(longest),
         number::latency(mean)
     )

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use writecliff_device::DeviceInfo;
 use writecliff_measure::RunDirectoryError;
-use writecliff_suite::doubts_across;
+use writecliff_suite::{Review, doubts_across};
 
 use crate::Run;
 
@@ -13,6 +13,8 @@ use crate::Run;
 pub struct Subject {
     /// In the order of the table of tests, then by directory.
     pub runs: Vec<Run>,
+    /// Tests that its review has, if it is one: more than `runs` if it is not finished.
+    pub planned: Option<usize>,
 }
 
 impl Subject {
@@ -36,7 +38,8 @@ impl Subject {
         let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
         // In an order that interrupting and resuming does not change.
         runs.sort_by(|a, b| (a.test_index(), &a.path).cmp(&(b.test_index(), &b.path)));
-        Ok(Self { runs })
+        let planned = Review::open(path).ok().map(|review| review.tests.len());
+        Ok(Self { runs, planned })
     }
 
     /// Reads several directories. Those of one drive become one subject, unless a test was done
@@ -96,6 +99,7 @@ impl Subject {
         }
         let in_words = |(doubt, tests): (String, Vec<String>)| match self.runs.len() {
             1 => doubt,
+            count if count > 2 && count == tests.len() => format!("all tests: {doubt}"),
             _ => format!("{}: {doubt}", tests.join("; ")),
         };
         doubts.into_iter().map(in_words).collect()

@@ -1,5 +1,7 @@
 //! The result in a terminal: read in ten seconds.
 
+use writecliff_suite::consistency;
+
 use crate::Run;
 use crate::headline::headline;
 use crate::section::Table;
@@ -28,6 +30,9 @@ pub fn summary(subjects: &[Subject]) -> String {
         if several {
             text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
+        if section.id != consistency::NAME {
+            text += &wrapped("  ", &table.text);
+        }
         text += &table_text(table);
     }
     text
@@ -47,7 +52,7 @@ pub fn verdict(subjects: &[Subject]) -> String {
         }
         let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
         let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
-        let of = subject.runs.len();
+        let of = subject.planned.unwrap_or(subject.runs.len()).max(subject.runs.len());
         text +=
             &format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index));
         for doubt in subject.doubts() {

@@ -1,6 +1,6 @@
 //! The result in five plain sentences, computed from the numbers, each with the picture that shows it.
 
-use writecliff_suite::{Outcome, Plan, consistency};
+use writecliff_suite::{Outcome, Plan, Warning, consistency};
 
 use crate::Run;
 use crate::headline::headline;
@@ -25,11 +25,20 @@ const STEADINESS: [(f64, &str); 5] = [
     (0.0, "it all but stops at times"),
 ];
 
+/// From this share of the fresh rate on there is no difference worth a sentence.
+const AS_FRESH: f64 = 0.95;
+/// A remedy that gives less than so many times as much gives nothing.
+const GAIN: f64 = 1.1;
+/// What a person notices: 100 ms.
+const NOTICED_NS: u64 = 100_000_000;
+
 /// The random writes of one spare area.
 struct Writes<'a> {
     spare_percent: f64,
     block: u64,
     seconds: f64,
+    /// Whether the steady window has too few samples to be judged.
+    is_short: bool,
     outcome: &'a consistency::Outcome,
 }
 
@@ -74,11 +83,20 @@ fn writes(subject: &Subject) -> Vec<Writes<'_>> {
             let Some(outcome) = torture.outcome else { continue };
             let (spare_percent, block) = (torture.spare_percent, block(&run.record.plan));
             let seconds = run.recording.phase(&torture.phase).count() as f64;
-            all.push(Writes { spare_percent, block, seconds, outcome });
+            let is_short = run.record.warnings.iter().any(is_too_short);
+            all.push(Writes { spare_percent, block, seconds, is_short, outcome });
         }
     }
     all.sort_by(|a, b| a.spare_percent.total_cmp(&b.spare_percent));
     all
+}
+
+fn is_too_short(warning: &Warning) -> bool {
+    match warning {
+        Warning::TooShort { .. } => true,
+        Warning::AtSpare { doubt, .. } => is_too_short(doubt),
+        _ => false,
+    }
 }
 
 /// Size of a random write.
@@ -115,16 +133,28 @@ fn cliff(main: &Writes<'_>) -> Sentence {
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;
-    let share = number::percent(mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE));
-    let text = format!("What is left is {} on average, {share} of fresh.", number::iops(mean));
+    let share = mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
+    let (mean, percent) = (number::iops(mean), number::percent(share));
+    let text = match share {
+        AS_FRESH.. => format!("It keeps up: {mean} on average in the end, as fast as fresh."),
+        _ => format!("What is left is {mean} on average, {percent} of fresh."),
+    };
     Sentence { text, see: vec![("consistency-steady-log", "picture")] }
 }
 
 fn steadiness(main: &Writes<'_>) -> Sentence {
     let share = main.outcome.floor_to_mean;
     let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, word)| word);
+    let p99 = main.outcome.steady_latency.p99_ns;
+    let judgement = match (main.is_short, p99) {
+        (true, _) => "not judged, the run was too short".to_owned(),
+        (false, NOTICED_NS..) => {
+            format!("{word}, but one write in a hundred takes over {}", number::latency(p99))
+        }
+        (false, _) => word.to_owned(),
+    };
     let text = format!(
-        "Its worst second once full gives {}, {} of the average: {word}.",
+        "Its worst second once full gives {}, {} of the average: {judgement}.",
         number::iops(main.outcome.steady_iops.floor),
         number::percent(share),
     );
@@ -160,20 +190,27 @@ fn published<'a, 'b>(more: &'b [Writes<'a>]) -> Option<&'b Writes<'a>> {
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let mean = other.outcome.steady_iops.mean;
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
-    let text = format!(
-        "Leaving {} % of it unused gives {} once full, {} times as many, with a worst second of {} \
-         of the average",
-        other.spare_percent,
-        number::iops(mean),
-        number::times(times),
-        number::percent(other.outcome.floor_to_mean),
-    );
+    let (percent, iops) = (other.spare_percent, number::iops(mean));
+    let text = match times {
+        GAIN.. => format!(
+            "Leaving {percent} % of it unused gives {iops} once full, {} times as many, with a \
+             worst second of {} of the average",
+            number::times(times),
+            number::percent(other.outcome.floor_to_mean),
+        ),
+        _ => format!("Leaving {percent} % of it unused gains nothing: {iops} once full"),
+    };
     Sentence { text, see: vec![("spare-area", "spare area")] }
 }
 
 fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
     let rate = number::megabytes_per_second;
     let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
+        (Some(dirty), Some(after), _) if after < dirty * GAIN => format!(
+            "TRIM brings nothing: {} of sequential writes on the dirty drive, {} after",
+            rate(dirty),
+            rate(after),
+        ),
         (Some(dirty), Some(after), Some(share)) => format!(
             "TRIM brings sequential writes from {} on the dirty drive to {}, {} of clean",
             rate(dirty),

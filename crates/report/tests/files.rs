@@ -90,7 +90,7 @@ fn every_test_has_its_section_and_its_files() {
         let plan = (test.plan)().quick();
         tiny(&plan, &dir.path().join(test.name))
     };
-    let mut subject = Subject { runs: TESTS.iter().map(run).collect() };
+    let mut subject = Subject { runs: TESTS.iter().map(run).collect(), planned: None };
     let out = dir.path().join("review");
     let html = page(&[subject.clone()], &out);
     for test in TESTS {

@@ -126,7 +126,7 @@ fn three_runs_fit_a_terminal_and_keep_their_names() {
     plan.spare_percent = 25.0;
     let mut other = first.clone();
     other.record.drive.model = "Crucial M500 240GB".to_owned();
-    let text = summary(&[Subject { runs: vec![first, spared] }, alone(other)]);
+    let text = summary(&[Subject { runs: vec![first, spared], planned: None }, alone(other)]);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("[2] Samsung SSD 840 EVO 250GB, 25 % spare"), "{text}");
     assert!(

@@ -219,7 +219,7 @@ fn spare_areas_of_a_drive_are_switched_by_keyboard_on_equal_axes() {
     let Some(chromium) = chromium() else { return };
     let dir = tempfile::tempdir().unwrap();
     let runs = vec![tiny(&dir.path().join("a"), 0.0), tiny(&dir.path().join("b"), 25.0)];
-    let html = write_page(&[Subject { runs }], &dir.path().join("page")).unwrap();
+    let html = write_page(&[Subject { runs, planned: None }], &dir.path().join("page")).unwrap();
     let mut opened = Browser::open(&chromium, &html);
     opened.resize(1280);
     press_all(&mut opened, "setting", 2);

@@ -177,12 +177,23 @@ fn baseline_checks(
                 Good::AtMost => before.value + slack,
             };
             let (unit, good) = (before.unit, before.good);
-            let because =
-                format!("baseline {:.4} {unit}, tolerance {tolerance_percent} %", before.value);
+            let value = in_words(before.value, unit);
+            let because = format!("baseline {value}, tolerance {tolerance_percent} %");
             checks.push(now.swap_remove(place).check(run, bound, good, because));
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
+}
+
+/// `4492 IOPS`, `7.968`: whole numbers where they say enough, else four significant digits.
+pub fn in_words(value: f64, unit: &str) -> String {
+    let number = match value.abs() {
+        1000.0.. => format!("{value:.0}"),
+        100.0.. => format!("{value:.1}"),
+        10.0.. => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    };
+    format!("{number} {unit}").trim_end().to_owned()
 }
 
 const FLOOR: &str = "steady floor";

@@ -10,9 +10,9 @@ use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
 
-use crate::plan::{QUICK_MEASUREMENT, check_block, check_depths, check_duration, quick_span};
+use crate::plan::{QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
+use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning, iops_of};
 
 /// The test's name on the command line and in files.
 pub const NAME: &str = "mixed";
@@ -208,7 +208,15 @@ impl Plan {
             let reason = format!("{} takes no TRIM; leave them out", drive.model);
             return Err(PlanError { option, got, reason });
         }
-        check_depths([self.demands().queue_depth], drive)
+        let (wanted, most) = (self.demands().queue_depth, drive.queue_depth_max);
+        if wanted > most {
+            let reason = format!(
+                "the drive takes {most} I/Os at once; lower queue_depth or copies (iodepth or numjobs)"
+            );
+            let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
+            return Err(PlanError { option, got, reason });
+        }
+        Ok(())
     }
 }
 
@@ -390,7 +398,10 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
         let recorded = time_of(job, recording, 0).unwrap_or(Nanos::ZERO);
         match figures(job, recording) {
-            Some(figures) => jobs.push(figures),
+            Some(figures) => {
+                warnings.extend(unevenness(job, recording));
+                jobs.push(figures);
+            }
             None => warnings.push(Warning::NoFigures { job: job.name.clone() }),
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
@@ -400,6 +411,25 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         }
     }
     ((!jobs.is_empty()).then_some(Outcome { jobs }), warnings)
+}
+
+/// The first and the last third of a job's time may be this far apart, as a share of the larger.
+const UNEVEN: f64 = 0.25;
+
+/// Whether the average of a job that was as fast as it could be hides how it changed.
+fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
+    if job.pace() != Pacing::Closed {
+        return None;
+    }
+    let name = series(&job.name, job.operations().next()?);
+    let iops = iops_of(recording.phase(&name));
+    let third = iops.len() / 3;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (first, last) = (mean(&iops[..third]), mean(&iops[iops.len() - third..]));
+    let is_long = third >= 10;
+    let apart = (first - last).abs() > UNEVEN * first.max(last);
+    let job = job.name.clone();
+    (is_long && apart).then_some(Warning::Uneven { job, first, last })
 }
 
 /// How much before its time a job may have begun its last I/O.

@@ -94,6 +94,15 @@ pub enum ReviewError {
         /// The system's or the parser's error.
         source: io::Error,
     },
+    /// This is a single run.
+    #[error(
+        "{} is one run, and a review is resumed by its own directory; if it is part of none, run \
+         the test again", path.display()
+    )]
+    IsRun {
+        /// The run.
+        path: PathBuf,
+    },
     /// A run of the review is damaged.
     #[error(transparent)]
     Run(#[from] RunDirectoryError),
@@ -214,6 +223,9 @@ impl Review {
     /// [`ReviewError::Read`] if there is none or it is damaged.
     pub fn open(path: &Path) -> Result<Self, ReviewError> {
         let file = path.join(FILE);
+        if !file.exists() && path.join(RUN_FILE).exists() {
+            return Err(ReviewError::IsRun { path: path.to_owned() });
+        }
         let read = |source| ReviewError::Read { path: file.clone(), source };
         let text = fs::read(&file).map_err(read)?;
         let value: serde_json::Value =
@@ -304,7 +316,8 @@ impl ReviewTest {
             let file = entry.file_name().to_string_lossy().into_owned();
             let kind = entry.file_type().map_err(failed)?;
             let is_report = kind.is_dir() && file == "report";
-            if !is_report && !(kind.is_file() && is_run_file(&file)) {
+            let is_ours = is_report || (kind.is_file() && is_run_file(&file));
+            if !is_ours {
                 return Err(ReviewError::NotOurs { path: run, file });
             }
         }

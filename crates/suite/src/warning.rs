@@ -151,6 +151,19 @@ pub enum Warning {
         /// The buffer, as a sequential write showed it.
         buffer: Bytes,
     },
+    /// A job's average is of times that differ.
+    #[error(
+        "The job '{job}' ran at {first:.0} IOPS in the first third of its time and at {last:.0} in \
+         the last: its averages hide that, its picture shows it."
+    )]
+    Uneven {
+        /// Its name.
+        job: String,
+        /// Mean IOPS of its first operation in the first third.
+        first: f64,
+        /// The same in the last third.
+        last: f64,
+    },
     /// A job did nothing that counts.
     #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
     NoFigures {

@@ -22,9 +22,14 @@ pub enum OpenError {
     },
     /// The consent names another drive; nothing was written.
     #[error(
-        "all data on {} ({model}, {}) would be destroyed, and '{named}' is not its name; nothing was written: \
+        "all data on {} ({model}, {}) would be destroyed, and {}; nothing was written: \
          if this is the right drive, pass --destroy-data-on '{expected}' ({})",
-        path.display(), capacity, if *is_serial { "its serial" } else { "it has no serial, so its full resolved path" }
+        path.display(), capacity, if named.is_empty() {
+            "nobody agreed to that".to_owned()
+        } else {
+            format!("'{named}' is not its name")
+        },
+        if *is_serial { "its serial" } else { "it has no serial, so its full resolved path" }
     )]
     Consent {
         /// The drive, resolved.

@@ -1,17 +1,25 @@
 //! `writecliff gate`: a run against limits and against an earlier run, for somebody's CI.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use writecliff_suite::gate::{Check, GateError, Good, Limits, gate};
+use writecliff_suite::gate::{Check, GateError, Good, Limits, gate, in_words};
 use writecliff_suite::{Review, RunRecord};
 
 use super::print;
 use crate::args::GateOptions;
 use crate::error::CliError;
 
-/// Prints every check, and fails if one does.
+/// Prints every check, and fails if one does. Whatever keeps it from being decided is not that.
 pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
+    decide(path, options).map_err(|error| match error {
+        CliError::GateClosed { .. } | CliError::Output { .. } => error,
+        undecided => CliError::GateUndecided(Box::new(undecided)),
+    })
+}
+
+fn decide(path: &Path, options: &GateOptions) -> Result<(), CliError> {
     let runs = records(path)?;
     let baseline = options.baseline.as_deref().map(records).transpose()?;
     let limits = Limits {
@@ -24,6 +32,7 @@ pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
         max_latency: options.max_latency,
     };
     let checks = gate(&runs, &limits, baseline.as_deref(), options.tolerance.0)?;
+    note_doubts(&runs, baseline.as_deref());
     if let Some(file) = &options.junit {
         write_junit(&checks, &runs, file)?;
     }
@@ -54,6 +63,24 @@ fn records(path: &Path) -> Result<Vec<RunRecord>, CliError> {
     paths.iter().map(open).collect()
 }
 
+/// Says on standard error what the figures may be worth less for.
+fn note_doubts(runs: &[RunRecord], baseline: Option<&[RunRecord]>) {
+    let mut notes = Vec::new();
+    for run in runs {
+        let test = run.plan.name();
+        notes.extend(run.warnings.iter().map(|warning| format!("{test}: {warning}")));
+        let earlier = baseline.into_iter().flatten().find(|run| run.plan.name() == test);
+        if let Some(earlier) = earlier.filter(|earlier| earlier.drive.model != run.drive.model) {
+            let (this, other) = (&run.drive.model, &earlier.drive.model);
+            notes.push(format!("{test}: this is {this}, and the baseline is {other}"));
+        }
+    }
+    for note in notes {
+        // Where nobody reads it, the checks must do.
+        let _ = writeln!(std::io::stderr(), "note: {note}");
+    }
+}
+
 fn table(checks: &[Check]) -> String {
     let line = |check: &Check| {
         let verdict = if check.passes() { "pass" } else { "FAIL" };
@@ -69,19 +96,8 @@ fn describe(check: &Check) -> String {
         Good::AtMost => "at most",
     };
     let Check { test, figure, unit, because, .. } = check;
-    let amount = |value| format!("{} {unit}", number(value)).trim_end().to_owned();
-    let (got, bound) = (amount(check.got), amount(check.bound));
+    let (got, bound) = (in_words(check.got, unit), in_words(check.bound, unit));
     format!("{test}: {figure} {got}, {side} {bound} ({because})")
-}
-
-/// Whole numbers where they say enough, else four significant digits.
-fn number(value: f64) -> String {
-    match value.abs() {
-        1000.0.. => format!("{value:.0}"),
-        100.0.. => format!("{value:.1}"),
-        10.0.. => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), CliError> {
@@ -94,7 +110,7 @@ fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), 
             failed.set_message(describe(check));
             failed
         };
-        let mut case = TestCase::new(format!("{} ({})", check.figure, check.because), status);
+        let mut case = TestCase::new(check.figure.clone(), status);
         case.set_classname(format!("writecliff.{}", check.test));
         suite.add_test_case(case);
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_report::{Subject, verdict_text, write_page};
-use writecliff_suite::{Estimate, Overrides, Review, ReviewTest, RunError, TESTS};
+use writecliff_suite::{
+    Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area,
+};
 use writecliff_uring::DestroyData;
 
 use super::print;
@@ -52,7 +54,11 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
         review.create(&path)?;
     }
     let interrupt = Interrupt::catch()?;
-    run_all(&remaining, &review, &drive, &consent, &path, &interrupt)?;
+    let ended = run_all(&remaining, &review, &drive, &consent, &path, &interrupt);
+    ended.map_err(|source| CliError::ReviewBroken {
+        source: Box::new(source),
+        path: path.clone(),
+    })?;
     if review.tests.iter().any(|test| path.join(&test.directory).exists()) {
         report(&path, common.json)?;
     }
@@ -73,6 +79,11 @@ fn begin(
     // In the table's order, each once.
     let chosen = TESTS.iter().map(|test| test.name.to_owned());
     let tests: Vec<String> = chosen.filter(|test| tests.contains(test)).collect();
+    if !options.spare.is_empty() && !tests.iter().any(|test| test == spare_area::NAME) {
+        let (option, got) = ("--spare", format!("{:?}", options.spare));
+        let reason = "spare-area is not among the tests; add it by --with spare-area".to_owned();
+        return Err(RunError::from(PlanError { option, got, reason }).into());
+    }
     let common = &options.common;
     let overrides = Overrides { duration: None, spare: options.spare.clone(), seed: common.seed };
     Ok(Review::of(&drive.as_typed(), info, &tests, &overrides, run_options(common))?)
@@ -87,13 +98,15 @@ fn announce(
 ) {
     let Estimate { time, written } = Review::estimate(remaining, drive);
     let kept = review.tests.len() - remaining.len();
-    let kept = if kept > 0 { format!(" ({kept} are finished and kept)") } else { String::new() };
+    let kept = if kept > 0 { format!(" ({kept} finished and kept)") } else { String::new() };
+    let tests = match remaining.len() {
+        1 => "1 test".to_owned(),
+        count => format!("{count} tests"),
+    };
     let mut text = format!(
-        "{} tests of {}{kept}: about {} of the drive's time, about {} to be written",
-        remaining.len(),
+        "{tests} of {}{kept}: roughly {} of the drive's time, roughly {written} to be written",
         drive.model,
         human(time),
-        written
     );
     if let Some(rated) = rated_writes.or(drive.specification.rated_writes) {
         let share = written.0 as f64 / rated.0 as f64 * 100.0;

@@ -27,7 +27,7 @@ pub(crate) fn consistency(path: &Path, seconds: u64, spare_percent: f64) -> Run 
 
 /// A subject of one run.
 pub(crate) fn alone(run: Run) -> Subject {
-    Subject { runs: vec![run] }
+    Subject { runs: vec![run], planned: None }
 }
 
 /// The page's text.
