@@ -8,6 +8,8 @@
 pub mod conformance;
 mod device;
 mod io;
+#[cfg(feature = "conformance")]
+pub mod scripted;
 mod units;
 
 pub use device::{

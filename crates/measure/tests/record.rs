@@ -4,90 +4,24 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
-};
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
     Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, record,
-    record_operations,
+    record_operations, record_streams,
 };
 use writecliff_workload::RandomUniform;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Serves one I/O after the other in 10 ms, pauses over a given span, and can fail everything.
-struct Scripted {
-    info: DeviceInfo,
-    now: DeviceTime,
-    free_at: DeviceTime,
-    pause: std::ops::Range<u64>,
-    status: Status,
-    in_flight: Vec<Completion>,
-}
-
-impl Scripted {
-    fn new(pause: std::ops::Range<u64>, status: Status) -> Self {
-        let info = DeviceInfo {
-            address: "scripted".to_owned(),
-            kind: DeviceKind::Simulated,
-            model: "Scripted".to_owned(),
-            serial: None,
-            firmware: None,
-            capacity: Bytes::from_gib(1),
-            lba_size: Bytes(512),
-            physical_block_size: Bytes(4096),
-            io_size_max: Bytes::from_mib(1),
-            queue_depth_max: 32,
-            rotational: false,
-            trim: false,
-            purges: Vec::new(),
-            scheduler: None,
-            temperature_limit: None,
-            specification: Specification::default(),
-        };
-        let (now, free_at) = (DeviceTime(77), DeviceTime(77));
-        Self { info, now, free_at, pause, status, in_flight: Vec::new() }
-    }
-}
-
-impl Device for Scripted {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn now(&self) -> DeviceTime {
-        self.now
-    }
-
-    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
-        for io in batch {
-            let mut end = self.free_at.max(self.now) + Nanos::from_millis(10);
-            if self.pause.contains(&(end.0 - 77)) {
-                end = DeviceTime(77 + self.pause.end);
-            }
-            self.free_at = end;
-            let (submitted, completed, status) = (self.now, end, self.status);
-            self.in_flight.push(Completion { io: *io, submitted, completed, status });
-        }
-        Ok(())
-    }
-
-    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        let next = self.in_flight.first().map_or(DeviceTime::MAX, |io| io.completed);
-        self.now = self.now.max(next.min(until));
-        let now = self.now;
-        done.extend(self.in_flight.extract_if(.., |io| io.completed <= now));
-        Ok(())
-    }
-
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
-        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
-    }
-
-    fn telemetry(&mut self) -> Telemetry {
-        Telemetry::default()
-    }
+/// Begins at 77 ns, serves one I/O after the other in 10 ms, and pauses over a given span.
+fn scripted(pause: std::ops::Range<u64>) -> Scripted {
+    let script = move |_: &Io, begins: DeviceTime| {
+        let end = begins + Nanos::from_millis(10);
+        let paused = pause.contains(&(end.0 - 77));
+        if paused { DeviceTime(77 + pause.end) - begins } else { end - begins }
+    };
+    Scripted::new(Bytes::from_gib(1), script).at(DeviceTime(77))
 }
 
 fn recorder(path: &Path, every_io: bool) -> Recorder {
@@ -117,7 +51,7 @@ fn samples(path: &Path) -> Vec<Sample> {
 fn every_second_is_a_sample_and_a_pause_is_seconds_of_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut device = Scripted::new(2 * SECOND..5 * SECOND + SECOND / 2, Status::Done);
+    let mut device = scripted(2 * SECOND..5 * SECOND + SECOND / 2);
     let mut recorder = recorder(&path, false);
     record(&mut device, load(8), &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
@@ -145,7 +79,7 @@ fn a_load_that_ends_on_the_edge_of_a_second_loses_nothing() {
         let mut recorder = recorder(&path, false);
         let ios = writes().take(count as usize);
         let load = Load { ios, queue_depth: 4, duration: None };
-        record(&mut Scripted::new(0..0, Status::Done), load, &mut recorder, &mut go_on).unwrap();
+        record(&mut scripted(0..0), load, &mut recorder, &mut go_on).unwrap();
         recorder.finish().close(&serde_json::json!({})).unwrap();
         let samples = samples(&path);
         assert_eq!(samples.iter().map(|sample| sample.writes).sum::<u64>(), count);
@@ -160,7 +94,7 @@ fn a_load_that_ends_leaves_a_shorter_last_sample() {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
     let load = Load { ios: writes().take(125), queue_depth: 4, duration: None };
-    record(&mut Scripted::new(0..0, Status::Done), load, &mut recorder, &mut go_on).unwrap();
+    record(&mut scripted(0..0), load, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let spans: Vec<_> = samples(&path).iter().map(|s| (s.writes, s.span_ns)).collect();
     // The 125th ends at the very edge of what was measured and is in the sample that it closes.
@@ -173,7 +107,7 @@ fn a_device_that_fails_everything_is_left_alone_after_a_second() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    let mut device = Scripted::new(0..0, Status::Failed(5));
+    let mut device = scripted(0..0).ending(Status::Failed(5));
     let ended = record(&mut device, load(100), &mut recorder, &mut go_on);
     let Err(RecordError::EveryIoFailed { second: 0, failed: 99, errno: 5 }) = ended else {
         panic!("{ended:?}");
@@ -188,7 +122,7 @@ fn a_watcher_can_break_off() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, true);
-    let mut device = Scripted::new(0..0, Status::Done);
+    let mut device = scripted(0..0);
     let ended = record(&mut device, load(100), &mut recorder, &mut |sample| {
         if sample.second == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -212,7 +146,7 @@ fn each_operation_of_each_stream_can_be_a_series() {
         duration: None,
     };
     let operations = [vec![Operation::Read, Operation::Write], vec![Operation::Write]];
-    let mut device = Scripted::new(0..0, Status::Done);
+    let mut device = scripted(0..0);
     let streams = vec![stream(50), stream(0)];
     record_operations(&mut device, streams, &operations, None, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
@@ -233,7 +167,7 @@ fn a_journal_cut_anywhere_gives_every_whole_second() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, true);
-    let mut device = Scripted::new(0..0, Status::Done);
+    let mut device = scripted(0..0);
     record(&mut device, load(5), &mut recorder, &mut go_on).unwrap();
     drop(recorder);
     let journal = std::fs::read(path.join("journal.jsonl")).unwrap();
@@ -249,7 +183,7 @@ fn a_damaged_line_is_an_error_and_not_fewer_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    record(&mut Scripted::new(0..0, Status::Done), load(3), &mut recorder, &mut go_on).unwrap();
+    record(&mut scripted(0..0), load(3), &mut recorder, &mut go_on).unwrap();
     drop(recorder);
     let journal = path.join("journal.jsonl");
     let text =
@@ -257,4 +191,59 @@ fn a_damaged_line_is_an_error_and_not_fewer_seconds() {
     std::fs::write(&journal, text).unwrap();
     let error = Recording::open::<serde_json::Value>(&path).unwrap_err().to_string();
     assert!(error.contains("journal.jsonl"), "{error}");
+}
+
+/// A write every 10 ms, or a rest of 10 ms after each, with a flush behind each of them: the flush
+/// takes no turn of its own.
+#[test]
+fn flushes_have_neither_a_due_time_nor_a_rest_of_their_own() {
+    for (pace, expected) in [
+        (Pace::Every(Nanos::from_millis(10)), 100),
+        // A millisecond for the write, then the rest, in which the flush is done.
+        (Pace::Think { rest: Nanos::from_millis(10), every: 1 }, 1000 / 11),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let mut recorder = recorder(&path, false);
+        let pair = [Io::write(Bytes::ZERO, Bytes(4096)), Io::flush()];
+        let stream = Stream {
+            ios: Box::new(std::iter::repeat(pair).flatten()),
+            queue_depth: 1,
+            pace,
+            duration: None,
+        };
+        let mut device = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(1));
+        let second = Some(Nanos::from_secs(1));
+        record_streams(&mut device, vec![stream], second, &mut recorder, &mut go_on).unwrap();
+        recorder.finish().close(&serde_json::json!({})).unwrap();
+        let sample = &samples(&path)[0];
+        assert!(sample.writes.abs_diff(expected) <= 1, "{pace:?}: {} writes", sample.writes);
+        assert!(sample.flushes.abs_diff(expected) <= 1, "{pace:?}: {} flushes", sample.flushes);
+    }
+}
+
+#[test]
+fn a_stream_that_ends_before_the_others_ends_its_series_with_its_last_io() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let directory = RunDirectory::create(&path, &serde_json::json!({}), false).unwrap();
+    let mut recorder = Recorder::new(directory, DeviceTime(0), false);
+    recorder.begin_phases(&["short", "long"], Telemetry::default());
+    let stream = |count| Stream {
+        ios: Box::new(writes().take(count)),
+        queue_depth: 1,
+        pace: Pace::Closed,
+        duration: None,
+    };
+    // Two streams take turns of a millisecond: the short one is over after 100 ms.
+    let mut device = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(1));
+    let streams = vec![stream(50), stream(3000)];
+    record_streams(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
+    let all = samples(&path);
+    let of = |name: &str| all.iter().filter(|s| s.phase == name).cloned().collect::<Vec<_>>();
+    let (short, long) = (of("short"), of("long"));
+    assert_eq!((short.len(), short[0].writes), (1, 50));
+    assert!((98_000_000..=101_000_000).contains(&short[0].span_ns), "{}", short[0].span_ns);
+    assert_eq!(long.iter().map(|sample| sample.writes).sum::<u64>(), 3000);
 }

@@ -1,11 +1,9 @@
 //! Every test on a drive whose answer is known by construction.
 #![allow(clippy::unwrap_used)]
 
-mod scripted;
-
 use std::ops::ControlFlow;
 
-use scripted::Scripted;
+use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Throughput};
 use writecliff_sim::{SlcKind, Ssd, SsdProfile, TrimKind, load};
 use writecliff_suite::corners::Data;

@@ -1,16 +1,20 @@
-//! A device whose every service time is written down beforehand.
+//! A device whose every service time is written down beforehand: for tests whose answers are to be
+//! known.
 
-use writecliff_device::{
+use std::fmt;
+
+use crate::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
     PurgeOutcome, Specification, Status, Telemetry,
 };
 
 /// Serves one I/O after the other, each in the time that a script gives for it and the moment.
-pub(crate) struct Scripted {
+pub struct Scripted {
     info: DeviceInfo,
     now: DeviceTime,
     free_at: DeviceTime,
     in_flight: Vec<Completion>,
+    status: Status,
     script: Box<Script>,
 }
 
@@ -18,10 +22,8 @@ pub(crate) struct Scripted {
 type Script = dyn FnMut(&Io, DeviceTime) -> Nanos;
 
 impl Scripted {
-    pub(crate) fn new(
-        capacity: Bytes,
-        script: impl FnMut(&Io, DeviceTime) -> Nanos + 'static,
-    ) -> Self {
+    /// A device that is idle at time zero. `script` gives what an I/O takes that begins then.
+    pub fn new(capacity: Bytes, script: impl FnMut(&Io, DeviceTime) -> Nanos + 'static) -> Self {
         let info = DeviceInfo {
             address: "scripted".to_owned(),
             kind: DeviceKind::Simulated,
@@ -41,7 +43,26 @@ impl Scripted {
             specification: Specification::default(),
         };
         let (now, free_at) = (DeviceTime(0), DeviceTime(0));
-        Self { info, now, free_at, in_flight: Vec::new(), script: Box::new(script) }
+        let (in_flight, status) = (Vec::new(), Status::Done);
+        Self { info, now, free_at, in_flight, status, script: Box::new(script) }
+    }
+
+    /// The same device with another time on its clock.
+    #[must_use]
+    pub fn at(self, now: DeviceTime) -> Self {
+        Self { now, free_at: now, ..self }
+    }
+
+    /// The same device, but every I/O ends like this.
+    #[must_use]
+    pub fn ending(self, status: Status) -> Self {
+        Self { status, ..self }
+    }
+}
+
+impl fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scripted at {:?} with {} in flight", self.now, self.in_flight.len())
     }
 }
 
@@ -58,8 +79,8 @@ impl Device for Scripted {
         for io in batch {
             let begins = self.free_at.max(self.now);
             self.free_at = begins + (self.script)(io, begins);
-            let (submitted, completed) = (self.now, self.free_at);
-            self.in_flight.push(Completion { io: *io, submitted, completed, status: Status::Done });
+            let (submitted, completed, status) = (self.now, self.free_at, self.status);
+            self.in_flight.push(Completion { io: *io, submitted, completed, status });
         }
         Ok(())
     }
