@@ -46,7 +46,8 @@ impl Axis {
 
     /// From zero to a round number not below `highest`.
     pub(crate) fn linear(title: &str, highest: f64) -> Self {
-        let top = nice_top(highest);
+        // Half a dot of room, or the highest would be cut.
+        let top = nice_top(highest * 1.01);
         let ticks = (0..=4).map(|quarter| top * f64::from(quarter) / 4.0);
         let ticks = ticks.map(|value| (value, short(value))).collect();
         Self::new(title, Scale::Linear, (0.0, top), ticks)
