@@ -20,8 +20,10 @@ use writecliff_suite::Progress;
 const HEIGHT: u16 = 14;
 /// A simulated drive passes thousands of seconds a second; the eye wants a dozen pictures.
 const REDRAW: Duration = Duration::from_millis(80);
-/// A plain line for every so much of a step.
+/// A plain line for every so much of a step...
 const PLAIN_STEP: f64 = 0.1;
+/// ... but no more than one a second: models are faster than anybody reads.
+const PLAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// The display of the tests under way; several threads show theirs in it.
 pub(crate) struct Live {
@@ -35,6 +37,7 @@ struct Running {
     test: &'static str,
     step: Step,
     next_line_at: f64,
+    last_line: Option<Instant>,
 }
 
 enum Display {
@@ -91,12 +94,13 @@ impl Live {
     fn advance(&mut self, test: &'static str, progress: &Progress<'_>) {
         let index = self.running.iter().position(|running| running.test == test);
         let index = index.unwrap_or_else(|| {
-            self.running.push(Running { test, step: Step::begin(""), next_line_at: 0.0 });
+            let step = Step::begin("");
+            self.running.push(Running { test, step, next_line_at: 0.0, last_line: None });
             self.running.len() - 1
         });
         let running = &mut self.running[index];
         if progress.step != running.step.name {
-            *running = Running { test, step: Step::begin(progress.step), next_line_at: 0.0 };
+            (running.step, running.next_line_at) = (Step::begin(progress.step), 0.0);
         }
         running.step.advance(progress.sample, progress.fraction);
         match &mut self.display {
@@ -108,7 +112,9 @@ impl Live {
                 }
             }
             Display::Plain => {
-                if running.step.fraction >= running.next_line_at {
+                let is_time = running.last_line.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
+                if is_time && running.step.fraction >= running.next_line_at {
+                    running.last_line = Some(Instant::now());
                     running.next_line_at = running.step.fraction + PLAIN_STEP;
                     let _ = writeln!(std::io::stderr(), "{}", running.line());
                 }
