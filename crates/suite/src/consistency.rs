@@ -100,7 +100,7 @@ impl Plan {
     }
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        Estimate::default().fill(self.used(drive.capacity)).random(self.duration)
+        Estimate::on(drive).fill(self.used(drive.capacity)).random(self.duration)
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {

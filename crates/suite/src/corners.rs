@@ -211,7 +211,7 @@ impl Plan {
     }
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        let writes = self.writes().iter().fold(Estimate::default(), |estimate, corner| {
+        let writes = self.writes().iter().fold(Estimate::on(drive), |estimate, corner| {
             let duration = self.duration_of(corner);
             if corner.random { estimate.random(duration) } else { estimate.sequential(duration) }
         });

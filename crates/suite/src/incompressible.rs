@@ -76,9 +76,9 @@ impl Plan {
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let shares = self.compressible_percents.iter();
-        shares.fold(Estimate::default(), |estimate, _| {
+        shares.fold(Estimate::on(drive), |estimate, _| {
             let write = estimate.fill(self.used(drive));
-            write.rest(self.settle + Estimate::default().fill(self.used(drive)).time)
+            write.rest(self.settle + Estimate::on(drive).fill(self.used(drive)).time)
         })
     }
 

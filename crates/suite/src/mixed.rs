@@ -163,14 +163,14 @@ impl Plan {
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let capacity = self.capacity(drive);
         let prepared = match self.prepare {
-            Prepare::Fill => Estimate::default().fill(capacity),
-            Prepare::Nothing | Prepare::Purge => Estimate::default(),
+            Prepare::Fill => Estimate::on(drive).fill(capacity),
+            Prepare::Nothing | Prepare::Purge => Estimate::on(drive),
         };
         self.groups(capacity).iter().fold(prepared, |sum, group| {
             let jobs: Vec<Estimate> = group.iter().map(|job| self.of_job(job, capacity)).collect();
             let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
             let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
-            sum.and(Estimate { time, written })
+            sum.and(Estimate { time, written, ..Estimate::on(drive) })
         })
     }
 
@@ -186,7 +186,7 @@ impl Plan {
         let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
         let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
         let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
-        Estimate { time, written: Bytes(written as u64) }
+        Estimate { time, written: Bytes(written as u64), ..Estimate::default() }
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {

@@ -2,7 +2,7 @@
 //! will take.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,30 +69,53 @@ pub struct Estimate {
     pub time: Nanos,
     /// Bytes written by the host.
     pub written: Bytes,
+    /// What the drive is assumed to do.
+    pub(crate) rates: Rates,
 }
 
-/// What an SSD is assumed to write in order, and to read.
-const SEQUENTIAL: Throughput = Throughput(400_000_000);
-/// What it is assumed to write in small blocks, over long times.
-const RANDOM: Throughput = Throughput(60_000_000);
+/// What a drive of a class is assumed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rates {
+    /// Writes in order, and reads.
+    sequential: Throughput,
+    /// Writes of small blocks, over long times.
+    random: Throughput,
+}
+
+const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };
+const DISK: Rates = Rates { sequential: Throughput(100_000_000), random: Throughput(1_200_000) };
+
+impl Default for Rates {
+    fn default() -> Self {
+        SSD
+    }
+}
 
 impl Estimate {
+    /// Nothing yet, on this drive. A loop device says that it turns, but has no serial number.
+    pub(crate) fn on(drive: &DeviceInfo) -> Self {
+        let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
+        let rates = if drive.rotational && has_name { DISK } else { SSD };
+        Self { rates, ..Self::default() }
+    }
+
     /// Also writes `bytes` in order.
     #[must_use]
     pub(crate) fn fill(self, bytes: Bytes) -> Self {
-        Self { time: self.time + SEQUENTIAL.time_for(bytes), written: self.written + bytes }
+        let time = self.time + self.rates.sequential.time_for(bytes);
+        Self { time, written: self.written + bytes, ..self }
     }
 
     /// Also writes in order for so long.
     #[must_use]
     pub(crate) fn sequential(self, duration: Nanos) -> Self {
-        self.at(SEQUENTIAL, duration)
+        self.at(self.rates.sequential, duration)
     }
 
     /// Also writes small blocks for so long.
     #[must_use]
     pub(crate) fn random(self, duration: Nanos) -> Self {
-        self.at(RANDOM, duration)
+        self.at(self.rates.random, duration)
     }
 
     /// Also does nothing, or only reads, for so long.
@@ -104,12 +127,12 @@ impl Estimate {
     /// This and another plan.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self { time: self.time + other.time, written: self.written + other.written }
+        Self { time: self.time + other.time, written: self.written + other.written, ..self }
     }
 
     fn at(self, rate: Throughput, duration: Nanos) -> Self {
         let bytes = rate.0 as f64 * duration.as_secs_f64();
-        Self { time: self.time + duration, written: self.written + Bytes(bytes as u64) }
+        Self { time: self.time + duration, written: self.written + Bytes(bytes as u64), ..self }
     }
 }
 

@@ -90,9 +90,9 @@ impl Plan {
         Demands { queue_depth: self.queue_depth, io_size }
     }
 
-    pub(crate) fn estimate(&self, _: &DeviceInfo) -> Estimate {
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let rest = self.idle + self.settle + self.settle;
-        Estimate::default().rest(rest).sequential(self.load).random(self.load)
+        Estimate::on(drive).rest(rest).sequential(self.load).random(self.load)
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {

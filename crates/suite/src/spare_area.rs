@@ -74,7 +74,7 @@ impl Plan {
     }
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        self.all().map(|plan| plan.estimate(drive)).fold(Estimate::default(), Estimate::and)
+        self.all().map(|plan| plan.estimate(drive)).fold(Estimate::on(drive), Estimate::and)
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {

@@ -202,10 +202,10 @@ impl Plan {
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let used = self.used(drive);
         let before = Bytes(used.0 * u64::from(self.precondition_passes));
-        self.parts.iter().fold(Estimate::default(), |estimate, part| {
+        self.parts.iter().fold(Estimate::on(drive), |estimate, part| {
             if *part == Part::WriteSaturation {
                 let written = Bytes(used.0 * u64::from(self.saturation_passes));
-                let rate = Estimate::default().random(Nanos::from_secs(1)).written;
+                let rate = Estimate::on(drive).random(Nanos::from_secs(1)).written;
                 let time = Nanos::from_secs(written.0 / rate.0.max(1)).min(self.saturation_limit);
                 return estimate.random(time);
             }

@@ -96,8 +96,8 @@ impl Plan {
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let stream = self.background_rate.0 as f64 * self.duration.as_secs_f64();
         let written = Bytes(stream as u64);
-        let both = Estimate { time: self.duration, written };
-        Estimate::default().fill(self.used(drive)).and(both)
+        let both = Estimate { time: self.duration, written, ..Estimate::on(drive) };
+        Estimate::on(drive).fill(self.used(drive)).and(both)
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {

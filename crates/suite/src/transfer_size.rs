@@ -78,9 +78,10 @@ impl Plan {
     }
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        self.possible(drive).fold(Estimate::default(), |estimate, _| {
-            let write = Estimate::default().fill(self.span.min(drive.capacity));
-            estimate.and(write).rest(write.time)
+        self.possible(drive).fold(Estimate::on(drive), |estimate, _| {
+            let write = Estimate::on(drive).fill(self.span.min(drive.capacity));
+            let time = write.time.min(self.limit);
+            estimate.and(Estimate { time, ..write }).rest(time)
         })
     }
 

@@ -121,7 +121,7 @@ impl Plan {
 
     pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let pass = self.used(drive);
-        Estimate::default()
+        Estimate::on(drive)
             .fill(pass)
             .random(self.torture)
             .sequential(self.measurement)

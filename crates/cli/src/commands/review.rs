@@ -96,7 +96,7 @@ fn announce(
     drive: &DeviceInfo,
     rated_writes: Option<Bytes>,
 ) {
-    let Estimate { time, written } = Review::estimate(remaining, drive);
+    let Estimate { time, written, .. } = Review::estimate(remaining, drive);
     let kept = review.tests.len() - remaining.len();
     let kept = if kept > 0 { format!(" ({kept} finished and kept)") } else { String::new() };
     let tests = match remaining.len() {
