@@ -3,11 +3,10 @@
 use writecliff_suite::consistency;
 
 use crate::Run;
-use crate::headline::headline;
 use crate::section::Table;
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
-use crate::verdict::sentences;
+use crate::verdict::{five, headlines};
 
 const LINE: usize = 80;
 
@@ -59,10 +58,8 @@ pub fn verdict(subjects: &[Subject]) -> String {
             text += &wrapped("  ! ", &doubt);
         }
         text.push('\n');
-        let beside = subject.runs.iter().filter_map(|run| headline(run.record.outcome.as_ref()?));
-        let sentences = sentences(subject).into_iter().map(|sentence| sentence.text);
-        for sentence in sentences.chain(beside.map(|(text, _)| text)) {
-            text += &wrapped("  ", &sentence);
+        for sentence in five(subject).into_iter().chain(headlines(subject)) {
+            text += &wrapped("  ", &sentence.text);
         }
     }
     text

@@ -42,8 +42,22 @@ struct Writes<'a> {
     outcome: &'a consistency::Outcome,
 }
 
-/// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
+/// The verdict; of a drive without random writes, a sentence for each test.
 pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
+    let mut sentences = five(subject);
+    if writes(subject).is_empty() {
+        sentences.extend(headlines(subject));
+    }
+    sentences
+}
+
+/// A sentence for each test that the verdict is not made of.
+pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
+    subject.runs.iter().filter_map(headline_of)
+}
+
+/// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
+pub(crate) fn five(subject: &Subject) -> Vec<Sentence> {
     let writes = writes(subject);
     let main = writes.first();
     let more = writes.get(1..).unwrap_or_default();
@@ -63,9 +77,6 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
             sentences.push(Sentence { text, see: Vec::new() });
         }
         None => {}
-    }
-    if main.is_none() {
-        sentences.extend(subject.runs.iter().filter_map(headline_of));
     }
     sentences
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use drives::{alone, consistency, of_view, page, pictures};
 use serde_json::json;
-use writecliff_report::{Run, Subject, summary};
+use writecliff_report::{Run, Subject, summary, verdict_text};
 use writecliff_suite::consistency::FILL;
 use writecliff_suite::{Plan, Status};
 
@@ -145,4 +145,24 @@ fn everything_simulated_is_called_so_and_dead_seconds_are_explained() {
     run.recording.samples.last_mut().unwrap().writes = 0;
     let dead = page(&[alone(run)], &dir.path().join("dead"));
     assert_eq!(dead.matches("Triangles at the bottom").count(), 2);
+}
+
+#[test]
+fn a_review_s_verdict_says_everything_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let corners = writecliff_suite::corners::Plan {
+        random_duration: writecliff_device::Nanos::from_secs(1),
+        sequential_duration: writecliff_device::Nanos::from_secs(1),
+        ..Default::default()
+    };
+    let corners = drives::tiny(&Plan::Corners(corners), &dir.path().join("corners"));
+    let both = vec![consistency(&dir.path().join("consistency"), 100, 0.0), corners.clone()];
+    for (runs, sentences) in [(vec![corners], &["Corners: "][..]), (both, &["Corners: ", "cliff"])]
+    {
+        let text = verdict_text(&[Subject { runs, planned: Some(3) }]);
+        for sentence in sentences {
+            assert_eq!(text.matches(sentence).count(), 1, "{sentence}: {text}");
+        }
+        assert!(text.contains("of 3 tests complete"), "{text}");
+    }
 }

@@ -15,8 +15,8 @@ pub(crate) fn report(paths: &[PathBuf], out: Option<&Path>) -> Result<(), CliErr
         (None, _) => PathBuf::from("report"),
     };
     let page = write_page(&subjects, &out)?;
-    // All figures of a single test each; of reviews, what they come to.
-    let text = match subjects.iter().all(|subject| subject.runs.len() == 1) {
+    // All figures of tests; of reviews, what they come to.
+    let text = match subjects.iter().all(|subject| subject.planned.is_none()) {
         true => summary(&subjects),
         false => verdict_text(&subjects),
     };
