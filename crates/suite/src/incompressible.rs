@@ -148,7 +148,7 @@ pub struct Step {
 }
 
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of(recording.phase(&phase)).map(|r| r.megabytes_per_second);
+    let rate = |phase: String| Rate::of_phase(recording, &phase);
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     for percent in &plan.compressible_percents {
         let Some(write) = rate(write_phase(*percent)) else {

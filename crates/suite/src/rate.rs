@@ -18,6 +18,11 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// The rate of a whole phase in MB/s (10^6); `None` if the run did not come to it.
+    pub(crate) fn of_phase(recording: &Recording, phase: &str) -> Option<f64> {
+        Self::of(recording.phase(phase)).map(|rate| rate.megabytes_per_second)
+    }
+
     /// The rate over all `samples`; `None` if they took no time.
     pub(crate) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Self> {
         let mut sum = RateSum::default();

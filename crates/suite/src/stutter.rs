@@ -187,7 +187,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         .collect();
     pauses.sort_by_key(|pause| (std::cmp::Reverse(pause.length_ns), pause.second));
     pauses.truncate(PAUSES);
-    let background = Rate::of(recording.phase(BACKGROUND)).map_or(0.0, |r| r.megabytes_per_second);
+    let background = Rate::of_phase(recording, BACKGROUND).unwrap_or(0.0);
     let outcome = Outcome {
         writes,
         mean_ns: rate.mean_ns,

@@ -163,7 +163,7 @@ pub struct SizeFigures {
 }
 
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of(recording.phase(&phase)).map(|r| r.megabytes_per_second);
+    let rate = |phase: String| Rate::of_phase(recording, &phase);
     let figures = |size: &Bytes| {
         let write = rate(write_phase(*size))?;
         Some(SizeFigures { size: *size, write, read: rate(read_phase(*size)) })
