@@ -1,0 +1,129 @@
+//! What is known of a trace as a whole.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos, Operation};
+
+use crate::TraceIo;
+
+/// Where a trace comes from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// What was recorded: a device, a file's name, or the plan of a made trace.
+    pub source: String,
+    /// How: the tool and the format, for a person.
+    pub recorded_by: String,
+    /// Whether it was made by a generator instead of recorded.
+    #[serde(default)]
+    pub synthetic: bool,
+    /// The clock that the times were read from, as far as that is known.
+    #[serde(default)]
+    pub clock: Option<String>,
+    /// When it began, in nanoseconds since 1970, if the source tells.
+    #[serde(default)]
+    pub began_unix_ns: Option<u64>,
+    /// Size of the device that the offsets are of, if the source tells.
+    #[serde(default)]
+    pub device_size: Option<Bytes>,
+    /// The names that [`TraceIo::stream`] counts.
+    #[serde(default)]
+    pub streams: Vec<String>,
+    /// Operations, or lines of the source, that are known to be missing.
+    #[serde(default)]
+    pub lost: u64,
+}
+
+/// What a whole trace amounts to; kept beside the header, so that nobody must read a trace to know
+/// whether it fits a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: Bytes,
+    /// Bytes written.
+    pub written_bytes: Bytes,
+    /// The last issue.
+    pub last_issued: Nanos,
+    /// The last completion, if any is known.
+    pub last_completed: Option<Nanos>,
+    /// The first byte that no operation reaches.
+    pub end: Bytes,
+    /// The longest read or write.
+    pub length_max: Bytes,
+    /// What offsets and lengths are all multiples of: a power of two; zero for a trace of none.
+    pub alignment: Bytes,
+    /// The greatest queue depth at issue, if any is known.
+    pub queue_depth_max: Option<u32>,
+    /// Whether every operation's completion is known.
+    pub has_completions: bool,
+    /// Whether every operation's queue depth at issue is known.
+    pub has_queue_depths: bool,
+}
+
+impl Summary {
+    /// Of no operations.
+    pub fn new() -> Self {
+        Self { has_completions: true, has_queue_depths: true, ..Self::default() }
+    }
+
+    /// Counts one more operation.
+    pub fn add(&mut self, io: &TraceIo) {
+        match io.operation {
+            Operation::Read => self.reads += 1,
+            Operation::Write => self.writes += 1,
+            Operation::Trim => self.trims += 1,
+            Operation::Flush => self.flushes += 1,
+        }
+        match io.operation {
+            Operation::Read => self.read_bytes += io.length,
+            Operation::Write => self.written_bytes += io.length,
+            Operation::Trim | Operation::Flush => {}
+        }
+        if matches!(io.operation, Operation::Read | Operation::Write) {
+            self.length_max = self.length_max.max(io.length);
+        }
+        self.last_issued = self.last_issued.max(io.issued);
+        self.last_completed = self.last_completed.max(io.completed);
+        self.end = self.end.max(io.end());
+        self.queue_depth_max = self.queue_depth_max.max(io.queue_depth);
+        self.has_completions &= io.completed.is_some();
+        self.has_queue_depths &= io.queue_depth.is_some();
+        let bits = self.alignment.0 | io.offset.0 | io.length.0;
+        self.alignment = Bytes(bits & bits.wrapping_neg());
+    }
+
+    /// All operations.
+    pub fn ios(&self) -> u64 {
+        self.reads + self.writes + self.trims + self.flushes
+    }
+
+    /// From the first issue, which is time zero, to the last thing known.
+    pub fn duration(&self) -> Nanos {
+        self.last_issued.max(self.last_completed.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_knows_the_coarsest_grid_that_all_ranges_lie_on() {
+        let mut summary = Summary::new();
+        assert_eq!(summary.alignment, Bytes::ZERO);
+        for (offset, length, expected) in [(0, 8192, 8192), (12288, 4096, 4096), (512, 4096, 512)] {
+            summary.add(&TraceIo::new(Nanos(7), Operation::Read, Bytes(offset), Bytes(length)));
+            assert_eq!(summary.alignment, Bytes(expected));
+        }
+        summary.add(&TraceIo::new(Nanos(9), Operation::Flush, Bytes(0), Bytes(0)));
+        assert_eq!((summary.alignment, summary.ios()), (Bytes(512), 4));
+        assert_eq!((summary.end, summary.duration()), (Bytes(16384), Nanos(9)));
+        assert!(!summary.has_completions && !summary.has_queue_depths);
+    }
+}

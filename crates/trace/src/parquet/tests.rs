@@ -1,0 +1,105 @@
+use super::*;
+use crate::{TraceError, TraceIo};
+use std::fs;
+use writecliff_device::{Bytes, Content, Nanos, Operation};
+
+const OPERATIONS: [Operation; 4] =
+    [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+
+/// Every column with and without a value, and the largest of each.
+fn sample(index: u64) -> TraceIo {
+    let operation = OPERATIONS[index as usize % 4];
+    let (offset, length) = match operation {
+        Operation::Flush => (Bytes::ZERO, Bytes::ZERO),
+        _ => (Bytes(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2), Bytes(512 << (index % 40))),
+    };
+    let is_write = operation == Operation::Write;
+    let content = Content { compressible_percent: (index % 101) as u8, duplicate_percent: 100 };
+    TraceIo {
+        issued: Nanos(index / 3 * 1_000_000_007),
+        completed: index.is_multiple_of(3).then(|| Nanos(index / 3 * 1_000_000_007 + index)),
+        queue_depth: index.is_multiple_of(5).then_some(u32::MAX - index as u32),
+        content: (is_write && !index.is_multiple_of(7)).then_some(content),
+        stream: (u64::from(u16::MAX) - index % 9) as u16,
+        ..TraceIo::new(Nanos::ZERO, operation, offset, length)
+    }
+}
+
+fn header() -> Header {
+    Header {
+        source: "a \"quoted\" source\n".to_owned(),
+        recorded_by: "a test".to_owned(),
+        synthetic: true,
+        clock: Some("mono".to_owned()),
+        began_unix_ns: Some(u64::MAX),
+        device_size: Some(Bytes(u64::MAX)),
+        streams: vec!["one".to_owned(), String::new()],
+        lost: 3,
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.trace");
+    for count in [0, 1, 65_535, 65_536, 200_000] {
+        let mut writer = TraceWriter::create(&path).unwrap();
+        (0..count).for_each(|index| writer.write(&sample(index)).unwrap());
+        let summary = writer.finish(&header()).unwrap();
+        assert_eq!(summary.ios(), count);
+        let trace = TraceFile::open(&path).unwrap();
+        assert_eq!((trace.header(), trace.summary()), (&header(), &summary));
+        let mut read = 0;
+        for (index, io) in trace.enumerate() {
+            assert_eq!(io.unwrap(), sample(index as u64));
+            read += 1;
+        }
+        assert_eq!(read, count);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left");
+    }
+}
+
+#[test]
+fn a_file_is_whole_or_absent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.trace");
+    let mut writer = TraceWriter::create(&path).unwrap();
+    writer.write(&sample(3)).unwrap();
+    let error = writer.write(&sample(0)).unwrap_err();
+    assert!(matches!(error, TraceError::Unsorted { index: 1, .. }), "{error}");
+    drop(writer);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+
+    let nowhere = directory.path().join("absent/t.trace");
+    let error = TraceWriter::create(&nowhere).unwrap_err();
+    assert!(matches!(error, TraceError::Write { .. }), "{error}");
+}
+
+#[test]
+fn a_damaged_file_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.trace");
+    let mut writer = TraceWriter::create(&path).unwrap();
+    (0..1000).for_each(|index| writer.write(&sample(index)).unwrap());
+    writer.finish(&header()).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| -> Result<usize, TraceError> {
+        fs::write(&path, bytes).unwrap();
+        let mut count = 0;
+        for io in TraceFile::open(&path)? {
+            io?;
+            count += 1;
+        }
+        Ok(count)
+    };
+    for cut in [0, 1, 3, 4, 11, 12, whole.len() / 2, whole.len() - 1] {
+        let error = read(&whole[..cut]).unwrap_err();
+        assert!(matches!(error, TraceError::Format { .. }), "{cut}: {error}");
+    }
+    // A byte anywhere: read otherwise, or told, but never a panic and never an endless trace.
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        assert!(read(&bytes).unwrap_or(0) <= 1000, "byte {at}");
+    }
+}

@@ -1,0 +1,200 @@
+//! A trace onto disk, a group of rows at a time.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
+use ::parquet::data_type::{DataType, Int32Type, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::ColumnPath;
+
+use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
+use crate::{Header, Summary, TraceError, TraceIo};
+
+/// Rows of a row group: bounds the memory of writer and reader.
+const ROWS_PER_GROUP: usize = 1 << 16;
+
+/// Writes a trace in the own format, at constant memory.
+pub struct TraceWriter {
+    path: PathBuf,
+    partial: PathBuf,
+    /// `None` once the file is finished.
+    writer: Option<SerializedFileWriter<File>>,
+    group: Vec<TraceIo>,
+    summary: Summary,
+}
+
+impl TraceWriter {
+    /// Begins the file at `path`; until it is finished, its rows are in `path` with `.partial`
+    /// behind it.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`] if it cannot be made.
+    pub fn create(path: &Path) -> Result<Self, TraceError> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let made = File::create(&partial).and_then(|file| {
+            SerializedFileWriter::new(file, schema(), Arc::new(properties())).map_err(io_error)
+        });
+        let writer = made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+        Ok(Self {
+            path: path.to_owned(),
+            partial,
+            writer: Some(writer),
+            group: Vec::with_capacity(ROWS_PER_GROUP),
+            summary: Summary::new(),
+        })
+    }
+
+    /// Adds the next operation.
+    ///
+    /// # Errors
+    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Write`].
+    pub fn write(&mut self, io: &TraceIo) -> Result<(), TraceError> {
+        if io.issued < self.summary.last_issued {
+            return Err(TraceError::Unsorted {
+                path: self.path.clone(),
+                index: self.summary.ios(),
+                issued_ns: io.issued.0,
+                before_ns: self.summary.last_issued.0,
+            });
+        }
+        self.summary.add(io);
+        self.group.push(*io);
+        if self.group.len() == ROWS_PER_GROUP { self.flush() } else { Ok(()) }
+    }
+
+    /// What was written so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Ends the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`]; nothing is left behind then.
+    pub fn finish(mut self, header: &Header) -> Result<Summary, TraceError> {
+        self.flush()?;
+        let Some(writer) = self.writer.take() else {
+            unreachable!("only finish takes the writer");
+        };
+        let metadata = Metadata {
+            schema_version: SCHEMA_VERSION,
+            header: header.clone(),
+            summary: self.summary,
+        };
+        let closed = close(writer, &metadata).and_then(|()| fs::rename(&self.partial, &self.path));
+        closed.map_err(|source| {
+            // The rows without their end are nothing.
+            let _ = fs::remove_file(&self.partial);
+            TraceError::Write { path: self.path.clone(), source }
+        })?;
+        Ok(self.summary)
+    }
+
+    fn flush(&mut self) -> Result<(), TraceError> {
+        let (Some(writer), false) = (&mut self.writer, self.group.is_empty()) else {
+            return Ok(());
+        };
+        let written = write_group(writer, &self.group).map_err(io_error);
+        self.group.clear();
+        written.map_err(|source| TraceError::Write { path: self.path.clone(), source })
+    }
+}
+
+impl Drop for TraceWriter {
+    /// A file that was not finished cannot be read by anybody.
+    fn drop(&mut self) {
+        if self.writer.take().is_some() {
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+fn close(mut writer: SerializedFileWriter<File>, metadata: &Metadata) -> io::Result<()> {
+    let text = serde_json::to_string(metadata)?;
+    writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
+    writer.into_inner().map_err(io_error)?.sync_all()
+}
+
+/// Times grow by little: their differences are small. All other columns have few values, or are
+/// better compressed whole.
+fn properties() -> WriterProperties {
+    let column = |name: &str| ColumnPath::from(name);
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in ["issued_ns", "completed_ns", "offset"] {
+        properties = properties
+            .set_column_dictionary_enabled(column(name), false)
+            .set_column_encoding(column(name), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
+}
+
+fn write_group(
+    writer: &mut SerializedFileWriter<File>,
+    ios: &[TraceIo],
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    required::<Int64Type>(&mut group, ios, |io| io.issued.0 as i64)?;
+    optional::<Int64Type>(&mut group, ios, |io| io.completed.map(|time| time.0 as i64))?;
+    required::<Int32Type>(&mut group, ios, |io| io.operation as i32)?;
+    required::<Int64Type>(&mut group, ios, |io| io.offset.0 as i64)?;
+    required::<Int64Type>(&mut group, ios, |io| io.length.0 as i64)?;
+    optional::<Int32Type>(&mut group, ios, |io| io.queue_depth.map(|depth| depth as i32))?;
+    let content = |io: &TraceIo| io.content;
+    optional::<Int32Type>(&mut group, ios, |io| {
+        content(io).map(|content| i32::from(content.compressible_percent))
+    })?;
+    optional::<Int32Type>(&mut group, ios, |io| {
+        content(io).map(|content| i32::from(content.duplicate_percent))
+    })?;
+    required::<Int32Type>(&mut group, ios, |io| i32::from(io.stream))?;
+    group.close()?;
+    Ok(())
+}
+
+fn required<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    ios: &[TraceIo],
+    value: impl Fn(&TraceIo) -> T::T,
+) -> Result<(), ParquetError> {
+    let values: Vec<T::T> = ios.iter().map(value).collect();
+    column::<T>(group, &values, None)
+}
+
+fn optional<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    ios: &[TraceIo],
+    value: impl Fn(&TraceIo) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let values: Vec<Option<T::T>> = ios.iter().map(value).collect();
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<T::T> = values.into_iter().flatten().collect();
+    column::<T>(group, &values, Some(&levels))
+}
+
+fn column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        unreachable!("the schema has a column for each call");
+    };
+    column.typed::<T>().write_batch(values, levels, None)?;
+    column.close()
+}
+
+impl std::fmt::Debug for TraceWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TraceWriter").field("path", &self.path).finish_non_exhaustive()
+    }
+}
