@@ -7,9 +7,10 @@ use writecliff_device::{
     Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, Telemetry,
 };
 use writecliff_measure::{
-    Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Stream, Watch, record,
-    record_idle, record_operations, record_streams,
+    Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
+    Watch, record, record_idle, record_operations, record_replay, record_streams,
 };
+use writecliff_trace::TraceError;
 use writecliff_workload::Sequential;
 
 use crate::meter::PowerSource;
@@ -41,6 +42,9 @@ pub enum RunError {
     /// The run's directory cannot be written or read.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The drive gave up outside of a recording.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -207,6 +211,23 @@ impl<'a> Session<'a> {
         self.phase(name, |session| {
             session.watched(series, name, extent, |device, recorder, watch| {
                 record_operations(device, streams, &operations, duration, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Does a trace again as the phase `name`.
+    pub(crate) fn replay(
+        &mut self,
+        name: &str,
+        series: &[String],
+        replay: Replay<impl Iterator<Item = ReplayIo>>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        let series: Vec<&str> = series.iter().map(String::as_str).collect();
+        self.phase(name, |session| {
+            session.watched(&series, name, extent, |device, recorder, watch| {
+                record_replay(device, replay, recorder, watch)
             })?;
             Ok(())
         })

@@ -176,6 +176,39 @@ pub enum Warning {
          overtakes here, so the other I/Os' latencies hold their wait for trims."
     )]
     TrimsHoldUp,
+    /// A trace does not tell what waited for what.
+    #[error(
+        "The trace {trace} tells neither queue depths nor completions: its operations were done \
+         one after the other, whatever had been in flight together. By its own clock (--timed) it \
+         would be as recorded."
+    )]
+    OrderUnknown {
+        /// Its name.
+        trace: String,
+    },
+    /// A trace was not done to its end.
+    #[error(
+        "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."
+    )]
+    TraceCutShort {
+        /// Its name.
+        trace: String,
+        /// Operations that completed well.
+        done: u64,
+        /// Operations that were to be done.
+        planned: u64,
+    },
+    /// A replay by the clock did not keep to it.
+    #[error(
+        "The trace {trace}: one of a hundred operations began {late} late or later, because the \
+         queue was full or this machine was busy. Response times hold that wait."
+    )]
+    Late {
+        /// Its name.
+        trace: String,
+        /// The 99th percentile of the delay.
+        late: Nanos,
+    },
     /// TRIM is not to be had.
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,

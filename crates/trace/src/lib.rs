@@ -7,9 +7,11 @@
 mod error;
 mod header;
 mod io;
+mod map;
 mod parquet;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
 pub use io::TraceIo;
+pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};

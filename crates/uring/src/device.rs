@@ -156,7 +156,7 @@ impl UringDevice {
     /// `until` at most. Gives the time right after it.
     fn enter(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
         let submitted = self.now();
-        let entered = self.ring.enter(until.since(submitted));
+        let entered = self.ring.enter(patience(until.since(submitted)));
         let completed = self.now();
         let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
         for slot in self.queued.drain(..count as usize) {
@@ -357,13 +357,25 @@ impl Device for UringDevice {
     }
 }
 
+/// The kernel wakes late by as much as its timers are coarse. The last stretch of a wait is
+/// therefore spent asking, so that what is due at a time begins at that time.
+const WAKES_LATE: Nanos = Nanos::from_micros(150);
+
+/// How long to let the kernel wait if there is so much time.
+fn patience(left: Nanos) -> Nanos {
+    Nanos(left.0.saturating_sub(WAKES_LATE.0))
+}
+
 fn sleep_until(device: &UringDevice, until: DeviceTime) {
     loop {
         let left = until.since(device.now());
         if left == Nanos::ZERO {
             return;
         }
-        thread::sleep(Duration::from_nanos(left.0));
+        match patience(left) {
+            Nanos::ZERO => std::hint::spin_loop(),
+            asleep => thread::sleep(Duration::from_nanos(asleep.0)),
+        }
     }
 }
 

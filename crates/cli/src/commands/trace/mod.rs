@@ -1,0 +1,20 @@
+//! `writecliff trace`: traces of applications, one file per command.
+
+mod replay;
+
+use clap::Subcommand;
+
+use crate::error::CliError;
+
+/// What to do with traces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Do a trace again on a drive: storage-bench with this trace
+    Replay(replay::ReplayArguments),
+}
+
+pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
+    match command {
+        TraceCommand::Replay(arguments) => replay::replay(arguments),
+    }
+}
