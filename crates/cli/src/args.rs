@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-DRIVE is sim:NAME, sim:PATH.toml, a block device or a file.
+DRIVE is sim:NAME, sim:PATH.toml, a block device, a file, or null: for none at all.
 Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage, 3 refused for safety.";
 
 /// The drive that is reviewed when none is named.

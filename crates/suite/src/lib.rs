@@ -199,6 +199,17 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The plan as a review runs it, in which a small drive is no reason to refuse.
+    #[must_use]
+    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+        match self {
+            Self::StorageBench(plan) => Self::StorageBench(plan.fitted(drive)),
+            other => other,
+        }
+    }
+}
+
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
 /// it passes and may break off. Returns the finished record, also of a run that was interrupted.
 ///

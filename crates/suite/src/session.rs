@@ -329,6 +329,7 @@ impl<'a> Session<'a> {
 fn doubts_about(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
         DeviceKind::File => vec![Warning::FileNotDrive],
+        DeviceKind::Null => vec![Warning::NoDrive],
         DeviceKind::BlockDevice | DeviceKind::Simulated => Vec::new(),
     }
 }

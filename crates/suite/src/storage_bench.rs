@@ -9,7 +9,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
 use writecliff_trace::{Map, Mapping, Summary, TraceIo};
 
-use crate::plan::{QUICK_SPAN, check_list, quick_span};
+use crate::plan::{check_block, check_depths, check_list, quick_span};
 use crate::session::{Extent, RunError, Session};
 use crate::traces::{self, Trace};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
@@ -107,12 +107,21 @@ impl Plan {
         Ok(Self { traces, seed: overrides.seed.unwrap_or(self.seed), ..self })
     }
 
+    /// The plan for a review, which has every trace on every drive: one that is too small for a
+    /// trace gets it pressed together.
+    #[must_use]
+    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+        let used = self.used(drive);
+        let is_too_large = self.summaries().any(|summary| summary.end > used);
+        let map = if is_too_large && self.map == Map::Exact { Map::Scale } else { self.map };
+        Self { map, ..self }
+    }
+
     pub(crate) fn quick(self) -> Self {
         let operations = self.operations.map_or(QUICK_OPERATIONS, |own| own.min(QUICK_OPERATIONS));
-        let (operations, span) = (Some(operations), quick_span(self.span));
-        let reaches_beyond = self.summaries().any(|summary| summary.end > QUICK_SPAN);
-        let map = if reaches_beyond && self.map == Map::Exact { Map::Wrap } else { self.map };
-        Self { operations, span, map, ..self }
+        // What lies within the small part of the drive stays where it is.
+        let map = if self.map == Map::Exact { Map::Wrap } else { self.map };
+        Self { operations: Some(operations), span: quick_span(self.span), map, ..self }
     }
 
     pub(crate) fn demands(&self) -> Demands {
@@ -163,8 +172,8 @@ impl Plan {
             return Err(PlanError { option: "--speed", got: speed.to_string(), reason });
         }
         if self.prepare {
-            crate::plan::check_block(self.fill_block, self.span, drive)?;
-            crate::plan::check_depths([self.fill_queue_depth], drive)?;
+            check_block(self.fill_block, self.span, drive)?;
+            check_depths([self.fill_queue_depth], drive)?;
         }
         for name in &self.traces {
             let refuse = |reason| PlanError { option: "a trace", got: name.clone(), reason };
@@ -227,9 +236,9 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
         let reason = misfit.to_string();
         PlanError { option: "a trace", got: name.to_owned(), reason }
     })?;
-    if let Some(doubt) = doubt_of_order(plan, name, &trace.summary) {
-        session.warn(doubt);
-    }
+    let span = plan.used(session.drive());
+    let doubts = [doubt_of_order(plan, name, &trace), doubt_of_place(plan, name, &trace, span)];
+    doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
     let timing = plan.timing();
     let extent = extent(plan, &trace.summary);
     let mut ahead = traces::read_ahead(trace.ios);
@@ -263,10 +272,16 @@ fn extent(plan: &Plan, summary: &Summary) -> Extent {
 }
 
 /// A trace that does not tell what waited for what is done one operation at a time.
-fn doubt_of_order(plan: &Plan, name: &str, summary: &Summary) -> Option<Warning> {
-    let is_known = summary.has_queue_depths || summary.has_completions;
+fn doubt_of_order(plan: &Plan, name: &str, trace: &Trace) -> Option<Warning> {
+    let is_known = trace.summary.has_queue_depths || trace.summary.has_completions;
     let trace = name.to_owned();
     (plan.speed.is_none() && !is_known).then_some(Warning::OrderUnknown { trace })
+}
+
+/// A trace that is pressed together, or begins again at the drive's start, overwrites more.
+fn doubt_of_place(plan: &Plan, name: &str, trace: &Trace, span: Bytes) -> Option<Warning> {
+    let (end, map, trace) = (trace.summary.end, plan.map, name.to_owned());
+    (map != Map::Exact && end > span).then_some(Warning::Mapped { trace, end, span, map })
 }
 
 /// How the drive served the traces.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos, Purge, Temperature};
+use writecliff_trace::Map;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -37,6 +38,9 @@ pub enum Warning {
          measured."
     )]
     FileNotDrive,
+    /// Nothing was measured but the machine.
+    #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
+    NoDrive,
     /// Shorter than the method, on a part of the drive.
     #[error(
         "A quick run: shorter than the method and on a small part of the drive. It shows that all \
@@ -185,6 +189,21 @@ pub enum Warning {
     OrderUnknown {
         /// Its name.
         trace: String,
+    },
+    /// A trace did not lie where it was recorded.
+    #[error(
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (--map {map}): \
+         places that were apart may have met."
+    )]
+    Mapped {
+        /// Its name.
+        trace: String,
+        /// The first byte that no operation of it reaches.
+        end: Bytes,
+        /// The part of the drive in use.
+        span: Bytes,
+        /// How.
+        map: Map,
     },
     /// A trace was not done to its end.
     #[error(
