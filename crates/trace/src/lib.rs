@@ -6,12 +6,14 @@
 
 mod error;
 mod header;
+mod info;
 mod io;
 mod map;
 mod parquet;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
+pub use info::SequentialDetector;
 pub use io::TraceIo;
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
