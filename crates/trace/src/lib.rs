@@ -6,12 +6,16 @@
 
 mod error;
 mod header;
+mod info;
 mod io;
+pub mod make;
 mod map;
 mod parquet;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
+pub use info::SequentialDetector;
 pub use io::TraceIo;
+pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
