@@ -451,7 +451,7 @@ fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
 
 fn slowest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<Moment> {
     let mut moments: Vec<Moment> = samples
-        .filter(|sample| sample.ios() > 0)
+        .filter(|sample| sample.latency_max_ns > 0)
         .map(|sample| Moment {
             second: sample.second,
             operation: if sample.reads > 0 { Operation::Read } else { Operation::Write },

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use writecliff_trace::make::{Maker, Plan};
 use writecliff_trace::{Header, Summary, TraceError, TraceFile, TraceIo};
 
 /// A trace, open at its beginning.
@@ -22,9 +23,31 @@ pub(crate) type Ios = Box<dyn Iterator<Item = Result<TraceIo, TraceError>> + Sen
 
 /// Opens the trace that ships under this name, or the file at this path.
 pub(crate) fn open(name: &str, seed: u64) -> Result<Trace, TraceError> {
-    let _ = seed;
+    if let Some(plan) = Plan::shipped(name) {
+        let maker = Maker::new(&plan, seed)?;
+        let (header, summary) = (maker.header().clone(), foreseen(&plan));
+        return Ok(Trace { header, summary, ios: Box::new(maker.map(Ok)) });
+    }
     let file = TraceFile::open(Path::new(name))?;
     Ok(Trace { header: file.header().clone(), summary: *file.summary(), ios: Box::new(file) })
+}
+
+/// What a trace that is made will amount to: counts exactly, the rest as planned.
+fn foreseen(plan: &Plan) -> Summary {
+    let target = &plan.target;
+    Summary {
+        reads: target.reads,
+        writes: target.writes,
+        read_bytes: target.read_bytes,
+        written_bytes: target.written_bytes,
+        last_issued: plan.duration,
+        end: plan.device_size,
+        length_max: target.sizes.iter().map(|share| share.size).max().unwrap_or_default(),
+        alignment: plan.alignment,
+        queue_depth_max: Some(target.queue_depth_max),
+        has_completions: false,
+        ..Summary::new()
+    }
 }
 
 /// What a trace is called in phases and reports: a file by its name without directory and ending.
