@@ -64,4 +64,54 @@ pub enum TraceError {
         /// What contradicts what.
         reason: String,
     },
+    /// The content does not tell the format.
+    #[error("{}: the format is in doubt: {considered}; name it with --from", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// What was considered.
+        considered: String,
+    },
+    /// Too many lines cannot be used.
+    #[error(
+        "{}: {broken} of {lines} lines are broken and {out_of_reach} out of order beyond repair: \
+         more than {percent} %; look whether it is {format} as docs/formats.md has it and in order \
+         of time, or allow more with --bad-lines", path.display()
+    )]
+    BadLines {
+        /// The file.
+        path: PathBuf,
+        /// Lines that could not be read.
+        broken: u64,
+        /// Lines that were too far from their place in time.
+        out_of_reach: u64,
+        /// Lines read by then.
+        lines: u64,
+        /// How many of a hundred are allowed.
+        percent: f64,
+        /// The format that it was read as.
+        format: &'static str,
+    },
+    /// Nothing in the trace is called so.
+    #[error(
+        "{} has no stream '{name}'; among its streams are: {}", path.display(), streams.join(", ")
+    )]
+    NoSuchStream {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+        /// Some that are there.
+        streams: Vec<String>,
+    },
+    /// Several files, and not those of one recording.
+    #[error(
+        "several inputs make one trace only if they are blktrace's files of one device \
+         (DEVICE.blktrace.N); convert {} one by one",
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    SeveralInputs {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
 }

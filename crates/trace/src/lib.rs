@@ -3,6 +3,7 @@
 //! A trace is a [`Header`] and any number of [`TraceIo`]s in order of issue. It is streamed
 //! everywhere: nothing here holds a whole trace, whatever its length. [`TraceFile`] and
 //! [`TraceWriter`] are the own format (docs/formats.md), Parquet that pandas and DuckDB read.
+//! [`Source`] reads that and every other format.
 
 mod error;
 mod header;
@@ -11,6 +12,7 @@ mod io;
 pub mod make;
 mod map;
 mod parquet;
+mod source;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
@@ -19,3 +21,4 @@ pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
+pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions};
