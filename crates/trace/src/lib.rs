@@ -6,10 +6,12 @@
 
 mod error;
 mod header;
+mod info;
 mod io;
 mod parquet;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
+pub use info::SequentialDetector;
 pub use io::TraceIo;
 pub use parquet::{TraceFile, TraceWriter};
