@@ -12,6 +12,10 @@ mod parquet;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
-pub use info::SequentialDetector;
+pub use info::{
+    Busy, Class, Description, Info, OffsetCell, OffsetMap, QueueDepths, SequentialDetector,
+    ServiceTime, ServiceTimes, Share, Sizes, StreamShare, Transfers, Window, WrittenContent,
+    describe,
+};
 pub use io::TraceIo;
 pub use parquet::{TraceFile, TraceWriter};

@@ -9,7 +9,7 @@ use ::parquet::column::reader::get_typed_column_reader;
 use ::parquet::data_type::{DataType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use writecliff_device::{Bytes, Content, Nanos, Operation};
+use writecliff_device::{Bytes, Nanos, Operation};
 
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
 use crate::{Header, Summary, TraceError, TraceIo};
