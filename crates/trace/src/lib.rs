@@ -4,12 +4,14 @@
 //! everywhere: nothing here holds a whole trace, whatever its length. [`TraceFile`] and
 //! [`TraceWriter`] are the own format (docs/formats.md), Parquet that pandas and DuckDB read.
 
+mod ahead;
 mod error;
 mod header;
 mod info;
 mod io;
 mod parquet;
 
+pub use ahead::{ReadAhead, read_ahead};
 pub use error::TraceError;
 pub use header::{Header, Summary};
 pub use info::{

@@ -69,7 +69,13 @@ impl Describer {
         }
     }
 
-    pub(super) fn add(&mut self, io: &TraceIo) -> Result<(), TraceError> {
+    /// Takes the next operations.
+    pub(super) fn add(&mut self, ios: &[TraceIo]) -> Result<(), TraceError> {
+        self.footprint.look_ahead(ios.iter().map(|io| io.offset.0));
+        ios.iter().try_for_each(|io| self.add_one(io))
+    }
+
+    fn add_one(&mut self, io: &TraceIo) -> Result<(), TraceError> {
         let is_transfer = matches!(io.operation, Operation::Read | Operation::Write);
         if is_transfer && io.length.0 > LENGTH_MAX {
             let (index, offset, length) = (self.operations, io.offset.0, io.length.0);

@@ -2,19 +2,21 @@
 //! present window of time.
 //!
 //! Half a byte of memory per 4 KiB block (the fourth bit is the window's number), in pages for
-//! 8 MiB of the device that are made when something in them is touched first.
+//! 128 MiB of the device that are made when something in them is touched first.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::black_box;
 
 /// What the footprint is counted in.
 pub(super) const BLOCK: u64 = 4096;
 
 const BLOCKS_PER_GROUP: u64 = 64;
-const GROUPS_PER_PAGE: usize = 32;
+const GROUPS_PER_PAGE: usize = 512;
 
 /// 64 blocks, all that is known of them beside each other: half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
 struct Group {
     read: u64,
     written: u64,
@@ -24,7 +26,7 @@ struct Group {
 }
 
 /// The blocks that reads and writes touched so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Footprint {
     /// Where the page with this number is in `pages`.
     places: HashMap<u64, usize, BuildHasherDefault<PageHasher>>,
@@ -71,6 +73,17 @@ impl Footprint {
         touched
     }
 
+    /// Reads what is known of the first block of each of these offsets, so that the processor waits
+    /// for all of them together instead of for one after the other.
+    pub(super) fn look_ahead(&self, offsets: impl Iterator<Item = u64>) {
+        let known = |offset: u64| {
+            let number = offset / BLOCK / BLOCKS_PER_GROUP;
+            let place = self.places.get(&(number / GROUPS_PER_PAGE as u64))?;
+            Some(self.pages[*place][number as usize % GROUPS_PER_PAGE].window)
+        };
+        black_box(offsets.filter_map(known).fold(0, u64::wrapping_add));
+    }
+
     fn group(&mut self, number: u64) -> &mut Group {
         let page = number / GROUPS_PER_PAGE as u64;
         let place = match self.last {
@@ -84,7 +97,7 @@ impl Footprint {
     fn place(&mut self, page: u64) -> usize {
         let pages = &mut self.pages;
         *self.places.entry(page).or_insert_with(|| {
-            pages.push(Box::default());
+            pages.push(Box::new([Group::default(); GROUPS_PER_PAGE]));
             pages.len() - 1
         })
     }

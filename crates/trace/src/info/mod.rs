@@ -18,6 +18,8 @@ use writecliff_device::Nanos;
 
 use crate::{TraceError, TraceIo};
 
+use describer::Describer;
+
 pub use classes::Class;
 pub use figures::{
     Busy, Description, Info, QueueDepths, ServiceTimes, Share, Sizes, StreamShare, Transfers,
@@ -26,6 +28,9 @@ pub use figures::{
 pub use over_time::{OffsetCell, OffsetMap, Window};
 pub use sequential::SequentialDetector;
 pub use service::ServiceTime;
+
+/// As many as the processor can wait for together.
+const TAKEN_AT_ONCE: usize = 64;
 
 /// The figures of a trace that lasts `duration`: the windows of what is shown over time are cut
 /// from that. An operation that was issued later counts in the last window, one that is out of
@@ -38,10 +43,16 @@ pub fn describe(
     ios: impl Iterator<Item = Result<TraceIo, TraceError>>,
     duration: Nanos,
 ) -> Result<Info, TraceError> {
-    let mut describer = describer::Describer::new(duration);
+    let mut describer = Describer::new(duration);
+    let mut next = Vec::with_capacity(TAKEN_AT_ONCE);
     for io in ios {
-        describer.add(&io?)?;
+        next.push(io?);
+        if next.len() == TAKEN_AT_ONCE {
+            describer.add(&next)?;
+            next.clear();
+        }
     }
+    describer.add(&next)?;
     Ok(describer.finish())
 }
 
