@@ -1,9 +1,10 @@
-//! Tests of drives as people read them: one HTML page over any number of drives, every picture of
-//! it as a file, and a summary for the terminal.
+//! Tests of drives, and traces, as people read them: one HTML page over any number of drives or of traces,
+//! every picture of it as a file, and a summary for the terminal.
 //!
 //! The page is one file that needs no network. Same runs in, same bytes out. What is simulated is
 //! called simulated wherever its name stands.
 
+mod drives;
 mod figures;
 mod headline;
 mod number;
@@ -14,9 +15,12 @@ mod section;
 mod sections;
 mod subject;
 mod summary;
+mod trace;
 mod verdict;
 
-pub use page::{ReportError, write_page};
+pub use drives::write_page;
+pub use page::ReportError;
 pub use run::Run;
 pub use subject::Subject;
 pub use summary::{summary, verdict as verdict_text};
+pub use trace::{trace_summary, write_trace_page};

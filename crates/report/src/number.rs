@@ -25,6 +25,27 @@ pub(crate) fn megabytes_per_second(value: f64) -> String {
     format!("{} MB/s", significant(value))
 }
 
+/// `1,583.02 GB`, decimal, as the documents write it; less than that with its own unit.
+pub(crate) fn gigabytes(bytes: u64) -> String {
+    let hundredths = (bytes as f64 / 1e7).round();
+    match hundredths {
+        100.0.. => {
+            format!("{}.{:02.0} GB", thousands((hundredths / 100.0).floor()), hundredths % 100.0)
+        }
+        _ => Bytes(bytes).to_string(),
+    }
+}
+
+/// `36.4 s`, `53 min 20 s`, `12 h 05 min`.
+pub(crate) fn time_span(nanos: u64) -> String {
+    let seconds = (nanos as f64 / 1e9).round() as u64;
+    match seconds {
+        0..120 => Nanos(nanos).to_string(),
+        120..7200 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
 /// `15.2 GB`, decimal.
 pub(crate) fn bytes(value: f64) -> String {
     Bytes(value as u64).to_string()
@@ -86,6 +107,11 @@ mod tests {
         assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");
         assert_eq!(megabytes_per_second(9.876), "9.88 MB/s");
         assert_eq!(latency(32_385_000), "32.4 ms");
+        assert_eq!(gigabytes(1_583_020_000_000), "1,583.02 GB");
+        assert_eq!(gigabytes(999_996_000), "1.00 GB");
+        assert_eq!([999_000_000, 4096, 0].map(gigabytes), ["999 MB", "4.10 kB", "0 B"]);
+        let spans = [36_400_000_000, 3_200_000_000_000, 43_500_000_000_000].map(time_span);
+        assert_eq!(spans, ["36.4 s", "53 min 20 s", "12 h 05 min"]);
         assert_eq!([0.659, 0.001, 0.0].map(percent), ["66 %", "under 1 %", "0 %"]);
         assert_eq!((seconds(2000.0), seconds(0.5)), ("2,000 s".to_owned(), "0.50 s".to_owned()));
     }

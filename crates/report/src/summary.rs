@@ -77,7 +77,7 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
 }
 
 /// Columns are numbered, and the numbers explained, where names would be too long to stand above.
-fn table_text(table: &Table) -> String {
+pub(crate) fn table_text(table: &Table) -> String {
     let several = table.columns.len() > 1;
     let is_short = table.columns.iter().all(|column| column.name.len() <= 8);
     let heads: Vec<String> = match is_short {
@@ -114,7 +114,7 @@ fn table_text(table: &Table) -> String {
 }
 
 /// A paragraph of at most [`LINE`] columns, its first line led by `lead`.
-fn wrapped(lead: &str, paragraph: &str) -> String {
+pub(crate) fn wrapped(lead: &str, paragraph: &str) -> String {
     let indent = " ".repeat(lead.len());
     let (mut text, mut line) = (String::new(), lead.to_owned());
     for word in paragraph.split_whitespace() {

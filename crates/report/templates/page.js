@@ -14,7 +14,7 @@
     const axis = (own) => ({ ...own, gridcolor: colour("--line"), linecolor: colour("--line"), tickcolor: colour("--line"), fixedrange: window.innerWidth < 600 });
     const { data, layout } = structuredClone(picture);
     for (const trace of data) {
-      // Shares in percent; each colour stands for ten times the share of the one before.
+      // Each colour stands for ten times the value of the one before.
       if (trace.type === "heatmap") trace.colorscale = [0, 1e-4, 1e-3, 1e-2, 0.1, 1].map((share, step) => [share, colour(`--heat-${Math.max(step, 1)}`)]);
     }
     return [data, {

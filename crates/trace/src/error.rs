@@ -114,4 +114,17 @@ pub enum TraceError {
         /// The files.
         paths: Vec<PathBuf>,
     },
+    /// No system lets so long an operation through.
+    #[error(
+        "operation {index} is {length} bytes long, at byte {offset}: more than any drive takes at \
+         once; the trace is damaged, or its format is not the one it was read as"
+    )]
+    Oversized {
+        /// Counted from zero.
+        index: u64,
+        /// Where it begins.
+        offset: u64,
+        /// Its length.
+        length: u64,
+    },
 }

@@ -5,6 +5,7 @@
 //! [`TraceWriter`] are the own format (docs/formats.md), Parquet that pandas and DuckDB read.
 //! [`Source`] reads that and every other format.
 
+mod ahead;
 mod error;
 mod header;
 mod info;
@@ -14,9 +15,14 @@ mod map;
 mod parquet;
 mod source;
 
+pub use ahead::{ReadAhead, read_ahead};
 pub use error::TraceError;
 pub use header::{Header, Summary};
-pub use info::SequentialDetector;
+pub use info::{
+    Busy, Class, Description, Info, OffsetCell, OffsetMap, QueueDepths, SequentialDetector,
+    ServiceTime, ServiceTimes, Share, Sizes, StreamShare, Transfers, Window, WrittenContent,
+    describe,
+};
 pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};

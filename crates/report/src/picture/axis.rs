@@ -37,6 +37,13 @@ impl Axis {
         self
     }
 
+    /// The same, with ticks called otherwise.
+    #[must_use]
+    pub(crate) fn named(mut self, name: fn(f64) -> String) -> Self {
+        self.ticks.iter_mut().for_each(|(value, tick)| *tick = name(*value));
+        self
+    }
+
     /// The same, with room beyond its end.
     #[must_use]
     pub(crate) fn longer(mut self, factor: f64) -> Self {
@@ -93,6 +100,21 @@ impl Axis {
         let to = names.len() as f64 - 0.5;
         let ticks = names.into_iter().enumerate().map(|(index, name)| (index as f64, name));
         Self::new(title, Scale::Names, (-0.5, to), ticks.collect())
+    }
+
+    /// What stands at a place, in words: a name, or the span of a logarithmic column.
+    pub(crate) fn name_of(&self, value: f64) -> String {
+        match self.scale {
+            Scale::Names => {
+                let tick = self.ticks.iter().find(|tick| tick.0 == value);
+                tick.map_or_else(String::new, |tick| tick.1.clone())
+            }
+            Scale::Log if value > 1.0 => {
+                let (from, to) = (number::thousands(value / 2.0), number::thousands(value));
+                format!("{from} to {to} {}", self.quantity)
+            }
+            Scale::Linear | Scale::Log => format!("{} {}", round(value), self.quantity),
+        }
     }
 
     /// Where a value lies, 0 to 1 from one end to the other.
@@ -152,6 +174,17 @@ pub(crate) fn latency(nanos: f64) -> String {
         1e6.. => format!("{} ms", plain(nanos / 1e6)),
         1e3.. => format!("{} µs", plain(nanos / 1e3)),
         _ => format!("{} ns", plain(nanos)),
+    }
+}
+
+/// `60 GB`, decimal.
+pub(crate) fn bytes(value: f64) -> String {
+    match value {
+        1e12.. => format!("{} TB", plain(value / 1e12)),
+        1e9.. => format!("{} GB", plain(value / 1e9)),
+        1e6.. => format!("{} MB", plain(value / 1e6)),
+        1e3.. => format!("{} kB", plain(value / 1e3)),
+        _ => plain(value),
     }
 }
 

@@ -52,7 +52,8 @@ fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
 fn heat_csv(picture: &Picture, heat: &Heat) -> String {
     let (x, y) = (&picture.x.quantity, &picture.y.quantity);
     let head = [format!("{x} from"), format!("{x} to"), format!("{y} from"), format!("{y} to")];
-    let mut text = head.map(|name| field(&name)).join(",") + ",percent\n";
+    let mut text = head.map(|name| field(&name)).join(",");
+    text += &format!(",{}\n", field(heat.quantity));
     for (column, x) in heat.columns.iter().zip(heat.x_edges.windows(2)) {
         for (share, y) in column.iter().zip(heat.y_edges.windows(2)) {
             if *share > 0.0 {
@@ -64,8 +65,10 @@ fn heat_csv(picture: &Picture, heat: &Heat) -> String {
 }
 
 fn place(axis: &Axis, value: f64) -> String {
-    let name = axis.ticks.iter().find(|(at, _)| axis.scale == Scale::Names && *at == value);
-    name.map_or_else(|| value.to_string(), |(_, name)| field(name))
+    match axis.scale {
+        Scale::Names => field(&axis.name_of(value)),
+        Scale::Linear | Scale::Log => value.to_string(),
+    }
 }
 
 fn field(text: &str) -> String {

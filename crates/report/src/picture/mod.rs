@@ -10,7 +10,7 @@ mod plotly;
 mod svg;
 mod thin;
 
-pub(crate) use axis::{Axis, Scale, latency, short};
+pub(crate) use axis::{Axis, Scale, bytes, latency, short};
 pub(crate) use csv::csv;
 pub(crate) use plotly::figure;
 pub(crate) use svg::svg;
@@ -31,6 +31,9 @@ const COLOURS: [&str; 8] =
 pub(crate) fn nth_colour(index: usize) -> &'static str {
     COLOURS[index % COLOURS.len()]
 }
+
+/// Dots on a line of more points would touch each other.
+const DOTS_ON_A_LINE_MAX: usize = 60;
 
 /// What is drawn, and on what axes.
 #[derive(Debug, Clone)]
@@ -54,7 +57,7 @@ pub(crate) enum Trace {
     Heat(Heat),
 }
 
-/// Points, or the lines between them.
+/// Points, lines between them, or columns below them.
 #[derive(Debug, Clone)]
 pub(crate) struct Points {
     pub(crate) name: String,
@@ -68,8 +71,11 @@ pub(crate) struct Points {
 pub(crate) enum Look {
     /// Small dots: one of very many.
     Dots,
-    /// A line with a dot at each point.
+    /// A line, with a dot at each point where there is room for them.
     Line,
+    /// Upright columns from zero, those of several traces beside each other. On a logarithmic axis
+    /// a column reaches from half its place to its place.
+    Columns,
 }
 
 /// One bar; its name and its value in words stand above it.
@@ -81,13 +87,19 @@ pub(crate) struct Bar {
     pub(crate) colour: &'static str,
 }
 
-/// Cells between edges; a column holds shares of what happened in it, in percent.
+/// Cells between edges, coloured by the logarithm of their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Heat {
     pub(crate) x_edges: Vec<f64>,
     pub(crate) y_edges: Vec<f64>,
     /// By column, then row from the bottom; zero is not drawn.
     pub(crate) columns: Vec<Vec<f64>>,
+    /// What the values are: the name of their CSV column.
+    pub(crate) quantity: &'static str,
+    /// The same behind a value: `% of the I/Os`.
+    pub(crate) unit: &'static str,
+    /// The value of the strongest colour; a ten-thousandth of it and less have the weakest.
+    pub(crate) full: f64,
 }
 
 /// What points at a place of the picture.
@@ -144,14 +156,40 @@ impl Picture {
         })
     }
 
+    /// Where a column of a trace begins and ends on the x axis, among all traces of columns.
+    fn column_ends(&self, trace: &Points, x: f64) -> (f64, f64) {
+        if self.x.scale == Scale::Log {
+            // What a logarithmic axis cannot show stands at its beginning.
+            return if x > 0.0 { (x / 2.0, x) } else { (self.x.from, self.x.from * 2.0) };
+        }
+        let all: Vec<&Points> = self.named().filter(|p| p.look == Look::Columns).collect();
+        let place = all.iter().position(|other| std::ptr::eq(*other, trace)).unwrap_or(0);
+        let width = 0.8 / all.len().max(1) as f64;
+        let from = x - 0.4 + width * place as f64;
+        (from, from + width)
+    }
+
     pub(crate) fn is_bars(&self) -> bool {
         matches!(self.traces.first(), Some(Trace::Bars(_)))
     }
 }
 
 impl Points {
+    /// Whether its points are drawn as dots.
+    fn has_dots(&self) -> bool {
+        match self.look {
+            Look::Dots => true,
+            Look::Line => self.points.len() <= DOTS_ON_A_LINE_MAX,
+            Look::Columns => false,
+        }
+    }
+
     pub(crate) fn dots(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
         Trace::Points(Self { name: name.to_owned(), colour, look: Look::Dots, points })
+    }
+
+    pub(crate) fn columns(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Columns, points })
     }
 
     pub(crate) fn line(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {

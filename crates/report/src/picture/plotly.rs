@@ -23,6 +23,10 @@ pub(crate) fn figure(picture: &Picture) -> Value {
         layout["legend"] = json!({ "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom",
             "itemsizing": "constant" });
     }
+    if picture.named().any(|points| points.look == Look::Columns) {
+        // Their places are their own.
+        layout["barmode"] = json!("overlay");
+    }
     if let Some(Trace::Bars(bars)) = picture.traces.first() {
         layout["margin"]["l"] = json!(16);
         layout["yaxis"] = json!({ "range": [picture.y.to, picture.y.from], "visible": false });
@@ -34,6 +38,9 @@ pub(crate) fn figure(picture: &Picture) -> Value {
 
 fn traces(picture: &Picture, trace: &Trace) -> Vec<Value> {
     match trace {
+        Trace::Points(points) if points.look == Look::Columns => {
+            vec![column_trace(picture, points)]
+        }
         Trace::Points(points) => scatter(picture, points),
         Trace::Bars(bars) => vec![bar_trace(bars)],
         Trace::Heat(heat) => vec![heat_trace(picture, heat)],
@@ -52,13 +59,17 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
         "y": y,
         "hovertemplate": hover(picture),
     });
-    let (mode, marker) = match points.look {
-        Look::Dots => ("markers", json!({ "size": 4, "opacity": 0.65, "color": points.colour })),
-        Look::Line => ("lines+markers", json!({ "size": 7, "color": points.colour })),
+    let is_line = points.look == Look::Line;
+    main["mode"] = json!(match (is_line, points.has_dots()) {
+        (false, _) => "markers",
+        (true, true) => "lines+markers",
+        (true, false) => "lines",
+    });
+    main["marker"] = match is_line {
+        false => json!({ "size": 4, "opacity": 0.65, "color": points.colour }),
+        true => json!({ "size": 7, "color": points.colour }),
     };
-    main["mode"] = json!(mode);
-    main["marker"] = marker;
-    if points.look == Look::Line {
+    if is_line {
         main["line"] = json!({ "color": points.colour, "width": 2 });
     }
     let mut all = vec![main];
@@ -72,6 +83,22 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
         }));
     }
     all
+}
+
+fn column_trace(picture: &Picture, points: &Points) -> Value {
+    let ends = || points.points.iter().map(|(x, _)| picture.column_ends(points, *x));
+    let name = |(x, _): &(f64, f64)| text(&picture.x.name_of(*x));
+    json!({
+        "type": "bar",
+        "name": text(&points.name),
+        "x": ends().map(|(from, _)| brief(from)).collect::<Vec<_>>(),
+        "width": ends().map(|(from, to)| brief(to - from)).collect::<Vec<_>>(),
+        "offset": 0,
+        "y": points.points.iter().map(|(_, y)| brief(*y)).collect::<Vec<_>>(),
+        "customdata": points.points.iter().map(name).collect::<Vec<_>>(),
+        "marker": { "color": points.colour },
+        "hovertemplate": format!("%{{customdata}}<br>%{{y:,.4~r}} {}            <extra>%{{fullData.name}}</extra>", text(&picture.y.quantity)),
+    })
 }
 
 fn hover(picture: &Picture) -> String {
@@ -111,12 +138,12 @@ fn heat_trace(picture: &Picture, heat: &Heat) -> Value {
     };
     let edges = |edges: &[f64]| edges.iter().map(|edge| brief(*edge)).collect::<Vec<_>>();
     json!({
-        "type": "heatmap", "zmin": 0, "zmax": 100, "showscale": false,
+        "type": "heatmap", "zmin": 0, "zmax": heat.full, "showscale": false,
         "x": edges(&heat.x_edges),
         "y": edges(&heat.y_edges),
         "z": (0..heat.y_edges.len() - 1).map(row).collect::<Vec<_>>(),
-        "hovertemplate": format!("%{{z:.2~r}} % of the I/Os<br>%{{x:,.0f}} {}<extra></extra>",
-            text(&picture.x.quantity)),
+        "hovertemplate": format!("%{{z:,.2~r}} {}<br>%{{x:,.4~r}} {}<extra></extra>",
+            text(heat.unit), text(&picture.x.quantity)),
     })
 }
 

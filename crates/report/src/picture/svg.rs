@@ -10,7 +10,7 @@ const RIGHT: f64 = WIDTH - 24.0;
 const LEGEND_ROW: f64 = 22.0;
 const INK: &str = "#1d2430";
 const GRID: &str = "#d9dee5";
-/// Colours of the shares 0.01 %, 0.1 %, 1 %, 10 % and 100 % in a heat map; as on the page.
+/// Colours of 0.01 %, 0.1 %, 1 %, 10 % and 100 % of a heat map's strongest; as on the page.
 const HEAT: [[f64; 3]; 5] = [
     [222.0, 232.0, 242.0],
     [158.0, 196.0, 226.0],
@@ -58,6 +58,9 @@ pub(crate) fn svg(picture: &Picture) -> String {
     axes(&mut svg, picture, &area);
     for trace in &picture.traces {
         match trace {
+            Trace::Points(points) if points.look == Look::Columns => {
+                draw_columns(&mut svg, picture, points, &area);
+            }
             Trace::Points(points) => draw_points(&mut svg, picture, points, &area),
             Trace::Bars(bars) => draw_bars(&mut svg, picture, bars, &area),
             Trace::Heat(heat) => draw_heat(&mut svg, picture, heat, &area),
@@ -114,6 +117,9 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
     if points.look == Look::Line {
         draw_line(svg, &places, points.colour);
     }
+    if !points.has_dots() {
+        return;
+    }
     let (radius, opacity) = if points.look == Look::Dots { (1.8, 0.65) } else { (4.0, 1.0) };
     let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.colour);
     for (x, y) in &places {
@@ -129,6 +135,22 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
             y - 4.0
         );
     }
+}
+
+fn draw_columns(svg: &mut String, picture: &Picture, points: &Points, area: &Area) {
+    let _ = writeln!(svg, "<g fill=\"{}\">", points.colour);
+    for &(x, y) in &points.points {
+        let (from, to) = picture.column_ends(points, x);
+        let (left, right) = (area.x(&picture.x, from), area.x(&picture.x, to));
+        let top = area.y(&picture.y, y);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+            (right - left - 1.0).max(0.5),
+            area.bottom - top
+        );
+    }
+    svg.push_str("</g>\n");
 }
 
 fn draw_line(svg: &mut String, places: &[(f64, f64)], colour: &str) {
@@ -174,7 +196,7 @@ fn draw_heat(svg: &mut String, picture: &Picture, heat: &Heat, area: &Area) {
                 // A little over the next column, or a viewer that scales shows seams.
                 right - left + 0.6,
                 bottom - top,
-                heat_colour(*share)
+                heat_colour(*share * 100.0 / heat.full)
             );
         }
     }

@@ -1,5 +1,62 @@
-//! What a trace is like: the figures by which the documents describe theirs.
+//! What a trace is like: the figures by which the documents describe theirs, and what is drawn of
+//! it. docs/methodology.md has the definitions.
+//!
+//! One pass, at constant memory but for the footprint (half a byte for each 4 KiB block touched)
+//! and the operations in flight (8 bytes each, where completions are known).
 
+mod busy;
+mod classes;
+mod describer;
+mod figures;
+mod footprint;
+mod over_time;
 mod sequential;
+mod service;
+mod tallies;
 
+use writecliff_device::Nanos;
+
+use crate::{TraceError, TraceIo};
+
+use describer::Describer;
+
+pub use classes::Class;
+pub use figures::{
+    Busy, Description, Info, QueueDepths, ServiceTimes, Share, Sizes, StreamShare, Transfers,
+    WrittenContent,
+};
+pub use over_time::{OffsetCell, OffsetMap, Window};
 pub use sequential::SequentialDetector;
+pub use service::ServiceTime;
+
+/// As many as the processor can wait for together.
+const TAKEN_AT_ONCE: usize = 64;
+
+/// The figures of a trace that lasts `duration`: the windows of what is shown over time are cut
+/// from that. An operation that was issued later counts in the last window, one that is out of
+/// order as if issued together with the one before it.
+///
+/// # Errors
+/// The first that `ios` gives; [`TraceError::Oversized`] if an operation is longer than any drive
+/// takes at once.
+pub fn describe(
+    ios: impl Iterator<Item = Result<TraceIo, TraceError>>,
+    duration: Nanos,
+) -> Result<Info, TraceError> {
+    let mut describer = Describer::new(duration);
+    let mut next = Vec::with_capacity(TAKEN_AT_ONCE);
+    for io in ios {
+        next.push(io?);
+        if next.len() == TAKEN_AT_ONCE {
+            describer.add(&next)?;
+            next.clear();
+        }
+    }
+    describer.add(&next)?;
+    Ok(describer.finish())
+}
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;

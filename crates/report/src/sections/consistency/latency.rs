@@ -72,7 +72,14 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
     if columns.is_empty() {
         return None;
     }
-    let heat = Trace::Heat(Heat { x_edges, y_edges, columns });
+    let heat = Trace::Heat(Heat {
+        x_edges,
+        y_edges,
+        columns,
+        quantity: "percent",
+        unit: "% of the I/Os",
+        full: 100.0,
+    });
     let mut picture = Picture::new(id, title, x, y, vec![heat]);
     picture.marks = marks(one, 0.0, ranges.end);
     Some(picture)

@@ -1,0 +1,185 @@
+//! Which blocks of a device a trace has touched: one bit each for read, written, and touched in the
+//! present window of time.
+//!
+//! Half a byte of memory per 4 KiB block (the fourth bit is the window's number), in pages for
+//! 128 MiB of the device that are made when something in them is touched first.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::black_box;
+
+/// What the footprint is counted in.
+pub(super) const BLOCK: u64 = 4096;
+
+const BLOCKS_PER_GROUP: u64 = 64;
+const GROUPS_PER_PAGE: usize = 512;
+
+/// 64 blocks, all that is known of them beside each other: half a cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+struct Group {
+    read: u64,
+    written: u64,
+    in_window: u64,
+    /// The window that `in_window` is about.
+    window: u64,
+}
+
+/// The blocks that reads and writes touched so far.
+#[derive(Default)]
+pub(super) struct Footprint {
+    /// Where the page with this number is in `pages`.
+    places: HashMap<u64, usize, BuildHasherDefault<PageHasher>>,
+    pages: Vec<Box<[Group; GROUPS_PER_PAGE]>>,
+    /// The number and the place of the page used last: the next one is often the same.
+    last: Option<(u64, usize)>,
+}
+
+/// What one read or write touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Touched {
+    /// Blocks that none of its kind touched before.
+    pub(super) new_of_kind: u64,
+    /// Blocks that neither a read nor a write touched before.
+    pub(super) new: u64,
+    /// Blocks that neither touched before in this window.
+    pub(super) new_in_window: u64,
+    /// Its bytes in blocks that one of its kind touched before.
+    pub(super) again_bytes: u64,
+}
+
+impl Footprint {
+    /// Marks the blocks from byte `offset` to before byte `end`.
+    pub(super) fn touch(&mut self, is_write: bool, offset: u64, end: u64, window: u64) -> Touched {
+        let mut touched = Touched::default();
+        if end <= offset {
+            return touched;
+        }
+        let (first, last) = (offset / BLOCK, (end - 1) / BLOCK);
+        for number in first / BLOCKS_PER_GROUP..=last / BLOCKS_PER_GROUP {
+            let base = number * BLOCKS_PER_GROUP;
+            let (from, to) = (first.max(base) - base, last.min(base + 63) - base);
+            let mask = (u64::MAX >> (63 - (to - from))) << from;
+            let before = self.group(number).mark(is_write, mask, window, &mut touched);
+            touched.again_bytes += u64::from(before.count_ones()) * BLOCK;
+            // Of its first and last block it may have only a part.
+            if base + from == first && before & (1 << from) != 0 {
+                touched.again_bytes -= offset - first * BLOCK;
+            }
+            if base + to == last && before & (1 << to) != 0 {
+                touched.again_bytes -= last * BLOCK + (BLOCK - 1) - (end - 1);
+            }
+        }
+        touched
+    }
+
+    /// Reads what is known of the first block of each of these offsets, so that the processor waits
+    /// for all of them together instead of for one after the other.
+    pub(super) fn look_ahead(&self, offsets: impl Iterator<Item = u64>) {
+        let known = |offset: u64| {
+            let number = offset / BLOCK / BLOCKS_PER_GROUP;
+            let place = self.places.get(&(number / GROUPS_PER_PAGE as u64))?;
+            Some(self.pages[*place][number as usize % GROUPS_PER_PAGE].window)
+        };
+        black_box(offsets.filter_map(known).fold(0, u64::wrapping_add));
+    }
+
+    fn group(&mut self, number: u64) -> &mut Group {
+        let page = number / GROUPS_PER_PAGE as u64;
+        let place = match self.last {
+            Some((last, place)) if last == page => place,
+            _ => self.place(page),
+        };
+        self.last = Some((page, place));
+        &mut self.pages[place][number as usize % GROUPS_PER_PAGE]
+    }
+
+    fn place(&mut self, page: u64) -> usize {
+        let pages = &mut self.pages;
+        *self.places.entry(page).or_insert_with(|| {
+            pages.push(Box::new([Group::default(); GROUPS_PER_PAGE]));
+            pages.len() - 1
+        })
+    }
+}
+
+impl Group {
+    /// Marks the blocks of `mask`; returns those of them that one of this kind touched before.
+    fn mark(&mut self, is_write: bool, mask: u64, window: u64, touched: &mut Touched) -> u64 {
+        let count = |bits: u64| u64::from(bits.count_ones());
+        if self.window != window {
+            (self.window, self.in_window) = (window, 0);
+        }
+        touched.new += count(mask & !(self.read | self.written));
+        touched.new_in_window += count(mask & !self.in_window);
+        self.in_window |= mask;
+        let own = if is_write { &mut self.written } else { &mut self.read };
+        let before = *own & mask;
+        touched.new_of_kind += count(mask & !before);
+        *own |= mask;
+        before
+    }
+}
+
+/// Spreads page numbers, which nobody chooses in order to harm: the usual protection against that
+/// would be the greatest part of the work.
+#[derive(Debug, Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // 2^64 over the golden ratio; the upper half is the well mixed one.
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touched(new_of_kind: u64, new: u64, new_in_window: u64, again_bytes: u64) -> Touched {
+        Touched { new_of_kind, new, new_in_window, again_bytes }
+    }
+
+    #[test]
+    fn blocks_are_new_once_for_each_kind_and_once_in_all() {
+        let mut footprint = Footprint::default();
+        assert_eq!(footprint.touch(true, 0, 8192, 1), touched(2, 2, 2, 0));
+        assert_eq!(footprint.touch(false, 4096, 12288, 1), touched(2, 1, 1, 0));
+        assert_eq!(footprint.touch(true, 0, 12288, 2), touched(1, 0, 3, 8192));
+        assert_eq!(footprint.touch(true, 0, 0, 2), Touched::default());
+    }
+
+    #[test]
+    fn parts_of_blocks_count_by_their_bytes() {
+        let mut footprint = Footprint::default();
+        // The last byte of block 0 to the first of block 2.
+        assert_eq!(footprint.touch(true, 4095, 8193, 1), touched(3, 3, 3, 0));
+        assert_eq!(footprint.touch(true, 4095, 8193, 1).again_bytes, 4098);
+        assert_eq!(footprint.touch(true, 100, 200, 1).again_bytes, 100, "within a block");
+        assert_eq!(footprint.touch(true, 8000, 20480, 1), touched(2, 2, 2, 192 + 4096));
+    }
+
+    #[test]
+    fn ranges_run_over_the_borders_of_groups_and_pages() {
+        const PAGE: u64 = BLOCK * BLOCKS_PER_GROUP * GROUPS_PER_PAGE as u64;
+        let mut footprint = Footprint::default();
+        let blocks = PAGE / BLOCK + 2;
+        let (from, to) = (PAGE - BLOCK, 2 * PAGE + BLOCK);
+        assert_eq!(footprint.touch(false, from, to, 1), touched(blocks, blocks, blocks, 0));
+        assert_eq!(footprint.touch(false, from, to, 1).again_bytes, to - from);
+        assert_eq!(footprint.pages.len(), 3);
+        let group = BLOCK * BLOCKS_PER_GROUP;
+        assert_eq!(footprint.touch(true, group - 1, group + 1, 1), touched(2, 2, 2, 0));
+        // The last byte that there can be.
+        assert_eq!(footprint.touch(true, u64::MAX - 1, u64::MAX, 1).new, 1);
+    }
+}
