@@ -9,9 +9,11 @@ mod header;
 mod io;
 mod map;
 mod parquet;
+mod record;
 
 pub use error::TraceError;
 pub use header::{Header, Summary};
 pub use io::TraceIo;
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
+pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
