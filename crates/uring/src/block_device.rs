@@ -52,7 +52,9 @@ impl BlockDevice {
         let found = |found| OpenError::NotABlockDevice { path: path.to_owned(), found };
         let facts = match fs::metadata(path) {
             Ok(facts) => facts,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(found("not there")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(found("not there"));
+            }
             Err(source) => return Err(system(path, source)),
         };
         let kind = facts.file_type();
@@ -93,9 +95,8 @@ impl BlockDevice {
         let resolved = fs::canonicalize(directory).map_err(|source| system(directory, source))?;
         let below = Layers::of(&host).and_then(|layers| layers.below(&resolved));
         let below = below.map_err(|doubt| system(&doubt.path, doubt.source))?;
-        let is_of_this = |node: &Node| {
-            self.numbers.contains(&(node.number.major, node.number.minor))
-        };
+        let is_of_this =
+            |node: &Node| self.numbers.contains(&(node.number.major, node.number.minor));
         Ok(match below {
             Below::Nodes(nodes) if nodes.iter().any(is_of_this) => Reach::Reaches,
             Below::Nodes(_) => Reach::Apart,

@@ -5,7 +5,7 @@
 //! kernel does not let one be removed that is still being read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -25,6 +25,9 @@ const NAME: &str = "writecliff-";
 
 /// How full a processor's buffer gets before a reader that waits is woken, in percent.
 const WAKE_PERCENT: &str = "25";
+
+/// More than any description of an event takes.
+const TEXT_MAX: usize = 64 << 10;
 
 /// A private instance, with one pipe a processor; removed when it is dropped.
 #[derive(Debug)]
@@ -71,14 +74,14 @@ impl Instance {
         let path = self.path.join(file);
         // Without O_CREAT: nothing can be made in tracefs.
         let opened = OpenOptions::new().write(true).open(&path);
-        let written = opened.and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()));
+        let written = opened.and_then(|mut file| file.write_all(value.as_bytes()));
         written.map_err(|source| failed(&path, source))
     }
 
     /// Reads a file of the instance; `None` if there is none.
     pub(super) fn get(&self, file: &str) -> Result<Option<String>, TraceError> {
         let path = self.path.join(file);
-        match fs::read_to_string(&path) {
+        match read_at_once(&path) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(failed(&path, source)),
@@ -203,6 +206,13 @@ fn free_name(instances: &Path) -> PathBuf {
         count += 1;
     }
     name(count)
+}
+
+/// Some files of tracefs give their text to the first read only, and no more than it has room for.
+fn read_at_once(path: &Path) -> io::Result<String> {
+    let mut text = Vec::with_capacity(TEXT_MAX);
+    BufReader::with_capacity(TEXT_MAX, File::open(path)?).read_until(0, &mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// `overrun: 12` and its like in a processor's `stats`: overwritten before they were read, too deep

@@ -274,15 +274,15 @@ fn tracepoints(has_requests: bool) -> &'static [(Meaning, &'static str)] {
             (Meaning::Queued, "block_rq_insert"),
             (Meaning::PutBack, "block_rq_requeue"),
         ],
-        false => &[
-            (Meaning::Issued, "block_bio_queue"),
-            (Meaning::Completed, "block_bio_complete"),
-        ],
+        false => {
+            &[(Meaning::Issued, "block_bio_queue"), (Meaning::Completed, "block_bio_complete")]
+        }
     }
 }
 
 fn page_layout(instance: &Instance) -> Result<PageLayout, TraceError> {
-    let description = instance.get("events/header_page")?.unwrap_or_default();
+    // Not every kernel repeats it in instances, and it is the same in all.
+    let description = instance.get("../../events/header_page")?.unwrap_or_default();
     PageLayout::parse(&description).ok_or(TraceError::NoTracepoint { name: "header_page" })
 }
 
@@ -312,9 +312,9 @@ fn filter(target: &Target) -> String {
     let devices = numbers.join(" || ");
     match &target.sectors {
         None => devices,
-        Some(Range { start, end }) => format!(
-            "({devices}) && (nr_sector == 0 || (sector >= {start} && sector < {end}))"
-        ),
+        Some(Range { start, end }) => {
+            format!("({devices}) && (nr_sector == 0 || (sector >= {start} && sector < {end}))")
+        }
     }
 }
 

@@ -46,7 +46,11 @@ mod tests {
     #[test]
     fn each_name_has_one_number() {
         let mut streams = Streams::default();
-        let names = [b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0", b"kworker/u16:3+fl", b"\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"];
+        let names = [
+            b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"kworker/u16:3+fl",
+            b"\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        ];
         assert_eq!(names.map(|name| streams.number(name)), [0, 1, 2]);
         assert_eq!(names.map(|name| streams.number(name)), [0, 1, 2]);
         assert_eq!(streams.names(), ["fio", "kworker/u16:3+fl", "\u{fffd}"]);
