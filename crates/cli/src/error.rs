@@ -1,7 +1,7 @@
 //! Everything that ends the program early, and the exit code it ends with.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
@@ -9,6 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
+use writecliff_trace::TraceError;
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -80,6 +81,34 @@ pub(crate) enum CliError {
     Junit { path: PathBuf, source: std::io::Error },
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "{name} is a simulated drive, whose I/O no kernel sees; `writecliff run --every-io` keeps \
+         every I/O of a test on it"
+    )]
+    RecordSimulated { name: String },
+    #[error("{} is there already, and nothing was changed; give --out a new file", path.display())]
+    TraceExists { path: PathBuf },
+    #[error(
+        "{} would be written to {}, and its writing recorded with the rest; nothing was recorded: \
+         give --out a file on another disk, or in memory (/dev/shm)", path.display(), device.display()
+    )]
+    TraceOnDevice { path: PathBuf, device: PathBuf },
+    #[error(
+        "nobody can tell which disk {} would be on (its filesystem: {filesystem}), and its writing \
+         must not be recorded with the rest; nothing was recorded: give --out a file on a disk that \
+         is mounted here, or in memory (/dev/shm)", path.display()
+    )]
+    TraceAnywhere { path: PathBuf, filesystem: String },
+    #[error("the recording ended early: {source}\nWhat was recorded before is in {}", path.display())]
+    RecordingCutOff { source: TraceError, path: PathBuf },
+    #[error("cannot run {command}: {source}; nothing was recorded")]
+    CommandNotRun { command: String, source: std::io::Error },
+    #[error("cannot wait for the command: {source}; the trace is whole")]
+    CommandLost { source: std::io::Error },
+    #[error("{command} failed ({status}); what it did is in {}", path.display())]
+    CommandFailed { command: String, status: ExitStatus, path: PathBuf },
 }
 
 impl CliError {
@@ -87,6 +116,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
+            Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ExitCode::from(3),
             Self::ReviewBroken { source, .. } => source.exit_code(),
             Self::RunDirectory(RunDirectoryError::Read { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound =>
@@ -114,6 +144,8 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+            | Self::TraceExists { .. }
+            | Self::CommandNotRun { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

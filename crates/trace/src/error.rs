@@ -127,4 +127,44 @@ pub enum TraceError {
         /// Its length.
         length: u64,
     },
+    /// Recording needs rights that this process lacks.
+    #[error("recording was not permitted ({}: {source}); run as root", path.display())]
+    RecordNotPermitted {
+        /// What was refused.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The kernel was built without tracing.
+    #[error(
+        "this kernel has no tracefs, so nothing can be recorded here; record elsewhere with perf \
+         or blktrace, and use `writecliff trace convert`"
+    )]
+    NoTracefs,
+    /// The kernel was built without the block layer's tracepoints, or describes them otherwise.
+    #[error(
+        "this kernel has no {name} as known here; use a kernel with CONFIG_BLK_DEV_IO_TRACE, or \
+         record with perf or blktrace and use `writecliff trace convert`"
+    )]
+    NoTracepoint {
+        /// Which one.
+        name: &'static str,
+    },
+    /// The kernel's tracing does not do as asked.
+    #[error("cannot record: {}: {source}; see `dmesg` for what the kernel says", path.display())]
+    Tracefs {
+        /// The file of tracefs.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A page of the kernel's buffer is not as the kernel describes it.
+    #[error(
+        "the trace buffer of processor {processor} holds what this version does not understand; \
+         record with perf or blktrace instead, and use `writecliff trace convert`"
+    )]
+    TracePage {
+        /// Counted as the pipes are.
+        processor: usize,
+    },
 }

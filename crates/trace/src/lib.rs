@@ -13,6 +13,7 @@ mod io;
 pub mod make;
 mod map;
 mod parquet;
+mod record;
 mod source;
 
 pub use ahead::{ReadAhead, read_ahead};
@@ -27,4 +28,5 @@ pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
+pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
 pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions};

@@ -1,6 +1,8 @@
 //! `writecliff trace`: traces of applications, one file per command.
 
+mod record;
 mod replay;
+mod watched;
 
 use clap::Subcommand;
 
@@ -9,12 +11,15 @@ use crate::error::CliError;
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
+    /// Record what is asked of a block device: for a time, around a command, or until Ctrl-C
+    Record(record::RecordArguments),
     /// Do a trace again on a drive: storage-bench with this trace
     Replay(replay::ReplayArguments),
 }
 
 pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
     match command {
+        TraceCommand::Record(arguments) => record::record(arguments),
         TraceCommand::Replay(arguments) => replay::replay(arguments),
     }
 }
