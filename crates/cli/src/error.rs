@@ -9,6 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
+use writecliff_trace::{PLANS, TraceError};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -80,6 +81,17 @@ pub(crate) enum CliError {
     Junit { path: PathBuf, source: std::io::Error },
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
+        PLANS.map(|plan| plan.name).join(", ")
+    )]
+    UnknownPlan { name: String },
+    #[error("{} is there already; --force replaces it, or name another file", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("interrupted; no trace was written")]
+    MakingInterrupted,
 }
 
 impl CliError {
@@ -114,6 +126,9 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+            | Self::UnknownPlan { .. }
+            | Self::OutputExists { .. }
+            | Self::Trace(TraceError::PlanSyntax { .. } | TraceError::PlanImpossible { .. })
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {
