@@ -9,7 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
-use writecliff_trace::TraceError;
+use writecliff_trace::{PLANS, TraceError};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -109,6 +109,15 @@ pub(crate) enum CliError {
     CommandLost { source: std::io::Error },
     #[error("{command} failed ({status}); what it did is in {}", path.display())]
     CommandFailed { command: String, status: ExitStatus, path: PathBuf },
+    #[error(
+        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
+        PLANS.map(|plan| plan.name).join(", ")
+    )]
+    UnknownPlan { name: String },
+    #[error("{} is there already; --force replaces it, or name another file", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("interrupted; no trace was written")]
+    MakingInterrupted,
 }
 
 impl CliError {
@@ -144,8 +153,12 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+<<<<<<< HEAD
             | Self::TraceExists { .. }
             | Self::CommandNotRun { .. }
+            | Self::UnknownPlan { .. }
+            | Self::OutputExists { .. }
+            | Self::Trace(TraceError::PlanSyntax { .. } | TraceError::PlanImpossible { .. })
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

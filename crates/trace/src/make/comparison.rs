@@ -1,7 +1,5 @@
 //! What a trace came to beside what its plan asks for.
 
-use writecliff_device::Operation;
-
 use super::plan::Plan;
 use crate::{SequentialDetector, Summary, TraceIo};
 
@@ -48,7 +46,7 @@ impl Comparison {
         self.summary.add(io);
         let sizes = &self.plan.target.sizes;
         if let Ok(index) = sizes.binary_search_by_key(&io.length, |share| share.size) {
-            self.sizes[index] += u64::from(io.operation != Operation::Flush);
+            self.sizes[index] += 1;
         }
         self.sequential += u64::from(self.detector.is_sequential(io));
         let depth = io.queue_depth.unwrap_or(0);

@@ -1,6 +1,7 @@
 //! `writecliff trace`: traces of applications, one file per command.
 
 mod record;
+mod make;
 mod replay;
 mod watched;
 
@@ -13,6 +14,8 @@ use crate::error::CliError;
 pub(crate) enum TraceCommand {
     /// Record what is asked of a block device: for a time, around a command, or until Ctrl-C
     Record(record::RecordArguments),
+    /// Make a synthetic trace with given statistics from a plan
+    Make(make::MakeArguments),
     /// Do a trace again on a drive: storage-bench with this trace
     Replay(replay::ReplayArguments),
 }
@@ -20,6 +23,7 @@ pub(crate) enum TraceCommand {
 pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
     match command {
         TraceCommand::Record(arguments) => record::record(arguments),
+        TraceCommand::Make(arguments) => make::make(arguments),
         TraceCommand::Replay(arguments) => replay::replay(arguments),
     }
 }
