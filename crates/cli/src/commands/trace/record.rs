@@ -1,14 +1,14 @@
 //! `writecliff trace record`: what is asked of a block device, into a trace.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use writecliff_device::{Bytes, Nanos};
-use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target};
-use writecliff_uring::{BlockDevice, Reach};
+use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
+use writecliff_uring::{BlockDevice, OpenError, Reach};
 
 use super::watched::Watched;
 use crate::commands::print;
@@ -88,12 +88,22 @@ fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
         _ => Path::new("."),
     };
     let path = || out.to_owned();
-    match device.reached_from(directory)? {
+    match device.reached_from(directory).map_err(not_permitted)? {
         Reach::Apart => Ok(()),
         Reach::Reaches => {
             Err(CliError::TraceOnDevice { path: path(), device: device.identity.path.clone() })
         }
         Reach::Unknown(filesystem) => Err(CliError::TraceAnywhere { path: path(), filesystem }),
+    }
+}
+
+/// What only root may look at is only the first thing that another user would lack.
+fn not_permitted(error: OpenError) -> CliError {
+    match error {
+        OpenError::System { path, source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            TraceError::RecordNotPermitted { path, source }.into()
+        }
+        error => error.into(),
     }
 }
 
