@@ -8,6 +8,7 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::TESTS;
 
 use crate::commands::meter::signed_seconds;
+use crate::commands::trace::TraceCommand;
 use crate::drive::DriveName;
 
 /// Finds a drive's write cliff before its users do.
@@ -64,6 +65,11 @@ pub(crate) enum Command {
         run: PathBuf,
         #[command(flatten)]
         options: GateOptions,
+    },
+    /// Record, convert, describe, make and replay traces of applications
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
     },
     /// Make one report of any number of runs
     Report {

@@ -9,6 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
+use writecliff_trace::TraceError;
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -78,6 +79,17 @@ pub(crate) enum CliError {
     GateUndecided(Box<CliError>),
     #[error("cannot write {}: {source}", path.display())]
     Junit { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "the name of {} does not tell a format; say --to trace, iolog or csv, or let it end so",
+        path.display()
+    )]
+    OutputFormat { path: PathBuf },
+    #[error("{} is there already; --force replaces it", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("interrupted; nothing was written")]
+    ConversionInterrupted,
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
 }
@@ -93,7 +105,19 @@ impl CliError {
             {
                 ExitCode::from(2)
             }
+            Self::Trace(TraceError::Read { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                ExitCode::from(2)
+            }
             Self::Profile(_)
+            | Self::Trace(
+                TraceError::UnknownFormat { .. }
+                | TraceError::NoSuchStream { .. }
+                | TraceError::SeveralInputs { .. },
+            )
+            | Self::OutputFormat { .. }
+            | Self::OutputExists { .. }
             | Self::MeantSimulated { .. }
             | Self::Gate(_)
             | Self::GateUndecided(_)

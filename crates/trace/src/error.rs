@@ -96,4 +96,10 @@ pub enum TraceError {
         /// The files.
         paths: Vec<PathBuf>,
     },
+    /// There is nothing to convert.
+    #[error("{} holds no operations; look whether it is the right file", path.display())]
+    NoOperations {
+        /// The file.
+        path: PathBuf,
+    },
 }
