@@ -79,10 +79,19 @@ pub(crate) enum CliError {
     GateUndecided(Box<CliError>),
     #[error("cannot write {}: {source}", path.display())]
     Junit { path: PathBuf, source: std::io::Error },
-    #[error("interrupted; what was recorded is kept and shown above")]
-    Interrupted,
     #[error(transparent)]
     Trace(#[from] TraceError),
+    #[error(
+        "the name of {} does not tell a format; say --to trace, iolog or csv, or let it end so",
+        path.display()
+    )]
+    OutputFormat { path: PathBuf },
+    #[error("{} is there already; --force replaces it, or name another file", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("interrupted; no trace was written")]
+    NothingWritten,
+    #[error("interrupted; what was recorded is kept and shown above")]
+    Interrupted,
     #[error(
         "{name} is a simulated drive, whose I/O no kernel sees; `writecliff run --every-io` keeps \
          every I/O of a test on it"
@@ -114,10 +123,6 @@ pub(crate) enum CliError {
         PLANS.map(|plan| plan.name).join(", ")
     )]
     UnknownPlan { name: String },
-    #[error("{} is there already; --force replaces it, or name another file", path.display())]
-    OutputExists { path: PathBuf },
-    #[error("interrupted; no trace was written")]
-    MakingInterrupted,
 }
 
 impl CliError {
@@ -132,7 +137,21 @@ impl CliError {
             {
                 ExitCode::from(2)
             }
+            Self::Trace(TraceError::Read { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                ExitCode::from(2)
+            }
             Self::Profile(_)
+            | Self::Trace(
+                TraceError::UnknownFormat { .. }
+                | TraceError::NoSuchStream { .. }
+                | TraceError::SeveralInputs { .. }
+                | TraceError::PlanSyntax { .. }
+                | TraceError::PlanImpossible { .. },
+            )
+            | Self::OutputFormat { .. }
+            | Self::OutputExists { .. }
             | Self::MeantSimulated { .. }
             | Self::Gate(_)
             | Self::GateUndecided(_)
@@ -153,12 +172,9 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
-<<<<<<< HEAD
             | Self::TraceExists { .. }
             | Self::CommandNotRun { .. }
             | Self::UnknownPlan { .. }
-            | Self::OutputExists { .. }
-            | Self::Trace(TraceError::PlanSyntax { .. } | TraceError::PlanImpossible { .. })
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

@@ -167,4 +167,10 @@ pub enum TraceError {
         /// Counted as the pipes are.
         processor: usize,
     },
+    /// There is nothing to convert.
+    #[error("{} holds no operations; look whether it is the right file", path.display())]
+    NoOperations {
+        /// The file.
+        path: PathBuf,
+    },
 }

@@ -3,9 +3,10 @@
 //! A trace is a [`Header`] and any number of [`TraceIo`]s in order of issue. It is streamed
 //! everywhere: nothing here holds a whole trace, whatever its length. [`TraceFile`] and
 //! [`TraceWriter`] are the own format (docs/formats.md), Parquet that pandas and DuckDB read.
-//! [`Source`] reads that and every other format.
+//! [`Source`] reads that and every other format, [`convert()`] writes some.
 
 mod ahead;
+mod convert;
 mod error;
 mod header;
 mod info;
@@ -17,6 +18,7 @@ mod record;
 mod source;
 
 pub use ahead::{ReadAhead, read_ahead};
+pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
 pub use error::TraceError;
 pub use header::{Header, Summary};
 pub use info::{

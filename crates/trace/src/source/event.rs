@@ -43,6 +43,10 @@ pub(super) enum What {
 }
 
 impl What {
+    pub(super) fn is_completion(self) -> bool {
+        matches!(self, Self::Completed | Self::BioCompleted | Self::AnyCompleted)
+    }
+
     /// The action's letter in the text of blkparse.
     pub(super) fn of_letter(letter: &[u8]) -> Option<Self> {
         match letter {

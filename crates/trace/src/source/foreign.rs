@@ -137,6 +137,7 @@ impl Foreign {
 
     fn pair(&mut self) {
         while let Some(event) = self.events.pop() {
+            self.has_completions |= event.what.is_completion();
             self.pairing.push(event);
         }
     }
@@ -154,7 +155,6 @@ impl Foreign {
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);
         io.completed = io.completed.map(|completed| Nanos(completed.0.saturating_sub(first.0)));
-        self.has_completions |= io.completed.is_some();
         if self.has_completions {
             let depth = self.depths.at_issue(&io);
             io.queue_depth = io.queue_depth.or(depth);
@@ -223,6 +223,10 @@ impl Foreign {
             Records::Text { .. } => return None,
         };
         u64::try_from(first + offset).ok()
+    }
+
+    pub(super) fn stream(&self, number: u16) -> Option<&str> {
+        self.names.list().get(usize::from(number)).map(String::as_str)
     }
 
     /// Bytes read, and bytes in all, of the files as they are on disk.

@@ -144,6 +144,21 @@ impl Source {
         &self.header
     }
 
+    /// The file, or the first of several.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of a stream that an operation has carried, if it has one.
+    pub fn stream(&self, number: u16) -> Option<&str> {
+        match &self.kind {
+            Kind::Foreign(foreign) => foreign.stream(number),
+            Kind::Own { .. } | Kind::Ended => {
+                self.header.streams.get(usize::from(number)).map(String::as_str)
+            }
+        }
+    }
+
     /// What was met beside operations; complete once the iterator has ended.
     pub fn problems(&self) -> &Problems {
         &self.problems

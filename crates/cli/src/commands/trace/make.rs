@@ -78,7 +78,7 @@ fn write(maker: Maker, path: &Path, comparison: &mut Comparison) -> Result<Summa
     for (index, io) in (0..).zip(maker) {
         if index % STRIDE == 0 {
             if interrupt.is_raised() {
-                return Err(CliError::MakingInterrupted);
+                return Err(CliError::NothingWritten);
             }
             show_progress(index, ios);
         }

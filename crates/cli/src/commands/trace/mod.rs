@@ -1,7 +1,8 @@
 //! `writecliff trace`: traces of applications, one file per command.
 
-mod record;
+mod convert;
 mod make;
+mod record;
 mod replay;
 mod watched;
 
@@ -14,6 +15,8 @@ use crate::error::CliError;
 pub(crate) enum TraceCommand {
     /// Record what is asked of a block device: for a time, around a command, or until Ctrl-C
     Record(record::RecordArguments),
+    /// Write a trace in another format, or another tool's in ours
+    Convert(convert::ConvertArguments),
     /// Make a synthetic trace with given statistics from a plan
     Make(make::MakeArguments),
     /// Do a trace again on a drive: storage-bench with this trace
@@ -23,6 +26,7 @@ pub(crate) enum TraceCommand {
 pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
     match command {
         TraceCommand::Record(arguments) => record::record(arguments),
+        TraceCommand::Convert(arguments) => convert::convert(arguments),
         TraceCommand::Make(arguments) => make::make(arguments),
         TraceCommand::Replay(arguments) => replay::replay(arguments),
     }
