@@ -71,11 +71,6 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: GateOptions,
     },
-    /// Record, convert, describe, make and replay traces of applications
-    Trace {
-        #[command(subcommand)]
-        command: TraceCommand,
-    },
     /// Make one report of any number of runs
     Report {
         /// Run directories
