@@ -57,17 +57,22 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// A decimal number of units of `unit` nanoseconds, in nanoseconds; what is finer is cut off.
+    /// A decimal number in nanoseconds, which `places` decimal places make of its unit (9 of a
+    /// second); what is finer is cut off.
     #[inline]
-    pub(super) fn nanos(&mut self, unit: u64, expected: Expected) -> Result<u64, Expected> {
-        let whole = self.number(expected)?.checked_mul(unit).ok_or(expected)?;
+    pub(super) fn nanos(&mut self, places: usize, expected: Expected) -> Result<u64, Expected> {
+        let whole = self.number(expected)?.checked_mul(POWERS_OF_TEN[places]).ok_or(expected)?;
         if !self.take(b'.') {
             return Ok(whole);
         }
-        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (fraction, used) = leading_number(&self.rest[..digits.min(9)]);
+        let (mut fraction, digits) = leading_number(self.rest);
+        if digits <= places {
+            fraction *= POWERS_OF_TEN[places - digits];
+        } else {
+            fraction = leading_number(&self.rest[..places]).0;
+        }
         self.rest = &self.rest[digits..];
-        whole.checked_add(fraction * unit / POWERS_OF_TEN[used]).ok_or(expected)
+        whole.checked_add(fraction).ok_or(expected)
     }
 
     /// Everything up to the next blank, which stays.
@@ -107,7 +112,15 @@ const POWERS_OF_TEN: [u64; 10] =
 #[inline]
 fn leading_number(bytes: &[u8]) -> (u64, usize) {
     let (mut value, mut digits) = (0u64, 0);
-    for byte in bytes {
+    while let Some(eight) = bytes[digits..].first_chunk() {
+        let (part, count) = leading_eight(*eight);
+        value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(part);
+        digits += count;
+        if count < 8 {
+            return (value, digits);
+        }
+    }
+    for byte in &bytes[digits..] {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             break;
@@ -116,6 +129,26 @@ fn leading_number(bytes: &[u8]) -> (u64, usize) {
         digits += 1;
     }
     (value, digits)
+}
+
+/// The same of eight bytes, without a loop: a digit at a time took a third of the time that reading
+/// a line takes.
+#[inline]
+fn leading_eight(bytes: [u8; 8]) -> (u64, usize) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // Digits are bytes from 0 to 9 now. Adding 0x76 sets the high bit of what is more; a carry
+    // reaches only bytes behind the first of those.
+    let digits = u64::from_le_bytes(bytes) ^ (EACH * 0x30);
+    let others = (digits.wrapping_add(EACH * 0x76) | digits) & (EACH * 0x80);
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Zeros in front instead of other bytes behind; then pairs, fours and eights of digits.
+    let digits = digits << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
+    (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32, count)
 }
 
 #[cold]
@@ -133,6 +166,12 @@ mod tests {
         assert_eq!(number("0"), Ok(0));
         assert_eq!(number("18446744073709551615 + 0"), Ok(u64::MAX));
         assert_eq!(number("00000000000000000000000000007"), Ok(7));
+        for digits in 1..=19 {
+            let text = &"1234567890123456789"[..digits];
+            for behind in ["", ",", "/9", ":9999999", " 12345678", "\u{ff}9999999", "a1"] {
+                assert_eq!(number(&format!("{text}{behind}")).ok(), text.parse().ok());
+            }
+        }
         for text in ["", "-1", "x", "18446744073709551616", "99999999999999999999999"] {
             assert_eq!(number(text), Err("a number"), "{text}");
         }
@@ -140,15 +179,17 @@ mod tests {
 
     #[test]
     fn decimal_times_are_exact_to_the_nanosecond() {
-        let nanos = |text: &str, unit| Fields::new(text.as_bytes()).nanos(unit, "a time");
-        assert_eq!(nanos("1.000000001", 1_000_000_000), Ok(1_000_000_001));
-        assert_eq!(nanos("0.1", 1_000_000_000), Ok(100_000_000));
-        assert_eq!(nanos("1456329600.12345678987", 1_000_000_000), Ok(1_456_329_600_123_456_789));
-        assert_eq!(nanos("12.5", 1_000), Ok(12_500));
-        assert_eq!(nanos("12.0019", 1_000), Ok(12_001));
-        assert_eq!(nanos("3.", 1), Ok(3));
+        let nanos = |text: &str, places| Fields::new(text.as_bytes()).nanos(places, "a time");
+        assert_eq!(nanos("1.000000001", 9), Ok(1_000_000_001));
+        assert_eq!(nanos("0.1", 9), Ok(100_000_000));
+        assert_eq!(nanos("1456329600.12345678987", 9), Ok(1_456_329_600_123_456_789));
+        assert_eq!(nanos("12.5", 3), Ok(12_500));
+        assert_eq!(nanos("12.0019", 3), Ok(12_001));
+        assert_eq!(nanos("3.", 0), Ok(3));
+        assert_eq!(nanos("3.99", 0), Ok(3));
+        assert_eq!(nanos("0.1234567891234567891234567891234", 9), Ok(123_456_789));
         for text in [".5", "-0.1", "18446744074", "18446744073.999999999"] {
-            assert_eq!(nanos(text, 1_000_000_000), Err("a time"), "{text}");
+            assert_eq!(nanos(text, 9), Err("a time"), "{text}");
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::source::event::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const SECOND: u64 = 1_000_000_000;
+/// Decimal places from a second to a nanosecond.
+const SECOND: usize = 9;
 
 #[derive(Default)]
 pub(crate) struct Blkparse {

@@ -9,7 +9,7 @@
 //! ```
 //! What stands before the time differs, and what was left out with `perf script -F` is not missed.
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
 use super::Parsed;
 use super::blkparse::bracketed;
@@ -17,21 +17,35 @@ use crate::source::event::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const SECOND: u64 = 1_000_000_000;
+/// Decimal places from a second to a nanosecond.
+const SECOND: usize = 9;
 
-pub(super) fn line(line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
-    let mut from = 0;
-    while let Some(found) = memmem::find(&line[from..], b"block_") {
-        let at = from + found;
-        let length = line[at..].iter().position(|byte| *byte == b':').unwrap_or(0);
-        if let Some(what) = What::of_tracepoint(&line[at..at + length]) {
-            let before = &line[..at];
-            let time_ns = time(before.strip_suffix(b"block:").unwrap_or(before))?;
-            return event(time_ns, what, Fields::new(&line[at + length + 1..]), names);
-        }
-        from = at + 1;
+pub(crate) struct Tracepoint {
+    /// Finds what the names of all events of interest begin with.
+    name: Finder<'static>,
+}
+
+impl Default for Tracepoint {
+    fn default() -> Self {
+        Self { name: Finder::new(b"block_") }
     }
-    other(line)
+}
+
+impl Tracepoint {
+    pub(super) fn line(&self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
+        let mut from = 0;
+        // The name of a process may begin like an event.
+        while let Some(found) = self.name.find(&line[from..]) {
+            let (before, after) = line.split_at(from + found);
+            let length = after.iter().position(|byte| *byte == b':').unwrap_or(0);
+            if let Some(what) = What::of_tracepoint(&after[..length]) {
+                let time_ns = time(before.strip_suffix(b"block:").unwrap_or(before))?;
+                return event(time_ns, what, Fields::new(&after[length + 1..]), names);
+            }
+            from += found + 1;
+        }
+        other(line)
+    }
 }
 
 /// The last word before the event: seconds and a colon.
