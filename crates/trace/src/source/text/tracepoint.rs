@@ -37,15 +37,25 @@ impl Tracepoint {
         // The name of a process may begin like an event.
         while let Some(found) = self.name.find(&line[from..]) {
             let (before, after) = line.split_at(from + found);
-            let length = after.iter().position(|byte| *byte == b':').unwrap_or(0);
-            if let Some(what) = What::of_tracepoint(&after[..length]) {
+            if let Some((what, rest)) = what(after) {
                 let time_ns = time(before.strip_suffix(b"block:").unwrap_or(before))?;
-                return event(time_ns, what, Fields::new(&after[length + 1..]), names);
+                return event(time_ns, what, Fields::new(rest), names);
             }
             from += found + 1;
         }
         other(line)
     }
+}
+
+/// The event whose name and colon the text begins with, and what stands behind them.
+#[inline]
+fn what(text: &[u8]) -> Option<(What, &[u8])> {
+    let begins = |name: &[u8]| text.strip_prefix(name);
+    None.or_else(|| begins(b"block_rq_issue:").map(|rest| (What::Issued, rest)))
+        .or_else(|| begins(b"block_rq_complete:").map(|rest| (What::Completed, rest)))
+        .or_else(|| begins(b"block_rq_requeue:").map(|rest| (What::Requeued, rest)))
+        .or_else(|| begins(b"block_bio_queue:").map(|rest| (What::Queued, rest)))
+        .or_else(|| begins(b"block_bio_complete:").map(|rest| (What::BioCompleted, rest)))
 }
 
 /// The last word before the event: seconds and a colon.
@@ -98,7 +108,7 @@ fn event(
 /// drive stands in them.
 fn skip_command(fields: &mut Fields<'_>) -> Result<bool, Expected> {
     if !fields.rest().starts_with(b"(") {
-        fields.number("the length in bytes, or brackets")?;
+        fields.skip_number("the length in bytes, or brackets")?;
         fields.skip_blanks();
     }
     fields.expect(b'(', "brackets before the first sector")?;
