@@ -31,12 +31,12 @@ impl Blkparse {
         let device = DeviceNumber::read(&mut fields)?;
         for expected in ["the processor", "the sequence number"] {
             fields.skip_blanks();
-            fields.number(expected)?;
+            fields.skip_number(expected)?;
         }
         fields.skip_blanks();
         let time_ns = fields.nanos(SECOND, "a time in seconds")?;
         fields.skip_blanks();
-        fields.number("the process's number")?;
+        fields.skip_number("the process's number")?;
         fields.skip_blanks();
         match What::of_letter(fields.word()) {
             Some(what) => event(time_ns, what, device, fields, names),

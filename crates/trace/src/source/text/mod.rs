@@ -34,7 +34,7 @@ pub(crate) enum Parsed {
 /// A format, and what it must remember from line to line.
 pub(super) enum Text {
     Blkparse(blkparse::Blkparse),
-    Tracepoint(tracepoint::Tracepoint),
+    Tracepoint,
     Iolog(iolog::Iolog),
     Table(table::Table),
     Csv(csv::Csv),
@@ -48,7 +48,7 @@ impl Text {
         match format {
             Format::Trace | Format::Blktrace => None,
             Format::Blkparse => Some(Self::Blkparse(blkparse::Blkparse::default())),
-            Format::Perf => Some(Self::Tracepoint(tracepoint::Tracepoint::default())),
+            Format::Perf => Some(Self::Tracepoint),
             Format::Iolog => Some(Self::Iolog(iolog::Iolog::default())),
             Format::Msr => table(Kind::Msr),
             Format::Systor => table(Kind::Systor),
@@ -67,7 +67,7 @@ impl Text {
         }
         match self {
             Self::Blkparse(blkparse) => blkparse.line(line, names),
-            Self::Tracepoint(tracepoint) => tracepoint.line(line, names),
+            Self::Tracepoint => tracepoint::line(line, names),
             Self::Iolog(iolog) => iolog.line(line, names),
             Self::Table(table) => table.line(line, names),
             Self::Csv(csv) => csv.line(line, names),
