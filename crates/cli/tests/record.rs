@@ -410,9 +410,9 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next() {
     };
     let mut child = recording(&bench, &["--out", "killed.trace"]);
     let process = child.id();
+    assert_eq!(instances_of(process).len(), 1);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(instances_of(process).len(), 1);
     // Others have their own names, and one of a process that lives is not left behind.
     let kept = ["other-1-1".to_owned(), format!("writecliff-{}-77", std::process::id())];
     let kept = kept.map(|name| Path::new(INSTANCES).join(name));
