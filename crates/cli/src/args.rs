@@ -8,6 +8,7 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::TESTS;
 
 use crate::commands::meter::signed_seconds;
+use crate::commands::trace::TraceCommand;
 use crate::drive::DriveName;
 
 /// Finds a drive's write cliff before its users do.
@@ -19,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-DRIVE is sim:NAME, sim:PATH.toml, a block device or a file.
+DRIVE is sim:NAME, sim:PATH.toml, a block device, a file, or null: for none at all.
 Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage, 3 refused for safety.";
 
 /// The drive that is reviewed when none is named.
@@ -56,6 +57,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: CheckOptions,
     },
+    /// Record, convert, describe, make and replay traces of applications
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// Add a power meter's log to a run on a real drive, and make its report anew
     Meter(MeterArguments),
     /// Hold a run or review against limits and an earlier one: exit code 1 if it is worse
@@ -89,6 +95,9 @@ pub(crate) struct RunOptions {
     /// fio job file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
+    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    pub(crate) traces: Vec<String>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
 }
@@ -105,12 +114,16 @@ pub(crate) struct ReviewOptions {
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = percent)]
     pub(crate) spare: Vec<f64>,
+    /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
+    /// [default: light-2011]
+    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    pub(crate) traces: Vec<String>,
     /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
     #[arg(long, value_name = "BYTES")]
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "tests", "with", "spare", "out", "seed", "quick", "every_io"])]
+          conflicts_with_all = ["drive", "tests", "with", "spare", "traces", "out", "seed", "quick", "every_io"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use writecliff_device::{Bytes, Device, DeviceInfo};
 use writecliff_sim::Profile;
-use writecliff_suite::Plan;
-use writecliff_uring::{Access, DestroyData, Options, QUEUE_DEPTH_MAX};
+use writecliff_suite::{Demands, Plan};
+use writecliff_uring::{Access, DestroyData, NullDevice, Options, QUEUE_DEPTH_MAX};
 
 use crate::error::CliError;
 
@@ -19,7 +19,12 @@ pub(crate) enum DriveName {
     Simulated(String),
     /// A block device or a file.
     Real(PathBuf),
+    /// No drive: what this machine itself can do.
+    Null,
 }
+
+/// What no drive is called.
+const NULL: &str = "null:";
 
 impl FromStr for DriveName {
     type Err = Infallible;
@@ -27,6 +32,7 @@ impl FromStr for DriveName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.strip_prefix("sim:") {
             Some(name) => Self::Simulated(name.to_owned()),
+            None if text == NULL => Self::Null,
             None => Self::Real(PathBuf::from(text)),
         })
     }
@@ -38,6 +44,7 @@ impl DriveName {
         let name = match self {
             Self::Simulated(name) => Path::new(name).file_stem(),
             Self::Real(path) => path.file_name(),
+            Self::Null => Some("null".as_ref()),
         };
         let name = name.map_or_else(|| "drive".into(), |name| name.to_string_lossy());
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
@@ -48,6 +55,7 @@ impl DriveName {
         match self {
             Self::Simulated(name) => format!("sim:{name}"),
             Self::Real(path) => path.display().to_string(),
+            Self::Null => NULL.to_owned(),
         }
     }
 
@@ -55,6 +63,11 @@ impl DriveName {
     pub(crate) fn info(&self) -> Result<DeviceInfo, CliError> {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
+            Self::Null => {
+                let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
+                let device = NullDevice::new(&Options { queue_depth, io_size_max, seed: 1 });
+                Ok(device.info().clone())
+            }
             Self::Real(path) => {
                 let options = Options { queue_depth: 1, io_size_max: Bytes::from_kib(4), seed: 1 };
                 let device = writecliff_uring::open(named(path)?, &Access::ReadOnly, &options)?;
@@ -79,7 +92,7 @@ impl DriveName {
         passed: Option<&str>,
     ) -> Result<DestroyData, CliError> {
         match (self, writes, passed) {
-            (Self::Simulated(_), _, _) | (_, false, _) => Ok(DestroyData::named("")),
+            (Self::Simulated(_) | Self::Null, _, _) | (_, false, _) => Ok(DestroyData::named("")),
             (Self::Real(_), true, Some(name)) => Ok(DestroyData::named(name)),
             (Self::Real(path), true, None) => ask_for_consent(named(path)?),
         }
@@ -94,6 +107,7 @@ impl DriveName {
     ) -> Result<Box<dyn Device>, CliError> {
         match self {
             Self::Simulated(name) => simulated(name),
+            Self::Null => Ok(Box::new(NullDevice::new(&options(plan)))),
             Self::Real(path) => open_real(named(path)?, plan, consent),
         }
     }
@@ -130,13 +144,13 @@ fn open_real(path: &Path, plan: &Plan, consent: &DestroyData) -> Result<Box<dyn 
         false => Access::ReadOnly,
         true => Access::Destroy(consent.clone()),
     };
-    let demands = plan.demands();
-    let options = Options {
-        queue_depth: demands.queue_depth,
-        io_size_max: demands.io_size,
-        seed: plan.seed(),
-    };
-    Ok(Box::new(writecliff_uring::open(path, &access, &options)?))
+    Ok(Box::new(writecliff_uring::open(path, &access, &options(plan))?))
+}
+
+/// What a plan wants of the engine.
+fn options(plan: &Plan) -> Options {
+    let Demands { queue_depth, io_size } = plan.demands();
+    Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
 }
 
 /// Shows what would be destroyed and lets the user type its name; without a terminal there is

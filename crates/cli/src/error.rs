@@ -9,6 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
+use writecliff_trace::TraceError;
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -39,6 +40,8 @@ pub(crate) enum CliError {
         path.display()
     )]
     ReviewInterrupted { path: PathBuf },
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     #[error(transparent)]
     Report(#[from] ReportError),
     #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
@@ -89,6 +92,11 @@ impl CliError {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::ReviewBroken { source, .. } => source.exit_code(),
             Self::RunDirectory(RunDirectoryError::Read { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                ExitCode::from(2)
+            }
+            Self::Trace(TraceError::Read { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound =>
             {
                 ExitCode::from(2)

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Drives { names, .. } => names.iter().try_for_each(|n| commands::drives::show(n)),
         Command::Gate { run, options } => commands::gate::run(&run, &options),
         Command::Meter(arguments) => commands::meter::meter(&arguments),
+        Command::Trace { command } => commands::trace::trace(&command),
         Command::Report { runs, out } => commands::report::report(&runs, out.as_deref()),
     };
     match done {

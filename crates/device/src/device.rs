@@ -66,6 +66,8 @@ pub enum DeviceKind {
     BlockDevice,
     /// A regular file, standing in for a drive.
     File,
+    /// No drive: everything is done at once, by the real clock.
+    Null,
 }
 
 impl fmt::Display for DeviceKind {
@@ -74,6 +76,7 @@ impl fmt::Display for DeviceKind {
             Self::Simulated => "simulated drive",
             Self::BlockDevice => "block device",
             Self::File => "file",
+            Self::Null => "no drive",
         })
     }
 }

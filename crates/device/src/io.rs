@@ -33,6 +33,9 @@ pub struct Io {
     /// Whose it is among several loads at once: comes back with the completion, and is nothing to
     /// the device.
     pub stream: u8,
+    /// Where its supply keeps what it knows of it: comes back with the completion, and is nothing
+    /// to the device.
+    pub slot: u16,
 }
 
 /// The content class of written data: what a drive that compresses or deduplicates can save.
@@ -72,7 +75,7 @@ impl Io {
     /// An operation on `length` bytes at `offset`; a write is incompressible and without
     /// duplicates.
     pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
-        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, stream: 0 }
+        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, stream: 0, slot: 0 }
     }
 
     /// A read of `length` bytes at `offset`.

@@ -8,13 +8,15 @@ use crate::{
     PurgeOutcome, Specification, Status, Telemetry,
 };
 
-/// Serves one I/O after the other, each in the time that a script gives for it and the moment.
+/// Serves one I/O after the other, or all side by side, each in the time that a script gives for it
+/// and the moment.
 pub struct Scripted {
     info: DeviceInfo,
     now: DeviceTime,
     free_at: DeviceTime,
     in_flight: Vec<Completion>,
     status: Status,
+    side_by_side: bool,
     script: Box<Script>,
 }
 
@@ -44,7 +46,14 @@ impl Scripted {
         };
         let (now, free_at) = (DeviceTime(0), DeviceTime(0));
         let (in_flight, status) = (Vec::new(), Status::Done);
-        Self { info, now, free_at, in_flight, status, script: Box::new(script) }
+        let (side_by_side, script) = (false, Box::new(script));
+        Self { info, now, free_at, in_flight, status, side_by_side, script }
+    }
+
+    /// The same device, but no I/O waits for another.
+    #[must_use]
+    pub fn side_by_side(self) -> Self {
+        Self { side_by_side: true, ..self }
     }
 
     /// The same device with another time on its clock.
@@ -77,11 +86,12 @@ impl Device for Scripted {
 
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
         for io in batch {
-            let begins = self.free_at.max(self.now);
+            let begins = if self.side_by_side { self.now } else { self.free_at.max(self.now) };
             self.free_at = begins + (self.script)(io, begins);
             let (submitted, completed, status) = (self.now, self.free_at, self.status);
             self.in_flight.push(Completion { io: *io, submitted, completed, status });
         }
+        self.in_flight.sort_by_key(|io| io.completed);
         Ok(())
     }
 

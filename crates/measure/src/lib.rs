@@ -11,6 +11,7 @@ mod latency;
 mod meter;
 mod record;
 mod recorder;
+mod replay;
 mod run_directory;
 mod sample;
 mod statistics;
@@ -20,9 +21,10 @@ mod tally;
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
 pub use record::{
-    Load, RecordError, Watch, record, record_idle, record_operations, record_streams,
+    Load, RecordError, Watch, record, record_idle, record_operations, record_replay, record_streams,
 };
 pub use recorder::{PhaseSpan, Recorder};
+pub use replay::{Replay, ReplayIo, Series, Timing};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};

@@ -7,6 +7,7 @@ use writecliff_device::{
 };
 
 use crate::recorder::Recorder;
+use crate::replay::{Replay, ReplayIo, ReplaySupply};
 use crate::run_directory::RunDirectoryError;
 use crate::sample::Sample;
 use crate::supply::{Idle, Queue, Stream, Streams, Supply};
@@ -108,6 +109,21 @@ pub fn record_operations(
     record_supply(device, streams, duration, recorder, watch)
 }
 
+/// Does a trace again, recorded in the series of [`Replay::series`], for which the recorder must
+/// have phases. Ends when its I/Os do.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_replay<I: Iterator<Item = ReplayIo>>(
+    device: &mut dyn Device,
+    replay: Replay<I>,
+    recorder: &mut Recorder,
+    watch: Watch<'_>,
+) -> Result<(), RecordError> {
+    let supply = ReplaySupply::new(replay, device);
+    record_supply(device, supply, None, recorder, watch)
+}
+
 /// Records a device that is left alone.
 ///
 /// # Errors
@@ -137,16 +153,16 @@ fn record_supply(
         done.clear();
         device.reap(second.end.min(next), &mut done)?;
         for completion in &done {
-            supply.completed(completion);
             while completion.completed >= second.end && second.end < end {
-                second = close(second, end, device, recorder, &supply, watch)?;
+                second = close(second, end, device, recorder, &mut supply, watch)?;
             }
             if completion.completed < end {
-                recorder.observe(completion);
+                supply.observe(completion, recorder);
             }
+            supply.completed(completion);
         }
         while device.now() >= second.end && second.end < end {
-            second = close(second, end, device, recorder, &supply, watch)?;
+            second = close(second, end, device, recorder, &mut supply, watch)?;
         }
         if device.now() >= end {
             break;
@@ -156,7 +172,7 @@ fn record_supply(
     let at_least = second.start + Nanos(u64::from(recorder.is_open()));
     let stopped = device.now().min(end).max(at_least);
     if stopped > second.start {
-        close(Second { end: stopped, ..second }, end, device, recorder, &supply, watch)?;
+        close(Second { end: stopped, ..second }, end, device, recorder, &mut supply, watch)?;
     }
     Ok(drain(device, supply.in_flight())?)
 }
@@ -175,11 +191,12 @@ fn close(
     end: DeviceTime,
     device: &mut dyn Device,
     recorder: &mut Recorder,
-    supply: &impl Supply,
+    supply: &mut impl Supply,
     watch: Watch<'_>,
 ) -> Result<Second, RecordError> {
     let telemetry = device.telemetry();
     let errno = recorder.last_errno();
+    supply.end_second(second.end, recorder);
     recorder.end_series(|label| supply.is_over(label));
     let samples = recorder.end_second(second.index, second.start, second.end, telemetry)?;
     let is_whole = second.end - second.start == Nanos::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use writecliff_device::{Completion, DeviceTime, Nanos, Operation, Telemetry};
+use writecliff_device::{Bytes, Completion, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 
 use crate::io_log::IoEncoder;
 use crate::latency::LatencyHistogram;
@@ -30,6 +30,8 @@ struct Lane {
     latencies: LatencyHistogram,
     last_completed: DeviceTime,
     state: LaneState,
+    busy: Option<Nanos>,
+    drive_busy: Option<Nanos>,
 }
 
 /// How far a series is: its last sample ends with its last I/O, and none follows.
@@ -117,6 +119,31 @@ impl Recorder {
         }
     }
 
+    /// Counts in the open second of the series `label` that it took from `begin` to `end` for the
+    /// `operation` of an I/O that [`observe`](Self::observe) has counted, bytes and all, in its own.
+    pub(crate) fn observe_span(
+        &mut self,
+        label: usize,
+        operation: Operation,
+        begin: DeviceTime,
+        end: DeviceTime,
+    ) {
+        let io = Io::new(operation, Bytes::ZERO, Bytes::ZERO);
+        let (submitted, completed) = (begin.min(end), end);
+        let span = Completion { io, submitted, completed, status: Status::Done };
+        self.lanes[label].observe(&span);
+    }
+
+    /// Notes how long the series `label` kept the drive busy in the open second.
+    pub(crate) fn busy(&mut self, label: usize, busy: Nanos) {
+        self.lanes[label].busy = Some(busy);
+    }
+
+    /// Notes how long the drive was busy in the open second.
+    pub(crate) fn drive_busy(&mut self, busy: Nanos) {
+        self.lanes[0].drive_busy = Some(busy);
+    }
+
     /// Whether anything was counted in the open second.
     pub(crate) fn is_open(&self) -> bool {
         self.lanes.iter().any(|lane| lane.latencies.count() + lane.counts.failed > 0)
@@ -161,6 +188,7 @@ impl Recorder {
             self.directory.append(&sample, &lane.latencies, &ios)?;
             ios.clear();
             lane.counts = Counts::default();
+            (lane.busy, lane.drive_busy) = (None, None);
             lane.latencies.clear();
             if lane.state == LaneState::Ending {
                 lane.state = LaneState::Ended;
@@ -182,7 +210,7 @@ impl Recorder {
         end: DeviceTime,
         telemetry: &Telemetry,
     ) -> Sample {
-        let Lane { phase, counts, latencies, .. } = lane;
+        let Lane { phase, counts, latencies, busy, drive_busy, .. } = lane;
         let [reads, writes, trims, flushes] = counts.by_operation;
         let span = end - start;
         let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
@@ -209,6 +237,8 @@ impl Recorder {
             free_blocks: telemetry.free_blocks,
             power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
             temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
+            busy_ns: busy.map(|busy| busy.0),
+            drive_busy_ns: drive_busy.map(|busy| busy.0),
         }
     }
 }

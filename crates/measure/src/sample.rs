@@ -54,6 +54,12 @@ pub struct Sample {
     /// Temperature at the sample's end, in thousandths of a degree Celsius, if the drive tells.
     #[serde(default)]
     pub temperature_millicelsius: Option<u64>,
+    /// Time with at least one I/O of the series in flight; known of replays.
+    #[serde(default)]
+    pub busy_ns: Option<u64>,
+    /// Time with any I/O in flight, of whatever series; in a replay's first series.
+    #[serde(default)]
+    pub drive_busy_ns: Option<u64>,
 }
 
 impl Sample {

@@ -7,6 +7,8 @@ use writecliff_device::{
     Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Throughput,
 };
 
+use crate::recorder::Recorder;
+
 /// Hands a device its I/Os when they are to begin.
 pub(crate) trait Supply {
     /// Submits all that is to begin now, and returns when there will be more even if nothing
@@ -15,6 +17,16 @@ pub(crate) trait Supply {
 
     /// Takes note of a completion.
     fn completed(&mut self, completion: &Completion);
+
+    /// Has a completion recorded that counts; comes before [`completed`](Self::completed).
+    fn observe(&self, completion: &Completion, recorder: &mut Recorder) {
+        recorder.observe(completion);
+    }
+
+    /// Tells the recorder what only the supply knows of the second that ends now.
+    fn end_second(&mut self, end: DeviceTime, recorder: &mut Recorder) {
+        let _ = (end, recorder);
+    }
 
     /// I/Os submitted and not completed.
     fn in_flight(&self) -> usize;

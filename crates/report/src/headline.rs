@@ -3,7 +3,8 @@
 use writecliff_device::Operation;
 use writecliff_suite::corners::{CornerFigures, Data};
 use writecliff_suite::{
-    Outcome, corners, incompressible, mixed, power, steady_state, stutter, transfer_size,
+    Outcome, corners, incompressible, mixed, power, steady_state, storage_bench, stutter,
+    transfer_size,
 };
 
 use crate::number;
@@ -18,6 +19,7 @@ pub(crate) fn headline(outcome: &Outcome) -> Option<(String, &'static str)> {
         }
         Outcome::TransferSize(outcome) => Some((of_transfer_size(outcome)?, transfer_size::NAME)),
         Outcome::Stutter(outcome) => Some((of_stutter(outcome), stutter::NAME)),
+        Outcome::StorageBench(outcome) => Some((of_storage_bench(outcome)?, storage_bench::NAME)),
         Outcome::Power(outcome) => Some((of_power(outcome)?, power::NAME)),
         Outcome::SteadyState(outcome) => Some((of_steady_state(outcome)?, steady_state::NAME)),
         Outcome::Mixed(outcome) => Some((of_mixed(outcome)?, mixed::NAME)),
@@ -76,6 +78,18 @@ fn of_stutter(outcome: &stutter::Outcome) -> String {
         number::latency(longest),
         number::latency(mean)
     )
+}
+
+fn of_storage_bench(outcome: &storage_bench::Outcome) -> Option<String> {
+    let in_words = |served: &storage_bench::Served| {
+        let rate = number::megabytes_per_second(served.all.megabytes_per_second);
+        let service = served.all.service;
+        let (mean, deviation) =
+            (number::latency(service.mean_ns), number::latency(service.deviation_ns));
+        format!("{} at {rate} with {mean} average service time (± {deviation})", served.trace)
+    };
+    let all: Vec<String> = outcome.traces.iter().map(in_words).collect();
+    (!all.is_empty()).then(|| format!("Application traces: {}.", all.join("; ")))
 }
 
 fn of_power(outcome: &power::Outcome) -> Option<String> {

@@ -258,6 +258,13 @@ fn figures(run: &RunRecord) -> Result<Vec<Figure>, GateError> {
             list.latency("longest small write", outcome.latency.max_ns);
             list.push("small writes over 100 ms", outcome.over_100ms * 100.0, "%", Good::AtMost);
         }
+        Outcome::StorageBench(outcome) => outcome.traces.iter().for_each(|served| {
+            let name = |figure: &str| format!("{}, {figure}", served.trace);
+            list.rate(&name("average data rate"), Some(served.all.megabytes_per_second));
+            list.latency(&name("average service time"), served.all.service.mean_ns);
+            list.latency(&name("standard deviation"), served.all.service.deviation_ns);
+            list.latency(&name("p99.9"), served.all.service.percentiles.p999_ns);
+        }),
         Outcome::Power(outcome) => outcome.phases.iter().for_each(|phase| {
             list.push(&format!("mean power, {}", phase.phase), phase.mean, "W", Good::AtMost);
         }),

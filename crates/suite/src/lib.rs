@@ -24,7 +24,9 @@ mod review;
 mod session;
 pub mod spare_area;
 pub mod steady_state;
+pub mod storage_bench;
 pub mod stutter;
+mod traces;
 pub mod transfer_size;
 pub mod trim;
 mod warning;
@@ -105,6 +107,7 @@ macro_rules! tests {
             /// # Errors
             /// [`PlanError`] if the test has no such option.
             pub fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+                overrides.check_traces(self.name())?;
                 match self { $(Self::$variant(plan) => plan.with(overrides).map(Self::$variant),)* }
             }
 
@@ -170,6 +173,7 @@ tests! {
     Incompressible incompressible
     TransferSize transfer_size
     Stutter stutter
+    StorageBench storage_bench
     Power power
     SteadyState steady_state
     Mixed mixed
@@ -189,7 +193,19 @@ impl Plan {
     pub fn writes(&self) -> bool {
         match self {
             Self::Mixed(plan) => plan.writes(),
+            Self::StorageBench(plan) => plan.writes(),
             _ => true,
+        }
+    }
+}
+
+impl Plan {
+    /// The plan as a review runs it, in which a small drive is no reason to refuse.
+    #[must_use]
+    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+        match self {
+            Self::StorageBench(plan) => Self::StorageBench(plan.fitted(drive)),
+            other => other,
         }
     }
 }

@@ -34,13 +34,31 @@ pub struct Overrides {
     pub spare: Vec<f64>,
     /// Decides everything that is random.
     pub seed: Option<u64>,
+    /// The traces of a storage bench.
+    #[serde(default)]
+    pub traces: Vec<String>,
 }
 
 impl Overrides {
-    /// What a review changes in one of its tests: the list of spare settings is one test's own.
+    /// What a review changes in one of its tests: lists of settings are one test's own.
     pub(crate) fn for_review(&self, test: &str) -> Self {
-        let spare = if test == crate::spare_area::NAME { self.spare.clone() } else { Vec::new() };
-        Self { spare, ..self.clone() }
+        let mut own = self.clone();
+        if test != crate::spare_area::NAME {
+            own.spare.clear();
+        }
+        if test != crate::storage_bench::NAME {
+            own.traces.clear();
+        }
+        own
+    }
+
+    /// Only one test replays traces.
+    pub(crate) fn check_traces(&self, test: &str) -> Result<(), PlanError> {
+        if self.traces.is_empty() || test == crate::storage_bench::NAME {
+            return Ok(());
+        }
+        let reason = format!("{test} has no such option; storage-bench has");
+        Err(PlanError { option: "--traces", got: self.traces.join(","), reason })
     }
 
     /// For a test that leaves nothing untouched.
@@ -104,6 +122,12 @@ impl Estimate {
     pub(crate) fn fill(self, bytes: Bytes) -> Self {
         let time = self.time + self.rates.sequential.time_for(bytes);
         Self { time, written: self.written + bytes, ..self }
+    }
+
+    /// Also reads `bytes`, most of them in order.
+    #[must_use]
+    pub(crate) fn read(self, bytes: Bytes) -> Self {
+        Self { time: self.time + self.rates.sequential.time_for(bytes), ..self }
     }
 
     /// Also writes in order for so long.

@@ -86,7 +86,7 @@ impl LatencyFigures {
         Self::from(&recording.latencies(phase, window), max_ns)
     }
 
-    fn from(latencies: &LatencyHistogram, max_ns: u64) -> Self {
+    pub(crate) fn from(latencies: &LatencyHistogram, max_ns: u64) -> Self {
         let percentile = |percent| latencies.percentile(percent).0.min(max_ns);
         Self {
             p50_ns: percentile(50.0),

@@ -181,7 +181,7 @@ impl Review {
         let tests = chosen.into_iter().map(|test| {
             let plan = (test.plan)();
             let plan = if options.quick { plan.quick() } else { plan };
-            let plan = plan.with(&overrides.for_review(test.name))?;
+            let plan = plan.with(&overrides.for_review(test.name))?.fitted(info);
             Ok(ReviewTest { directory: test.name.to_owned(), plan })
         });
         Ok(Self {

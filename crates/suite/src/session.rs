@@ -7,9 +7,10 @@ use writecliff_device::{
     Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, Telemetry,
 };
 use writecliff_measure::{
-    Load, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Stream, Watch, record,
-    record_idle, record_operations, record_streams,
+    Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
+    Watch, record, record_idle, record_operations, record_replay, record_streams,
 };
+use writecliff_trace::TraceError;
 use writecliff_workload::Sequential;
 
 use crate::meter::PowerSource;
@@ -41,6 +42,9 @@ pub enum RunError {
     /// The run's directory cannot be written or read.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The drive gave up outside of a recording.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -212,6 +216,23 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Does a trace again as the phase `name`.
+    pub(crate) fn replay(
+        &mut self,
+        name: &str,
+        series: &[String],
+        replay: Replay<impl Iterator<Item = ReplayIo>>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        let series: Vec<&str> = series.iter().map(String::as_str).collect();
+        self.phase(name, |session| {
+            session.watched(&series, name, extent, |device, recorder, watch| {
+                record_replay(device, replay, recorder, watch)
+            })?;
+            Ok(())
+        })
+    }
+
     /// Runs `what` as the phase `name` of the record: its time, and the drive's telemetry before
     /// and after it.
     pub(crate) fn phase(
@@ -308,6 +329,7 @@ impl<'a> Session<'a> {
 fn doubts_about(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
         DeviceKind::File => vec![Warning::FileNotDrive],
+        DeviceKind::Null => vec![Warning::NoDrive],
         DeviceKind::BlockDevice | DeviceKind::Simulated => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos, Purge, Temperature};
+use writecliff_trace::Map;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -37,6 +38,9 @@ pub enum Warning {
          measured."
     )]
     FileNotDrive,
+    /// Nothing was measured but the machine.
+    #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
+    NoDrive,
     /// Shorter than the method, on a part of the drive.
     #[error(
         "A quick run: shorter than the method and on a small part of the drive. It shows that all \
@@ -176,6 +180,54 @@ pub enum Warning {
          overtakes here, so the other I/Os' latencies hold their wait for trims."
     )]
     TrimsHoldUp,
+    /// A trace does not tell what waited for what.
+    #[error(
+        "The trace {trace} tells neither queue depths nor completions: its operations were done \
+         one after the other, whatever had been in flight together. By its own clock (--timed) it \
+         would be as recorded."
+    )]
+    OrderUnknown {
+        /// Its name.
+        trace: String,
+    },
+    /// A trace did not lie where it was recorded.
+    #[error(
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (--map {map}): \
+         places that were apart may have met."
+    )]
+    Mapped {
+        /// Its name.
+        trace: String,
+        /// The first byte that no operation of it reaches.
+        end: Bytes,
+        /// The part of the drive in use.
+        span: Bytes,
+        /// How.
+        map: Map,
+    },
+    /// A trace was not done to its end.
+    #[error(
+        "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."
+    )]
+    TraceCutShort {
+        /// Its name.
+        trace: String,
+        /// Operations that completed well.
+        done: u64,
+        /// Operations that were to be done.
+        planned: u64,
+    },
+    /// A replay by the clock did not keep to it.
+    #[error(
+        "The trace {trace}: one of a hundred operations began {late} late or later, because the \
+         queue was full or this machine was busy. Response times hold that wait."
+    )]
+    Late {
+        /// Its name.
+        trace: String,
+        /// The 99th percentile of the delay.
+        late: Nanos,
+    },
     /// TRIM is not to be had.
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,

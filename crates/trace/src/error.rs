@@ -59,4 +59,22 @@ pub enum TraceError {
         /// Its length.
         length: u64,
     },
+    /// A plan of a trace that is not TOML, or has an unknown or missing key.
+    #[error("{file}:{line}: {message}")]
+    PlanSyntax {
+        /// The file.
+        file: String,
+        /// The line in it.
+        line: usize,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A plan of a trace that cannot be.
+    #[error("the plan {plan} cannot be carried out: {reason}")]
+    PlanImpossible {
+        /// The plan's name.
+        plan: String,
+        /// What contradicts what.
+        reason: String,
+    },
 }

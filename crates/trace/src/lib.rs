@@ -9,6 +9,8 @@ mod error;
 mod header;
 mod info;
 mod io;
+pub mod make;
+mod map;
 mod parquet;
 
 pub use ahead::{ReadAhead, read_ahead};
@@ -20,4 +22,6 @@ pub use info::{
     describe,
 };
 pub use io::TraceIo;
+pub use make::{Maker, PLANS, Plan};
+pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};

@@ -4,18 +4,16 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, fallocate, fdatasync};
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
     Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
 
 use crate::OpenError;
+use crate::clock;
 use crate::content::{ContentStream, split_mix};
 use crate::gauges::Gauges;
 use crate::identify::Identity;
@@ -156,7 +154,7 @@ impl UringDevice {
     /// `until` at most. Gives the time right after it.
     fn enter(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
         let submitted = self.now();
-        let entered = self.ring.enter(until.since(submitted));
+        let entered = self.ring.enter(clock::patience(until.since(submitted)));
         let completed = self.now();
         let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
         for slot in self.queued.drain(..count as usize) {
@@ -278,8 +276,7 @@ impl Device for UringDevice {
     }
 
     fn now(&self) -> DeviceTime {
-        let now = clock_gettime(ClockId::Monotonic);
-        DeviceTime(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+        clock::now()
     }
 
     /// # Panics
@@ -326,7 +323,7 @@ impl Device for UringDevice {
             }
         }
         if done.len() == had {
-            sleep_until(self, until);
+            clock::sleep_until(until);
         }
         Ok(())
     }
@@ -354,16 +351,6 @@ impl Device for UringDevice {
             host: Some(self.gauges.counters()),
             ..Telemetry::default()
         }
-    }
-}
-
-fn sleep_until(device: &UringDevice, until: DeviceTime) {
-    loop {
-        let left = until.since(device.now());
-        if left == Nanos::ZERO {
-            return;
-        }
-        thread::sleep(Duration::from_nanos(left.0));
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod access;
 mod arena;
+mod clock;
 mod content;
 mod device;
 mod error;
@@ -20,6 +21,7 @@ mod guard;
 mod identify;
 mod ioctl;
 mod mounts;
+mod null;
 mod open;
 mod refusal;
 mod ring;
@@ -31,5 +33,6 @@ pub use content::ContentStream;
 pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use error::OpenError;
 pub use identify::Identity;
+pub use null::NullDevice;
 pub use open::{Inspection, block_devices, inspect, open};
 pub use refusal::Refusal;

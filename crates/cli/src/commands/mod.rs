@@ -7,6 +7,7 @@ pub(crate) mod meter;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod trace;
 
 use std::io::{ErrorKind, Write};
 

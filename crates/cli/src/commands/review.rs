@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_report::{Subject, verdict_text, write_page};
 use writecliff_suite::{
-    Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area,
+    Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area, storage_bench,
 };
 use writecliff_uring::DestroyData;
 
@@ -84,8 +84,19 @@ fn begin(
         let reason = "spare-area is not among the tests; add it by --with spare-area".to_owned();
         return Err(RunError::from(PlanError { option, got, reason }).into());
     }
+    if !options.traces.is_empty() && !tests.iter().any(|test| test == storage_bench::NAME) {
+        let (option, got) = ("--traces", options.traces.join(","));
+        let reason = "storage-bench is not among the tests; add it by --with storage-bench";
+        let refused = PlanError { option, got, reason: reason.to_owned() };
+        return Err(RunError::from(refused).into());
+    }
     let common = &options.common;
-    let overrides = Overrides { duration: None, spare: options.spare.clone(), seed: common.seed };
+    let overrides = Overrides {
+        duration: None,
+        spare: options.spare.clone(),
+        seed: common.seed,
+        traces: options.traces.clone(),
+    };
     Ok(Review::of(&drive.as_typed(), info, &tests, &overrides, run_options(common))?)
 }
 

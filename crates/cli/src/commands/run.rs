@@ -23,17 +23,27 @@ pub(crate) fn run(
 ) -> Result<(), CliError> {
     let plan = plan(test, options)?;
     let common = &options.common;
+    let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
+    run_plan(&plan, drive, &path, common)
+}
+
+/// A plan on a drive, into the directory `path`.
+pub(crate) fn run_plan(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+) -> Result<(), CliError> {
     plan.check(&drive.info()?).map_err(writecliff_suite::RunError::from)?;
     let consent = drive.consent(plan.writes(), common.destroy_data_on.as_deref())?;
-    let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
     let interrupt = Interrupt::catch()?;
 
-    let live = Mutex::new(Live::begin(&format!("{test} on {}", drive.as_typed())));
-    let ended = perform(&plan, drive, &consent, &path, run_options(common), &live, &interrupt);
+    let live = Mutex::new(Live::begin(&format!("{} on {}", plan.name(), drive.as_typed())));
+    let ended = perform(plan, drive, &consent, path, run_options(common), &live, &interrupt);
     Live::end(live);
 
     let record = ended?;
-    let subjects = [Subject::open(&path)?];
+    let subjects = [Subject::open(path)?];
     let page = write_page(&subjects, &path.join("report"))?;
     if common.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()))?;
@@ -84,6 +94,7 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
         duration: options.duration,
         spare: options.spare.clone(),
         seed: options.common.seed,
+        traces: options.traces.clone(),
     };
     Ok(plan.with(&overrides).map_err(writecliff_suite::RunError::from)?)
 }

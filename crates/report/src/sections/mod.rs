@@ -9,6 +9,7 @@ mod power;
 mod spare_area;
 pub(crate) mod specification;
 mod steady_state;
+mod storage_bench;
 mod stutter;
 mod transfer_size;
 mod trim;
@@ -22,7 +23,7 @@ use crate::subject::Subjects;
 
 /// The parts that any of the drives has something for.
 pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
-    let all: [fn(&Subjects<'_>) -> Option<Section>; 10] = [
+    let all: [fn(&Subjects<'_>) -> Option<Section>; 11] = [
         consistency::section,
         spare_area::section,
         trim::section,
@@ -30,6 +31,7 @@ pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
         incompressible::section,
         transfer_size::section,
         stutter::section,
+        storage_bench::section,
         power::section,
         steady_state::section,
         mixed::section,

@@ -1,6 +1,6 @@
 //! Which operations continue an earlier one.
 
-use writecliff_device::Operation;
+use writecliff_device::{Bytes, Operation};
 
 use crate::TraceIo;
 
@@ -37,6 +37,16 @@ impl SequentialDetector {
             Operation::Trim | Operation::Flush => return false,
         };
         ends.continue_run(io.offset.0, io.end().0)
+    }
+
+    /// Whether an operation that began at `offset` would be sequential, were it the next one.
+    pub fn continues(&self, operation: Operation, offset: Bytes) -> bool {
+        let ends = match operation {
+            Operation::Read => &self.reads,
+            Operation::Write => &self.writes,
+            Operation::Trim | Operation::Flush => return false,
+        };
+        ends.position(offset.0).is_some()
     }
 }
 
@@ -77,7 +87,7 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writecliff_device::{Bytes, Nanos};
+    use writecliff_device::Nanos;
 
     fn verdicts(ios: &[(Operation, u64, u64)]) -> Vec<bool> {
         let mut detector = SequentialDetector::new();

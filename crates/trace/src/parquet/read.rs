@@ -5,10 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::parquet::basic::{Repetition, Type as PhysicalType};
 use ::parquet::column::reader::get_typed_column_reader;
 use ::parquet::data_type::{DataType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::schema::types::SchemaDescriptor;
 use writecliff_device::{Bytes, Nanos, Operation};
 
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
@@ -127,10 +129,19 @@ fn metadata(reader: &SerializedFileReader<File>) -> Result<Metadata, String> {
              {SCHEMA_VERSION}; use the version that wrote it"
         ));
     }
-    if file.schema() != schema().as_ref() {
+    let expected = SchemaDescriptor::new(schema());
+    if columns(file.schema_descr()).ne(columns(&expected)) {
         return Err("its columns are not those of a trace (docs/formats.md)".to_owned());
     }
     serde_json::from_str(text).map_err(|error| format!("its metadata cannot be read: {error}"))
+}
+
+/// Names, types and whether a value may be missing; what else writers note of a column differs.
+fn columns(schema: &SchemaDescriptor) -> impl Iterator<Item = (&str, PhysicalType, Repetition)> {
+    schema.columns().iter().map(|column| {
+        let repetition = column.self_type().get_basic_info().repetition();
+        (column.name(), column.physical_type(), repetition)
+    })
 }
 
 /// The library takes the places of columns for granted.

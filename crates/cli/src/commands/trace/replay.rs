@@ -1,0 +1,78 @@
+//! `writecliff trace replay`: the storage bench with one trace and its options at hand.
+
+use clap::Args;
+use writecliff_suite::{Overrides, Plan, RunError, storage_bench};
+use writecliff_trace::Map;
+
+use crate::args::CommonOptions;
+use crate::commands::run::{default_directory, run_plan};
+use crate::drive::DriveName;
+use crate::error::CliError;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The trace: light-2011, heavy-2011, destroyer-2013, or a .trace file
+    trace: String,
+    /// The drive to do it on
+    drive: DriveName,
+    /// Keep the trace's own clock: every I/O has its due time, idle time stays
+    #[arg(long)]
+    timed: bool,
+    /// The trace's own clock, so many times as fast; 0.5 doubles every time
+    #[arg(long, value_name = "FACTOR")]
+    speed: Option<f64>,
+    /// Where the trace's offsets lie on this drive
+    #[arg(long, value_enum, default_value_t = MapName::Exact)]
+    map: MapName,
+    /// Widen ranges that are no whole LBAs of this drive
+    #[arg(long)]
+    align: bool,
+    /// Leave the drive as it is: neither purge nor fill it first
+    #[arg(long)]
+    as_is: bool,
+    /// Only the first so many operations
+    #[arg(long, value_name = "N")]
+    operations: Option<u64>,
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+/// [`Map`] as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum MapName {
+    /// Where they were; a trace that reaches past the drive's end is refused
+    Exact,
+    /// From the drive's beginning again whenever its end is reached
+    Wrap,
+    /// Spread over the drive, or pressed together; every MiB stays whole
+    Scale,
+}
+
+impl From<MapName> for Map {
+    fn from(name: MapName) -> Self {
+        match name {
+            MapName::Exact => Self::Exact,
+            MapName::Wrap => Self::Wrap,
+            MapName::Scale => Self::Scale,
+        }
+    }
+}
+
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
+    let common = &arguments.common;
+    let plan = Plan::StorageBench(storage_bench::Plan {
+        traces: vec![arguments.trace.clone()],
+        speed: arguments.speed.or(arguments.timed.then_some(1.0)),
+        map: arguments.map.into(),
+        align: arguments.align,
+        prepare: !arguments.as_is,
+        operations: arguments.operations,
+        ..storage_bench::Plan::default()
+    });
+    let plan = if common.quick { plan.quick() } else { plan };
+    let overrides = Overrides { seed: common.seed, ..Overrides::default() };
+    let plan = plan.with(&overrides).map_err(RunError::from)?;
+    let path = common.out.clone();
+    let path = path.unwrap_or_else(|| default_directory("replay", &arguments.drive, &[]));
+    run_plan(&plan, &arguments.drive, &path, common)
+}

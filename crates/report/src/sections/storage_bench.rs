@@ -1,0 +1,262 @@
+//! Storage bench: how fast, how busy and how late a drive was with each application trace.
+
+use writecliff_device::Operation;
+use writecliff_measure::{Sample, Series};
+use writecliff_suite::Outcome as AnyOutcome;
+use writecliff_suite::storage_bench::{NAME, Outcome, Served, series_name};
+
+use super::{Answer, answers, bars, highest_first};
+use crate::number;
+use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, latency};
+use crate::run::NONE;
+use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
+use crate::subject::Subjects;
+
+type Fact = (&'static str, fn(&Served) -> Option<String>, &'static str);
+
+const FACTS: &[Fact] = &[
+    ("Average data rate", |s| rate(s.all.megabytes_per_second), "bytes over disk busy time"),
+    (
+        "... of reads",
+        |s| rate(s.reads.megabytes_per_second),
+        "bytes read over the reads' busy time",
+    ),
+    ("... of writes", |s| rate(s.writes.megabytes_per_second), "the same of writes"),
+    ("Disk busy time", |s| busy(s.all.busy_ns), "with anything in flight; no idle time"),
+    ("... with reads", |s| busy(s.reads.busy_ns), "with at least one read in flight"),
+    ("... with writes", |s| busy(s.writes.busy_ns), "with at least one write in flight"),
+    (
+        "Average service time",
+        |s| time(s.all.service.mean_ns),
+        "submitted to completed, all operations",
+    ),
+    ("... of reads", |s| time(s.reads.service.mean_ns), ""),
+    ("... of writes", |s| time(s.writes.service.mean_ns), ""),
+    (
+        "Standard deviation",
+        |s| time(s.all.service.deviation_ns),
+        "of the service times: smaller is steadier",
+    ),
+    (
+        "Service time p50",
+        |s| time(s.all.service.percentiles.p50_ns),
+        "half of the operations took at most this",
+    ),
+    ("Service time p99", |s| time(s.all.service.percentiles.p99_ns), "99 of 100 took at most this"),
+    ("Service time p99.9", |s| time(s.all.service.percentiles.p999_ns), "999 of 1,000"),
+    ("Service time p99.99", |s| time(s.all.service.percentiles.p9999_ns), "9,999 of 10,000"),
+    ("Longest", |s| time(s.all.service.percentiles.max_ns), "the slowest operation"),
+    (
+        "Average response time",
+        |s| time(s.response?.mean_ns),
+        "due to completed, by the trace's clock",
+    ),
+    (
+        "Response time p99",
+        |s| time(s.response?.percentiles.p99_ns),
+        "99 of 100 were done so long after they were due",
+    ),
+    ("Response time p99.9", |s| time(s.response?.percentiles.p999_ns), "999 of 1,000"),
+    (
+        "Began late, p99",
+        |s| time(s.lateness?.percentiles.p99_ns),
+        "due to submitted: a full queue or a busy host",
+    ),
+    ("Operations", |s| Some(number::thousands(s.all.operations as f64)), "done"),
+    ("Read", |s| Some(s.reads.bytes.to_string()), ""),
+    ("Written", |s| Some(s.writes.bytes.to_string()), ""),
+];
+
+/// Nothing was asked of the drive where its rate is zero.
+fn rate(megabytes_per_second: f64) -> Option<String> {
+    (megabytes_per_second > 0.0).then(|| number::megabytes_per_second(megabytes_per_second))
+}
+
+fn busy(nanos: u64) -> Option<String> {
+    (nanos > 0).then(|| number::seconds(nanos as f64 / 1e9))
+}
+
+fn time(nanos: u64) -> Option<String> {
+    (nanos > 0).then(|| number::latency(nanos))
+}
+
+/// What drives are ranked by.
+struct Ranking {
+    id: &'static str,
+    title: &'static str,
+    text: &'static str,
+    quantity: &'static str,
+    value: fn(&Served) -> f64,
+    words: fn(f64) -> String,
+    highest_first: bool,
+}
+
+const RANKINGS: &[Ranking] = &[
+    Ranking {
+        id: "rate",
+        title: "average data rate",
+        text: "Longer is better; best first.",
+        quantity: "MB/s",
+        value: |served| served.all.megabytes_per_second,
+        words: number::megabytes_per_second,
+        highest_first: true,
+    },
+    Ranking {
+        id: "service",
+        title: "average service time",
+        text: "Shorter is better; best first. Bursts weigh more here than in the data rate.",
+        quantity: "milliseconds",
+        value: |served| served.all.service.mean_ns as f64 / 1e6,
+        words: |millis| number::latency((millis * 1e6) as u64),
+        highest_first: false,
+    },
+    Ranking {
+        id: "deviation",
+        title: "standard deviation of the service time",
+        text: "Shorter is steadier; best first.",
+        quantity: "milliseconds",
+        value: |served| served.all.service.deviation_ns as f64 / 1e6,
+        words: |millis| number::latency((millis * 1e6) as u64),
+        highest_first: false,
+    },
+    Ranking {
+        id: "busy",
+        title: "disk busy time",
+        text: "Shorter is better; best first. Idle time is not in it.",
+        quantity: "seconds",
+        value: |served| served.all.busy_ns as f64 / 1e9,
+        words: number::seconds,
+        highest_first: false,
+    },
+];
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers(subjects, |outcome| match outcome {
+        AnyOutcome::StorageBench(outcome) => Some(outcome),
+        _ => None,
+    });
+    let mut traces: Vec<String> = Vec::new();
+    for served in answers.iter().flat_map(|answer| &answer.outcome.traces) {
+        if !traces.contains(&served.trace) {
+            traces.push(served.trace.clone());
+        }
+    }
+    if traces.is_empty() {
+        return None;
+    }
+    let (mut views, mut tables) = (Vec::new(), Vec::new());
+    for trace in &traces {
+        if answers.len() > 1 {
+            views.extend(RANKINGS.iter().map(|by| ranking(subjects, &answers, trace, by)));
+        }
+        views.extend(over_time(subjects, &answers, trace));
+        tables.push(figures(subjects, &answers, trace));
+        tables.push(moments(subjects, &answers, trace));
+    }
+    let method = "Application traces, done again on a full drive as fast as they allow with idle \
+                  time cut, or by their own clock. The benches that ship are synthetic traces with \
+                  the published statistics, not the original recordings.";
+    Some(Section::new(NAME, "Storage bench", method, views, tables))
+}
+
+fn served<'a>(answer: &Answer<'a, Outcome>, trace: &str) -> Option<&'a Served> {
+    answer.outcome.traces.iter().find(|served| served.trace == trace)
+}
+
+fn ranking(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    trace: &str,
+    by: &Ranking,
+) -> View {
+    let value = |outcome: &Outcome| {
+        let served = outcome.traces.iter().find(|served| served.trace == trace)?;
+        Some((by.value)(served))
+    };
+    let mut bars = highest_first(bars(subjects, answers, value, by.words));
+    if !by.highest_first {
+        bars.reverse();
+    }
+    let title = format!("{trace}: {}", by.title);
+    let id = format!("storage-bench-{}-{}", slug(trace), by.id);
+    View::common(&title, by.text, Picture::bars(id, title.clone(), by.quantity, bars, 0.0))
+}
+
+/// Every second's mean service time, of reads and of writes.
+fn over_time(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    trace: &str,
+) -> Option<View> {
+    let points = |answer: &Answer<'_, Outcome>, series: Series| -> Vec<(f64, f64)> {
+        let name = series_name(trace, series);
+        let samples = answer.run.recording.phase(&name).filter(|sample| sample.ios() > 0);
+        let point = |s: &Sample| (f64::from(s.second), s.latency_mean_ns as f64);
+        samples.map(point).collect()
+    };
+    let both = [(Series::Reads, "reads", BLUE), (Series::Writes, "writes", ORANGE)];
+    let all: Vec<(f64, f64)> = answers
+        .iter()
+        .flat_map(|answer| both.iter().flat_map(|(series, ..)| points(answer, *series)))
+        .collect();
+    all.first()?;
+    let end = all.iter().map(|point| point.0 + 1.0).fold(1.0, f64::max);
+    let shortest = all.iter().map(|point| point.1).fold(f64::INFINITY, f64::min).max(1.0);
+    let longest = all.iter().map(|point| point.1).fold(shortest, f64::max);
+    let x = Axis::span("seconds of the replay", 0.0, end);
+    let y = Axis::decades("service time, ns", (shortest, longest), false, latency).untitled();
+    let id = format!("storage-bench-{}", slug(trace));
+    let title = format!("{trace}: service time over the trace");
+    let panel = |answer: &Answer<'_, Outcome>| {
+        let dots = |(series, name, colour): (Series, &str, &'static str)| {
+            Points::dots(name, colour, points(answer, series))
+        };
+        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
+        let id = picture_id(&id, subjects, answer.subject);
+        let traces = both.into_iter().map(dots).collect();
+        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
+        Panel { of: Place::of(answer.subject), caption, picture }
+    };
+    Some(View {
+        id: id.clone(),
+        title: title.clone(),
+        text: "Mean of each second. A faster drive is done sooner. Logarithmic.".to_owned(),
+        panels: answers.iter().filter(|a| served(a, trace).is_some()).map(panel).collect(),
+    })
+}
+
+fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str) -> Table {
+    let row = |(name, value, meaning): &Fact| {
+        let values: Vec<Option<String>> =
+            answers.iter().map(|answer| value(served(answer, trace)?)).collect();
+        // What no drive has was not measured.
+        values.iter().any(Option::is_some).then(|| {
+            let values = values.into_iter().map(|v| v.unwrap_or(NONE.to_owned())).collect();
+            Row::new(name, values, meaning)
+        })
+    };
+    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
+    Table::new(trace, "", columns, FACTS.iter().filter_map(row).collect())
+}
+
+fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str) -> Table {
+    let words = |answer: &Answer<'_, Outcome>| -> Vec<String> {
+        let moments = served(answer, trace).map_or(&[][..], |served| &served.slowest);
+        let in_words = moments.iter().map(|moment| {
+            let what = if moment.operation == Operation::Read { "read" } else { "write" };
+            format!("{} {what} at {} s", number::latency(moment.length_ns), moment.second)
+        });
+        in_words.collect()
+    };
+    let all: Vec<Vec<String>> = answers.iter().map(words).collect();
+    let most = all.iter().map(Vec::len).max().unwrap_or(0);
+    let row = |rank: usize| {
+        let value = |words: &Vec<String>| words.get(rank).cloned().unwrap_or(NONE.to_owned());
+        Row::new(&(rank + 1).to_string(), all.iter().map(value).collect(), "")
+    };
+    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
+    let text = "At most one of each second of the replay, and when it ended.";
+    let title = format!("{trace}: slowest moments");
+    Table::new(&title, text, columns, (0..most).map(row).collect())
+}

@@ -1,0 +1,465 @@
+//! Storage bench: how does the drive serve real applications?
+//!
+//! Each trace is done again on a purged drive that was then filled with incompressible data, as
+//! fast as the trace allows and with its idle time cut, or by its own clock. What counts is the
+//! time in which the drive had something to do.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
+use writecliff_trace::{Map, Mapping, Summary, TraceIo};
+
+use crate::plan::{check_block, check_depths, check_list, quick_span};
+use crate::session::{Extent, RunError, Session};
+use crate::traces::{self, Trace};
+use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
+
+/// The test's name on the command line and in files.
+pub const NAME: &str = "storage-bench";
+/// What it answers.
+pub const QUESTION: &str = "how does it serve real applications?";
+pub(crate) const BY_DEFAULT: bool = true;
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// The traces: names of those that ship, or files in the own format.
+    pub traces: Vec<String>,
+    /// `None`: as fast as the trace allows, idle time cut. Else by the trace's own clock, so many
+    /// times as fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
+    /// Where the traces' offsets lie on the drive.
+    pub map: Map,
+    /// Whether ranges that are no whole LBAs are widened.
+    pub align: bool,
+    /// Whether the drive is purged and filled before each trace; else it is left as it is.
+    pub prepare: bool,
+    /// Size of a write of the fill.
+    pub fill_block: Bytes,
+    /// Writes of the fill in flight.
+    pub fill_queue_depth: usize,
+    /// The most operations of each trace, from its beginning; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides everything random in the traces that ship, and the data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    /// The documents' way, with the bench that takes a review minutes instead of hours.
+    fn default() -> Self {
+        Self {
+            traces: vec!["light-2011".to_owned()],
+            speed: None,
+            map: Map::Exact,
+            align: false,
+            prepare: true,
+            fill_block: Bytes::from_kib(128),
+            fill_queue_depth: 32,
+            operations: None,
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+/// A quick run's share of each trace.
+const QUICK_OPERATIONS: u64 = 20_000;
+/// The most I/Os in flight of a replay by the clock, on drives that take more.
+const TIMED_DEPTH: usize = 256;
+/// A replay's buffers take no more memory than this.
+const BUFFERS_MAX: Bytes = Bytes::from_mib(256);
+
+impl Plan {
+    /// When I/Os begin.
+    pub fn timing(&self) -> Timing {
+        self.speed.map_or(Timing::IdleCut, |speed| Timing::Recorded { speed })
+    }
+
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        self.span.unwrap_or(drive.capacity).min(drive.capacity)
+    }
+
+    /// What is known of the traces beforehand; those that cannot be read are told by
+    /// [`check`](Self::check).
+    fn summaries(&self) -> impl Iterator<Item = Summary> {
+        let open = |name: &String| traces::open(name, self.seed).ok();
+        self.traces.iter().filter_map(open).map(|trace| trace.summary)
+    }
+
+    /// Whether anything of the drive's data is lost.
+    pub(crate) fn writes(&self) -> bool {
+        self.prepare || self.summaries().any(|summary| summary.writes + summary.trims > 0)
+    }
+
+    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        overrides.refuse_spare(NAME)?;
+        overrides.refuse_duration(NAME)?;
+        let traces = match overrides.traces[..] {
+            [] => self.traces,
+            _ => overrides.traces.clone(),
+        };
+        Ok(Self { traces, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    }
+
+    /// The plan for a review, which has every trace on every drive: one that is too small for a
+    /// trace gets it pressed together.
+    #[must_use]
+    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+        let used = self.used(drive);
+        let is_too_large = self.summaries().any(|summary| summary.end > used);
+        let map = if is_too_large && self.map == Map::Exact { Map::Scale } else { self.map };
+        Self { map, ..self }
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        let operations = self.operations.map_or(QUICK_OPERATIONS, |own| own.min(QUICK_OPERATIONS));
+        // What lies within the small part of the drive stays where it is.
+        let map = if self.map == Map::Exact { Map::Wrap } else { self.map };
+        Self { operations: Some(operations), span: quick_span(self.span), map, ..self }
+    }
+
+    pub(crate) fn demands(&self) -> Demands {
+        let (mut recorded, mut longest) = (1, self.fill_block);
+        for summary in self.summaries() {
+            recorded = recorded.max(summary.queue_depth_max.unwrap_or(1) as usize);
+            // Alignment may add a block at either end.
+            longest = longest.max(Bytes(summary.length_max.0.next_multiple_of(4096) + 8192));
+        }
+        let wanted = match self.timing() {
+            Timing::Recorded { .. } => TIMED_DEPTH,
+            Timing::IdleCut => recorded.min(TIMED_DEPTH),
+        };
+        let room = (BUFFERS_MAX.0 / longest.0).max(1) as usize;
+        let fill = if self.prepare { self.fill_queue_depth } else { 1 };
+        Demands { queue_depth: wanted.min(room).max(fill), io_size: longest }
+    }
+
+    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let mut all = Estimate::on(drive);
+        for summary in self.summaries() {
+            if self.prepare {
+                all = all.fill(self.used(drive));
+            }
+            let share = share_of(self.operations, summary.ios());
+            let part = |bytes: Bytes| Bytes((bytes.0 as f64 * share) as u64);
+            all = match self.speed {
+                None => all.fill(part(summary.written_bytes)).read(part(summary.read_bytes)),
+                Some(speed) => {
+                    let seconds = summary.duration().as_secs_f64() * share / speed;
+                    let time = Nanos((seconds * 1e9) as u64);
+                    let written = part(summary.written_bytes);
+                    all.and(Estimate { time, written, ..Estimate::on(drive) })
+                }
+            };
+        }
+        all
+    }
+
+    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_list("--traces", &self.traces)?;
+        let names: Vec<&str> = self.traces.iter().map(|trace| traces::name_of(trace)).collect();
+        check_list("--traces", &names)?;
+        if let Some(speed) = self.speed
+            && !(1e-3..=1e6).contains(&speed)
+        {
+            let reason = "it lies between 0.001 and 1000000".to_owned();
+            return Err(PlanError { option: "--speed", got: speed.to_string(), reason });
+        }
+        if self.prepare {
+            check_block(self.fill_block, self.span, drive)?;
+            check_depths([self.fill_queue_depth], drive)?;
+        }
+        for name in &self.traces {
+            let refuse = |reason| PlanError { option: "a trace", got: name.clone(), reason };
+            let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
+            self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn mapping(
+        &self,
+        trace: &Trace,
+        drive: &DeviceInfo,
+    ) -> Result<Mapping, writecliff_trace::Misfit> {
+        let known = (&trace.header, &trace.summary);
+        Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
+    }
+}
+
+/// How much of a trace is used, from 0 to 1.
+fn share_of(operations: Option<u64>, all: u64) -> f64 {
+    operations.map_or(1.0, |most| most.min(all) as f64 / all.max(1) as f64)
+}
+
+/// The phase that writes every LBA once before a trace.
+pub fn fill_phase(trace: &str) -> String {
+    format!("{trace}/fill")
+}
+
+/// What a series of a trace is called.
+pub fn series_name(trace: &str, series: Series) -> String {
+    let what = match series {
+        Series::Reads => "reads",
+        Series::Writes => "writes",
+        Series::Others => "others",
+        Series::Response => "response",
+        Series::Lateness => "lateness",
+    };
+    format!("{trace}/{what}")
+}
+
+pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    for trace in &plan.traces {
+        let name = traces::name_of(trace);
+        if plan.prepare {
+            session.purge()?;
+            let (span, block) = (plan.used(session.drive()), plan.fill_block);
+            let whole = Bytes(span.0 / block.0 * block.0);
+            session.fill(&fill_phase(name), whole, block, plan.fill_queue_depth)?;
+        }
+        replay(plan, trace, session)?;
+    }
+    Ok(())
+}
+
+fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunError> {
+    let trace = traces::open(name, plan.seed)?;
+    let name = traces::name_of(name);
+    let mapping = plan.mapping(&trace, session.drive()).map_err(|misfit| {
+        let reason = misfit.to_string();
+        PlanError { option: "a trace", got: name.to_owned(), reason }
+    })?;
+    let span = plan.used(session.drive());
+    let doubts = [doubt_of_order(plan, name, &trace), doubt_of_place(plan, name, &trace, span)];
+    doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
+    let timing = plan.timing();
+    let extent = extent(plan, &trace.summary);
+    let mut ahead = traces::read_ahead(trace.ios);
+    let most = plan.operations.unwrap_or(u64::MAX) as usize;
+    let ios = ahead.by_ref().take(most).map(|io| again(&mapping.place(io)));
+    let replay = Replay { ios: ios.filter(is_possible), timing };
+    let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
+    session.replay(name, &names, replay, extent)?;
+    Ok(ahead.end()?)
+}
+
+fn again(io: &TraceIo) -> ReplayIo {
+    let TraceIo { issued, completed, queue_depth, .. } = *io;
+    ReplayIo { io: io.io(), issued, completed, queue_depth }
+}
+
+/// An empty range is nothing that a drive could do.
+fn is_possible(io: &ReplayIo) -> bool {
+    io.io.length > Bytes::ZERO || io.io.operation == Operation::Flush
+}
+
+fn extent(plan: &Plan, summary: &Summary) -> Extent {
+    let share = share_of(plan.operations, summary.ios());
+    match plan.speed {
+        None => {
+            let bytes = (summary.read_bytes + summary.written_bytes).0 as f64;
+            Extent::Bytes(Bytes((bytes * share) as u64))
+        }
+        Some(speed) => Extent::Time(Nanos((summary.duration().0 as f64 * share / speed) as u64)),
+    }
+}
+
+/// A trace that does not tell what waited for what is done one operation at a time.
+fn doubt_of_order(plan: &Plan, name: &str, trace: &Trace) -> Option<Warning> {
+    let is_known = trace.summary.has_queue_depths || trace.summary.has_completions;
+    let trace = name.to_owned();
+    (plan.speed.is_none() && !is_known).then_some(Warning::OrderUnknown { trace })
+}
+
+/// A trace that is pressed together, or begins again at the drive's start, overwrites more.
+fn doubt_of_place(plan: &Plan, name: &str, trace: &Trace, span: Bytes) -> Option<Warning> {
+    let (end, map, trace) = (trace.summary.end, plan.map, name.to_owned());
+    (map != Map::Exact && end > span).then_some(Warning::Mapped { trace, end, span, map })
+}
+
+/// How the drive served the traces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In the order of the plan; one that the run did not come to is left out.
+    pub traces: Vec<Served>,
+}
+
+/// How the drive served one trace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Served {
+    /// The trace's name.
+    pub trace: String,
+    /// Everything together; trims and flushes have no bytes.
+    pub all: Share,
+    /// The reads alone.
+    pub reads: Share,
+    /// The writes alone.
+    pub writes: Share,
+    /// Due to completed; only of a replay by the clock.
+    pub response: Option<Times>,
+    /// Due to submitted: how late this program, or a full queue, made the I/Os.
+    pub lateness: Option<Times>,
+    /// The longest service times, the longest first; one a second at most.
+    pub slowest: Vec<Moment>,
+}
+
+/// What a part of a trace's operations amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// Operations done.
+    pub operations: u64,
+    /// Bytes transferred.
+    pub bytes: Bytes,
+    /// Disk busy time: with at least one of these operations in flight. Idle time is not in it.
+    pub busy_ns: u64,
+    /// Average data rate: bytes over busy time, in MB/s (10^6).
+    pub megabytes_per_second: f64,
+    /// Their service times.
+    pub service: Times,
+}
+
+/// Times of many operations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Average, in nanoseconds.
+    pub mean_ns: u64,
+    /// Standard deviation, from the histogram: 0.8 % at most beside the exact one.
+    pub deviation_ns: u64,
+    /// Percentiles.
+    pub percentiles: LatencyFigures,
+}
+
+/// A second with a long service time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The second of the replay in which it ended.
+    pub second: u32,
+    /// What took so long.
+    pub operation: Operation,
+    /// How long.
+    pub length_ns: u64,
+}
+
+/// Slow moments that are kept.
+const MOMENTS: usize = 10;
+/// From here on a replay by the clock is doubtful: more than 1 % of its I/Os began so late.
+const LATE: Nanos = Nanos::from_millis(1);
+
+pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let (mut served, mut warnings) = (Vec::new(), Vec::new());
+    for trace in &plan.traces {
+        let name = traces::name_of(trace);
+        let Some(outcome) = Served::of(plan, name, recording) else {
+            warnings.push(Warning::Ended { phase: format!("the trace {name}") });
+            break;
+        };
+        warnings.extend(outcome.doubts(plan, trace));
+        served.push(outcome);
+    }
+    ((!served.is_empty()).then_some(Outcome { traces: served }), warnings)
+}
+
+impl Served {
+    /// What was recorded of one trace; `None` if the run did not come to it.
+    fn of(plan: &Plan, name: &str, recording: &Recording) -> Option<Self> {
+        let samples = |series| {
+            let phase = series_name(name, series);
+            recording.samples.iter().filter(move |sample| sample.phase == phase)
+        };
+        let share = |all: &[Series], busy_of: fn(&Sample) -> Option<u64>| {
+            let samples: Vec<&Sample> = all.iter().flat_map(|series| samples(*series)).collect();
+            let busy_ns = samples.iter().filter_map(|sample| busy_of(sample)).sum();
+            Share::of(&samples, busy_ns, times(name, all, recording))
+        };
+        samples(Series::Reads).next()?;
+        let everything = [Series::Reads, Series::Writes, Series::Others];
+        let is_timed = plan.speed.is_some();
+        Some(Self {
+            trace: name.to_owned(),
+            all: share(&everything, |sample| sample.drive_busy_ns),
+            reads: share(&[Series::Reads], |sample| sample.busy_ns),
+            writes: share(&[Series::Writes], |sample| sample.busy_ns),
+            response: is_timed.then(|| times(name, &[Series::Response], recording)),
+            lateness: is_timed.then(|| times(name, &[Series::Lateness], recording)),
+            slowest: slowest(samples(Series::Reads).chain(samples(Series::Writes))),
+        })
+    }
+
+    fn doubts(&self, plan: &Plan, trace: &str) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        let name = self.trace.clone();
+        let whole = traces::open(trace, plan.seed).map_or(0, |trace| trace.summary.ios());
+        let planned = plan.operations.map_or(whole, |most| most.min(whole));
+        let done = self.all.operations;
+        if done < planned {
+            doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });
+        }
+        if let Some(lateness) = self.lateness
+            && lateness.percentiles.p99_ns > LATE.0
+        {
+            let late = Nanos(lateness.percentiles.p99_ns);
+            doubts.push(Warning::Late { trace: name, late });
+        }
+        doubts
+    }
+}
+
+impl Share {
+    fn of(samples: &[&Sample], busy_ns: u64, service: Times) -> Self {
+        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
+        let seconds = Nanos(busy_ns).as_secs_f64();
+        let rate = if busy_ns == 0 { 0.0 } else { bytes as f64 / 1e6 / seconds };
+        Self {
+            operations: samples.iter().map(|sample| sample.ios()).sum(),
+            bytes: Bytes(bytes),
+            busy_ns,
+            megabytes_per_second: rate,
+            service,
+        }
+    }
+}
+
+/// All times of some of a trace's series together.
+fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
+    let mut counted = LatencyHistogram::default();
+    let (mut sum, mut count, mut max_ns) = (0.0, 0, 0);
+    for series in all {
+        let phase = series_name(name, *series);
+        recording.latencies(&phase, 0..u32::MAX).counts().for_each(|c| counted.add(c));
+        for sample in recording.phase(&phase) {
+            sum += sample.latency_mean_ns as f64 * sample.ios() as f64;
+            count += sample.ios();
+            max_ns = max_ns.max(sample.latency_max_ns);
+        }
+    }
+    let mean = sum / (count as f64).max(1.0);
+    let from_mean = |ns: u64| (ns as f64 - mean).powi(2);
+    let squares: f64 = counted.counts().map(|c| from_mean(c.latency) * c.count as f64).sum();
+    Times {
+        mean_ns: mean as u64,
+        deviation_ns: (squares / (count as f64).max(1.0)).sqrt() as u64,
+        percentiles: LatencyFigures::from(&counted, max_ns),
+    }
+}
+
+fn slowest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<Moment> {
+    let mut moments: Vec<Moment> = samples
+        .filter(|sample| sample.ios() > 0)
+        .map(|sample| Moment {
+            second: sample.second,
+            operation: if sample.reads > 0 { Operation::Read } else { Operation::Write },
+            length_ns: sample.latency_max_ns,
+        })
+        .collect();
+    moments.sort_by_key(|moment| (std::cmp::Reverse(moment.length_ns), moment.second));
+    moments.dedup_by_key(|moment| moment.second);
+    moments.truncate(MOMENTS);
+    moments
+}

@@ -1,0 +1,239 @@
+//! The storage bench with traces and drives whose figures are known.
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
+use writecliff_suite::storage_bench::{self, Outcome, Served};
+use writecliff_suite::{
+    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Warning, run,
+};
+use writecliff_trace::{Header, Map, TraceIo, TraceWriter};
+
+const MS: u64 = 1_000_000;
+const KIB: u64 = 1024;
+
+/// `operation` of `length` KiB at `offset` KiB, issued at so many ms.
+fn io(operation: Operation, issued: u64, offset: u64, length: u64) -> TraceIo {
+    let (offset, length) = (Bytes::from_kib(offset), Bytes::from_kib(length));
+    TraceIo::new(Nanos::from_millis(issued), operation, offset, length)
+}
+
+fn trace(directory: &Path, name: &str, ios: &[TraceIo]) -> PathBuf {
+    let path = directory.join(name);
+    let mut writer = TraceWriter::create(&path).unwrap();
+    ios.iter().for_each(|io| writer.write(io).unwrap());
+    writer.finish(&Header::default()).unwrap();
+    path
+}
+
+fn plan(traces: &[&Path]) -> storage_bench::Plan {
+    let traces = traces.iter().map(|path| path.to_str().unwrap().to_owned()).collect();
+    storage_bench::Plan { traces, prepare: false, ..storage_bench::Plan::default() }
+}
+
+fn record_of(
+    plan: storage_bench::Plan,
+    device: &mut dyn Device,
+    directory: &Path,
+) -> Result<RunRecord, RunError> {
+    let path = directory.join("run");
+    let plan = Plan::StorageBench(plan);
+    run(&plan, device, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(()))
+}
+
+fn outcome(record: &RunRecord) -> &Outcome {
+    match &record.outcome {
+        Some(AnyOutcome::StorageBench(outcome)) => outcome,
+        other => panic!("{other:?} {:?}", record.warnings),
+    }
+}
+
+/// Reads take 2 ms and writes 5 ms, one after the other.
+fn drive(capacity: Bytes) -> Scripted {
+    Scripted::new(capacity, |io: &Io, _| match io.operation {
+        Operation::Read => Nanos::from_millis(2),
+        _ => Nanos::from_millis(5),
+    })
+}
+
+/// Two reads of 100 KiB and two writes of 400 KiB one at a time, with hours between them.
+fn four() -> Vec<TraceIo> {
+    let hour = 3_600_000;
+    let mut ios = vec![
+        io(Operation::Read, 0, 0, 100),
+        io(Operation::Write, hour, 1000, 400),
+        io(Operation::Read, 2 * hour, 0, 100),
+        io(Operation::Write, 3 * hour, 1000, 400),
+    ];
+    ios.iter_mut().for_each(|io| io.queue_depth = Some(1));
+    ios
+}
+
+fn assert_share(share: &storage_bench::Share, operations: u64, kib: u64, busy_ms: u64) {
+    assert_eq!((share.operations, share.bytes), (operations, Bytes::from_kib(kib)));
+    assert_eq!(share.busy_ns, busy_ms * MS);
+    let rate = (kib * KIB) as f64 / 1e6 / (busy_ms as f64 / 1e3);
+    assert!((share.megabytes_per_second / rate - 1.0).abs() < 1e-9, "{share:?} is not {rate}");
+}
+
+#[test]
+fn with_idle_time_cut_the_figures_are_those_of_the_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "four.trace", &four());
+    let record = record_of(plan(&[&path]), &mut drive(Bytes::from_mib(2)), dir.path()).unwrap();
+    let Outcome { traces } = outcome(&record);
+    let served = &traces[0];
+    assert_eq!((traces.len(), served.trace.as_str()), (1, "four"));
+    assert_share(&served.all, 4, 1000, 14);
+    assert_share(&served.reads, 2, 200, 4);
+    assert_share(&served.writes, 2, 800, 10);
+    // 2, 2, 5 and 5 ms: mean 3.5, standard deviation 1.5.
+    assert_eq!(served.all.service.mean_ns, 3_500_000);
+    let deviation = served.all.service.deviation_ns as f64 / 1.5e6;
+    assert!((deviation - 1.0).abs() < 0.02, "{deviation}");
+    assert_eq!(served.all.service.percentiles.max_ns, 5 * MS);
+    assert_eq!(served.reads.service.percentiles.max_ns, 2 * MS);
+    assert_eq!((served.response, served.lateness), (None, None));
+    assert_eq!(served.slowest[0].length_ns, 5 * MS);
+    assert_eq!(served.slowest[0].operation, Operation::Write);
+    assert_eq!(record.warnings, []);
+}
+
+#[test]
+fn by_the_clock_idle_time_stays_and_is_not_busy() {
+    let dir = tempfile::tempdir().unwrap();
+    // The second read is due 1 ms after the first, which takes 2; then nothing for a second.
+    let ios = [
+        io(Operation::Read, 0, 0, 4),
+        io(Operation::Read, 1, 8, 4),
+        io(Operation::Read, 1000, 0, 4),
+    ];
+    let path = trace(dir.path(), "clock.trace", &ios);
+    let plan = storage_bench::Plan { speed: Some(1.0), ..plan(&[&path]) };
+    let record = record_of(plan, &mut drive(Bytes::from_mib(2)), dir.path()).unwrap();
+    let Served { all, response, lateness, .. } = &outcome(&record).traces[0];
+    assert_share(all, 3, 12, 6);
+    // 2, 4 - 1 and 2 ms.
+    assert_eq!(response.unwrap().mean_ns, 7 * MS / 3);
+    assert_eq!(response.unwrap().percentiles.max_ns, 3 * MS);
+    assert_eq!(lateness.unwrap().percentiles.max_ns, 0);
+    assert_eq!(record.phases[0].length, Nanos::from_millis(1002));
+}
+
+#[test]
+fn each_trace_begins_on_a_purged_and_filled_drive() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (trace(dir.path(), "one.trace", &four()), dir.path().join("two.trace"));
+    std::fs::copy(&one, &two).unwrap();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let kept = seen.clone();
+    let mut drive = Scripted::new(Bytes::from_mib(2), move |io: &Io, _| {
+        kept.borrow_mut().push((io.operation, io.offset, io.content));
+        Nanos::from_millis(1)
+    });
+    let plan = storage_bench::Plan { prepare: true, ..plan(&[&one, &two]) };
+    let record = record_of(plan, &mut drive, dir.path()).unwrap();
+    let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(phases, ["one/fill", "one", "two/fill", "two"]);
+    assert!(record.purge.is_some());
+    let seen = seen.borrow();
+    // 16 blocks of 128 KiB, in order, incompressible; then the trace; then all again.
+    for (index, (operation, offset, content)) in seen[..16].iter().enumerate() {
+        let expected = (Operation::Write, Bytes::from_kib(128 * index as u64));
+        assert_eq!(((*operation, *offset), *content), (expected, Content::INCOMPRESSIBLE));
+    }
+    assert_eq!(seen.len(), 2 * (16 + 4));
+    assert_eq!(seen[..20], seen[20..]);
+}
+
+#[test]
+fn data_are_as_compressible_as_the_trace_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let content = Content { compressible_percent: 60, duplicate_percent: 10 };
+    let ios = [TraceIo { content: Some(content), ..io(Operation::Write, 0, 0, 4) }];
+    let path = trace(dir.path(), "content.trace", &ios);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let kept = seen.clone();
+    let mut drive = Scripted::new(Bytes::from_mib(2), move |io: &Io, _| {
+        kept.borrow_mut().push(io.content);
+        Nanos::from_millis(1)
+    });
+    let record = record_of(plan(&[&path]), &mut drive, dir.path()).unwrap();
+    assert_eq!(*seen.borrow(), [content]);
+    let expected = Warning::OrderUnknown { trace: "content".to_owned() };
+    assert_eq!(record.warnings, [expected], "one operation has neither depth nor completion");
+}
+
+#[test]
+fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "four.trace", &four());
+    let small = Bytes::from_mib(1);
+    let refused = record_of(plan(&[&path]), &mut drive(small), dir.path()).unwrap_err();
+    let text = refused.to_string();
+    assert!(text.contains("it reaches up to") && text.contains("--map wrap"), "{text}");
+    assert!(!dir.path().join("run").exists());
+
+    let wrapped = storage_bench::Plan { map: Map::Wrap, ..plan(&[&path]) };
+    let record = record_of(wrapped, &mut drive(small), dir.path()).unwrap();
+    assert_eq!(outcome(&record).traces[0].all.operations, 4);
+    let end = Bytes::from_kib(1400);
+    let trace = "four".to_owned();
+    let expected = Warning::Mapped { trace, end, span: small, map: Map::Wrap };
+    assert_eq!(record.warnings, [expected]);
+}
+
+#[test]
+fn what_cannot_be_a_plan_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "four.trace", &four());
+    let other = dir.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let same_name = trace(&other, "four.trace", &four());
+    let absent = dir.path().join("absent.trace");
+    let text = dir.path().join("text.trace");
+    std::fs::write(&text, "hello").unwrap();
+    let plan = |plan| {
+        let device = drive(Bytes::from_mib(2));
+        Plan::StorageBench(plan).check(device.info()).unwrap_err().to_string()
+    };
+    let at = |speed| storage_bench::Plan { speed: Some(speed), ..self::plan(&[&path]) };
+    for (refused, expected) in [
+        (plan(self::plan(&[])), "--traces"),
+        (plan(self::plan(&[&path, &same_name])), "four"),
+        (plan(self::plan(&[&absent])), "cannot read"),
+        (plan(self::plan(&[&text])), "no trace of Writecliff"),
+        (plan(at(0.0)), "--speed"),
+        (plan(at(f64::NAN)), "--speed"),
+    ] {
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+#[test]
+fn a_trace_that_is_damaged_further_on_ends_the_run_with_what_was_done_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ios: Vec<TraceIo> = Vec::new();
+    for index in 0..200_000 {
+        ios.push(TraceIo { queue_depth: Some(1), ..io(Operation::Read, index, index % 900, 4) });
+    }
+    let path = trace(dir.path(), "long.trace", &ios);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Somewhere in a group behind the first; the end of the file has the columns' places.
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 200].fill(0x55);
+    std::fs::write(&path, bytes).unwrap();
+    let error = record_of(plan(&[&path]), &mut drive(Bytes::from_mib(2)), dir.path()).unwrap_err();
+    assert!(matches!(error, RunError::Trace(_)), "{error}");
+    let (record, recording) = writecliff_suite::open(&dir.path().join("run")).unwrap();
+    let done: u64 = recording.samples.iter().map(writecliff_measure::Sample::ios).sum();
+    assert!((1..200_000).contains(&done), "{done}");
+    let planned = 200_000;
+    let cut = Warning::TraceCutShort { trace: "long".to_owned(), done, planned };
+    assert!(record.warnings.contains(&cut), "{:?}", record.warnings);
+}

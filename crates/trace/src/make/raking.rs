@@ -1,0 +1,175 @@
+//! How often each scenario does what, so that all of it together has the statistics asked for.
+//!
+//! Iterative proportional fitting (Deming and Stephan 1940): the scenarios' preferences are scaled
+//! by turns until every margin fits; bytes are a margin of means, met by an exponential tilt over
+//! the sizes (Darroch and Ratcliff 1972). The result is, of all tables with these margins, the one
+//! nearest to the preferences. Only `+ - * /` are used, which give the same on every machine.
+
+/// Every margin fits to this share of its target.
+const PRECISION: f64 = 1e-9;
+/// After so many turns the margins contradict each other; plans that work need a few dozen.
+const TURNS: u32 = 3000;
+/// Halvings of the range that a tilt is looked for in, down to the last bit of its fraction.
+const HALVINGS: u32 = 60;
+
+/// A group of cells whose weights are to have a sum.
+#[derive(Debug)]
+pub(super) struct Margin {
+    /// What the cells are, for messages.
+    pub(super) what: String,
+    /// What their weights are to add up to.
+    pub(super) target: f64,
+    /// Which cells.
+    pub(super) cells: Vec<usize>,
+    /// What each counts for in the sum if not for one, in whole units: its bytes.
+    pub(super) units: Option<Vec<u32>>,
+}
+
+/// Scales the weights until they have all margins.
+///
+/// # Errors
+/// Which margin cannot be had beside the others, and how far it came.
+pub(super) fn rake(weights: &mut [f64], margins: &[Margin]) -> Result<(), String> {
+    for _ in 0..TURNS {
+        for margin in margins {
+            margin.fit(weights)?;
+        }
+        if margins.iter().all(|margin| margin.error(weights) < PRECISION) {
+            return Ok(());
+        }
+    }
+    let worst = margins.iter().max_by(|a, b| a.error(weights).total_cmp(&b.error(weights)));
+    Err(worst.map_or(String::new(), |margin| margin.complaint(weights)))
+}
+
+impl Margin {
+    fn fit(&self, weights: &mut [f64]) -> Result<(), String> {
+        match &self.units {
+            None => self.scale(weights),
+            Some(units) => {
+                self.tilt(units, weights);
+                Ok(())
+            }
+        }
+    }
+
+    fn scale(&self, weights: &mut [f64]) -> Result<(), String> {
+        let sum = self.sum(weights);
+        if sum <= 0.0 && self.target > 0.0 {
+            return Err(self.complaint(weights));
+        }
+        let factor = if sum > 0.0 { self.target / sum } else { 0.0 };
+        self.cells.iter().for_each(|&cell| weights[cell] *= factor);
+        Ok(())
+    }
+
+    /// Multiplies each weight by a base to the power of its units, the base chosen so that the
+    /// mean is the target's; the sum of the weights stays.
+    fn tilt(&self, units: &[u32], weights: &mut [f64]) {
+        let count: f64 = self.cells.iter().map(|&cell| weights[cell]).sum();
+        if count <= 0.0 {
+            return;
+        }
+        let most = units.iter().copied().max().unwrap_or(0);
+        let tilted = |base: f64| -> Vec<f64> {
+            let factor = |units: u32| match base > 1.0 {
+                true => power(1.0 / base, most - units),
+                false => power(base, units),
+            };
+            self.cells.iter().zip(units).map(|(&cell, &u)| weights[cell] * factor(u)).collect()
+        };
+        let mean = |weights: &[f64]| {
+            let bytes: f64 = weights.iter().zip(units).map(|(w, &u)| w * f64::from(u)).sum();
+            bytes / weights.iter().sum::<f64>()
+        };
+        let (mut low, mut high) = (0.5, 2.0);
+        for _ in 0..HALVINGS {
+            let middle = (low + high) / 2.0;
+            if mean(&tilted(middle)) < self.target / count { low = middle } else { high = middle }
+        }
+        let tilted = tilted(low);
+        let total: f64 = tilted.iter().sum();
+        for (&cell, tilted) in self.cells.iter().zip(&tilted) {
+            weights[cell] = tilted * count / total;
+        }
+    }
+
+    fn sum(&self, weights: &[f64]) -> f64 {
+        let ones = |&cell: &usize| weights[cell];
+        match &self.units {
+            None => self.cells.iter().map(ones).sum(),
+            Some(units) => {
+                self.cells.iter().zip(units).map(|(&cell, &u)| weights[cell] * f64::from(u)).sum()
+            }
+        }
+    }
+
+    /// How far the sum is off, as a share of the target; not a number if it is nowhere.
+    fn error(&self, weights: &[f64]) -> f64 {
+        let off = self.sum(weights) - self.target;
+        (if off < 0.0 { -off } else { off }) / self.target.max(1.0)
+    }
+
+    fn complaint(&self, weights: &[f64]) -> String {
+        let reached = self.sum(weights) / self.target.max(1.0) * 100.0;
+        format!(
+            "{} come to {reached:.1} % of what the target says; change the target, or the sizes \
+             and shares of the scenarios",
+            self.what
+        )
+    }
+}
+
+/// A number between 0 and 1 to the power of a whole one; the standard library's may differ
+/// between machines.
+fn power(mut base: f64, mut exponent: u32) -> f64 {
+    let mut power = 1.0;
+    while exponent > 0 {
+        power *= if exponent % 2 == 1 { base } else { 1.0 };
+        base *= base;
+        exponent /= 2;
+    }
+    power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn margin(target: f64, cells: &[usize]) -> Margin {
+        Margin { what: "cells".to_owned(), target, cells: cells.to_vec(), units: None }
+    }
+
+    /// A two by two table whose odds ratio, 4, is what fitting keeps: with margins 10, 10 and
+    /// 10, 10 the only such table has 20/3 on its diagonal.
+    #[test]
+    fn a_table_keeps_its_odds_ratio() {
+        let mut weights = [2.0, 1.0, 1.0, 2.0];
+        let margins = [[0, 1], [2, 3], [0, 2], [1, 3]].map(|cells| margin(10.0, &cells));
+        rake(&mut weights, &margins).unwrap();
+        let expected = [20.0 / 3.0, 10.0 / 3.0, 10.0 / 3.0, 20.0 / 3.0];
+        assert!(weights.iter().zip(expected).all(|(w, e)| (w - e).abs() < 1e-6), "{weights:?}");
+    }
+
+    /// Sizes 1, 2 and 3, equally liked: a mean of 2.5 asks for b + 2b² = 2 (1 + b + b²) · 0.75 of
+    /// the base b, which is (1 + √13) / 2.
+    #[test]
+    fn bytes_are_met_by_the_tilt_of_least_change() {
+        let mut weights = [100.0, 100.0, 100.0];
+        let bytes = Margin { units: Some(vec![1, 2, 3]), ..margin(750.0, &[0, 1, 2]) };
+        rake(&mut weights, &[margin(300.0, &[0, 1, 2]), bytes]).unwrap();
+        let base = (1.0 + 13f64.sqrt()) / 2.0;
+        let ratios = [weights[1] / weights[0], weights[2] / weights[1]];
+        assert!(ratios.iter().all(|ratio| (ratio - base).abs() < 1e-6), "{ratios:?} {base}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        let mut weights = [1.0, 1.0];
+        let bytes = Margin { units: Some(vec![1, 2]), ..margin(25.0, &[0, 1]) };
+        let error = rake(&mut weights, &[margin(10.0, &[0, 1]), bytes]).unwrap_err();
+        assert!(error.starts_with("cells come to 80.0 %"), "{error}");
+        assert!(rake(&mut [0.0], &[margin(1.0, &[0])]).is_err());
+        assert!(rake(&mut [0.0], &[margin(0.0, &[0])]).is_ok());
+    }
+}

@@ -1,0 +1,84 @@
+//! No drive at all: everything is done at once, by the real clock.
+//!
+//! What is measured on it is this machine and this program: how many I/Os they can issue, and how
+//! well they keep to a trace's clock.
+
+use writecliff_device::{
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
+    PurgeOutcome, Specification, Status, Telemetry,
+};
+
+use crate::clock;
+use crate::device::Options;
+use crate::gauges::Gauges;
+
+/// A device of 1 TiB that does nothing. No data are made for it either.
+#[derive(Debug)]
+pub struct NullDevice {
+    info: DeviceInfo,
+    gauges: Gauges,
+    /// Submitted since the last reap.
+    done: Vec<Completion>,
+}
+
+impl NullDevice {
+    /// A device that takes as many and as long I/Os as `options` say.
+    pub fn new(options: &Options) -> Self {
+        let info = DeviceInfo {
+            address: "null:".to_owned(),
+            kind: DeviceKind::Null,
+            model: "no drive".to_owned(),
+            serial: None,
+            firmware: None,
+            capacity: Bytes::from_gib(1024),
+            lba_size: Bytes(512),
+            physical_block_size: Bytes(4096),
+            io_size_max: options.io_size_max,
+            queue_depth_max: options.queue_depth,
+            rotational: false,
+            trim: true,
+            purges: vec![Purge::Discard],
+            scheduler: None,
+            temperature_limit: None,
+            specification: Specification::default(),
+        };
+        let done = Vec::with_capacity(options.queue_depth);
+        Self { info, gauges: Gauges::default(), done }
+    }
+}
+
+impl Device for NullDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> DeviceTime {
+        clock::now()
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        batch.iter().try_for_each(|io| self.info.check(io))?;
+        let submitted = self.now();
+        for io in batch {
+            let (completed, status) = (submitted, Status::Done);
+            self.done.push(Completion { io: *io, submitted, completed, status });
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if self.done.is_empty() {
+            clock::sleep_until(until);
+        }
+        done.append(&mut self.done);
+        Ok(())
+    }
+
+    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry { host: Some(self.gauges.counters()), ..Telemetry::default() }
+    }
+}
