@@ -1,7 +1,7 @@
 //! Everything that ends the program early, and the exit code it ends with.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 use writecliff_measure::RunDirectoryError;
 use writecliff_report::ReportError;
@@ -9,7 +9,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
-use writecliff_trace::TraceError;
+use writecliff_trace::{PLANS, TraceError};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -40,8 +40,6 @@ pub(crate) enum CliError {
         path.display()
     )]
     ReviewInterrupted { path: PathBuf },
-    #[error(transparent)]
-    Trace(#[from] TraceError),
     #[error(transparent)]
     Report(#[from] ReportError),
     #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
@@ -81,8 +79,50 @@ pub(crate) enum CliError {
     GateUndecided(Box<CliError>),
     #[error("cannot write {}: {source}", path.display())]
     Junit { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "the name of {} does not tell a format; say --to trace, iolog or csv, or let it end so",
+        path.display()
+    )]
+    OutputFormat { path: PathBuf },
+    #[error("{} is there already; --force replaces it, or name another file", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("interrupted; no trace was written")]
+    NothingWritten,
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
+    #[error(
+        "{name} is a simulated drive, whose I/O no kernel sees; `writecliff run --every-io` keeps \
+         every I/O of a test on it"
+    )]
+    RecordSimulated { name: String },
+    #[error("{} is there already, and nothing was changed; give --out a new file", path.display())]
+    TraceExists { path: PathBuf },
+    #[error(
+        "{} would be written to {}, and its writing recorded with the rest; nothing was recorded: \
+         give --out a file on another disk, or in memory (/dev/shm)", path.display(), device.display()
+    )]
+    TraceOnDevice { path: PathBuf, device: PathBuf },
+    #[error(
+        "nobody can tell which disk {} would be on (its filesystem: {filesystem}), and its writing \
+         must not be recorded with the rest; nothing was recorded: give --out a file on a disk that \
+         is mounted here, or in memory (/dev/shm)", path.display()
+    )]
+    TraceAnywhere { path: PathBuf, filesystem: String },
+    #[error("the recording ended early: {source}\nWhat was recorded before is in {}", path.display())]
+    RecordingCutOff { source: TraceError, path: PathBuf },
+    #[error("cannot run {command}: {source}; nothing was recorded")]
+    CommandNotRun { command: String, source: std::io::Error },
+    #[error("cannot wait for the command: {source}; the trace is whole")]
+    CommandLost { source: std::io::Error },
+    #[error("{command} failed ({status}); what it did is in {}", path.display())]
+    CommandFailed { command: String, status: ExitStatus, path: PathBuf },
+    #[error(
+        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
+        PLANS.map(|plan| plan.name).join(", ")
+    )]
+    UnknownPlan { name: String },
 }
 
 impl CliError {
@@ -90,6 +130,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
+            Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ExitCode::from(3),
             Self::ReviewBroken { source, .. } => source.exit_code(),
             Self::RunDirectory(RunDirectoryError::Read { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound =>
@@ -102,6 +143,15 @@ impl CliError {
                 ExitCode::from(2)
             }
             Self::Profile(_)
+            | Self::Trace(
+                TraceError::UnknownFormat { .. }
+                | TraceError::NoSuchStream { .. }
+                | TraceError::SeveralInputs { .. }
+                | TraceError::PlanSyntax { .. }
+                | TraceError::PlanImpossible { .. },
+            )
+            | Self::OutputFormat { .. }
+            | Self::OutputExists { .. }
             | Self::MeantSimulated { .. }
             | Self::Gate(_)
             | Self::GateUndecided(_)
@@ -122,6 +172,9 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+            | Self::TraceExists { .. }
+            | Self::CommandNotRun { .. }
+            | Self::UnknownPlan { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

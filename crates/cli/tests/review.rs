@@ -2,9 +2,13 @@
 //! real block device.
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
+mod loop_device;
+
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use loop_device::Loop;
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
@@ -192,35 +196,6 @@ fn a_gate_closes_with_exit_code_1_and_a_list_of_what_failed() {
     assert_eq!(writecliff(here, &["gate", "before"]).status.code(), Some(2), "nothing was asked");
     let share = ["gate", "before", "--baseline", "before", "--tolerance", "500%"];
     assert_eq!(writecliff(here, &share).status.code(), Some(2));
-}
-
-/// A loop device over a file in memory, where that can be had.
-struct Loop {
-    device: String,
-    file: PathBuf,
-}
-
-impl Loop {
-    fn of(length: u64) -> Option<Self> {
-        let file =
-            Path::new("/dev/shm").join(format!("writecliff-{}-{length}.img", std::process::id()));
-        std::fs::File::create(&file).and_then(|made| made.set_len(length)).ok()?;
-        let arguments = ["--find", "--show", "--direct-io=on"];
-        let output = Command::new("losetup").args(arguments).arg(&file).output().ok()?;
-        let device = text(&output.stdout).trim().to_owned();
-        if !output.status.success() {
-            let _ = std::fs::remove_file(&file);
-            return None;
-        }
-        Some(Self { device, file })
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
-        let _ = std::fs::remove_file(&self.file);
-    }
 }
 
 #[test]

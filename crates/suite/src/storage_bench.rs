@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
-use writecliff_trace::{Map, Mapping, Summary, TraceIo};
+use writecliff_trace::{Map, Mapping, Misfit, Summary, TraceIo, read_ahead};
 
 use crate::plan::{check_block, check_depths, check_list, quick_span};
 use crate::session::{Extent, RunError, Session};
@@ -183,11 +183,7 @@ impl Plan {
         Ok(())
     }
 
-    fn mapping(
-        &self,
-        trace: &Trace,
-        drive: &DeviceInfo,
-    ) -> Result<Mapping, writecliff_trace::Misfit> {
+    fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
         let known = (&trace.header, &trace.summary);
         Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
     }
@@ -239,15 +235,16 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     let span = plan.used(session.drive());
     let doubts = [doubt_of_order(plan, name, &trace), doubt_of_place(plan, name, &trace, span)];
     doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
-    let timing = plan.timing();
-    let extent = extent(plan, &trace.summary);
-    let mut ahead = traces::read_ahead(trace.ios);
-    let most = plan.operations.unwrap_or(u64::MAX) as usize;
-    let ios = ahead.by_ref().take(most).map(|io| again(&mapping.place(io)));
-    let replay = Replay { ios: ios.filter(is_possible), timing };
+    let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
     let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
-    session.replay(name, &names, replay, extent)?;
-    Ok(ahead.end()?)
+    let most = plan.operations.unwrap_or(u64::MAX) as usize;
+    let (mut ios, mut unreadable) = (trace.ios, None);
+    read_ahead(&mut ios, |ios| {
+        let readable = ios.map_while(|io| io.map_err(|error| unreadable = Some(error)).ok());
+        let ios = readable.take(most).map(|io| again(&mapping.place(io))).filter(is_possible);
+        session.replay(name, &names, Replay { ios, timing }, extent)
+    })?;
+    Ok(unreadable.map_or(Ok(()), Err)?)
 }
 
 fn again(io: &TraceIo) -> ReplayIo {
@@ -451,7 +448,7 @@ fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
 
 fn slowest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<Moment> {
     let mut moments: Vec<Moment> = samples
-        .filter(|sample| sample.ios() > 0)
+        .filter(|sample| sample.latency_max_ns > 0)
         .map(|sample| Moment {
             second: sample.second,
             operation: if sample.reads > 0 { Operation::Read } else { Operation::Write },

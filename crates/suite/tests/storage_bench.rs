@@ -8,10 +8,12 @@ use std::rc::Rc;
 
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
+use writecliff_sim::load;
 use writecliff_suite::storage_bench::{self, Outcome, Served};
 use writecliff_suite::{
     Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Warning, run,
 };
+use writecliff_trace::make::{Maker, Plan as MakerPlan};
 use writecliff_trace::{Header, Map, TraceIo, TraceWriter};
 
 const MS: u64 = 1_000_000;
@@ -236,4 +238,48 @@ fn a_trace_that_is_damaged_further_on_ends_the_run_with_what_was_done_kept() {
     let planned = 200_000;
     let cut = Warning::TraceCutShort { trace: "long".to_owned(), done, planned };
     assert!(record.warnings.contains(&cut), "{:?}", record.warnings);
+}
+
+/// How a simulated drive serves a trace after a purge and a fill.
+fn on(name: &str, plan: &storage_bench::Plan) -> Served {
+    let dir = tempfile::tempdir().unwrap();
+    let mut drive = load(name).unwrap().open(name);
+    let plan = storage_bench::Plan { prepare: true, ..plan.clone() };
+    let record = record_of(plan, &mut *drive, dir.path()).unwrap();
+    outcome(&record).traces[0].clone()
+}
+
+/// seeds: the SandForce drive gains where parts of the load can be compressed, other drives do not.
+#[test]
+fn a_compressing_drive_gains_on_compressible_parts_and_no_other_drive_does() {
+    const OPERATIONS: usize = 500_000;
+    let dir = tempfile::tempdir().unwrap();
+    let heavy = MakerPlan::shipped("heavy-2011").unwrap();
+    let made = Maker::new(&heavy, 1).unwrap().take(OPERATIONS).collect::<Vec<TraceIo>>();
+    assert!(made.iter().any(|io| io.content.is_some_and(|c| c.compressible_percent > 30)));
+    let as_made = trace(dir.path(), "as-made.trace", &made);
+    let plain = |io: &TraceIo| TraceIo { content: None, ..*io };
+    let incompressible: Vec<TraceIo> = made.iter().map(plain).collect();
+    let incompressible = trace(dir.path(), "incompressible.trace", &incompressible);
+    let gain = |drive: &str| {
+        let [with, without] = [&as_made, &incompressible].map(|path| on(drive, &plan(&[path])));
+        with.all.megabytes_per_second / without.all.megabytes_per_second
+    };
+    let (sandforce, other) = (gain("ocz-vertex-3-240gb"), gain("corsair-neutron-240gb"));
+    assert!(sandforce > 1.1, "{sandforce}");
+    assert!((other - 1.0).abs() < 1e-9, "{other}");
+}
+
+/// seeds: the 840 Pro falls into holes without more spare area, the Neutron hardly does. Bursts
+/// that meet a hole weigh in the average service time by their depth, in the data rate by nothing.
+#[test]
+fn a_drive_with_deep_holes_loses_more_in_service_time_than_in_data_rate() {
+    let traces = vec!["heavy-2011".to_owned()];
+    let plan = storage_bench::Plan { traces, ..storage_bench::Plan::default() };
+    let [holes, steady] = ["samsung-840-pro-256gb", "corsair-neutron-240gb"].map(|d| on(d, &plan));
+    let slower = steady.all.megabytes_per_second / holes.all.megabytes_per_second;
+    let later = holes.all.service.mean_ns as f64 / steady.all.service.mean_ns as f64;
+    let less_even = holes.all.service.deviation_ns as f64 / steady.all.service.deviation_ns as f64;
+    assert!(later > slower * 1.1, "{later} times the service time, {slower} of the data rate");
+    assert!(less_even > 2.0 * later, "{less_even} times the standard deviation");
 }

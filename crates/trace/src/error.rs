@@ -46,19 +46,6 @@ pub enum TraceError {
         /// The issue of the one before.
         before_ns: u64,
     },
-    /// No system lets so long an operation through.
-    #[error(
-        "operation {index} is {length} bytes long, at byte {offset}: more than any drive takes at \
-         once; the trace is damaged, or its format is not the one it was read as"
-    )]
-    Oversized {
-        /// Counted from zero.
-        index: u64,
-        /// Where it begins.
-        offset: u64,
-        /// Its length.
-        length: u64,
-    },
     /// A plan of a trace that is not TOML, or has an unknown or missing key.
     #[error("{file}:{line}: {message}")]
     PlanSyntax {
@@ -76,5 +63,114 @@ pub enum TraceError {
         plan: String,
         /// What contradicts what.
         reason: String,
+    },
+    /// The content does not tell the format.
+    #[error("{}: the format is in doubt: {considered}; name it with --from", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// What was considered.
+        considered: String,
+    },
+    /// Too many lines cannot be used.
+    #[error(
+        "{}: {broken} of {lines} lines are broken and {out_of_reach} out of order beyond repair: \
+         more than {percent} %; look whether it is {format} as docs/formats.md has it and in order \
+         of time, or allow more with --bad-lines", path.display()
+    )]
+    BadLines {
+        /// The file.
+        path: PathBuf,
+        /// Lines that could not be read.
+        broken: u64,
+        /// Lines that were too far from their place in time.
+        out_of_reach: u64,
+        /// Lines read by then.
+        lines: u64,
+        /// How many of a hundred are allowed.
+        percent: f64,
+        /// The format that it was read as.
+        format: &'static str,
+    },
+    /// Nothing in the trace is called so.
+    #[error(
+        "{} has no stream '{name}'; among its streams are: {}", path.display(), streams.join(", ")
+    )]
+    NoSuchStream {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+        /// Some that are there.
+        streams: Vec<String>,
+    },
+    /// Several files, and not those of one recording.
+    #[error(
+        "several inputs make one trace only if they are blktrace's files of one device \
+         (DEVICE.blktrace.N); convert {} one by one",
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    SeveralInputs {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// No system lets so long an operation through.
+    #[error(
+        "operation {index} is {length} bytes long, at byte {offset}: more than any drive takes at \
+         once; the trace is damaged, or its format is not the one it was read as"
+    )]
+    Oversized {
+        /// Counted from zero.
+        index: u64,
+        /// Where it begins.
+        offset: u64,
+        /// Its length.
+        length: u64,
+    },
+    /// Recording needs rights that this process lacks.
+    #[error("recording was not permitted ({}: {source}); run as root", path.display())]
+    RecordNotPermitted {
+        /// What was refused.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The kernel was built without tracing.
+    #[error(
+        "this kernel has no tracefs, so nothing can be recorded here; record elsewhere with perf \
+         or blktrace, and use `writecliff trace convert`"
+    )]
+    NoTracefs,
+    /// The kernel was built without the block layer's tracepoints, or describes them otherwise.
+    #[error(
+        "this kernel has no {name} as known here; use a kernel with CONFIG_BLK_DEV_IO_TRACE, or \
+         record with perf or blktrace and use `writecliff trace convert`"
+    )]
+    NoTracepoint {
+        /// Which one.
+        name: &'static str,
+    },
+    /// The kernel's tracing does not do as asked.
+    #[error("cannot record: {}: {source}; see `dmesg` for what the kernel says", path.display())]
+    Tracefs {
+        /// The file of tracefs.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A page of the kernel's buffer is not as the kernel describes it.
+    #[error(
+        "the trace buffer of processor {processor} holds what this version does not understand; \
+         record with perf or blktrace instead, and use `writecliff trace convert`"
+    )]
+    TracePage {
+        /// Counted as the pipes are.
+        processor: usize,
+    },
+    /// There is nothing to convert.
+    #[error("{} holds no operations; look whether it is the right file", path.display())]
+    NoOperations {
+        /// The file.
+        path: PathBuf,
     },
 }

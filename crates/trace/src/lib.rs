@@ -3,8 +3,10 @@
 //! A trace is a [`Header`] and any number of [`TraceIo`]s in order of issue. It is streamed
 //! everywhere: nothing here holds a whole trace, whatever its length. [`TraceFile`] and
 //! [`TraceWriter`] are the own format (docs/formats.md), Parquet that pandas and DuckDB read.
+//! [`Source`] reads that and every other format, [`convert()`] writes some.
 
 mod ahead;
+mod convert;
 mod error;
 mod header;
 mod info;
@@ -12,8 +14,11 @@ mod io;
 pub mod make;
 mod map;
 mod parquet;
+mod record;
+mod source;
 
 pub use ahead::{ReadAhead, read_ahead};
+pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
 pub use error::TraceError;
 pub use header::{Header, Summary};
 pub use info::{
@@ -25,3 +30,5 @@ pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
+pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
+pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions};

@@ -45,6 +45,14 @@ pub enum OpenError {
         /// Whether that is a serial number.
         is_serial: bool,
     },
+    /// The path leads to something else.
+    #[error("{} is {found}; name a block device, `writecliff drives` lists them", path.display())]
+    NotABlockDevice {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        found: &'static str,
+    },
     /// The queue depth or the longest I/O is out of range for this drive.
     #[error("a {what} of {got} does not suit {}; use {expected}", path.display())]
     Options {

@@ -138,7 +138,7 @@ fn located_mounts(host: &Host) -> Result<Vec<LocatedMount>, Unreadable> {
 
 /// The block devices of a mount. An anonymous filesystem number (btrfs, bcachefs) says nothing, so
 /// that its source, and for btrfs what sysfs lists beside it, must tell.
-fn devices_of(host: &Host, mount: &Mount) -> Result<Vec<DeviceNumber>, Unreadable> {
+pub(crate) fn devices_of(host: &Host, mount: &Mount) -> Result<Vec<DeviceNumber>, Unreadable> {
     if mount.number.major != 0 {
         return Ok(vec![mount.number]);
     }
@@ -175,9 +175,9 @@ fn btrfs_neighbours(
 }
 
 /// An attached loop device and what it stands on.
-type AttachedLoop = (Node, LoopBacking);
+pub(crate) type AttachedLoop = (Node, LoopBacking);
 
-fn attached_loops(host: &Host) -> Result<Vec<AttachedLoop>, Unreadable> {
+pub(crate) fn attached_loops(host: &Host) -> Result<Vec<AttachedLoop>, Unreadable> {
     let mut loops = Vec::new();
     for node in host.disks()? {
         if node.attribute("loop/backing_file")?.is_some() {
@@ -510,4 +510,4 @@ fn name_of(host: &Host, node: &Node) -> String {
 
 #[cfg(test)]
 #[path = "guard_tests.rs"]
-mod tests;
+pub(crate) mod tests;

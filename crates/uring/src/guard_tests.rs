@@ -7,15 +7,15 @@ use tempfile::TempDir;
 use super::*;
 
 /// A machine with the sysfs and proc files that the guard reads.
-struct Machine {
+pub(crate) struct Machine {
     directory: TempDir,
-    host: Host,
+    pub(crate) host: Host,
 }
 
 impl Machine {
     /// With disks and partitions by name and number (`sda1` is a part of `sda`), and with devices
     /// built on others (holder, held).
-    fn new(nodes: &[(&str, &str)], stacked: &[(&str, &str)], mountinfo: &str) -> Self {
+    pub(crate) fn new(nodes: &[(&str, &str)], stacked: &[(&str, &str)], mountinfo: &str) -> Self {
         let directory = TempDir::new().unwrap();
         let base = directory.path();
         let host = Host { sys: base.join("sys"), proc: base.join("proc"), dev: base.join("dev") };
@@ -71,7 +71,7 @@ impl Machine {
     }
 }
 
-const NODES: &[(&str, &str)] = &[
+pub(crate) const NODES: &[(&str, &str)] = &[
     ("sda", "8:0"),
     ("sda1", "8:1"),
     ("sda2", "8:2"),
@@ -85,7 +85,7 @@ const NODES: &[(&str, &str)] = &[
 ];
 
 /// Root on a volume on sda2, an array of sdb and sdc, and a volume on the array.
-const STACKED: &[(&str, &str)] =
+pub(crate) const STACKED: &[(&str, &str)] =
     &[("dm-0", "sda2"), ("md0", "sdb"), ("md0", "sdc"), ("dm-1", "md0")];
 const MOUNTS: &str = "\
 1 0 253:0 / / rw - ext4 /dev/mapper/root rw

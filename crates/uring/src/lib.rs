@@ -4,7 +4,8 @@
 //! that is mounted, held, swap, partitioned, formatted or the system's own is refused with
 //! everything that was found and what to do about it; what remains needs the drive's serial, or
 //! its path where it has none, as [`DestroyData`]. Reading tests open with [`Access::ReadOnly`],
-//! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening.
+//! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening;
+//! [`BlockDevice`] tells what a drive is to the kernel, for those who only watch it.
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
@@ -12,6 +13,7 @@
 
 mod access;
 mod arena;
+mod block_device;
 mod clock;
 mod content;
 mod device;
@@ -29,6 +31,7 @@ mod signatures;
 mod sysfs;
 
 pub use access::{Access, DestroyData};
+pub use block_device::{BlockDevice, Reach};
 pub use content::ContentStream;
 pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use error::OpenError;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::timed;
 use crate::packages;
 use crate::{cargo, run};
 
@@ -14,11 +15,13 @@ const DEVICE_BYTES: u64 = 1 << 30;
 pub(crate) fn beside_fio(target: &Path) -> Result<(), String> {
     packages::install(packages::FOR_BENCHMARKS)?;
     cargo(&["build", "--release", "--package", "writecliff-cli"])?;
+    let program = target.join("release/writecliff");
+    timed::beside_fio(&program)?;
     if !rustix::process::geteuid().is_root() {
         println!("xtask: SKIPPED the comparison with fio: loop devices need root");
         return Ok(());
     }
-    in_turn(&target.join("release/writecliff"))
+    in_turn(&program)
 }
 
 /// What one program did to the device.
@@ -80,7 +83,7 @@ fn fio(device: &Path) -> Result<Figure, String> {
 }
 
 /// Runs a command; returns what it printed and the processor time it took, in microseconds.
-fn measured(command: &mut Command) -> Result<(String, f64), String> {
+pub(super) fn measured(command: &mut Command) -> Result<(String, f64), String> {
     let before = cpu_of_children()?;
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if !output.status.success() {
@@ -101,7 +104,7 @@ fn cpu_of_children() -> Result<f64, String> {
 }
 
 /// The number behind the last of `keys`, each looked for behind the one before.
-fn number_after(json: &str, keys: &[&str]) -> Result<f64, String> {
+pub(super) fn number_after(json: &str, keys: &[&str]) -> Result<f64, String> {
     let missing = || format!("found no {} in: {json}", keys.join(" "));
     let mut rest = json;
     for key in keys {

@@ -6,6 +6,7 @@ mod divan;
 mod fio;
 mod program;
 mod table;
+mod timed;
 
 use std::fs::File;
 use std::io;

@@ -14,8 +14,9 @@ use super::random::Random;
 const LEEWAY: f64 = 200.0;
 /// The leeway, and all variety, ends so many operations before the trace does.
 const LANDING: u64 = 4000;
-/// Halvings of the range that a bend of the preferences is looked for in.
-const HALVINGS: u32 = 60;
+/// A bend of the preferences is looked for up to here, and to so many binary digits.
+const BEND_MAX: f64 = 1e9;
+const HALVINGS: u32 = 80;
 
 /// What a scenario's operations find in flight.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,21 +58,22 @@ impl Depths {
     /// What of the target cannot be had.
     pub(super) fn new(plan: &Plan, ios: &[u64]) -> Result<Self, String> {
         let target = &plan.target;
-        let alone = target.at_queue_depth_1_percent / 100.0;
         let deep = deep_mean(plan)?;
         let likes = |index: usize| plan.scenario[index].queue;
-        let alone = bend(ios, alone, |index, bend| {
+        let weights: Vec<f64> = ios.iter().map(|&ios| ios as f64).collect();
+        let alone_share = target.at_queue_depth_1_percent / 100.0;
+        let alone = bend("queue.at_1_percent", &weights, alone_share, |index, bend| {
             let odds = likes(index).at_1_percent * bend;
             odds / (odds + 100.0 - likes(index).at_1_percent)
-        });
+        })?;
         let others: Vec<f64> =
-            ios.iter().zip(&alone).map(|(&ios, alone)| ios as f64 * (1.0 - alone)).collect();
+            weights.iter().zip(&alone).map(|(ios, one)| ios * (1.0 - one)).collect();
         let highest = f64::from(target.queue_depth_max) * 0.75;
-        let deep = bend_weighted(&others, deep, |index, bend| {
+        let deep = bend("queue.deep", &others, deep, |index, bend| {
             (2.0 + (likes(index).deep - 2.0) * bend).min(highest)
-        });
-        let characters =
-            alone.into_iter().zip(deep).map(|(alone, deep)| Character { alone, deep }).collect();
+        })?;
+        let both = alone.into_iter().zip(deep);
+        let characters = both.map(|(alone, deep)| Character { alone, deep }).collect();
         Ok(Self { characters, max: target.queue_depth_max, alone_owed: 0.0, depth_owed: 0.0 })
     }
 
@@ -148,27 +150,33 @@ fn deep_mean(plan: &Plan) -> Result<f64, String> {
     ))
 }
 
-/// Each scenario's value under the bend of all preferences whose mean over operations is this.
-fn bend(ios: &[u64], mean: f64, value: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-    let weights: Vec<f64> = ios.iter().map(|&ios| ios as f64).collect();
-    bend_weighted(&weights, mean, value)
-}
-
-fn bend_weighted(weights: &[f64], mean: f64, value: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-    let values = |bend: f64| -> Vec<f64> { (0..weights.len()).map(|i| value(i, bend)).collect() };
+/// Each scenario's value under the one bend of all preferences that gives their weighted mean.
+/// Values rise with the bend.
+fn bend(
+    key: &str,
+    weights: &[f64],
+    mean: f64,
+    value: impl Fn(usize, f64) -> f64,
+) -> Result<Vec<f64>, String> {
     let sum: f64 = weights.iter().sum();
     let mean_at = |bend: f64| {
-        weights.iter().zip(values(bend)).map(|(weight, value)| weight * value).sum::<f64>() / sum
+        let parts = weights.iter().enumerate();
+        parts.map(|(index, weight)| weight * value(index, bend)).sum::<f64>() / sum
     };
-    // Values rise with the bend; its logarithm is halved, which needs none: the range is doubled
-    // until the mean is inside.
     let (mut low, mut high) = (0.0, 1.0);
-    while mean_at(high) < mean && high < 1e9 {
+    while mean_at(high) < mean && high < BEND_MAX {
         (low, high) = (high, high * 2.0);
     }
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
         if mean_at(middle) < mean { low = middle } else { high = middle }
     }
-    values(high)
+    let off = mean_at(high) - mean;
+    if sum > 0.0 && !(-1e-6..=1e-6).contains(&off) {
+        return Err(format!(
+            "the scenarios' {key} cannot be bent to the target's mean of {mean:.3}; let more of \
+             them differ from its extremes"
+        ));
+    }
+    Ok((0..weights.len()).map(|index| value(index, high)).collect())
 }

@@ -15,6 +15,7 @@
 //! ```
 
 mod actor;
+mod comparison;
 mod depths;
 mod pace;
 mod places;
@@ -25,6 +26,7 @@ mod raking;
 mod random;
 mod schedule;
 
+pub use comparison::{Comparison, Figure};
 pub use plan::{
     Area, ContentClass, Hot, Order, PLANS, Plan, Queue, Scenario, ShippedPlan, SizeShare, Target,
 };
@@ -33,11 +35,11 @@ use std::collections::VecDeque;
 
 use writecliff_device::{Bytes, Operation};
 
-use crate::{Header, SequentialDetector, TraceError, TraceIo};
+use crate::{Header, SequentialDetector, Summary, TraceError, TraceIo};
 use actor::{Actor, Wish};
 use depths::{Burst, Depths};
 use pace::Pace;
-use quotas::KINDS;
+use quotas::{KINDS, Quota};
 use random::Random;
 use schedule::Section;
 
@@ -45,6 +47,7 @@ use schedule::Section;
 #[derive(Debug, Clone)]
 pub struct Maker {
     header: Header,
+    summary: Summary,
     device_size: u64,
     alignment: u64,
     random: Random,
@@ -78,6 +81,7 @@ impl Maker {
             .collect();
         Ok(Self {
             header: header(plan, seed),
+            summary: summary(plan, &quotas),
             device_size: plan.device_size.0,
             alignment: plan.alignment.0,
             random: Random::seeded(seed),
@@ -95,6 +99,13 @@ impl Maker {
     /// What the trace is; complete from the beginning.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// What the whole trace will amount to. Counts, bytes and the longest operation are exact;
+    /// the end, the last issue and the greatest depth are what the plan sets: the trace's own are
+    /// hardly different, and alignment may turn out coarser.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
     }
 
     /// The next burst of the section under way, or of the one after it.
@@ -168,12 +179,10 @@ impl Iterator for Maker {
 
     fn next(&mut self) -> Option<TraceIo> {
         let actor = loop {
-            if self.burst.left > 0 {
-                if let Some(actor) = self.choose_actor() {
-                    break actor;
-                }
+            match if self.burst.left > 0 { self.choose_actor() } else { None } {
+                Some(actor) => break actor,
+                None => self.begin_burst()?,
             }
-            self.begin_burst()?;
         };
         let depth = self.depths.next(&mut self.burst, actor, &mut self.random);
         let wish = self.actors[actor].next(&mut self.random)?;
@@ -209,5 +218,26 @@ fn header(plan: &Plan, seed: u64) -> Header {
         device_size: Some(plan.device_size),
         streams: plan.scenario.iter().map(|scenario| scenario.name.clone()).collect(),
         ..Header::default()
+    }
+}
+
+fn summary(plan: &Plan, quotas: &[Quota]) -> Summary {
+    let bytes = |kind| {
+        let of_kind = quotas.iter().filter(move |quota| quota.kind == kind);
+        Bytes(of_kind.map(|quota| quota.size.0 * quota.count).sum())
+    };
+    Summary {
+        reads: plan.target.reads,
+        writes: plan.target.writes,
+        read_bytes: bytes(0),
+        written_bytes: bytes(1),
+        last_issued: plan.duration,
+        end: Bytes(plan.area.iter().map(|area| area.size.0).sum()),
+        length_max: quotas.iter().map(|quota| quota.size).max().unwrap_or_default(),
+        alignment: plan.alignment,
+        queue_depth_max: Some(plan.target.queue_depth_max),
+        has_completions: false,
+        has_queue_depths: true,
+        ..Summary::default()
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a plan makes sense, told before anything is computed.
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Nanos};
 
 use super::pace::working_time;
 use super::plan::{Plan, Scenario};
@@ -11,17 +11,24 @@ use super::quotas::KINDS;
 const ROOM: u64 = 64;
 /// More operations than anybody has recorded, few enough that every sum fits.
 const IOS_MAX: u64 = 1 << 40;
+/// More of a list than anybody writes by hand, few enough to compute with at once.
+const LIST_MAX: usize = 64;
+/// Larger than any drive, and longer than any recording.
+const DEVICE_MAX: Bytes = Bytes(1 << 60);
+const DURATION_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
 
 /// Says what is wrong with the plan and what would be right.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {
+    check_lists(plan)?;
     check_target(plan)?;
     check_sizes(plan)?;
     check_areas(plan)?;
     plan.scenario.iter().try_for_each(|scenario| check_scenario(plan, scenario))?;
     check_shares(plan)?;
     let needed = working_time(plan);
-    refuse(plan.duration < needed, || {
-        format!("duration {} is too short: the work alone takes {needed}", plan.duration)
+    refuse(!(needed..=DURATION_MAX).contains(&plan.duration), || {
+        let duration = plan.duration;
+        format!("duration is {duration}; the work alone takes {needed}, most is {DURATION_MAX}")
     })
 }
 
@@ -31,6 +38,19 @@ fn refuse(is_wrong: bool, reason: impl FnOnce() -> String) -> Result<(), String>
 
 fn check_percent(key: &str, percent: f64) -> Result<(), String> {
     refuse(!(0.0..=100.0).contains(&percent), || format!("{key} is {percent}, not 0 to 100"))
+}
+
+fn check_lists(plan: &Plan) -> Result<(), String> {
+    let lists = [
+        ("target.sizes", plan.target.sizes.len()),
+        ("area", plan.area.len()),
+        ("scenario", plan.scenario.len()),
+    ];
+    lists.iter().try_for_each(|(list, length)| {
+        refuse(!(1..=LIST_MAX).contains(length), || {
+            format!("{list} has {length} entries; it takes 1 to {LIST_MAX}")
+        })
+    })
 }
 
 fn check_target(plan: &Plan) -> Result<(), String> {
@@ -59,7 +79,6 @@ fn check_sizes(plan: &Plan) -> Result<(), String> {
     refuse(!(512..=1 << 20).contains(&unit.0) || !unit.0.is_power_of_two(), || {
         format!("alignment is {}; possible are powers of two from 512B to 1MiB", unit.exact())
     })?;
-    refuse(sizes.is_empty(), || "target.sizes is empty; it takes at least one size".to_owned())?;
     refuse(!sizes.is_sorted_by(|a, b| a.size < b.size), || {
         "target.sizes are not in ascending order, each once".to_owned()
     })?;
@@ -90,6 +109,7 @@ fn check_areas(plan: &Plan) -> Result<(), String> {
         sum = Bytes(sum.0.saturating_add(area.size.0));
     }
     let end = plan.device_size;
+    refuse(end > DEVICE_MAX, || format!("device_size is {end}; most is {DEVICE_MAX}"))?;
     refuse(sum > end || !end.is_multiple_of(unit), || {
         format!(
             "device_size {} does not hold the areas, {} in all, in units of {}",
@@ -166,11 +186,14 @@ fn check_kind(plan: &Plan, scenario: &Scenario, kind: usize) -> Result<(), Strin
 }
 
 fn check_shares(plan: &Plan) -> Result<(), String> {
-    let reads = plan.scenario.iter().map(|scenario| scenario.reads_percent).sum::<f64>();
-    let writes = plan.scenario.iter().map(|scenario| scenario.writes_percent).sum::<f64>();
-    for (key, sum) in [("reads_percent", reads), ("writes_percent", writes)] {
-        let is_whole = (99.99..=100.01).contains(&sum);
-        refuse(!is_whole, || format!("{key} of all scenarios add up to {sum}, not 100"))?;
-    }
-    Ok(())
+    let sum = |share: fn(&Scenario) -> f64| plan.scenario.iter().map(share).sum::<f64>();
+    let shares = [
+        ("reads_percent", sum(|scenario| scenario.reads_percent), plan.target.reads),
+        ("writes_percent", sum(|scenario| scenario.writes_percent), plan.target.writes),
+    ];
+    shares.iter().try_for_each(|(key, sum, ios)| {
+        refuse(*ios > 0 && !(99.99..=100.01).contains(sum), || {
+            format!("{key} of all scenarios add up to {sum}, not 100")
+        })
+    })
 }

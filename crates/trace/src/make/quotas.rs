@@ -43,7 +43,12 @@ pub(super) fn quotas(plan: &Plan) -> Result<Vec<Quota>, String> {
     let table = Table { plan, cells: &cells, weights: &weights };
     let counts = table.counts(&of_size)?;
     let sequential = table.sequential(&counts);
-    Ok(table.split(&counts, &sequential))
+    let quotas = table.split(&counts, &sequential);
+    let of = |kind| quotas.iter().filter(move |quota| quota.kind == kind).map(|quota| quota.count);
+    if of(0).sum::<u64>() != plan.target.reads || of(1).sum::<u64>() != plan.target.writes {
+        return Err("too few operations for their shares; take more of them".to_owned());
+    }
+    Ok(quotas)
 }
 
 /// Every combination, weighted as the scenarios say.
@@ -89,12 +94,15 @@ fn margins(plan: &Plan, cells: &[Cell], of_size: &[Option<u64>]) -> Vec<Margin> 
     };
     let mut margins = Vec::new();
     let kinds = [("reads", target.reads), ("writes", target.writes)];
+    let percent =
+        |scenario: &Scenario, kind| [scenario.reads_percent, scenario.writes_percent][kind];
+    let sums = [0, 1].map(|kind| plan.scenario.iter().map(|s| percent(s, kind)).sum::<f64>());
     for (index, scenario) in plan.scenario.iter().enumerate() {
         for (kind, (name, count)) in kinds.iter().enumerate() {
-            let percent = [scenario.reads_percent, scenario.writes_percent][kind];
+            let share = percent(scenario, kind) / sums[kind].max(f64::MIN_POSITIVE);
             let what = format!("{name} of '{}'", scenario.name);
             let holds = |cell: &Cell| (cell.scenario, cell.kind) == (index, kind);
-            margins.push(margin(what, *count as f64 * percent / 100.0, &holds));
+            margins.push(margin(what, *count as f64 * share, &holds));
         }
     }
     for (index, count) in of_size.iter().enumerate() {
@@ -166,7 +174,7 @@ impl Table<'_> {
     /// to what they should be.
     fn mend_bytes(&self, counts: &mut [u64], of_size: &[Option<u64>], target: Bytes) {
         let sizes = &self.plan.target.sizes;
-        let bytes = |index: usize| sizes[index].size.0 as i128;
+        let bytes = |index: usize| i128::from(sizes[index].size.0);
         let sum: i128 = (0..counts.len()).map(|size| i128::from(counts[size]) * bytes(size)).sum();
         let mut missing = i128::from(target.0) - sum;
         let free: Vec<usize> = (0..sizes.len()).filter(|&size| of_size[size].is_none()).collect();

@@ -5,9 +5,11 @@
 //! the sizes (Darroch and Ratcliff 1972). The result is, of all tables with these margins, the one
 //! nearest to the preferences. Only `+ - * /` are used, which give the same on every machine.
 
+use std::collections::BTreeMap;
+
 /// Every margin fits to this share of its target.
 const PRECISION: f64 = 1e-9;
-/// After so many turns the margins contradict each other; plans that work need a few dozen.
+/// After so many turns the margins contradict each other; the shipped plans need a few dozen.
 const TURNS: u32 = 3000;
 /// Halvings of the range that a tilt is looked for in, down to the last bit of its fraction.
 const HALVINGS: u32 = 60;
@@ -66,31 +68,34 @@ impl Margin {
     /// Multiplies each weight by a base to the power of its units, the base chosen so that the
     /// mean is the target's; the sum of the weights stays.
     fn tilt(&self, units: &[u32], weights: &mut [f64]) {
-        let count: f64 = self.cells.iter().map(|&cell| weights[cell]).sum();
-        if count <= 0.0 {
-            return;
+        let mut of_units = BTreeMap::<u32, f64>::new();
+        for (&cell, &units) in self.cells.iter().zip(units) {
+            *of_units.entry(units).or_default() += weights[cell];
         }
-        let most = units.iter().copied().max().unwrap_or(0);
-        let tilted = |base: f64| -> Vec<f64> {
-            let factor = |units: u32| match base > 1.0 {
-                true => power(1.0 / base, most - units),
-                false => power(base, units),
-            };
-            self.cells.iter().zip(units).map(|(&cell, &u)| weights[cell] * factor(u)).collect()
+        let count: f64 = of_units.values().sum();
+        let most = of_units.last_key_value().map_or(0, |(&units, _)| units);
+        let factor = |base: f64, units: u32| match base > 1.0 {
+            true => power(1.0 / base, most - units),
+            false => power(base, units),
         };
-        let mean = |weights: &[f64]| {
-            let bytes: f64 = weights.iter().zip(units).map(|(w, &u)| w * f64::from(u)).sum();
-            bytes / weights.iter().sum::<f64>()
+        // How the mean of the tilted weights compares to the target's, without a division.
+        let excess = |base: f64| -> f64 {
+            let off = |(&units, weight)| {
+                factor(base, units) * weight * (f64::from(units) * count - self.target)
+            };
+            of_units.iter().map(off).sum()
         };
         let (mut low, mut high) = (0.5, 2.0);
         for _ in 0..HALVINGS {
             let middle = (low + high) / 2.0;
-            if mean(&tilted(middle)) < self.target / count { low = middle } else { high = middle }
+            if excess(middle) < 0.0 { low = middle } else { high = middle }
         }
-        let tilted = tilted(low);
-        let total: f64 = tilted.iter().sum();
-        for (&cell, tilted) in self.cells.iter().zip(&tilted) {
-            weights[cell] = tilted * count / total;
+        let tilted: f64 = of_units.iter().map(|(&units, weight)| factor(low, units) * weight).sum();
+        if tilted > 0.0 {
+            let scale = count / tilted;
+            for (&cell, &units) in self.cells.iter().zip(units) {
+                weights[cell] *= factor(low, units) * scale;
+            }
         }
     }
 

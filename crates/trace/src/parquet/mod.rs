@@ -4,6 +4,7 @@
 //! learnt while writing can be told. A file is whole or absent.
 
 mod read;
+mod room;
 mod write;
 
 use std::io;

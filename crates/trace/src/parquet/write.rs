@@ -13,11 +13,12 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::ColumnPath;
 
+use super::room::Room;
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
 use crate::{Header, Summary, TraceError, TraceIo};
 
 /// Rows of a row group: bounds the memory of writer and reader.
-const ROWS_PER_GROUP: usize = 1 << 16;
+pub(super) const ROWS_PER_GROUP: usize = 1 << 16;
 
 /// Writes a trace in the own format, at constant memory.
 pub struct TraceWriter {
@@ -25,37 +26,46 @@ pub struct TraceWriter {
     partial: PathBuf,
     /// `None` once the file is finished.
     writer: Option<SerializedFileWriter<File>>,
+    room: Room,
     group: Vec<TraceIo>,
     summary: Summary,
 }
 
 impl TraceWriter {
     /// Begins the file at `path`; until it is finished, its rows are in `path` with `.partial`
-    /// behind it.
+    /// behind it. Room for its end is kept free on the disk from the beginning.
     ///
     /// # Errors
-    /// [`TraceError::Write`] if it cannot be made.
+    /// [`TraceError::Write`] if it cannot be made, or a full disk has no room for it.
     pub fn create(path: &Path) -> Result<Self, TraceError> {
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
         let partial = PathBuf::from(partial);
         let made = File::create(&partial).and_then(|file| {
-            SerializedFileWriter::new(file, schema(), Arc::new(properties())).map_err(io_error)
+            let room = Room::behind(&file)?;
+            let writer = SerializedFileWriter::new(file, schema(), Arc::new(properties()));
+            Ok((writer.map_err(io_error)?, room))
         });
-        let writer = made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
-        Ok(Self {
+        let (writer, room) =
+            made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+        let trace = Self {
             path: path.to_owned(),
             partial,
             writer: Some(writer),
+            room,
             group: Vec::with_capacity(ROWS_PER_GROUP),
             summary: Summary::new(),
-        })
+        };
+        trace.reserve()?;
+        Ok(trace)
     }
 
     /// Adds the next operation.
     ///
     /// # Errors
-    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Write`].
+    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Write`]. When
+    /// the disk is full, [`finish`](Self::finish) still makes a whole file of all operations
+    /// before this one, where the filesystem can reserve space.
     pub fn write(&mut self, io: &TraceIo) -> Result<(), TraceError> {
         if io.issued < self.summary.last_issued {
             return Err(TraceError::Unsorted {
@@ -64,6 +74,9 @@ impl TraceWriter {
                 issued_ns: io.issued.0,
                 before_ns: self.summary.last_issued.0,
             });
+        }
+        if self.group.is_empty() {
+            self.reserve()?;
         }
         self.summary.add(io);
         self.group.push(*io);
@@ -89,13 +102,23 @@ impl TraceWriter {
             header: header.clone(),
             summary: self.summary,
         };
-        let closed = close(writer, &metadata).and_then(|()| fs::rename(&self.partial, &self.path));
+        let closed = close(writer, &metadata, &self.room);
+        let closed = closed.and_then(|()| fs::rename(&self.partial, &self.path));
         closed.map_err(|source| {
             // The rows without their end are nothing.
             let _ = fs::remove_file(&self.partial);
             TraceError::Write { path: self.path.clone(), source }
         })?;
         Ok(self.summary)
+    }
+
+    fn reserve(&self) -> Result<(), TraceError> {
+        let Some(writer) = &self.writer else {
+            return Ok(());
+        };
+        let groups = writer.flushed_row_groups().len() as u64;
+        let reserved = self.room.reserve(writer.bytes_written() as u64, groups);
+        reserved.map_err(|source| TraceError::Write { path: self.path.clone(), source })
     }
 
     fn flush(&mut self) -> Result<(), TraceError> {
@@ -117,10 +140,16 @@ impl Drop for TraceWriter {
     }
 }
 
-fn close(mut writer: SerializedFileWriter<File>, metadata: &Metadata) -> io::Result<()> {
+fn close(
+    mut writer: SerializedFileWriter<File>,
+    metadata: &Metadata,
+    room: &Room,
+) -> io::Result<()> {
     let text = serde_json::to_string(metadata)?;
     writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
-    writer.into_inner().map_err(io_error)?.sync_all()
+    let file = writer.into_inner().map_err(io_error)?;
+    room.release()?;
+    file.sync_all()
 }
 
 /// Times grow by little: their differences are small. All other columns have few values, or are

@@ -1,0 +1,126 @@
+//! `writecliff trace make`: a synthetic trace from a plan, and how it compares with the plan.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use writecliff_trace::make::{Comparison, Figure};
+use writecliff_trace::{Maker, PLANS, Plan, Summary, TraceWriter};
+
+use crate::args::Percent;
+use crate::commands::print;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+
+/// Operations between two looks at Ctrl-C, and two lines of progress.
+const STRIDE: u64 = 1 << 18;
+
+#[derive(Debug, Args)]
+pub(crate) struct MakeArguments {
+    /// heavy-2011, light-2011, destroyer-2013, or PLAN.toml (docs/formats.md)
+    plan: String,
+    /// The file to write [default: NAME.trace]
+    #[arg(value_name = "OUT.trace")]
+    out: Option<PathBuf>,
+    /// Decides everything that the plan leaves open
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Only this share of the plan's operations, bytes and duration, like 1%
+    #[arg(long, value_name = "PERCENT", default_value = "100%")]
+    scale: Percent,
+    /// Replace the file if it is there already
+    #[arg(long)]
+    force: bool,
+    /// Print the plan as TOML instead: where its numbers come from, and how to write another
+    #[arg(long, conflicts_with_all = ["out", "seed", "scale", "force"])]
+    print_plan: bool,
+}
+
+pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
+    let shipped = PLANS.iter().find(|plan| plan.name == arguments.plan);
+    if let Some(shipped) = shipped.filter(|_| arguments.print_plan) {
+        return print(shipped.text);
+    }
+    let plan = plan(&arguments.plan)?;
+    let Percent(percent) = arguments.scale;
+    let plan = if percent < 100.0 { plan.scaled(percent / 100.0) } else { plan };
+    let maker = Maker::new(&plan, arguments.seed)?;
+    if arguments.print_plan {
+        return print(&std::fs::read_to_string(&arguments.plan).unwrap_or_default());
+    }
+    let path = arguments.out.clone();
+    let path = path.unwrap_or_else(|| PathBuf::from(format!("{}.trace", plan.name)));
+    if path.exists() && !arguments.force {
+        return Err(CliError::OutputExists { path });
+    }
+    let mut comparison = Comparison::new(&plan);
+    let summary = write(maker, &path, &mut comparison)?;
+    print(&describe(&plan, &path, &summary, &comparison.figures()))
+}
+
+/// The plan that ships under this name, or is in this file.
+fn plan(name: &str) -> Result<Plan, CliError> {
+    if let Some(plan) = Plan::shipped(name) {
+        return Ok(plan);
+    }
+    let path = Path::new(name);
+    if path.extension().is_none() && !path.exists() {
+        return Err(CliError::UnknownPlan { name: name.to_owned() });
+    }
+    Ok(Plan::load(path)?)
+}
+
+fn write(maker: Maker, path: &Path, comparison: &mut Comparison) -> Result<Summary, CliError> {
+    let interrupt = Interrupt::catch()?;
+    let header = maker.header().clone();
+    let ios = maker.summary().ios();
+    let mut writer = TraceWriter::create(path)?;
+    for (index, io) in (0..).zip(maker) {
+        if index % STRIDE == 0 {
+            if interrupt.is_raised() {
+                return Err(CliError::NothingWritten);
+            }
+            show_progress(index, ios);
+        }
+        comparison.add(&io);
+        writer.write(&io)?;
+    }
+    show_progress(ios, ios);
+    Ok(writer.finish(&header)?)
+}
+
+/// One line, redrawn in place; nothing where nobody looks.
+fn show_progress(made: u64, ios: u64) {
+    let mut errors = std::io::stderr();
+    if errors.is_terminal() {
+        let percent = made * 100 / ios.max(1);
+        let end = if made == ios { "\r\x1b[K" } else { "" };
+        // A line that cannot be shown must not end the making.
+        let _ = write!(errors, "\r{percent:3} %  {made} of {ios} operations{end}");
+        let _ = errors.flush();
+    }
+}
+
+fn describe(plan: &Plan, path: &Path, summary: &Summary, figures: &[Figure]) -> String {
+    let mut text = format!(
+        "{}: {} operations over {}, {} streams\nSynthetic: {}\n\n{:24}{:>16}{:>16}\n",
+        path.display(),
+        summary.ios(),
+        summary.duration(),
+        plan.scenario.len(),
+        plan.about,
+        "",
+        "plan",
+        "trace",
+    );
+    for Figure { name, asked, made } in figures {
+        text += &format!("{name:24}{:>16}{:>16}\n", number(*asked), number(*made));
+    }
+    text += "\nThe plan's comments say which figures are published (--print-plan).\n";
+    text
+}
+
+/// Counts whole, all else to three places.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value >= 1000.0 { format!("{value}") } else { format!("{value:.3}") }
+}

@@ -1,0 +1,254 @@
+//! `writecliff trace record`: what is asked of a block device, into a trace.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use writecliff_device::{Bytes, Nanos};
+use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
+use writecliff_uring::{BlockDevice, OpenError, Reach};
+
+use super::watched::Watched;
+use crate::commands::print;
+use crate::drive::DriveName;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordArguments {
+    /// The block device to record: a disk, or a partition of one
+    device: DriveName,
+    /// The trace to write, on another disk [default: ./DEVICE-TIME.trace]
+    #[arg(long, value_name = "FILE.trace")]
+    out: Option<PathBuf>,
+    /// How long to record, like 30s or 2h [default: until Ctrl-C, or until COMMAND ends]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Nanos>,
+    /// Memory of the kernel for each processor's events; give more if events are lost
+    #[arg(long, value_name = "BYTES", default_value = "8MiB", value_parser = buffer)]
+    buffer: Bytes,
+    /// Record while this command runs
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Records until the time is over, the command ends, or Ctrl-C is pressed, whichever comes first.
+pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
+    let (device, out) = (device(&arguments.device)?, out(arguments));
+    check_out(&device, &out)?;
+    let interrupt = Interrupt::catch()?;
+    let mut recorder = Recorder::begin(target(&device), arguments.buffer, &out)?;
+    tell(recorder.preparation());
+    let mut command = Watched::start(&arguments.command)?;
+    watch(&mut recorder, arguments.duration, &mut command, &interrupt);
+    if interrupt.is_raised() {
+        command.interrupt();
+    }
+    let recorded = recorder.finish()?;
+    print(&summary(&recorded, &device, &out))?;
+    let ended = command.wait()?;
+    if let Some(source) = recorded.cut_off {
+        return Err(CliError::RecordingCutOff { source, path: out });
+    }
+    match ended.filter(|status| !status.success()) {
+        Some(status) if !interrupt.is_raised() => {
+            let command = arguments.command[0].to_string_lossy().into_owned();
+            Err(CliError::CommandFailed { command, status, path: out })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn device(name: &DriveName) -> Result<BlockDevice, CliError> {
+    match name {
+        DriveName::Simulated(_) | DriveName::Null => {
+            Err(CliError::RecordSimulated { name: name.as_typed() })
+        }
+        DriveName::Real(path) => Ok(BlockDevice::at(path)?),
+    }
+}
+
+/// `sda-20261121-142301.trace`.
+fn out(arguments: &RecordArguments) -> PathBuf {
+    arguments.out.clone().unwrap_or_else(|| {
+        let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        PathBuf::from(format!("{}-{now}.trace", arguments.device.slug()))
+    })
+}
+
+/// Writing the trace must not be in it, and what is there stays.
+fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
+    if out.symlink_metadata().is_ok() {
+        return Err(CliError::TraceExists { path: out.to_owned() });
+    }
+    let directory = match out.parent() {
+        Some(above) if above != Path::new("") => above,
+        _ => Path::new("."),
+    };
+    let path = || out.to_owned();
+    match device.reached_from(directory).map_err(not_permitted)? {
+        Reach::Apart => Ok(()),
+        Reach::Reaches => {
+            Err(CliError::TraceOnDevice { path: path(), device: device.identity.path.clone() })
+        }
+        Reach::Unknown(filesystem) => Err(CliError::TraceAnywhere { path: path(), filesystem }),
+    }
+}
+
+/// What only root may look at is only the first thing that another user would lack.
+fn not_permitted(error: OpenError) -> CliError {
+    match error {
+        OpenError::System { path, source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            TraceError::RecordNotPermitted { path, source }.into()
+        }
+        error => error.into(),
+    }
+}
+
+fn target(device: &BlockDevice) -> Target {
+    let identity = &device.identity;
+    let names = [&identity.model, &identity.serial];
+    let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+    let path = identity.path.display();
+    Target {
+        name: match names.is_empty() {
+            true => path.to_string(),
+            false => format!("{path} ({})", names.join(", ")),
+        },
+        numbers: device.numbers.clone(),
+        sectors: device.starts_at.map(|start| {
+            let first = start.0 / 512;
+            first..first + identity.capacity.0 / 512
+        }),
+        size: identity.capacity,
+        has_requests: device.has_requests,
+    }
+}
+
+fn tell(preparation: &Preparation) {
+    if let Some(path) = &preparation.mounted {
+        eprintln!("mounted tracefs on {}; it stays mounted", path.display());
+    }
+    for name in &preparation.removed {
+        eprintln!("removed {name}, which a recording that was killed had left in the kernel");
+    }
+}
+
+fn watch(
+    recorder: &mut Recorder,
+    duration: Option<Nanos>,
+    command: &mut Watched,
+    interrupt: &Interrupt,
+) {
+    let began = Instant::now();
+    let mut live = Live::begin();
+    while recorder.advance().is_continue() && !interrupt.is_raised() && command.goes_on() {
+        let passed = began.elapsed();
+        if duration.is_some_and(|duration| passed >= Duration::from_nanos(duration.0)) {
+            break;
+        }
+        live.show(passed, recorder);
+    }
+    live.end();
+}
+
+/// A line a second on standard error; on a terminal always the same line.
+struct Live {
+    in_place: bool,
+    shown: Duration,
+    ios: u64,
+}
+
+impl Live {
+    fn begin() -> Self {
+        let in_place = std::io::stderr().is_terminal();
+        Self { in_place, shown: Duration::ZERO, ios: 0 }
+    }
+
+    fn show(&mut self, passed: Duration, recorder: &Recorder) {
+        let since = passed - self.shown;
+        if since < Duration::from_secs(1) {
+            return;
+        }
+        // Counts that cannot be read now are shown the next time; the recorder itself tells why.
+        if let Ok(counts) = recorder.counts() {
+            let ios = counts.issued.ios();
+            let line = line(passed, &counts, (ios - self.ios) as f64 / since.as_secs_f64());
+            (self.shown, self.ios) = (passed, ios);
+            let (before, after) = if self.in_place { ("\r\x1b[K", "") } else { ("", "\n") };
+            let _ = write!(std::io::stderr(), "{before}{line}{after}");
+        }
+    }
+
+    fn end(&self) {
+        if self.in_place {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// `12 s: 3400 reads, 120 writes, 14.4 MB, 290 IOPS, queue depth 4, 0 lost`.
+fn line(passed: Duration, counts: &Counts, iops: f64) -> String {
+    let issued = &counts.issued;
+    format!(
+        "{} s: {} reads, {} writes, {}, {iops:.0} IOPS, queue depth {}, {} lost",
+        passed.as_secs(),
+        issued.reads,
+        issued.writes,
+        issued.read_bytes + issued.written_bytes,
+        counts.queue_depth,
+        counts.lost
+    )
+}
+
+fn summary(recorded: &Recorded, device: &BlockDevice, out: &Path) -> String {
+    let Recorded { summary, lost, .. } = recorded;
+    let mut text = format!(
+        "{}: {} reads ({}), {} writes ({}), {} trims, {} flushes in {}; {lost} events lost\n",
+        device.identity.path.display(),
+        summary.reads,
+        summary.read_bytes,
+        summary.writes,
+        summary.written_bytes,
+        summary.trims,
+        summary.flushes,
+        summary.duration(),
+    );
+    text += &remarks(recorded);
+    text + &format!("Trace: {}\n", out.display())
+}
+
+/// What there is to know beside the numbers; nothing of what did not happen.
+fn remarks(recorded: &Recorded) -> String {
+    let Tally { without_issue, without_completion, failed, others, .. } = recorded.tally;
+    let remarks = [
+        (
+            recorded.lost,
+            "events lost: as many operations may be missing or without completion; \
+             give more --buffer",
+        ),
+        (
+            without_issue,
+            "completions passed over: issued before the recording, or while events were lost",
+        ),
+        (
+            without_completion,
+            "operations without completion: in flight at the end, or while events were lost",
+        ),
+        (failed, "operations failed: without completion"),
+        (others, "commands passed over: neither read, write, trim nor flush"),
+    ];
+    let happened = remarks.iter().filter(|(count, _)| *count > 0);
+    happened.map(|(count, remark)| format!("  {count} {remark}\n")).collect()
+}
+
+fn buffer(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let (least, most) = (Bytes::from_kib(64), Bytes::from_gib(4));
+    match (least..=most).contains(&bytes) {
+        true => Ok(bytes),
+        false => Err("expected 64KiB to 4GiB".to_owned()),
+    }
+}

@@ -1,0 +1,351 @@
+//! Recording what is asked of a block device, from the kernel's block tracepoints.
+//!
+//! ```text
+//! Recorder::advance
+//!  ├ Instance::wait        until a buffer of the kernel fills up, or a tenth of a second
+//!  ├ drain                 pages of every processor → records → events
+//!  ├ settled               those that no other processor can precede any more, by time
+//!  └ Pairing::take         issue + completion → operation, in order of issue → TraceWriter
+//! ```
+//!
+//! Held true: an operation is recorded as the drive gets it, behind merging and splitting, page
+//! cache and scheduler. Memory is bounded, by the kernel's buffers and by what may wait for its
+//! completion. What is lost is counted. The kernel's buffer is ours alone and goes with the
+//! [`Recorder`]. Left out: the data themselves, so that no content class is known.
+
+mod event;
+mod format;
+mod instance;
+mod page;
+mod pairing;
+mod streams;
+
+use std::fs;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use writecliff_device::Bytes;
+
+use crate::{Header, Summary, TraceError, TraceWriter};
+use event::{Decoder, Event, Meaning, What};
+use instance::Instance;
+use page::PageLayout;
+use pairing::Pairing;
+
+pub use instance::Preparation;
+pub use pairing::Tally;
+
+/// The longest wait for a buffer to fill up.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// An event may come this much later than one of another processor: long after its time was taken,
+/// which is the last thing before it is there to be read.
+const LATENESS_NS: u64 = 50_000_000;
+
+/// What to record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// What the trace shall call it.
+    pub name: String,
+    /// Its numbers, major and minor, by which the tracepoints know it: those of the whole disk, and
+    /// of the partitions of a disk without requests.
+    pub numbers: Vec<(u32, u32)>,
+    /// The sectors (of 512 bytes) of the disk that count, for a partition; offsets are from the
+    /// first. Flushes have no sector and are recorded wherever on the disk they belong.
+    pub sectors: Option<Range<u64>>,
+    /// Its size.
+    pub size: Bytes,
+    /// Whether its driver takes requests. One that takes bios as they come (zram, most mappings
+    /// and arrays) has other tracepoints.
+    pub has_requests: bool,
+}
+
+/// A recording that goes on.
+#[derive(Debug)]
+pub struct Recorder {
+    target: Target,
+    // Before the writer: it goes first, whatever the writer takes.
+    instance: Instance,
+    preparation: Preparation,
+    layout: PageLayout,
+    decoder: Decoder,
+    page: Vec<u8>,
+    /// Not known yet to be in order.
+    events: Vec<Event>,
+    pairing: Pairing,
+    writer: TraceWriter,
+    /// What the clocks of the trace and of the day differ by.
+    unix_epoch_ns: u64,
+    cut_off: Option<TraceError>,
+}
+
+/// What was recorded up to now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// All operations that were issued.
+    pub issued: Summary,
+    /// Operations in flight.
+    pub queue_depth: usize,
+    /// Events that were lost: as many operations at most.
+    pub lost: u64,
+}
+
+/// How a recording ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// What is in the file.
+    pub summary: Summary,
+    /// Events that were lost: as many operations at most.
+    pub lost: u64,
+    /// What else there is to tell.
+    pub tally: Tally,
+    /// Why it had to end; the file is whole, up to then.
+    pub cut_off: Option<TraceError>,
+}
+
+impl Recorder {
+    /// Begins to record into a new file at `out`. `buffer` is what the kernel may hold for each
+    /// processor until it is read.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`]; [`TraceError::RecordNotPermitted`] without root's rights;
+    /// [`TraceError::NoTracefs`], [`TraceError::NoTracepoint`] and [`TraceError::Tracefs`] if the
+    /// kernel cannot.
+    pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, TraceError> {
+        let writer = TraceWriter::create(out)?;
+        let (instance, preparation) = Instance::make(buffer)?;
+        let layout = page_layout(&instance)?;
+        let decoder = enable(&instance, &target)?;
+        instance.set("tracing_on", "1")?;
+        let first_sector = target.sectors.as_ref().map_or(0, |sectors| sectors.start);
+        Ok(Self {
+            target,
+            instance,
+            preparation,
+            layout,
+            decoder,
+            page: vec![0; layout.size()],
+            events: Vec::new(),
+            pairing: Pairing::new(first_sector),
+            writer,
+            unix_epoch_ns: unix_epoch(),
+            cut_off: None,
+        })
+    }
+
+    /// What had to be done before.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    /// Waits up to a tenth of a second and records what has happened. Breaks if it cannot go on;
+    /// [`finish`](Self::finish) then says why.
+    pub fn advance(&mut self) -> ControlFlow<()> {
+        let advanced = self.try_advance();
+        self.keep(advanced)
+    }
+
+    /// What was recorded up to now.
+    ///
+    /// # Errors
+    /// [`TraceError::Tracefs`].
+    pub fn counts(&self) -> Result<Counts, TraceError> {
+        Ok(Counts {
+            issued: self.pairing.issued,
+            queue_depth: self.pairing.queue_depth(),
+            lost: self.instance.lost()?,
+        })
+    }
+
+    /// Ends the recording, and the file.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`] if the file cannot be ended; nothing is left of it then.
+    pub fn finish(mut self) -> Result<Recorded, TraceError> {
+        if self.cut_off.is_none() {
+            let rest = self.take_rest();
+            let _ = self.keep(rest);
+        }
+        let lost = self.instance.lost().unwrap_or_default();
+        let header = self.header(lost);
+        let Self { instance, writer, pairing, cut_off, .. } = self;
+        drop(instance);
+        Ok(Recorded { summary: writer.finish(&header)?, lost, tally: pairing.tally, cut_off })
+    }
+
+    fn keep(&mut self, done: Result<(), TraceError>) -> ControlFlow<()> {
+        match done {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.cut_off.get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn try_advance(&mut self) -> Result<(), TraceError> {
+        self.instance.wait(PATIENCE)?;
+        let settled = now().saturating_sub(LATENESS_NS);
+        self.drain()?;
+        self.take_until(settled)
+    }
+
+    fn take_rest(&mut self) -> Result<(), TraceError> {
+        self.instance.set("tracing_on", "0")?;
+        self.drain()?;
+        self.take_until(u64::MAX)?;
+        self.pairing.end(&mut |io| self.writer.write(io))
+    }
+
+    /// Takes all events out of the kernel's buffers; in order for each processor.
+    fn drain(&mut self) -> Result<(), TraceError> {
+        for processor in 0..self.instance.processors() {
+            // No more than the buffer holds: a processor that is always busy must not keep us.
+            let until = now();
+            while self.instance.read(processor, &mut self.page)? {
+                if self.take_page(processor)? > until {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the events of the page that was read; gives the last one's time.
+    fn take_page(&mut self, processor: usize) -> Result<u64, TraceError> {
+        let damaged = |_| TraceError::TracePage { processor };
+        let page = self.layout.page(&self.page).map_err(damaged)?;
+        let mut last = page.began;
+        if page.is_behind_gap {
+            self.events.push(Event { time: page.began, what: What::Gap });
+        }
+        for record in page {
+            let record = record.map_err(damaged)?;
+            last = record.time;
+            self.events.extend(self.decoder.event(&record));
+        }
+        Ok(last)
+    }
+
+    /// Passes on, in order, what happened before `end`.
+    fn take_until(&mut self, end: u64) -> Result<(), TraceError> {
+        // Of events that are in order for each processor, this is a merge.
+        self.events.sort_by_key(|event| event.time);
+        let settled = self.events.partition_point(|event| event.time < end);
+        for event in self.events.drain(..settled) {
+            self.pairing.take(&event, &mut |io| self.writer.write(io))?;
+        }
+        Ok(())
+    }
+
+    fn header(&self, lost: u64) -> Header {
+        let began = self.pairing.began().map(|time| self.unix_epoch_ns.saturating_add(time));
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let [(_, issue), (_, completion), ..] = tracepoints(self.target.has_requests) else {
+            unreachable!("every kind of device has an issue and a completion");
+        };
+        Header {
+            source: self.target.name.clone(),
+            recorded_by: format!(
+                "writecliff {} trace record: {issue}, {completion} of Linux {}",
+                env!("CARGO_PKG_VERSION"),
+                release.trim()
+            ),
+            synthetic: false,
+            clock: Some("CLOCK_MONOTONIC".to_owned()),
+            began_unix_ns: began,
+            device_size: Some(self.target.size),
+            streams: self.pairing.streams.names().to_vec(),
+            lost,
+        }
+    }
+}
+
+/// The tracepoints of a kind of device, issue and completion first.
+fn tracepoints(has_requests: bool) -> &'static [(Meaning, &'static str)] {
+    match has_requests {
+        true => &[
+            (Meaning::Issued, "block_rq_issue"),
+            (Meaning::Completed, "block_rq_complete"),
+            (Meaning::Queued, "block_rq_insert"),
+            (Meaning::PutBack, "block_rq_requeue"),
+        ],
+        false => {
+            &[(Meaning::Issued, "block_bio_queue"), (Meaning::Completed, "block_bio_complete")]
+        }
+    }
+}
+
+fn page_layout(instance: &Instance) -> Result<PageLayout, TraceError> {
+    // Not every kernel repeats it in instances, and it is the same in all.
+    let description = instance.get("../../events/header_page")?.unwrap_or_default();
+    PageLayout::parse(&description).ok_or(TraceError::NoTracepoint { name: "header_page" })
+}
+
+/// Lets the tracepoints record what concerns the target.
+fn enable(instance: &Instance, target: &Target) -> Result<Decoder, TraceError> {
+    let tracepoints = tracepoints(target.has_requests);
+    let filter = filter(target);
+    let mut descriptions = Vec::new();
+    for (meaning, name) in tracepoints {
+        let directory = format!("events/block/{name}");
+        let description = instance.get(&format!("{directory}/format"))?;
+        let description = description.ok_or(TraceError::NoTracepoint { name })?;
+        instance.set(&format!("{directory}/filter"), &filter)?;
+        instance.set(&format!("{directory}/enable"), "1")?;
+        descriptions.push((*meaning, description));
+    }
+    Decoder::new(&descriptions)
+        .map_err(|index| TraceError::NoTracepoint { name: tracepoints[index].1 })
+}
+
+/// As the kernel's filters say it (Documentation/trace/events.rst); a device's number is in its own
+/// encoding, with 20 bits of minor number.
+fn filter(target: &Target) -> String {
+    let numbers = target.numbers.iter();
+    let numbers: Vec<String> =
+        numbers.map(|(major, minor)| format!("dev == {}", (major << 20) | minor)).collect();
+    let devices = numbers.join(" || ");
+    match &target.sectors {
+        None => devices,
+        Some(Range { start, end }) => {
+            format!("({devices}) && (nr_sector == 0 || (sector >= {start} && sector < {end}))")
+        }
+    }
+}
+
+/// The trace's clock.
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}
+
+/// What the trace's clock must be added to, to be nanoseconds since 1970.
+fn unix_epoch() -> u64 {
+    let day = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(day.as_nanos()).unwrap_or(u64::MAX).saturating_sub(now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(numbers: &[(u32, u32)], sectors: Option<Range<u64>>) -> Target {
+        let (name, size) = ("x".to_owned(), Bytes(0));
+        Target { name, numbers: numbers.to_vec(), sectors, size, has_requests: true }
+    }
+
+    #[test]
+    fn the_kernel_filters_by_device_and_sectors() {
+        assert_eq!(filter(&target(&[(7, 2)], None)), "dev == 7340034");
+        assert_eq!(
+            filter(&target(&[(259, 0), (259, 1)], Some(2048..4096))),
+            "(dev == 271581184 || dev == 271581185) && \
+             (nr_sector == 0 || (sector >= 2048 && sector < 4096))"
+        );
+    }
+}

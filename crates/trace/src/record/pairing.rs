@@ -1,0 +1,267 @@
+//! From issues and completions to operations, in order of issue.
+//!
+//! An operation waits until it is complete and all issued before it have gone, so that what comes
+//! out is in order. How many wait is bounded: one that hides more than [`WAITING_MAX`] others goes
+//! without its completion.
+
+use std::collections::{HashMap, VecDeque};
+
+use writecliff_device::{Bytes, Nanos, Operation};
+
+use super::event::{Event, Request, What};
+use super::streams::Streams;
+use crate::{Summary, TraceError, TraceIo};
+
+/// A second of a fast drive; some 12 MB.
+const WAITING_MAX: usize = 1 << 17;
+/// Operations that wait in the block layer; schedulers hold some hundreds.
+const QUEUED_MAX: usize = 1 << 14;
+
+const SECTOR: Bytes = Bytes(512);
+
+/// Takes the operations, in order of issue.
+pub(super) type Sink<'a> = dyn FnMut(&TraceIo) -> Result<(), TraceError> + 'a;
+
+/// Joins each completion with its issue.
+#[derive(Debug)]
+pub(super) struct Pairing {
+    /// What offsets are counted from.
+    first_sector: u64,
+    /// The first issue: the trace's time zero.
+    began: Option<u64>,
+    last_issued: Nanos,
+    /// In order of issue; the first is in flight.
+    waiting: VecDeque<Waiting>,
+    /// Operations that have left `waiting`.
+    gone: u64,
+    in_flight: Vec<InFlight>,
+    /// Who asked for what waits for its turn.
+    queued: HashMap<(Operation, u64), u16>,
+    pub(super) streams: Streams,
+    /// All issues seen.
+    pub(super) issued: Summary,
+    pub(super) tally: Tally,
+}
+
+/// What a recording has to tell beside its operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Completions of what was issued before the recording began, or while events were lost; passed
+    /// over.
+    pub without_issue: u64,
+    /// Operations of which no completion was seen: in flight at the end, or while events were lost.
+    pub without_completion: u64,
+    /// Operations that failed; they are in the trace, without completion.
+    pub failed: u64,
+    /// Commands that are neither read, write, trim nor flush (zeroing, zone management, commands
+    /// passed through): not in the trace.
+    pub others: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    io: TraceIo,
+    in_flight: bool,
+}
+
+/// An operation that the drive works on.
+#[derive(Debug)]
+struct InFlight {
+    /// Counted from the first operation of all.
+    index: u64,
+    operation: Operation,
+    sector: u64,
+    end: u64,
+    /// A large one may complete in parts.
+    sectors_left: u64,
+    failed: bool,
+    was_put_back: bool,
+}
+
+impl InFlight {
+    fn is(&self, request: &Request) -> bool {
+        Some(self.operation) == request.operation
+            && self.sector == request.sector
+            && self.sectors_left == request.sectors
+    }
+
+    fn contains(&self, request: &Request) -> bool {
+        let end = request.sector.saturating_add(request.sectors);
+        Some(self.operation) == request.operation
+            && self.sector <= request.sector
+            && end <= self.end
+            && request.sectors <= self.sectors_left
+    }
+}
+
+impl Pairing {
+    pub(super) fn new(first_sector: u64) -> Self {
+        Self {
+            first_sector,
+            began: None,
+            last_issued: Nanos::ZERO,
+            waiting: VecDeque::new(),
+            gone: 0,
+            in_flight: Vec::new(),
+            queued: HashMap::new(),
+            streams: Streams::default(),
+            issued: Summary::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// When the first operation was issued, by the trace's clock.
+    pub(super) fn began(&self) -> Option<u64> {
+        self.began
+    }
+
+    pub(super) fn queue_depth(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Takes the next event; those of one moment may come in any order.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub(super) fn take(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+        match &event.what {
+            What::Queued(request) => self.queue(request),
+            What::Issued(request) => self.issue(event.time, request),
+            What::PutBack(request) => self.put_back(request),
+            What::Completed { request, failed } => self.complete(event.time, request, *failed),
+            What::Gap => self.give_up(self.waiting.len()),
+        }
+        if self.waiting.len() > WAITING_MAX {
+            self.give_up(1);
+        }
+        self.release(sink)
+    }
+
+    /// Lets out what is left: what is in flight goes without its completion.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub(super) fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+        self.give_up(self.waiting.len());
+        self.release(sink)
+    }
+
+    fn queue(&mut self, request: &Request) {
+        if let Some(operation) = request.operation {
+            if self.queued.len() == QUEUED_MAX {
+                // Some were merged into others and are issued under another sector.
+                self.queued.clear();
+            }
+            let stream = self.streams.number(&request.process);
+            self.queued.insert((operation, request.sector), stream);
+        }
+    }
+
+    fn issue(&mut self, time: u64, request: &Request) {
+        let Some(operation) = request.operation else {
+            self.tally.others += 1;
+            return;
+        };
+        let is_again = |io: &&mut InFlight| io.was_put_back && io.contains(request);
+        if let Some(again) = self.in_flight.iter_mut().find(is_again) {
+            again.was_put_back = false;
+            return;
+        }
+        let queued_by = self.queued.remove(&(operation, request.sector));
+        let stream = queued_by.unwrap_or_else(|| self.streams.number(&request.process));
+        let io = TraceIo {
+            queue_depth: u32::try_from(self.in_flight.len() + 1).ok(),
+            stream,
+            ..self.io(time, operation, request)
+        };
+        self.issued.add(&io);
+        self.in_flight.push(InFlight {
+            index: self.gone + self.waiting.len() as u64,
+            operation,
+            sector: request.sector,
+            end: request.sector.saturating_add(request.sectors),
+            sectors_left: request.sectors,
+            failed: false,
+            was_put_back: false,
+        });
+        self.waiting.push_back(Waiting { io, in_flight: true });
+    }
+
+    /// Its time is not before that of the last one: an event of another processor can come late.
+    fn io(&mut self, time: u64, operation: Operation, request: &Request) -> TraceIo {
+        let began = *self.began.get_or_insert(time);
+        self.last_issued = self.last_issued.max(Nanos(time.saturating_sub(began)));
+        let (offset, length) = match operation {
+            Operation::Flush => (Bytes::ZERO, Bytes::ZERO),
+            _ => (
+                Bytes(request.sector.saturating_sub(self.first_sector).saturating_mul(SECTOR.0)),
+                Bytes(request.sectors.saturating_mul(SECTOR.0)),
+            ),
+        };
+        TraceIo::new(self.last_issued, operation, offset, length)
+    }
+
+    fn put_back(&mut self, request: &Request) {
+        let issued = self.in_flight.iter_mut().find(|io| io.contains(request));
+        if let Some(io) = issued {
+            io.was_put_back = true;
+        }
+    }
+
+    fn complete(&mut self, time: u64, request: &Request, failed: bool) {
+        if request.operation.is_none() {
+            return;
+        }
+        let Some(index) = self.completed(request) else {
+            self.tally.without_issue += 1;
+            return;
+        };
+        let io = &mut self.in_flight[index];
+        io.sectors_left -= request.sectors.min(io.sectors_left);
+        io.failed |= failed;
+        if io.sectors_left > 0 {
+            return;
+        }
+        let io = self.in_flight.remove(index);
+        self.tally.failed += u64::from(io.failed);
+        let began = self.began.unwrap_or(time);
+        if let Some(waiting) = self.waiting.get_mut((io.index - self.gone) as usize) {
+            let completed = Nanos(time.saturating_sub(began)).max(waiting.io.issued);
+            waiting.io.completed = (!io.failed).then_some(completed);
+            waiting.in_flight = false;
+        }
+    }
+
+    /// Which one in flight a completion is of: the oldest that matches whole, else in part. All
+    /// flushes are the same.
+    fn completed(&self, request: &Request) -> Option<usize> {
+        let mut all = self.in_flight.iter();
+        if request.operation == Some(Operation::Flush) {
+            return all.position(|io| io.operation == Operation::Flush);
+        }
+        let whole = all.position(|io| io.is(request));
+        whole.or_else(|| self.in_flight.iter().position(|io| io.contains(request)))
+    }
+
+    /// Waits no longer for the completions of the first `count` operations.
+    fn give_up(&mut self, count: usize) {
+        let end = self.gone + count as u64;
+        self.waiting.iter_mut().take(count).for_each(|waiting| waiting.in_flight = false);
+        let before = self.in_flight.len();
+        self.in_flight.retain(|io| io.index >= end);
+        self.tally.without_completion += (before - self.in_flight.len()) as u64;
+    }
+
+    fn release(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+        while let Some(waiting) = self.waiting.pop_front_if(|first| !first.in_flight) {
+            self.gone += 1;
+            sink(&waiting.io)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "pairing_tests.rs"]
+mod tests;

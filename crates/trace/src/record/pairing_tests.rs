@@ -1,0 +1,217 @@
+//! Sequences of events and the operations that they are.
+
+use super::*;
+use Operation::{Flush, Read, Trim, Write};
+
+const FIO: &[u8; 16] = b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0";
+const WORKER: &[u8; 16] = b"kworker/0:1H\0\0\0\0";
+
+fn request(operation: Operation, sector: u64, sectors: u64) -> Request {
+    Request { operation: Some(operation), sector, sectors, process: *FIO }
+}
+
+fn issued(operation: Operation, sector: u64, sectors: u64) -> What {
+    What::Issued(request(operation, sector, sectors))
+}
+
+fn completed(operation: Operation, sector: u64, sectors: u64) -> What {
+    What::Completed { request: request(operation, sector, sectors), failed: false }
+}
+
+/// What came out, and the pairing as it is then; `None` as completion means none was seen.
+fn pair(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
+    let mut pairing = Pairing::new(0);
+    let mut ios = Vec::new();
+    for (time, what) in events {
+        let event = Event { time: *time, what: *what };
+        pairing.take(&event, &mut |io| Ok(ios.push(*io))).unwrap();
+    }
+    (ios, pairing)
+}
+
+/// The same, with what the end lets out.
+fn pair_all(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
+    let (mut ios, mut pairing) = pair(events);
+    pairing.end(&mut |io| Ok(ios.push(*io))).unwrap();
+    (ios, pairing)
+}
+
+fn times(ios: &[TraceIo]) -> Vec<(u64, Option<u64>)> {
+    ios.iter().map(|io| (io.issued.0, io.completed.map(|time| time.0))).collect()
+}
+
+#[test]
+fn operations_come_in_order_of_issue_with_their_queue_depth() {
+    let (ios, pairing) = pair(&[
+        (1000, issued(Write, 8, 8)),
+        (1010, issued(Read, 2048, 256)),
+        (1020, issued(Trim, 16, 1024)),
+        (1030, completed(Trim, 16, 1024)),
+        (1040, completed(Read, 2048, 256)),
+        (1050, completed(Write, 8, 8)),
+    ]);
+    let io = |issued, completed, operation, sector: u64, sectors: u64, depth| TraceIo {
+        completed: Some(Nanos(completed)),
+        queue_depth: Some(depth),
+        ..TraceIo::new(Nanos(issued), operation, Bytes(sector * 512), Bytes(sectors * 512))
+    };
+    assert_eq!(
+        ios,
+        [io(0, 50, Write, 8, 8, 1), io(10, 40, Read, 2048, 256, 2), io(20, 30, Trim, 16, 1024, 3)]
+    );
+    assert_eq!((pairing.began(), pairing.queue_depth()), (Some(1000), 0));
+    assert_eq!((pairing.issued.ios(), pairing.tally), (3, Tally::default()));
+}
+
+#[test]
+fn the_same_place_twice_in_flight_is_two_operations() {
+    let (ios, _) = pair(&[
+        (0, issued(Read, 0, 8)),
+        (1, issued(Read, 0, 8)),
+        (2, issued(Read, 0, 16)),
+        (3, completed(Read, 0, 16)),
+        (4, completed(Read, 0, 8)),
+        (5, completed(Read, 0, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, Some(4)), (1, Some(5)), (2, Some(3))]);
+}
+
+#[test]
+fn a_flush_has_no_place_and_its_completion_may_name_any() {
+    let (ios, pairing) = pair(&[(0, issued(Flush, 0, 0)), (7, completed(Flush, u64::MAX, 0))]);
+    assert_eq!(times(&ios), [(0, Some(7))]);
+    assert_eq!((ios[0].operation, ios[0].offset, ios[0].length), (Flush, Bytes(0), Bytes(0)));
+    assert_eq!(pairing.issued.flushes, 1);
+}
+
+#[test]
+fn an_operation_that_completes_in_parts_is_done_with_the_last() {
+    let (ios, _) = pair(&[
+        (0, issued(Write, 100, 24)),
+        (5, completed(Write, 108, 16)),
+        (9, completed(Write, 100, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, Some(9))]);
+}
+
+#[test]
+fn an_operation_that_is_put_back_is_issued_once() {
+    let (ios, pairing) = pair(&[
+        (0, issued(Write, 100, 24)),
+        (1, completed(Write, 100, 8)),
+        (2, What::PutBack(request(Write, 108, 16))),
+        (3, issued(Write, 108, 16)),
+        (4, completed(Write, 108, 16)),
+    ]);
+    assert_eq!(times(&ios), [(0, Some(4))]);
+    assert_eq!(pairing.issued.writes, 1);
+}
+
+#[test]
+fn what_began_before_the_recording_is_passed_over_and_what_did_not_end_is_kept() {
+    let (ios, pairing) = pair_all(&[
+        (0, completed(Read, 0, 8)),
+        (1, completed(Flush, 0, 0)),
+        (2, issued(Read, 8, 8)),
+        (3, issued(Read, 16, 8)),
+        (4, completed(Read, 16, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, None), (1, Some(2))]);
+    let expected = Tally { without_issue: 2, without_completion: 1, ..Tally::default() };
+    assert_eq!(pairing.tally, expected);
+}
+
+#[test]
+fn a_gap_ends_all_that_is_in_flight() {
+    let (ios, pairing) = pair(&[
+        (0, issued(Read, 8, 8)),
+        (1, issued(Read, 16, 8)),
+        (2, What::Gap),
+        (3, issued(Read, 24, 8)),
+        (4, completed(Read, 16, 8)),
+        (5, completed(Read, 24, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, None), (1, None), (3, Some(5))]);
+    // Behind a gap the depth counts what was issued behind it, as at the beginning.
+    assert_eq!(ios[2].queue_depth, Some(1));
+    let expected = Tally { without_issue: 1, without_completion: 2, ..Tally::default() };
+    assert_eq!(pairing.tally, expected);
+}
+
+#[test]
+fn a_failed_operation_has_no_completion() {
+    let failed = What::Completed { request: request(Write, 8, 8), failed: true };
+    let (ios, pairing) = pair(&[(0, issued(Write, 8, 8)), (1, failed)]);
+    assert_eq!(times(&ios), [(0, None)]);
+    assert_eq!(pairing.tally, Tally { failed: 1, ..Tally::default() });
+}
+
+#[test]
+fn commands_of_other_kinds_are_counted() {
+    let other = Request { operation: None, ..request(Write, 8, 8) };
+    let (ios, pairing) =
+        pair(&[(0, What::Issued(other)), (1, What::Completed { request: other, failed: true })]);
+    assert!(ios.is_empty());
+    assert_eq!(pairing.tally, Tally { others: 1, ..Tally::default() });
+}
+
+#[test]
+fn who_asked_is_who_queued_it() {
+    let by_worker = |sector| What::Issued(Request { process: *WORKER, ..request(Trim, sector, 8) });
+    let (ios, pairing) =
+        pair_all(&[(0, What::Queued(request(Trim, 8, 8))), (1, by_worker(8)), (2, by_worker(8))]);
+    let names = pairing.streams.names();
+    let whose: Vec<&str> = ios.iter().map(|io| &*names[usize::from(io.stream)]).collect();
+    assert_eq!(whose, ["fio", "kworker/0:1H"]);
+}
+
+#[test]
+fn offsets_of_a_partition_begin_at_its_first_sector() {
+    let mut pairing = Pairing::new(2048);
+    let mut ios = Vec::new();
+    let event = Event { time: 0, what: issued(Write, 2056, 8) };
+    pairing.take(&event, &mut |io| Ok(ios.push(*io))).unwrap();
+    pairing.end(&mut |io| Ok(ios.push(*io))).unwrap();
+    assert_eq!((ios.len(), ios[0].offset, ios[0].length), (1, Bytes(4096), Bytes(4096)));
+}
+
+#[test]
+fn an_event_that_comes_late_does_not_break_the_order() {
+    let (ios, _) = pair(&[
+        (100, issued(Read, 0, 8)),
+        (120, issued(Read, 8, 8)),
+        (110, issued(Read, 16, 8)),
+        (115, completed(Read, 16, 8)),
+        (130, completed(Read, 8, 8)),
+        (90, completed(Read, 0, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, Some(0)), (20, Some(30)), (20, Some(20))]);
+}
+
+#[test]
+fn an_operation_that_never_completes_holds_up_a_bounded_number() {
+    let mut pairing = Pairing::new(0);
+    let mut ios = Vec::new();
+    let mut take = |time, what| {
+        pairing.take(&Event { time, what }, &mut |io| Ok(ios.push(*io))).unwrap();
+        assert!(pairing.waiting.len() <= WAITING_MAX);
+    };
+    take(0, issued(Write, 0, 8));
+    for time in 1..=WAITING_MAX as u64 + 10 {
+        take(time, issued(Read, 8, 8));
+        take(time, completed(Read, 8, 8));
+    }
+    assert_eq!((ios.len(), ios[0].completed), (WAITING_MAX + 11, None));
+    assert_eq!(ios[1].queue_depth, Some(2));
+    assert_eq!(ios[WAITING_MAX + 10].queue_depth, Some(1));
+    assert_eq!(pairing.tally.without_completion, 1);
+}
+
+#[test]
+fn what_waits_in_the_block_layer_is_bounded() {
+    let events: Vec<_> = (0..3 * QUEUED_MAX as u64)
+        .map(|sector| (sector, What::Queued(request(Write, sector, 1))))
+        .collect();
+    let (_, pairing) = pair(&events);
+    assert!(pairing.queued.len() <= QUEUED_MAX);
+}

@@ -1,0 +1,231 @@
+//! Any trace file as operations in order of issue, at constant memory.
+//!
+//! ```text
+//! Source::next
+//!  ├ TraceFile                the own format is in order and complete already
+//!  └ Foreign::next
+//!     ├ Records::next         unpacked bytes to lines or binary records, each parsed or a problem
+//!     ├ Order                 a late one finds its place, if it is not too late
+//!     ├ Pairing               issue and completion of a request become one operation
+//!     └ place                 times since the first issue; queue depth, where completions are told
+//! ```
+//! Whatever is lost on the way is counted in [`Problems`]; too much of it ends the source with
+//! [`TraceError::BadLines`].
+
+mod blktrace;
+mod depth;
+mod event;
+mod fields;
+mod foreign;
+mod format;
+mod input;
+mod names;
+mod order;
+mod pairing;
+mod problems;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
+use foreign::Foreign;
+use input::Input;
+
+pub use format::{FORMATS, Format};
+pub use problems::{BrokenLine, Place, Problems};
+
+/// How a trace is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceOptions {
+    /// The format; told from the content if `None`.
+    pub format: Option<Format>,
+    /// Only this stream's operations: a process, a volume, a file; in traces of the kernel also a
+    /// device, like `8,0`.
+    pub stream: Option<String>,
+    /// How many of a hundred lines may be broken, or too far from their place in time.
+    pub bad_lines_percent: f64,
+}
+
+impl Default for SourceOptions {
+    /// All streams of a file of any format, of which one line in a hundred may be broken.
+    fn default() -> Self {
+        Self { format: None, stream: None, bad_lines_percent: 1.0 }
+    }
+}
+
+/// A trace in any format, open to be read from its beginning.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    header: Header,
+    problems: Problems,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Own {
+        file: TraceFile,
+        selected: Option<u16>,
+        size: u64,
+    },
+    Foreign(Box<Foreign>),
+    /// After the end, and after an error.
+    Ended,
+}
+
+impl Source {
+    /// Opens the trace at `path`, which may be packed with gzip or zstd. Of blktrace's files it may
+    /// be any one of them, or what stands before their `.blktrace.N`.
+    ///
+    /// # Errors
+    /// [`TraceError::Read`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
+    /// [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
+    pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
+        Self::open_files(&[path.to_owned()], options)
+    }
+
+    /// Opens a trace that is in several files, as blktrace writes them.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; [`TraceError::SeveralInputs`] for any other files than those of blktrace.
+    pub fn open_files(paths: &[PathBuf], options: &SourceOptions) -> Result<Self, TraceError> {
+        let processors = blktrace::files(paths);
+        let (path, files) = match (&processors, paths) {
+            (Some(files), [path, ..]) => (path, &files[..]),
+            (None, [path]) => (path, paths),
+            _ => return Err(TraceError::SeveralInputs { paths: paths.to_vec() }),
+        };
+        let [first, ..] = files else {
+            return Err(TraceError::SeveralInputs { paths: paths.to_vec() });
+        };
+        let read_error = |source| TraceError::Read { path: first.clone(), source };
+        let mut input = Input::open(first).map_err(read_error)?;
+        let format = match options.format {
+            Some(format) => format,
+            None => {
+                let beginning = input.sample().map_err(read_error)?.to_vec();
+                format::detect(&beginning, input.is_all_ahead()).map_err(|considered| {
+                    TraceError::UnknownFormat { path: first.clone(), considered }
+                })?
+            }
+        };
+        match format {
+            Format::Trace => Self::own(path, options),
+            _ => Ok(Self::foreign(path, Foreign::open(files, input, format, options)?, format)),
+        }
+    }
+
+    fn own(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
+        let file = TraceFile::open(path)?;
+        let header = file.header().clone();
+        let selected = match &options.stream {
+            None => None,
+            Some(name) => Some(own_stream(path, &header, name)?),
+        };
+        let size = file.summary().ios();
+        let kind = Kind::Own { file, selected, size };
+        Ok(Self { path: path.to_owned(), header, problems: Problems::default(), kind })
+    }
+
+    fn foreign(path: &Path, foreign: Foreign, format: Format) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let header = Header {
+            source: name.to_string_lossy().into_owned(),
+            recorded_by: format!("unknown; read as {}", format.description()),
+            ..Header::default()
+        };
+        let kind = Kind::Foreign(Box::new(foreign));
+        Self { path: path.to_owned(), header, problems: Problems::default(), kind }
+    }
+
+    /// What the trace amounts to, if the file tells that: the own format does, unless only one of
+    /// its streams is read.
+    pub fn summary(&self) -> Option<&Summary> {
+        match &self.kind {
+            Kind::Own { file, selected: None, .. } => Some(file.summary()),
+            Kind::Own { .. } | Kind::Foreign(_) | Kind::Ended => None,
+        }
+    }
+
+    /// Where the trace comes from; complete once the iterator has ended.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The file, or the first of several.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of a stream that an operation has carried, if it has one.
+    pub fn stream(&self, number: u16) -> Option<&str> {
+        match &self.kind {
+            Kind::Foreign(foreign) => foreign.stream(number),
+            Kind::Own { .. } | Kind::Ended => {
+                self.header.streams.get(usize::from(number)).map(String::as_str)
+            }
+        }
+    }
+
+    /// What was met beside operations; complete once the iterator has ended.
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// The share of the source that has been read, 0 to 1; `None` if its size is not known.
+    pub fn progress(&self) -> Option<f64> {
+        let (done, size) = match &self.kind {
+            Kind::Own { size, .. } => (self.problems.lines, *size),
+            Kind::Foreign(foreign) => foreign.progress(),
+            Kind::Ended => (1, 1),
+        };
+        (size > 0).then(|| (done as f64 / size as f64).min(1.0))
+    }
+
+    fn next_io(&mut self) -> Result<Option<TraceIo>, TraceError> {
+        match &mut self.kind {
+            Kind::Own { file, selected, .. } => {
+                for io in file {
+                    let io = io?;
+                    self.problems.lines += 1;
+                    if selected.is_none_or(|stream| stream == io.stream) {
+                        return Ok(Some(io));
+                    }
+                    self.problems.other_streams += 1;
+                }
+                Ok(None)
+            }
+            Kind::Foreign(foreign) => match foreign.next(&mut self.problems)? {
+                Some(io) => Ok(Some(io)),
+                None => {
+                    foreign.conclude(&self.path, &mut self.header, &mut self.problems)?;
+                    Ok(None)
+                }
+            },
+            Kind::Ended => Ok(None),
+        }
+    }
+}
+
+impl Iterator for Source {
+    type Item = Result<TraceIo, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_io().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.kind = Kind::Ended;
+        }
+        next
+    }
+}
+
+/// The number of a stream of the own format.
+fn own_stream(path: &Path, header: &Header, name: &str) -> Result<u16, TraceError> {
+    let number = header.streams.iter().position(|stream| stream == name);
+    number.and_then(|number| u16::try_from(number).ok()).ok_or_else(|| TraceError::NoSuchStream {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        streams: header.streams.iter().take(20).cloned().collect(),
+    })
+}

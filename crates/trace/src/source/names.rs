@@ -1,0 +1,171 @@
+//! Streams: names to the small numbers that an operation carries.
+
+use std::collections::HashMap;
+
+use super::event::DeviceNumber;
+
+/// The most streams that an operation can tell apart; the last of them is all others.
+const STREAMS_MAX: usize = 1 << 16;
+/// What the last stream is called if there are more.
+const OTHERS: &str = "(others)";
+/// How many names of streams that were not asked for are kept, to be suggested.
+const SUGGESTIONS: usize = 20;
+
+/// The names that were met, and the one that was asked for.
+pub(super) struct Names {
+    selected: Option<Vec<u8>>,
+    /// The same, if it is a device's.
+    selected_device: Option<DeviceNumber>,
+    numbers: HashMap<Box<[u8]>, u16>,
+    list: Vec<String>,
+    /// The name asked for last, which is often the next one too.
+    last: Option<(Vec<u8>, u16)>,
+    suggestions: Vec<String>,
+    is_full: bool,
+}
+
+impl Names {
+    /// Knows all names, or only `selected`.
+    pub(super) fn new(selected: Option<&str>) -> Self {
+        Self {
+            selected: selected.map(|name| name.as_bytes().to_vec()),
+            selected_device: selected.and_then(|name| DeviceNumber::parse(name.as_bytes())),
+            numbers: HashMap::new(),
+            list: Vec::new(),
+            last: None,
+            suggestions: Vec::new(),
+            is_full: false,
+        }
+    }
+
+    /// The stream's number; `None` if another one was asked for.
+    #[inline]
+    pub(super) fn number(&mut self, name: &[u8]) -> Option<u16> {
+        let is_wanted = self.selected.as_ref().is_none_or(|selected| name == selected);
+        self.number_if(is_wanted, name)
+    }
+
+    /// The number of a process's stream; all processes on a device are asked for by its name.
+    #[inline]
+    pub(super) fn process(&mut self, name: &[u8], device: DeviceNumber) -> Option<u16> {
+        let is_wanted = match (&self.selected, self.selected_device) {
+            (None, _) => true,
+            (_, Some(selected)) => device == selected,
+            (Some(selected), None) => name == selected,
+        };
+        self.number_if(is_wanted, name)
+    }
+
+    /// Whether events of this device may concern a stream that was asked for.
+    #[inline]
+    pub(super) fn wants(&self, device: DeviceNumber) -> bool {
+        self.selected_device.is_none_or(|selected| device == selected)
+    }
+
+    #[inline]
+    fn number_if(&mut self, is_wanted: bool, name: &[u8]) -> Option<u16> {
+        match &self.last {
+            Some((last, number)) if is_wanted && last == name => Some(*number),
+            _ if is_wanted => Some(self.look_up(name)),
+            _ => {
+                self.suggest(name);
+                None
+            }
+        }
+    }
+
+    fn look_up(&mut self, name: &[u8]) -> u16 {
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => self.add(name),
+        };
+        match &mut self.last {
+            Some((last, last_number)) => {
+                last.clear();
+                last.extend_from_slice(name);
+                *last_number = number;
+            }
+            None => self.last = Some((name.to_vec(), number)),
+        }
+        number
+    }
+
+    fn add(&mut self, name: &[u8]) -> u16 {
+        let number = self.list.len().min(STREAMS_MAX - 1);
+        if self.list.len() < STREAMS_MAX - 1 {
+            self.list.push(String::from_utf8_lossy(name).into_owned());
+            self.numbers.insert(name.into(), number as u16);
+        } else if !self.is_full {
+            self.is_full = true;
+            self.list.push(OTHERS.to_owned());
+        }
+        number as u16
+    }
+
+    fn suggest(&mut self, name: &[u8]) {
+        let is_new = |name: &str| !self.suggestions.iter().any(|other| other == name);
+        if self.suggestions.len() < SUGGESTIONS {
+            let name = String::from_utf8_lossy(name);
+            if is_new(&name) {
+                self.suggestions.push(name.into_owned());
+            }
+        }
+    }
+
+    /// All names in the order of their numbers; none if the only one is nothing.
+    pub(super) fn list(&self) -> &[String] {
+        match &self.list[..] {
+            [only] if only.is_empty() => &[],
+            list => list,
+        }
+    }
+
+    /// Streams that are there, if one was asked for that is not.
+    pub(super) fn missing(&self) -> Option<(String, &[String])> {
+        let selected = self.selected.as_ref().filter(|_| self.list.is_empty())?;
+        Some((String::from_utf8_lossy(selected).into_owned(), &self.suggestions))
+    }
+
+    /// Whether there were more names than numbers.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_numbered_in_order_of_appearance() {
+        let mut names = Names::new(None);
+        let numbers: Vec<_> = [&b"b"[..], b"a", b"a", b"b"].map(|name| names.number(name)).into();
+        assert_eq!(numbers, [Some(0), Some(1), Some(1), Some(0)]);
+        assert_eq!(names.list(), ["b", "a"]);
+    }
+
+    #[test]
+    fn more_names_than_numbers_share_the_last_one() {
+        let mut names = Names::new(None);
+        for name in 0..70_000u32 {
+            let number = names.number(&name.to_be_bytes()).unwrap();
+            assert_eq!(u32::from(number), name.min(65_535));
+        }
+        assert!(names.is_full());
+        assert_eq!(names.list().len(), STREAMS_MAX);
+        assert_eq!(names.list()[65_535], OTHERS);
+    }
+
+    #[test]
+    fn a_stream_is_asked_for_by_name_and_processes_also_by_device() {
+        let (sda, sdb) = (DeviceNumber::new(8, 0).unwrap(), DeviceNumber::new(8, 16).unwrap());
+        let mut names = Names::new(Some("x"));
+        assert_eq!((names.number(b"y"), names.number(b"x")), (None, Some(0)));
+        assert_eq!((names.process(b"x", sda), names.process(b"y", sda)), (Some(0), None));
+        assert!(names.wants(sdb) && names.missing().is_none());
+        let mut names = Names::new(Some("8,16"));
+        assert_eq!((names.process(b"x", sda), names.wants(sda)), (None, false));
+        assert_eq!(names.missing(), Some(("8,16".to_owned(), &["x".to_owned()][..])));
+        assert_eq!((names.process(b"x", sdb), names.wants(sdb)), (Some(0), true));
+    }
+}

@@ -1,0 +1,98 @@
+//! What blkparse prints by default: a line an event, and a summary at the end.
+//!
+//! ```text
+//!   8,0    3        1     0.000000000   697  D   W 223490 + 8 [kjournald]
+//!   8,0    1        2     0.000351020     0  C   W 223490 + 8 [0]
+//! ```
+//! Device, processor, sequence number, seconds, process, action, kind, first sector + sectors, and
+//! the process's name; after a completion the error number.
+
+use super::Parsed;
+use crate::source::event::{DeviceNumber, Event, What, operation, range};
+use crate::source::fields::{Expected, Fields};
+use crate::source::names::Names;
+
+const SECOND: u64 = 1_000_000_000;
+
+#[derive(Default)]
+pub(crate) struct Blkparse {
+    /// Behind the first line of a summary.
+    is_summary: bool,
+}
+
+impl Blkparse {
+    pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
+        let mut fields = Fields::new(line);
+        fields.skip_blanks();
+        if !fields.rest().first().is_some_and(u8::is_ascii_digit) {
+            return self.other(fields.rest());
+        }
+        let device = DeviceNumber::read(&mut fields)?;
+        for expected in ["the processor", "the sequence number"] {
+            fields.skip_blanks();
+            fields.number(expected)?;
+        }
+        fields.skip_blanks();
+        let time_ns = fields.nanos(SECOND, "a time in seconds")?;
+        fields.skip_blanks();
+        fields.number("the process's number")?;
+        fields.skip_blanks();
+        match What::of_letter(fields.word()) {
+            Some(what) => event(time_ns, what, device, fields, names),
+            None => Ok(Parsed::PassedOver),
+        }
+    }
+
+    /// Lines that are no events.
+    fn other(&mut self, line: &[u8]) -> Result<Parsed, Expected> {
+        let begins = |word: &str| line.starts_with(word.as_bytes());
+        self.is_summary |= begins("CPU") || begins("Total (");
+        if self.is_summary || line.is_empty() || begins("Input file") {
+            return Ok(Parsed::PassedOver);
+        }
+        Err("an event that begins with MAJOR,MINOR, or blkparse's summary")
+    }
+}
+
+fn event(
+    time_ns: u64,
+    what: What,
+    device: DeviceNumber,
+    mut fields: Fields<'_>,
+    names: &mut Names,
+) -> Result<Parsed, Expected> {
+    fields.skip_blanks();
+    let letters = fields.word();
+    fields.skip_blanks();
+    // A command to the drive: its bytes stand in brackets.
+    if matches!(fields.rest(), [b'(' | b'[', ..]) || letters.contains(&b'(') {
+        return Ok(Parsed::PassedOver);
+    }
+    let sector = fields.number("the first sector")?;
+    fields.skip_blanks();
+    if !fields.take(b'+') {
+        return match fields.rest() {
+            [b'(' | b'[', ..] => Ok(Parsed::PassedOver),
+            _ => Err("a + between first sector and sectors"),
+        };
+    }
+    fields.skip_blanks();
+    let sectors = fields.number("the number of sectors")?;
+    let Some(operation) = operation(letters, sectors) else { return Ok(Parsed::PassedOver) };
+    let stream = match what {
+        What::Issued | What::Queued => names.process(bracketed(fields)?, device),
+        _ => names.wants(device).then_some(0),
+    };
+    let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
+    let (sector, sectors) = range(operation, sector, sectors)?;
+    Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+}
+
+/// What stands in brackets at the end of the line: a process's name, with whatever it holds.
+pub(super) fn bracketed(mut fields: Fields<'_>) -> Result<&[u8], Expected> {
+    fields.skip_blanks();
+    match fields.rest().trim_ascii_end() {
+        [b'[', name @ .., b']'] => Ok(name),
+        _ => Err("the process's name in brackets at the end"),
+    }
+}
