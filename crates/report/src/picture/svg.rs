@@ -193,9 +193,9 @@ fn draw_heat(svg: &mut String, picture: &Picture, heat: &Heat, area: &Area) {
                 svg,
                 "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
                  fill=\"{}\"/>",
-                // A little over the next column, or a viewer that scales shows seams.
+                // A little over the next cell, or a viewer that scales shows seams.
                 right - left + 0.6,
-                bottom - top,
+                bottom - top + 0.6,
                 heat_colour(*share * 100.0 / heat.full)
             );
         }

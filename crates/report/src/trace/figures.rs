@@ -50,12 +50,12 @@ const FIGURES: &[Figure] = &[
     Figure {
         name: "At queue depth 1",
         meaning: "reads and writes that found the drive idle",
-        value: |i| known(i.queue_depths.as_ref().map(|d| percent(d.at_one.percent))),
+        value: |i| i.queue_depths.as_ref().map(|depths| percent(depths.at_one.percent)),
     },
     Figure {
         name: "Highest queue depth",
         meaning: "the most in flight at any issue",
-        value: |i| known(i.queue_depths.as_ref().and_then(|depths| count(depths.max.into()))),
+        value: |i| i.queue_depths.as_ref().and_then(|depths| count(depths.max.into())),
     },
     Figure {
         name: "Duration",
@@ -65,7 +65,7 @@ const FIGURES: &[Figure] = &[
     Figure {
         name: "Busy",
         meaning: "time with anything in flight, and its share of the duration",
-        value: |i| busy(i, |busy| busy.all_ns),
+        value: |i| known(busy(i, |busy| busy.all_ns)),
     },
     Figure {
         name: "Busy with reads",
@@ -80,7 +80,7 @@ const FIGURES: &[Figure] = &[
     Figure {
         name: "Mean service time",
         meaning: "issue to completion: of all, of reads, of writes",
-        value: |i| service(i, |time| time.mean_ns as u64),
+        value: |i| known(service(i, |time| time.mean_ns as u64)),
     },
     Figure {
         name: "Service time p50",
@@ -121,7 +121,7 @@ pub(super) fn table(traces: &[Description]) -> Table {
         if values.iter().all(Option::is_none) {
             return None;
         }
-        let values = values.into_iter().map(|value| value.unwrap_or_else(|| "0".to_owned()));
+        let values = values.into_iter().map(|value| value.unwrap_or_else(none));
         Some(Row::new(figure.name, values.collect(), figure.meaning))
     };
     let rows = FIGURES.iter().filter_map(row).collect();
@@ -181,7 +181,7 @@ fn none() -> String {
     crate::run::NONE.to_owned()
 }
 
-/// Of all, of reads, of writes; where nothing is known of all, that.
+/// Of all, of reads, of writes.
 fn three(info: &Info, say: impl Fn(&Transfers) -> Option<String>) -> Option<String> {
     let of = |transfers| say(transfers).unwrap_or_else(none);
     Some([&info.transfers, &info.reads, &info.writes].map(of).join(" / "))
@@ -200,16 +200,16 @@ fn size(info: &Info, share: fn(&Sizes) -> Share) -> Option<String> {
 }
 
 fn busy(info: &Info, time: fn(&writecliff_trace::Busy) -> u64) -> Option<String> {
-    known(info.busy.as_ref().map(time).map(|time| {
+    info.busy.as_ref().map(time).map(|time| {
         let share = time as f64 * 100.0 / info.duration_ns.max(1) as f64;
         format!("{} ({})", number::time_span(time), percent(share))
-    }))
+    })
 }
 
 fn service(info: &Info, value: fn(&ServiceTime) -> u64) -> Option<String> {
-    known(info.service_times.map(|times| {
+    info.service_times.map(|times| {
         let of =
             |time: Option<ServiceTime>| time.as_ref().map(value).map_or_else(none, number::latency);
         [times.transfers, times.reads, times.writes].map(of).join(" / ")
-    }))
+    })
 }

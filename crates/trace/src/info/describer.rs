@@ -17,6 +17,7 @@ const LENGTH_MAX: u64 = 1 << 32;
 
 /// What is known after any number of operations.
 pub(super) struct Describer {
+    /// The last moment known so far.
     duration: u64,
     operations: u64,
     out_of_order: u64,
@@ -45,7 +46,7 @@ impl Describer {
     pub(super) fn new(duration: Nanos) -> Self {
         let windows = Windows::new(duration.0);
         Self {
-            duration: duration.0,
+            duration: 0,
             operations: 0,
             out_of_order: 0,
             last_issued: None,
@@ -82,6 +83,7 @@ impl Describer {
             return Err(TraceError::Oversized { index, offset, length });
         }
         let issued = self.arrive(io);
+        self.duration = self.duration.max(issued).max(io.completed.unwrap_or_default().0);
         let computed_depth = self.occupy(io, issued);
         self.streams.count(io, is_transfer);
         match io.operation {

@@ -32,8 +32,8 @@ pub use service::ServiceTime;
 /// As many as the processor can wait for together.
 const TAKEN_AT_ONCE: usize = 64;
 
-/// The figures of a trace that lasts `duration`: the windows of what is shown over time are cut
-/// from that. An operation that was issued later counts in the last window, one that is out of
+/// The figures of a trace that lasts about `duration`: the windows of what is shown over time are
+/// cut from that. An operation that was issued later counts in the last window, one that is out of
 /// order as if issued together with the one before it.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Header, TraceError, TraceFile, TraceIo};
+use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
@@ -137,6 +137,15 @@ impl Source {
         };
         let kind = Kind::Foreign(Box::new(foreign));
         Self { path: path.to_owned(), header, problems: Problems::default(), kind }
+    }
+
+    /// What the trace amounts to, if the file tells that: the own format does, unless only one of
+    /// its streams is read.
+    pub fn summary(&self) -> Option<&Summary> {
+        match &self.kind {
+            Kind::Own { file, selected: None, .. } => Some(file.summary()),
+            Kind::Own { .. } | Kind::Foreign(_) | Kind::Ended => None,
+        }
     }
 
     /// Where the trace comes from; complete once the iterator has ended.

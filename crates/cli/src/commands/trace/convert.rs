@@ -6,12 +6,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{
-    Conversion, FORMATS, Format, OUTPUT_FORMATS, OutputFormat, Problems, Source, SourceOptions,
-    Summary,
-};
+use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, Summary};
 
-use crate::args::Percent;
+use super::source::{SourceArguments, note, tell};
 use crate::commands::print;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -26,18 +23,11 @@ pub(crate) struct ConvertArguments {
     inputs: Vec<PathBuf>,
     /// What to write; its end says in which format: .trace, .iolog or .csv
     output: PathBuf,
-    /// The input's format [default: told from its content]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    from: Option<Format>,
     /// The output's format [default: told from its name]
     #[arg(long, value_name = "FORMAT", value_parser = output_formats())]
     to: Option<OutputFormat>,
-    /// Only this stream: a process, a volume, a file; in the kernel's traces also a device like 8,0
-    #[arg(long, value_name = "NAME")]
-    stream: Option<String>,
-    /// Refuse an input of which more lines than this are broken or far out of order
-    #[arg(long, value_name = "PERCENT", default_value = "1%")]
-    bad_lines: Percent,
+    #[command(flatten)]
+    source: SourceArguments,
     /// Replace the output if it is there already
     #[arg(long)]
     force: bool,
@@ -50,12 +40,7 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
     if path.exists() && !arguments.force {
         return Err(CliError::OutputExists { path: path.clone() });
     }
-    let options = SourceOptions {
-        format: arguments.from,
-        stream: arguments.stream.clone(),
-        bad_lines_percent: arguments.bad_lines.0,
-    };
-    let mut source = Source::open_files(&arguments.inputs, &options)?;
+    let mut source = Source::open_files(&arguments.inputs, &arguments.source.options())?;
     let interrupt = Interrupt::catch()?;
     let mut progress = ProgressLine::begin();
     let converted = writecliff_trace::convert(&mut source, path, format, &mut |source, ios| {
@@ -87,44 +72,6 @@ fn describe(summary: &Summary) -> String {
     )
 }
 
-/// Everything that was not as it should be, with what follows from it.
-fn tell(problems: &Problems) {
-    for broken in &problems.first_broken {
-        note(&broken.to_string());
-    }
-    let counted = [
-        (problems.broken, "broken lines, which are left out"),
-        (
-            problems.out_of_reach,
-            "lines far out of order, which are left out; sort the input by time",
-        ),
-        (problems.lost_by_recorder, "events lost when it was recorded, by its own account"),
-        (problems.never_completed, "operations without a completion"),
-        (problems.unmatched_completions, "completions of operations issued before the beginning"),
-        (problems.passed_over, "lines that are no operations passed over"),
-        (problems.other_streams, "lines of other streams passed over"),
-    ];
-    for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
-        note(&format!("{count} {what}"));
-    }
-    if problems.too_many_streams {
-        note("more than 65,535 streams; the last one holds all others");
-    }
-    if let [first, ..] = &problems.volumes[..] {
-        let some: Vec<&str> = problems.volumes.iter().take(5).map(String::as_str).collect();
-        note(&format!(
-            "{} volumes ({}, ...), whose offsets overlap; take one with --stream {first}",
-            problems.volumes.len(),
-            some.join(", "),
-        ));
-    }
-}
-
-/// Nobody who cannot be told is worth failing for.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 /// A line of the terminal that is written anew now and then; nothing elsewhere.
 struct ProgressLine {
     last: Option<Instant>,
@@ -149,11 +96,6 @@ impl ProgressLine {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
-}
-
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.iter().map(|(_, name, what)| PossibleValue::new(name).help(what));
-    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
 fn output_formats() -> impl TypedValueParser<Value = OutputFormat> {

@@ -1,9 +1,11 @@
 //! `writecliff trace`: traces of applications, one file per command.
 
 mod convert;
+mod info;
 mod make;
 mod record;
 mod replay;
+mod source;
 mod watched;
 
 use clap::Subcommand;
@@ -19,6 +21,8 @@ pub(crate) enum TraceCommand {
     Record(record::RecordArguments),
     /// Write a trace in another format, or another tool's in ours
     Convert(convert::ConvertArguments),
+    /// Describe traces: operations, sizes, queue depths, busy time, footprint; pictures with --out
+    Info(info::InfoArguments),
     /// Make a synthetic trace with given statistics from a plan
     Make(make::MakeArguments),
     /// Do a trace again on a drive: storage-bench with this trace
@@ -29,6 +33,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
     match command {
         TraceCommand::Record(arguments) => record::record(arguments),
         TraceCommand::Convert(arguments) => convert::convert(arguments),
+        TraceCommand::Info(arguments) => info::info(arguments),
         TraceCommand::Make(arguments) => make::make(arguments),
         TraceCommand::Replay(arguments) => replay::replay(arguments),
     }

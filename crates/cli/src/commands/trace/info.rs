@@ -1,0 +1,78 @@
+//! `writecliff trace info`: what traces are like, as a table, as JSON, and as a page with pictures.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use writecliff_device::Nanos;
+use writecliff_report::{trace_summary, write_trace_page};
+use writecliff_trace::{
+    Description, Maker, Plan, Source, SourceOptions, Summary, TraceError, describe, read_ahead,
+};
+
+use super::source::{SourceArguments, tell};
+use crate::commands::print;
+use crate::error::CliError;
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// The traces, side by side if there are several: files of any format, or light-2011,
+    /// heavy-2011, destroyer-2013
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Make a page with pictures in this directory, too
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print everything as JSON instead of the table: a list with an entry for each trace
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+/// As the storage bench makes the traces that ship.
+const SEED: u64 = 1;
+
+pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
+    let options = arguments.source.options();
+    let open = |path: &PathBuf| match path.to_str().and_then(Plan::shipped) {
+        Some(plan) => describe_plan(&plan),
+        None => describe_file(path, &options),
+    };
+    let traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose()?;
+    if arguments.json {
+        return print(&format!("{}\n", serde_json::to_string(&traces).unwrap_or_default()));
+    }
+    let page = page.map_or_else(String::new, |page| format!("\nReport: {}\n", page.display()));
+    print(&(trace_summary(&traces) + &page))
+}
+
+fn describe_plan(plan: &Plan) -> Result<Description, TraceError> {
+    let maker = Maker::new(plan, SEED)?;
+    let (header, duration) = (maker.header().clone(), maker.summary().duration());
+    let info = read_ahead(&mut maker.map(Ok), |ios| describe(ios, duration))?;
+    Ok(Description { name: plan.name.clone(), header, info })
+}
+
+fn describe_file(path: &Path, options: &SourceOptions) -> Result<Description, TraceError> {
+    let duration = duration(path, options)?;
+    let mut source = Source::open(path, options)?;
+    let info = read_ahead(&mut source, |ios| describe(ios, duration));
+    tell(source.problems());
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok(Description { name, header: source.header().clone(), info: info? })
+}
+
+/// What the file says of itself, or else what reading it once says.
+fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, TraceError> {
+    let mut source = Source::open(path, options)?;
+    if let Some(summary) = source.summary() {
+        return Ok(summary.duration());
+    }
+    let mut summary = Summary::new();
+    let read = source.try_for_each(|io| io.map(|io| summary.add(&io)));
+    if read.is_err() {
+        tell(source.problems());
+    }
+    read.map(|()| summary.duration())
+}

@@ -1,0 +1,75 @@
+//! How traces of any format are read by the commands that take them, and what is told of that.
+
+use std::io::Write;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use writecliff_trace::{FORMATS, Format, Problems, SourceOptions};
+
+use crate::args::Percent;
+
+#[derive(Debug, Args)]
+pub(super) struct SourceArguments {
+    /// The input's format [default: told from its content]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    from: Option<Format>,
+    /// Only this stream: a process, a volume, a file; in the kernel's traces also a device like 8,0
+    #[arg(long, value_name = "NAME")]
+    stream: Option<String>,
+    /// Refuse an input of which more lines than this are broken or far out of order
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    bad_lines: Percent,
+}
+
+impl SourceArguments {
+    pub(super) fn options(&self) -> SourceOptions {
+        SourceOptions {
+            format: self.from,
+            stream: self.stream.clone(),
+            bad_lines_percent: self.bad_lines.0,
+        }
+    }
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let values = FORMATS.iter().map(|(_, name, what)| PossibleValue::new(name).help(what));
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
+}
+
+/// Everything that was not as it should be, with what follows from it.
+pub(super) fn tell(problems: &Problems) {
+    for broken in &problems.first_broken {
+        note(&broken.to_string());
+    }
+    let counted = [
+        (problems.broken, "broken lines, which are left out"),
+        (
+            problems.out_of_reach,
+            "lines far out of order, which are left out; sort the input by time",
+        ),
+        (problems.lost_by_recorder, "events lost when it was recorded, by its own account"),
+        (problems.never_completed, "operations without a completion"),
+        (problems.unmatched_completions, "completions of operations issued before the beginning"),
+        (problems.passed_over, "lines that are no operations passed over"),
+        (problems.other_streams, "lines of other streams passed over"),
+    ];
+    for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
+        note(&format!("{count} {what}"));
+    }
+    if problems.too_many_streams {
+        note("more than 65,535 streams; the last one holds all others");
+    }
+    if let [first, ..] = &problems.volumes[..] {
+        let some: Vec<&str> = problems.volumes.iter().take(5).map(String::as_str).collect();
+        note(&format!(
+            "{} volumes ({}, ...), whose offsets overlap; take one with --stream {first}",
+            problems.volumes.len(),
+            some.join(", "),
+        ));
+    }
+}
+
+/// Nobody who cannot be told is worth failing for.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
