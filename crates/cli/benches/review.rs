@@ -1,5 +1,6 @@
 //! How long a whole review of a simulated drive takes: wall clock, on all processors, report
-//! included. Steady state by SNIA's rules is another bench: it is no part of a usual review.
+//! included. Steady state by SNIA's rules and the larger storage benches are benches of their own: they
+//! are no part of a usual review.
 
 use std::process::{Command, Stdio};
 
@@ -30,6 +31,20 @@ fn writecliff(arguments: &[&str]) {
 )]
 fn whole_review(bencher: Bencher<'_, '_>, drive: &str) {
     bencher.bench_local(|| writecliff(&["review", drive]));
+}
+
+#[divan::bench(
+    args = ["sim:samsung-840-evo-250gb", "sim:samsung-840-evo-1tb"],
+    sample_count = 1,
+    sample_size = 1
+)]
+fn destroyer(bencher: Bencher<'_, '_>, drive: &str) {
+    bencher.bench_local(|| writecliff(&["trace", "replay", "destroyer-2013", drive]));
+}
+
+#[divan::bench(args = ["sim:samsung-840-evo-250gb"], sample_count = 1, sample_size = 1)]
+fn heavy(bencher: Bencher<'_, '_>, drive: &str) {
+    bencher.bench_local(|| writecliff(&["trace", "replay", "heavy-2011", drive]));
 }
 
 #[divan::bench(args = ["sim:samsung-840-evo-250gb"], sample_count = 1, sample_size = 1)]

@@ -93,8 +93,8 @@ pub(crate) enum CliError {
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
     #[error(
-        "{name} is a simulated drive, whose I/O no kernel sees; `writecliff run --every-io` keeps \
-         every I/O of a test on it"
+        "{name} is no drive of this system's, whose I/O its kernel could see; `writecliff run \
+         --every-io` keeps every I/O of a test on it"
     )]
     RecordSimulated { name: String },
     #[error("{} is there already, and nothing was changed; give --out a new file", path.display())]

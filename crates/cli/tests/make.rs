@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use writecliff_trace::TraceFile;
 
@@ -76,4 +77,21 @@ fn a_shipped_plan_can_be_printed_changed_and_made() {
         assert_eq!(refused.status.code(), Some(2));
         assert!(text(&refused.stderr).contains(expected), "{}", text(&refused.stderr));
     }
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    command.args(["trace", "make", "destroyer-2013"]).current_dir(dir.path());
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    while std::fs::read_dir(dir.path()).unwrap().count() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no trace was written"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }

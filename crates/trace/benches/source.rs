@@ -39,7 +39,7 @@ fn rows_of_the_own_format(bencher: Bencher<'_, '_>) {
     let mut writer = TraceWriter::create(&path).expect("a new file");
     for index in 0..LINES {
         let io = TraceIo::new(Nanos(index * 997), Operation::Read, place(index), Bytes(4096));
-        let io = TraceIo { completed: Some(Nanos(index * 997 + 80_000)), ..io };
+        let io = TraceIo { completed: Some(Nanos(index * 997 + 7500)), ..io };
         writer.write(&io).expect("room for the file");
     }
     writer.finish(&Header::default()).expect("room for the file");
@@ -141,7 +141,7 @@ fn line(text: &mut String, format: Format, index: u64) -> std::fmt::Result {
             text,
             "{},{},{},{offset},4096,8,postgres",
             index * 1000,
-            index * 1000 + 80_000,
+            index * 1000 + 7500,
             if letter == 'W' { "write" } else { "read" }
         ),
     }

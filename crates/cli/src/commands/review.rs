@@ -14,6 +14,7 @@ use writecliff_uring::DestroyData;
 
 use super::print;
 use super::run::{default_directory, perform, run_options};
+use super::trace::from_anywhere;
 use crate::args::ReviewOptions;
 use crate::drive::DriveName;
 use crate::error::CliError;
@@ -95,7 +96,7 @@ fn begin(
         duration: None,
         spare: options.spare.clone(),
         seed: common.seed,
-        traces: options.traces.clone(),
+        traces: from_anywhere(&options.traces),
     };
     Ok(Review::of(&drive.as_typed(), info, &tests, &overrides, run_options(common))?)
 }

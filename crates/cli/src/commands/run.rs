@@ -9,6 +9,7 @@ use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
 
 use super::print;
+use super::trace::from_anywhere;
 use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
@@ -94,7 +95,7 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
         duration: options.duration,
         spare: options.spare.clone(),
         seed: options.common.seed,
-        traces: options.traces.clone(),
+        traces: from_anywhere(&options.traces),
     };
     Ok(plan.with(&overrides).map_err(writecliff_suite::RunError::from)?)
 }

@@ -48,12 +48,12 @@ struct Run {
 
 impl Actor {
     pub(super) fn new(plan: &Plan, scenario: &Scenario, quotas: Vec<Quota>) -> Self {
-        let places = |names: &[String]| Places::new(plan, names, scenario.hot);
+        let places = |kind| Places::new(plan, scenario.areas(kind), scenario.hot);
         Self {
             quotas,
             run: Run::default(),
             file: scenario.file,
-            places: [places(&scenario.reads_from), places(&scenario.writes_to)],
+            places: [places(0), places(1)],
             cursors: [None; KINDS.len()],
             content: scenario.content.into(),
         }

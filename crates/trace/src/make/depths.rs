@@ -79,13 +79,21 @@ impl Depths {
 
     /// The next burst or calm stretch, led by this scenario; `left` operations end the trace.
     pub(super) fn begin(&self, leader: usize, left: u64, random: &mut Random) -> Burst {
-        let Character { alone, deep } = self.characters[leader];
+        let alone = self.characters[leader].alone;
         let is_landing = left < LANDING;
         let lean = if is_landing { 0.0 } else { (2.0 * alone - 1.0) * LEEWAY };
-        if alone >= 1.0 || self.alone_owed + lean > 0.0 {
-            let length = if is_landing { 1 + random.below(16) } else { 4 + random.below(125) };
-            return Burst { leader, left: length.min(left), depth: 0, peak: 1 };
-        }
+        let (length, peak) = if alone >= 1.0 || self.alone_owed + lean > 0.0 {
+            (if is_landing { 1 + random.below(16) } else { 4 + random.below(125) }, 1)
+        } else {
+            self.climb(leader, left, is_landing, random)
+        };
+        Burst { leader, left: length.min(left), depth: 0, peak }
+    }
+
+    /// Length and peak of a burst. Peaks vary, and now and then one is far higher than usual; the
+    /// bursts after it make up for it.
+    fn climb(&self, leader: usize, left: u64, is_landing: bool, random: &mut Random) -> (u64, u32) {
+        let deep = self.characters[leader].deep;
         // Four times its depth is long enough for the climb to matter little.
         let length = (4 * deep.ceil() as u64 * (1 + random.below(8))).min(left);
         let percent = match random.below(16) {
@@ -93,13 +101,11 @@ impl Depths {
             0 => 300,
             _ => 50 + random.below(76),
         };
-        let others = length.saturating_sub(1) as f64;
-        let usual = others * deep;
+        let usual = length.saturating_sub(1) as f64 * deep;
         // Those that were alone too early, or are so too late, are not this burst's debt.
         let owed = self.depth_owed + self.alone_owed * (deep - 1.0);
         let owed = owed.clamp(-usual / 2.0, usual / 2.0);
-        let depth_sum = usual * percent as f64 / 100.0 + owed;
-        Burst { leader, left: length, depth: 0, peak: self.peak(length, depth_sum) }
+        (length, self.peak(length, usual * percent as f64 / 100.0 + owed))
     }
 
     /// How high a burst climbs so that the depths of all but its first operation add up to this.

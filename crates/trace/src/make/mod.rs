@@ -6,7 +6,7 @@
 //! it leaves out: everything else that made the original what it was.
 //!
 //! ```text
-//! Maker::new            what everybody does in all (quotas, raking), who runs when (schedule)
+//! Maker::new            what everybody does in all (mixture, raking, quotas), who runs when (schedule)
 //!  └ next               one operation
 //!     ├ begin_burst     who leads it, how deep it goes (depths), how long before it starts (pace)
 //!     ├ choose_actor    the leader, or somebody who runs beside it
@@ -15,8 +15,10 @@
 //! ```
 
 mod actor;
+mod apportion;
 mod comparison;
 mod depths;
+mod mixture;
 mod pace;
 mod places;
 mod plan;

@@ -221,6 +221,23 @@ impl Target {
     }
 }
 
+impl Scenario {
+    /// Its share of all operations of a kind, in percent: 0 reads, 1 writes.
+    pub(super) fn percent(&self, kind: usize) -> f64 {
+        [self.reads_percent, self.writes_percent][kind]
+    }
+
+    /// How much it likes which size of a kind.
+    pub(super) fn sizes(&self, kind: usize) -> &BTreeMap<Bytes, f64> {
+        [&self.read_sizes, &self.write_sizes][kind]
+    }
+
+    /// The areas of a kind.
+    pub(super) fn areas(&self, kind: usize) -> &[String] {
+        [&self.reads_from, &self.writes_to][kind]
+    }
+}
+
 impl From<ContentClass> for Content {
     fn from(class: ContentClass) -> Self {
         let ContentClass { compressible_percent, duplicate_percent } = class;

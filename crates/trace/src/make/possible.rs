@@ -158,9 +158,7 @@ fn check_active(scenario: &Scenario) -> Result<(), String> {
 
 /// Sizes and places of a scenario's reads, or writes, if it has any.
 fn check_kind(plan: &Plan, scenario: &Scenario, kind: usize) -> Result<(), String> {
-    let percent = [scenario.reads_percent, scenario.writes_percent][kind];
-    let sizes = [&scenario.read_sizes, &scenario.write_sizes][kind];
-    let areas = [&scenario.reads_from, &scenario.writes_to][kind];
+    let (sizes, areas) = (scenario.sizes(kind), scenario.areas(kind));
     let [sizes_key, areas_key] = [["read_sizes", "reads_from"], ["write_sizes", "writes_to"]][kind];
     for (size, weight) in sizes {
         let is_known = plan.target.sizes.iter().any(|share| share.size == *size);
@@ -169,7 +167,7 @@ fn check_kind(plan: &Plan, scenario: &Scenario, kind: usize) -> Result<(), Strin
             format!("{sizes_key}: {} has the weight {weight}, not 0 to 1000000", size.exact())
         })?;
     }
-    let has_none = percent > 0.0 && (sizes.is_empty() || areas.is_empty());
+    let has_none = scenario.percent(kind) > 0.0 && (sizes.is_empty() || areas.is_empty());
     refuse(has_none, || format!("{sizes_key} or {areas_key} is empty"))?;
     let largest = plan.target.sizes.last().map_or(0, |share| share.size.0);
     for name in areas {
@@ -186,10 +184,10 @@ fn check_kind(plan: &Plan, scenario: &Scenario, kind: usize) -> Result<(), Strin
 }
 
 fn check_shares(plan: &Plan) -> Result<(), String> {
-    let sum = |share: fn(&Scenario) -> f64| plan.scenario.iter().map(share).sum::<f64>();
+    let sum = |kind| plan.scenario.iter().map(|scenario| scenario.percent(kind)).sum::<f64>();
     let shares = [
-        ("reads_percent", sum(|scenario| scenario.reads_percent), plan.target.reads),
-        ("writes_percent", sum(|scenario| scenario.writes_percent), plan.target.writes),
+        ("reads_percent", sum(0), plan.target.reads),
+        ("writes_percent", sum(1), plan.target.writes),
     ];
     shares.iter().try_for_each(|(key, sum, ios)| {
         refuse(*ios > 0 && !(99.99..=100.01).contains(sum), || {

@@ -2,11 +2,10 @@
 
 use writecliff_device::{Bytes, Operation};
 
-use super::plan::{Plan, Scenario};
-use super::raking::{Margin, rake};
-
-/// From here on a size is large to [`Order`](super::plan::Order).
-const LARGE: Bytes = Bytes::from_kib(64);
+use super::apportion::apportion;
+use super::mixture::{Cell, cells, margins, preference};
+use super::plan::Plan;
+use super::raking::rake;
 
 /// The two kinds of operation, in the order that everything here counts them.
 pub(super) const KINDS: [Operation; 2] = [Operation::Read, Operation::Write];
@@ -23,21 +22,14 @@ pub(super) struct Quota {
     pub(super) sequential: u64,
 }
 
-/// One scenario's operations of one kind, size and order.
-struct Cell {
-    scenario: usize,
-    kind: usize,
-    size: usize,
-    is_sequential: bool,
-}
-
 /// What everybody does, such that the plan's counts, sizes and sequential operations come out
 /// exactly, and its bytes to within the smallest difference of two sizes.
 ///
 /// # Errors
 /// What of the target cannot be had.
 pub(super) fn quotas(plan: &Plan) -> Result<Vec<Quota>, String> {
-    let (cells, mut weights) = preferences(plan);
+    let cells = cells(plan);
+    let mut weights: Vec<f64> = cells.iter().map(|cell| preference(plan, cell)).collect();
     let of_size = size_counts(plan);
     rake(&mut weights, &margins(plan, &cells, &of_size))?;
     let table = Table { plan, cells: &cells, weights: &weights };
@@ -51,31 +43,6 @@ pub(super) fn quotas(plan: &Plan) -> Result<Vec<Quota>, String> {
     Ok(quotas)
 }
 
-/// Every combination, weighted as the scenarios say.
-fn preferences(plan: &Plan) -> (Vec<Cell>, Vec<f64>) {
-    let (mut cells, mut weights) = (Vec::new(), Vec::new());
-    for (scenario, wants) in plan.scenario.iter().enumerate() {
-        for kind in 0..KINDS.len() {
-            for (size, share) in plan.target.sizes.iter().enumerate() {
-                let preference = sizes(wants, kind).get(&share.size).copied().unwrap_or(0.0);
-                let order = wants.sequential;
-                let is_large = share.size >= LARGE;
-                let percent = if is_large { order.large_percent } else { order.small_percent };
-                for is_sequential in [false, true] {
-                    cells.push(Cell { scenario, kind, size, is_sequential });
-                    let part = if is_sequential { percent } else { 100.0 - percent };
-                    weights.push(preference * part / 100.0);
-                }
-            }
-        }
-    }
-    (cells, weights)
-}
-
-fn sizes(scenario: &Scenario, kind: usize) -> &std::collections::BTreeMap<Bytes, f64> {
-    [&scenario.read_sizes, &scenario.write_sizes][kind]
-}
-
 /// How many operations have each size; `None` where the plan does not say.
 fn size_counts(plan: &Plan) -> Vec<Option<u64>> {
     let shares = plan.target.sizes.iter().map(|size| size.percent);
@@ -84,47 +51,6 @@ fn size_counts(plan: &Plan) -> Vec<Option<u64>> {
     let weights: Vec<f64> = shares.clone().flatten().chain([rest.max(0.0)]).collect();
     let mut counts = apportion(plan.target.ios(), &weights, None).into_iter();
     shares.map(|share| share.and_then(|_| counts.next())).collect()
-}
-
-fn margins(plan: &Plan, cells: &[Cell], of_size: &[Option<u64>]) -> Vec<Margin> {
-    let target = &plan.target;
-    let margin = |what: String, target: f64, holds: &dyn Fn(&Cell) -> bool| {
-        let cells = (0..cells.len()).filter(|&index| holds(&cells[index])).collect();
-        Margin { what, target, cells, units: None }
-    };
-    let mut margins = Vec::new();
-    let kinds = [("reads", target.reads), ("writes", target.writes)];
-    let percent =
-        |scenario: &Scenario, kind| [scenario.reads_percent, scenario.writes_percent][kind];
-    let sums = [0, 1].map(|kind| plan.scenario.iter().map(|s| percent(s, kind)).sum::<f64>());
-    for (index, scenario) in plan.scenario.iter().enumerate() {
-        for (kind, (name, count)) in kinds.iter().enumerate() {
-            let share = percent(scenario, kind) / sums[kind].max(f64::MIN_POSITIVE);
-            let what = format!("{name} of '{}'", scenario.name);
-            let holds = |cell: &Cell| (cell.scenario, cell.kind) == (index, kind);
-            margins.push(margin(what, *count as f64 * share, &holds));
-        }
-    }
-    for (index, count) in of_size.iter().enumerate() {
-        if let Some(count) = count {
-            let what = format!("operations of {}", target.sizes[index].size.exact());
-            margins.push(margin(what, *count as f64, &|cell| cell.size == index));
-        }
-    }
-    let ordered = target.ios() as f64 * target.sequential_percent / 100.0;
-    let random = target.ios() as f64 - ordered;
-    margins.push(margin("sequential operations".to_owned(), ordered, &|cell| cell.is_sequential));
-    margins.push(margin("random operations".to_owned(), random, &|cell| !cell.is_sequential));
-    let bytes = [("bytes read", target.read_bytes), ("bytes written", target.written_bytes)];
-    for (kind, (name, bytes)) in bytes.into_iter().enumerate() {
-        let in_units = bytes.0 as f64 / plan.alignment.0 as f64;
-        let mut margin = margin(name.to_owned(), in_units, &|cell| cell.kind == kind);
-        let units =
-            |&cell: &usize| (target.sizes[cells[cell].size].size.0 / plan.alignment.0) as u32;
-        margin.units = Some(margin.cells.iter().map(units).collect());
-        margins.push(margin);
-    }
-    margins
 }
 
 /// The fitted weights, and how they become whole operations.
@@ -143,27 +69,21 @@ impl Table<'_> {
     /// Operations of each kind and size.
     fn counts(&self, of_size: &[Option<u64>]) -> Result<[Vec<u64>; 2], String> {
         let target = &self.plan.target;
-        let weights = |kind: usize| -> Vec<f64> {
-            let of = |size| self.sum(|cell| (cell.kind, cell.size) == (kind, size));
-            (0..of_size.len()).map(of).collect()
-        };
+        let weight = |kind, size| self.sum(|cell| (cell.kind, cell.size) == (kind, size));
+        let sizes = 0..of_size.len();
+        let of_reads: Vec<f64> = sizes.clone().map(|size| weight(0, size)).collect();
         let limits: Vec<u64> = of_size.iter().map(|count| count.unwrap_or(u64::MAX)).collect();
-        let mut reads = apportion(target.reads, &weights(0), Some(&limits));
+        let mut reads = apportion(target.reads, &of_reads, Some(&limits));
         // Of a size with a share, what are no reads are writes.
-        let mut writes: Vec<u64> = of_size
-            .iter()
-            .zip(&reads)
-            .map(|(count, reads)| count.map_or(0, |c| c - reads))
-            .collect();
-        let fixed: u64 = writes.iter().sum();
-        let Some(free) = target.writes.checked_sub(fixed) else {
+        let fixed = |size: usize| of_size[size].map_or(0, |count| count - reads[size]);
+        let mut writes: Vec<u64> = sizes.clone().map(fixed).collect();
+        let Some(rest) = target.writes.checked_sub(writes.iter().sum()) else {
             return Err("the sizes with a percentage leave no room for the others".to_owned());
         };
-        let is_free =
-            |(weight, count): (f64, &Option<u64>)| if count.is_none() { weight } else { 0.0 };
-        let of_free: Vec<f64> = weights(1).into_iter().zip(of_size).map(is_free).collect();
-        for (writes, free) in writes.iter_mut().zip(apportion(free, &of_free, None)) {
-            *writes += free;
+        let free = |size: usize| if of_size[size].is_none() { weight(1, size) } else { 0.0 };
+        let of_rest: Vec<f64> = sizes.map(free).collect();
+        for (writes, rest) in writes.iter_mut().zip(apportion(rest, &of_rest, None)) {
+            *writes += rest;
         }
         self.mend_bytes(&mut reads, of_size, target.read_bytes);
         self.mend_bytes(&mut writes, of_size, target.written_bytes);
@@ -209,21 +129,17 @@ impl Table<'_> {
     /// Shares all of that out among the scenarios.
     fn split(&self, counts: &[Vec<u64>; 2], sequential: &[Vec<u64>; 2]) -> Vec<Quota> {
         let mut quotas = Vec::new();
-        for (kind, size) in (0..2).flat_map(|kind| (0..counts[kind].len()).map(move |s| (kind, s)))
-        {
-            let weights = |orders: &[bool]| -> Vec<f64> {
-                let here = |cell: &Cell| (cell.kind, cell.size) == (kind, size);
-                let of = |scenario: usize| {
-                    self.sum(|cell| {
-                        here(cell)
-                            && cell.scenario == scenario
-                            && orders.contains(&cell.is_sequential)
-                    })
-                };
-                (0..self.plan.scenario.len()).map(of).collect()
+        for (kind, size) in (0..2).flat_map(|k| (0..counts[k].len()).map(move |size| (k, size))) {
+            let scenarios = 0..self.plan.scenario.len();
+            let here = |cell: &Cell, scenario| {
+                (cell.scenario, cell.kind, cell.size) == (scenario, kind, size)
             };
-            let each = apportion(counts[kind][size], &weights(&[false, true]), None);
-            let ordered = apportion(sequential[kind][size], &weights(&[true]), Some(&each));
+            let all = scenarios.clone().map(|scenario| self.sum(|cell| here(cell, scenario)));
+            let each = apportion(counts[kind][size], &all.collect::<Vec<_>>(), None);
+            let ordered = scenarios
+                .map(|scenario| self.sum(|cell| here(cell, scenario) && cell.is_sequential));
+            let ordered: Vec<f64> = ordered.collect();
+            let ordered = apportion(sequential[kind][size], &ordered, Some(&each));
             for (scenario, (&count, sequential)) in each.iter().zip(ordered).enumerate() {
                 let size = self.plan.target.sizes[size].size;
                 quotas.push(Quota { scenario, kind, size, count, sequential });
@@ -231,45 +147,5 @@ impl Table<'_> {
         }
         quotas.retain(|quota| quota.count > 0);
         quotas
-    }
-}
-
-/// Whole numbers that add up to `total` and are as near to the weights as that allows: the largest
-/// remainders are rounded up. None exceeds its limit, as long as the limits leave room.
-fn apportion(total: u64, weights: &[f64], limits: Option<&[u64]>) -> Vec<u64> {
-    let sum: f64 = weights.iter().sum();
-    let limit = |index: usize| limits.map_or(u64::MAX, |limits| limits[index]);
-    let exact = |index: usize| if sum > 0.0 { weights[index] * total as f64 / sum } else { 0.0 };
-    let mut parts: Vec<u64> =
-        (0..weights.len()).map(|index| (exact(index) as u64).min(limit(index))).collect();
-    let mut order: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
-    let remainder = |index: usize| exact(index) - (exact(index) as u64) as f64;
-    order.sort_by(|&a, &b| remainder(b).total_cmp(&remainder(a)));
-    let mut left = total.saturating_sub(parts.iter().sum());
-    while left > 0 {
-        let before = left;
-        for &index in &order {
-            if left > 0 && parts[index] < limit(index) {
-                (parts[index], left) = (parts[index] + 1, left - 1);
-            }
-        }
-        if left == before {
-            break;
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_remainders_are_rounded_up() {
-        assert_eq!(apportion(10, &[1.0, 1.0, 1.0], None), [4, 3, 3]);
-        assert_eq!(apportion(10, &[5.5, 2.6, 1.9], None), [5, 3, 2]);
-        assert_eq!(apportion(10, &[5.5, 2.6, 1.9], Some(&[9, 2, 9])), [6, 2, 2]);
-        assert_eq!(apportion(3, &[0.0, 0.0], None), [0, 0], "nobody wants it");
-        assert_eq!(apportion(5, &[1.0, 1.0], Some(&[1, 2])), [1, 2], "no room");
     }
 }

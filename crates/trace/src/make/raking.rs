@@ -45,6 +45,17 @@ pub(super) fn rake(weights: &mut [f64], margins: &[Margin]) -> Result<(), String
 }
 
 impl Margin {
+    /// The margin of all cells that `holds` tells.
+    pub(super) fn of<C>(
+        what: String,
+        target: f64,
+        cells: &[C],
+        holds: impl Fn(&C) -> bool,
+    ) -> Self {
+        let cells = (0..cells.len()).filter(|&index| holds(&cells[index])).collect();
+        Self { what, target, cells, units: None }
+    }
+
     fn fit(&self, weights: &mut [f64]) -> Result<(), String> {
         match &self.units {
             None => self.scale(weights),
@@ -109,7 +120,7 @@ impl Margin {
         }
     }
 
-    /// How far the sum is off, as a share of the target; not a number if it is nowhere.
+    /// How far the sum is off, as a share of the target.
     fn error(&self, weights: &[f64]) -> f64 {
         let off = self.sum(weights) - self.target;
         (if off < 0.0 { -off } else { off }) / self.target.max(1.0)

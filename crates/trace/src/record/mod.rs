@@ -40,8 +40,8 @@ pub use pairing::Tally;
 /// The longest wait for a buffer to fill up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// An event may come this much later than one of another processor: long after its time was taken,
-/// which is the last thing before it is there to be read.
+/// Events of different processors are put in order when they are this old: an event can be read a
+/// moment after its time was taken. Later ones would not be lost either, only out of order.
 const LATENESS_NS: u64 = 50_000_000;
 
 /// What to record.
@@ -166,11 +166,15 @@ impl Recorder {
     /// # Errors
     /// [`TraceError::Write`] if the file cannot be ended; nothing is left of it then.
     pub fn finish(mut self) -> Result<Recorded, TraceError> {
-        if self.cut_off.is_none() {
-            let rest = self.take_rest();
-            let _ = self.keep(rest);
-        }
-        let lost = self.instance.lost().unwrap_or_default();
+        let rest = match self.cut_off {
+            None => self.take_rest(),
+            Some(_) => self.pairing.end(&mut |io| self.writer.write(io)),
+        };
+        let _ = self.keep(rest);
+        let lost = self.instance.lost().unwrap_or_else(|error| {
+            self.cut_off.get_or_insert(error);
+            0
+        });
         let header = self.header(lost);
         let Self { instance, writer, pairing, cut_off, .. } = self;
         drop(instance);

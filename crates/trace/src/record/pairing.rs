@@ -254,9 +254,10 @@ impl Pairing {
     }
 
     fn release(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
-        while let Some(waiting) = self.waiting.pop_front_if(|first| !first.in_flight) {
+        while let Some(first) = self.waiting.front().filter(|first| !first.in_flight) {
+            sink(&first.io)?;
+            self.waiting.pop_front();
             self.gone += 1;
-            sink(&waiting.io)?;
         }
         Ok(())
     }

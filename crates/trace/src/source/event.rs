@@ -58,18 +58,6 @@ impl What {
         }
     }
 
-    /// The tracepoint's name in the group `block`.
-    pub(super) fn of_tracepoint(name: &[u8]) -> Option<Self> {
-        match name {
-            b"block_bio_queue" => Some(Self::Queued),
-            b"block_rq_issue" => Some(Self::Issued),
-            b"block_rq_requeue" => Some(Self::Requeued),
-            b"block_rq_complete" => Some(Self::Completed),
-            b"block_bio_complete" => Some(Self::BioCompleted),
-            _ => None,
-        }
-    }
-
     /// The event's number in the low half of blktrace's action.
     pub(super) fn of_action(number: u16) -> Option<Self> {
         match number {

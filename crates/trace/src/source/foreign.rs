@@ -103,6 +103,7 @@ impl Foreign {
         }
     }
 
+    #[inline]
     fn take(&mut self, parsed: Option<Parsed>, problems: &mut Problems) {
         let is_in_reach = match parsed {
             Some(Parsed::Io(io)) => {
@@ -135,6 +136,7 @@ impl Foreign {
         problems.out_of_reach += u64::from(!is_in_reach);
     }
 
+    #[inline]
     fn pair(&mut self) {
         while let Some(event) = self.events.pop() {
             self.has_completions |= event.what.is_completion();
@@ -151,6 +153,7 @@ impl Foreign {
     }
 
     /// Moves an operation's times to the trace's beginning, and counts what is in flight with it.
+    #[inline]
     fn place(&mut self, mut io: TraceIo, problems: &mut Problems) -> TraceIo {
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);

@@ -183,6 +183,7 @@ impl Source {
         (size > 0).then(|| (done as f64 / size as f64).min(1.0))
     }
 
+    #[inline]
     fn next_io(&mut self) -> Result<Option<TraceIo>, TraceError> {
         match &mut self.kind {
             Kind::Own { file, selected, .. } => {

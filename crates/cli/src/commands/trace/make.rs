@@ -103,7 +103,7 @@ fn show_progress(made: u64, ios: u64) {
 
 fn describe(plan: &Plan, path: &Path, summary: &Summary, figures: &[Figure]) -> String {
     let mut text = format!(
-        "{}: {} operations over {}, {} streams\nSynthetic: {}\n\n{:24}{:>16}{:>16}\n",
+        "{}: {} operations over {}, {} streams\n{}\n\n{:24}{:>16}{:>16}\n",
         path.display(),
         summary.ios(),
         summary.duration(),

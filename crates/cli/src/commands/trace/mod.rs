@@ -12,6 +12,8 @@ use clap::Subcommand;
 
 use crate::error::CliError;
 
+pub(crate) use replay::from_anywhere;
+
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use writecliff_suite::{Overrides, Plan, RunError, storage_bench};
-use writecliff_trace::Map;
+use writecliff_trace::{Map, PLANS};
 
 use crate::args::CommonOptions;
 use crate::commands::run::{default_directory, run_plan};
@@ -58,10 +58,20 @@ impl From<MapName> for Map {
     }
 }
 
+/// The same traces, files by paths that hold wherever the run is gone on with.
+pub(crate) fn from_anywhere(traces: &[String]) -> Vec<String> {
+    let absolute = |trace: &String| {
+        let path = std::path::absolute(trace).ok().filter(|path| path.exists());
+        path.map_or_else(|| trace.clone(), |path| path.to_string_lossy().into_owned())
+    };
+    let ships = |trace: &String| PLANS.iter().any(|plan| plan.name == trace);
+    traces.iter().map(|trace| if ships(trace) { trace.clone() } else { absolute(trace) }).collect()
+}
+
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     let common = &arguments.common;
     let plan = Plan::StorageBench(storage_bench::Plan {
-        traces: vec![arguments.trace.clone()],
+        traces: from_anywhere(std::slice::from_ref(&arguments.trace)),
         speed: arguments.speed.or(arguments.timed.then_some(1.0)),
         map: arguments.map.into(),
         align: arguments.align,

@@ -12,7 +12,8 @@ use crate::source::event::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const SECOND: u64 = 1_000_000_000;
+/// Decimal places from a second to a nanosecond.
+const SECOND: usize = 9;
 
 #[derive(Default)]
 pub(crate) struct Blkparse {
@@ -30,12 +31,12 @@ impl Blkparse {
         let device = DeviceNumber::read(&mut fields)?;
         for expected in ["the processor", "the sequence number"] {
             fields.skip_blanks();
-            fields.number(expected)?;
+            fields.skip_number(expected)?;
         }
         fields.skip_blanks();
         let time_ns = fields.nanos(SECOND, "a time in seconds")?;
         fields.skip_blanks();
-        fields.number("the process's number")?;
+        fields.skip_number("the process's number")?;
         fields.skip_blanks();
         match What::of_letter(fields.word()) {
             Some(what) => event(time_ns, what, device, fields, names),

@@ -33,12 +33,12 @@ pub(crate) struct Csv {
     unquoted: Vec<u8>,
 }
 
-/// What a cell means; times with their unit in nanoseconds, places and lengths in bytes.
+/// What a cell means; times with the decimal places from their unit to a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
-    Issued(u64),
-    Completed(u64),
-    Service(u64),
+    Issued(usize),
+    Completed(usize),
+    Service(usize),
     Operation,
     Offset,
     Sector,
@@ -134,19 +134,19 @@ impl Column {
     fn named(name: &[u8]) -> Self {
         let name = String::from_utf8_lossy(name).trim().trim_matches('"').to_ascii_lowercase();
         let timed = |unit: &str| match unit {
-            "ns" => Some(1),
-            "us" => Some(1_000),
-            "ms" => Some(1_000_000),
-            "s" => Some(1_000_000_000),
+            "ns" => Some(0),
+            "us" => Some(3),
+            "ms" => Some(6),
+            "s" => Some(9),
             _ => None,
         };
         if let Some((what, unit)) = name.rsplit_once('_')
-            && let Some(unit) = timed(unit)
+            && let Some(places) = timed(unit)
         {
             return match what {
-                "issued" => Self::Issued(unit),
-                "completed" => Self::Completed(unit),
-                "service" | "response" => Self::Service(unit),
+                "issued" => Self::Issued(places),
+                "completed" => Self::Completed(places),
+                "service" | "response" => Self::Service(places),
                 _ => Self::Unknown,
             };
         }
@@ -169,9 +169,9 @@ impl Row {
     #[inline]
     fn put(&mut self, column: Column, cell: &[u8], names: &mut Names) -> Result<(), Expected> {
         match column {
-            Column::Issued(unit) => self.issued_ns = Some(time(cell, unit)?),
-            Column::Completed(unit) => self.completed_ns = Some(time(cell, unit)?),
-            Column::Service(unit) => self.service_ns = Some(time(cell, unit)?),
+            Column::Issued(places) => self.issued_ns = Some(time(cell, places)?),
+            Column::Completed(places) => self.completed_ns = Some(time(cell, places)?),
+            Column::Service(places) => self.service_ns = Some(time(cell, places)?),
             Column::Operation => self.operation = Some(operation(cell)?),
             Column::Offset => self.offset = Some(number(cell, "the offset in bytes")?),
             Column::Sector => self.offset = Some(bytes(number(cell, "the place in sectors")?)?),
@@ -219,20 +219,19 @@ fn number(cell: &[u8], expected: Expected) -> Result<u64, Expected> {
 }
 
 #[inline]
-fn time(cell: &[u8], unit: u64) -> Result<u64, Expected> {
+fn time(cell: &[u8], places: usize) -> Result<u64, Expected> {
     const EXPECTED: Expected = "a decimal time, not below zero";
     let mut fields = Fields::new(cell);
-    let time = fields.nanos(unit, EXPECTED)?;
+    let time = fields.nanos(places, EXPECTED)?;
     fields.end(EXPECTED).map(|()| time)
 }
 
 fn operation(cell: &[u8]) -> Result<Operation, Expected> {
-    let is = |names: [&str; 3]| names.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
     match cell {
-        _ if is(["read", "r", "0"]) => Ok(Operation::Read),
-        _ if is(["write", "w", "1"]) => Ok(Operation::Write),
-        _ if is(["trim", "t", "2"]) => Ok(Operation::Trim),
-        _ if is(["flush", "f", "3"]) => Ok(Operation::Flush),
+        b"read" | b"Read" | b"READ" | b"r" | b"R" | b"0" => Ok(Operation::Read),
+        b"write" | b"Write" | b"WRITE" | b"w" | b"W" | b"1" => Ok(Operation::Write),
+        b"trim" | b"Trim" | b"TRIM" | b"t" | b"T" | b"2" => Ok(Operation::Trim),
+        b"flush" | b"Flush" | b"FLUSH" | b"f" | b"F" | b"3" => Ok(Operation::Flush),
         _ => Err("read, write, trim or flush, or R, W, T, F, or 0 to 3"),
     }
 }

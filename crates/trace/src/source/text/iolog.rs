@@ -16,7 +16,8 @@ use super::{Parsed, Whole};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const MICROSECOND: u64 = 1_000;
+/// Decimal places from a microsecond to a nanosecond.
+const MICROSECOND: usize = 3;
 
 #[derive(Default)]
 pub(crate) struct Iolog {
@@ -86,7 +87,7 @@ impl Iolog {
             return Err("an operation; only version 2 has waits");
         };
         fields.skip_blanks();
-        let wait_ns = fields.number(EXPECTED)?.checked_mul(MICROSECOND).ok_or(EXPECTED)?;
+        let wait_ns = fields.nanos(MICROSECOND, EXPECTED)?;
         *now_ns = now_ns.checked_add(wait_ns).ok_or(EXPECTED)?;
         Ok(Parsed::PassedOver)
     }

@@ -16,8 +16,10 @@ use super::{Parsed, Whole, bytes};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const SECOND: u64 = 1_000_000_000;
-const MICROSECOND: u64 = 1_000;
+/// Decimal places from a second to a nanosecond.
+const SECOND: usize = 9;
+/// Decimal places from a microsecond to a nanosecond.
+const MICROSECOND: usize = 3;
 /// What Windows counts time in.
 const TICK: u64 = 100;
 /// Ticks from 1601 to 1970: 134,774 days.

@@ -17,27 +17,35 @@ use crate::source::event::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const SECOND: u64 = 1_000_000_000;
+/// Decimal places from a second to a nanosecond.
+const SECOND: usize = 9;
 
 pub(super) fn line(line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
-    let mut from = 0;
-    while let Some(found) = memmem::find(&line[from..], b"block_") {
-        let at = from + found;
-        let length = line[at..].iter().position(|byte| *byte == b':').unwrap_or(0);
-        if let Some(what) = What::of_tracepoint(&line[at..at + length]) {
-            let before = &line[..at];
-            let time_ns = time(before.strip_suffix(b"block:").unwrap_or(before))?;
-            return event(time_ns, what, Fields::new(&line[at + length + 1..]), names);
+    // The name of a process may hold a colon, too.
+    for colon in memchr::memchr_iter(b':', line) {
+        if let Some((what, rest)) = what(&line[colon + 1..]) {
+            return event(time(&line[..colon])?, what, Fields::new(rest), names);
         }
-        from = at + 1;
     }
     other(line)
 }
 
-/// The last word before the event: seconds and a colon.
+/// The event that is named behind a time and its colon, and what stands behind its own.
+#[inline]
+fn what(text: &[u8]) -> Option<(What, &[u8])> {
+    let text = text.trim_ascii_start();
+    let name = text.strip_prefix(b"block:").unwrap_or(text).strip_prefix(b"block_")?;
+    let begins = |event: &[u8]| name.strip_prefix(event);
+    None.or_else(|| begins(b"rq_issue:").map(|rest| (What::Issued, rest)))
+        .or_else(|| begins(b"rq_complete:").map(|rest| (What::Completed, rest)))
+        .or_else(|| begins(b"rq_requeue:").map(|rest| (What::Requeued, rest)))
+        .or_else(|| begins(b"bio_queue:").map(|rest| (What::Queued, rest)))
+        .or_else(|| begins(b"bio_complete:").map(|rest| (What::BioCompleted, rest)))
+}
+
+/// The last word before a colon, in seconds.
 fn time(before: &[u8]) -> Result<u64, Expected> {
     const EXPECTED: Expected = "a time in seconds and a colon before the event";
-    let before = before.trim_ascii_end().strip_suffix(b":").ok_or(EXPECTED)?;
     let start = before.iter().rposition(|byte| !matches!(byte, b'0'..=b'9' | b'.'));
     let mut fields = Fields::new(&before[start.map_or(0, |start| start + 1)..]);
     let time_ns = fields.nanos(SECOND, EXPECTED)?;
@@ -84,7 +92,7 @@ fn event(
 /// drive stands in them.
 fn skip_command(fields: &mut Fields<'_>) -> Result<bool, Expected> {
     if !fields.rest().starts_with(b"(") {
-        fields.number("the length in bytes, or brackets")?;
+        fields.skip_number("the length in bytes, or brackets")?;
         fields.skip_blanks();
     }
     fields.expect(b'(', "brackets before the first sector")?;
@@ -109,5 +117,5 @@ fn other(line: &[u8]) -> Result<Parsed, Expected> {
 
 /// Whether a time and a colon stand before something.
 fn is_event(text: &[u8]) -> bool {
-    memmem::find_iter(text, b": ").any(|colon| time(&text[..=colon]).is_ok())
+    memmem::find_iter(text, b": ").any(|colon| time(&text[..colon]).is_ok())
 }
