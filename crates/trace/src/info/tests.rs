@@ -261,3 +261,82 @@ fn operations_longer_than_any_are_refused() {
     let error = describe([Err(broken())].into_iter(), Nanos(0)).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
 }
+
+/// Scripts depend on these names.
+#[test]
+fn json_has_the_same_names_from_version_to_version() {
+    let mut ios = [timed(0, 100, Read), timed(10, 30, Write)];
+    ios[1].content = Some(Content { compressible_percent: 50, duplicate_percent: 0 });
+    let described = Description {
+        name: "a.trace".to_owned(),
+        header: crate::Header::default(),
+        info: info(&ios),
+    };
+    let json = serde_json::to_value(&described).unwrap();
+    let share = |count: u64, percent: f64| serde_json::json!({"count": count, "percent": percent});
+    let sizes = serde_json::json!({
+        "4KB": share(1, 100.0), "16KB": share(0, 0.0), "32KB": share(0, 0.0),
+        "64KB": share(0, 0.0), "128KB": share(0, 0.0), "rest": share(0, 0.0),
+    });
+    let class = |from, to, count| serde_json::json!({"from": from, "to": to, "count": count});
+    let one = serde_json::json!({
+        "count": 1, "bytes": 4096, "mean_bytes": 4096.0, "sequential": share(0, 0.0),
+        "sizes": sizes, "size_classes": [class(2049, 4096, 1)], "footprint_bytes": 4096,
+    });
+    let time = |ns: u64| serde_json::json!({"known": 1, "mean_ns": ns as f64, "p50_ns": ns, "p99_ns": ns, "max_ns": ns});
+    let info = &json["info"];
+    assert_eq!((&info["reads"], &info["writes"]), (&one, &one));
+    assert_eq!(
+        (&info["service_times"]["reads"], &info["service_times"]["writes"]),
+        (&time(100), &time(20))
+    );
+    assert_eq!(
+        info["busy"],
+        serde_json::json!({"known": 2, "all_ns": 100, "reads_ns": 100, "writes_ns": 20})
+    );
+    let depths = serde_json::json!({
+        "known": 2, "computed": 2, "mean": 1.5, "at_one": share(1, 50.0), "max": 2,
+        "classes": [class(1, 1, 1), class(2, 2, 1)],
+    });
+    assert_eq!(info["queue_depths"], depths);
+    let content = serde_json::json!({
+        "known_bytes": 4096, "compressible_percent": 50.0, "duplicate_percent": 0.0,
+    });
+    assert_eq!(info["content"], content);
+    assert_eq!(info["inter_arrival_ns"], serde_json::json!([class(9, 16, 1)]));
+    let stream = serde_json::json!({"stream": 0, "operations": share(2, 100.0), "bytes": share(8192, 100.0)});
+    assert_eq!(info["largest_streams"], serde_json::json!([stream]));
+    let offsets = serde_json::json!({"row_bytes": 4096, "cells": [[0, 0, 1]]});
+    assert_eq!(info["read_offsets"], offsets);
+    let window = serde_json::json!({
+        "reads": 1, "writes": 0, "read_bytes": 4096, "written_bytes": 0, "touched_bytes": 4096,
+        "queue_depth_mean": 1.0, "queue_depth_max": 1,
+    });
+    assert_eq!(info["windows"][0], window);
+    let names: Vec<&str> = info.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = [
+        "busy",
+        "content",
+        "duration_ns",
+        "flushes",
+        "inter_arrival_ns",
+        "largest_streams",
+        "out_of_order",
+        "queue_depths",
+        "read_offsets",
+        "reads",
+        "rewritten",
+        "service_times",
+        "streams",
+        "transfers",
+        "trimmed_bytes",
+        "trims",
+        "window_ns",
+        "windows",
+        "write_offsets",
+        "writes",
+    ];
+    let mut sorted = names;
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+}

@@ -1,0 +1,108 @@
+//! `writecliff trace info` as a user meets it.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_trace::{Header, TraceIo, TraceWriter};
+
+fn info(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let output = command.args(["trace", "info"]).args(arguments).stdin(Stdio::null());
+    let output = output.output().unwrap();
+    let errors = text(&output.stderr);
+    assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Two reads that follow each other, and a write.
+fn write_trace(path: &Path, synthetic: bool) {
+    let mut writer = TraceWriter::create(path).unwrap();
+    for (issued, operation, offset) in
+        [(0, Operation::Read, 0), (10, Operation::Read, 4096), (20, Operation::Write, 0)]
+    {
+        let io = TraceIo::new(Nanos(issued), operation, Bytes(offset), Bytes(4096));
+        writer.write(&io).unwrap();
+    }
+    writer.finish(&Header { synthetic, ..Header::default() }).unwrap();
+}
+
+#[test]
+fn traces_are_described_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one.trace"), dir.path().join("two.csv"));
+    write_trace(&one, true);
+    // MSR Cambridge: time in units of 100 ns, host, disk, type, offset, size, response time.
+    let line = "128166372003061629,web,0,Read,1048576,4096,1000\n";
+    fs::write(&two, line.repeat(3)).unwrap();
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+
+    let table = info(&[one]);
+    assert_eq!(table.status.code(), Some(0), "{}", text(&table.stderr));
+    let table = text(&table.stdout);
+    assert!(table.starts_with("one.trace (SYNTHETIC)"), "{table}");
+    assert!(table.contains("Sequential") && table.contains("33.3 / 50.0 / 0.0 %"), "{table}");
+
+    let out = dir.path().join("page");
+    let both = info(&[one, two, "--out", out.to_str().unwrap()]);
+    assert_eq!(both.status.code(), Some(0), "{}", text(&both.stderr));
+    let both = text(&both.stdout);
+    assert!(both.contains("[2] two.csv") && both.contains("Mean service time"), "{both}");
+    assert!(both.contains("Report: ") && out.join("index.html").exists());
+    assert!(out.join("pictures/trace-sizes-1-one-trace.svg").exists());
+
+    let json = info(&[one, two, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json[0]["header"]["synthetic"], true);
+    assert_eq!(json[0]["info"]["reads"]["sequential"]["percent"], 50.0);
+    assert_eq!(json[1]["info"]["service_times"]["reads"]["mean_ns"], 100_000.0);
+    assert_eq!(json.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_described_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.trace");
+    write_trace(&path, false);
+    let name = path.to_str().unwrap().to_owned();
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let damaged = info(&[&name]);
+    assert_eq!(damaged.status.code(), Some(1), "{}", text(&damaged.stderr));
+    assert!(text(&damaged.stderr).contains("t.trace"), "{}", text(&damaged.stderr));
+    assert_eq!(text(&damaged.stdout), "");
+
+    let absent = info(&["no-such.trace"]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(text(&absent.stderr).contains("no-such.trace"), "{}", text(&absent.stderr));
+    assert_eq!(info(&[]).status.code(), Some(2));
+
+    write_trace(&path, false);
+    fs::write(dir.path().join("file"), "").unwrap();
+    let nowhere = dir.path().join("file/page");
+    let unwritten = info(&[&name, "--out", nowhere.to_str().unwrap()]);
+    assert_eq!(unwritten.status.code(), Some(1));
+    assert!(text(&unwritten.stderr).contains("--out"), "{}", text(&unwritten.stderr));
+}
+
+#[test]
+fn traces_that_ship_need_no_file() {
+    let json = info(&["light-2011", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let described = &json[0]["info"];
+    assert_eq!(described["reads"]["count"], 372_630);
+    assert_eq!(described["writes"]["count"], 459_709);
+    assert_eq!(json[0]["header"]["synthetic"], true);
+    // Sizes as published: 27, 8, 6 and 5 %.
+    let sizes = &described["transfers"]["sizes"];
+    for (size, percent) in [("4KB", 27.0), ("16KB", 8.0), ("32KB", 6.0), ("64KB", 5.0)] {
+        let found = sizes[size]["percent"].as_f64().unwrap();
+        assert!((found - percent).abs() < 1.0, "{size}: {found}");
+    }
+}

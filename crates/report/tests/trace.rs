@@ -1,0 +1,221 @@
+//! Page and table of traces: what they say, that every picture has its data, and what a browser makes
+//! of them.
+#![allow(clippy::unwrap_used)]
+
+mod browser;
+
+use std::fs;
+use std::path::Path;
+
+use browser::{Browser, chromium};
+use serde_json::Value;
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_report::{trace_summary, write_trace_page};
+use writecliff_trace::{Description, Header, TraceIo, describe};
+
+const VIEWS: [&str; 9] = [
+    "trace-sizes",
+    "trace-read-offsets",
+    "trace-write-offsets",
+    "trace-rates",
+    "trace-read-share",
+    "trace-working-set",
+    "trace-depths",
+    "trace-depths-over-time",
+    "trace-inter-arrival",
+];
+
+fn described(name: &str, header: Header, ios: &[TraceIo]) -> Description {
+    let last = ios.last().map_or(Nanos::ZERO, |io| io.completed.unwrap_or(io.issued));
+    let info = describe(ios.iter().copied().map(Ok), last).unwrap();
+    Description { name: name.to_owned(), header, info }
+}
+
+/// A second of reads in order and of writes here and there, a trim and a flush.
+fn sample(name: &str, synthetic: bool) -> Description {
+    let io = |index: u64| {
+        let operation = match index {
+            500 => Operation::Trim,
+            700 => Operation::Flush,
+            _ if index.is_multiple_of(4) => Operation::Write,
+            _ => Operation::Read,
+        };
+        let offset = if operation == Operation::Write { index * 7919 % 4000 } else { index } * 4096;
+        let issued = index * 1_000_000;
+        let length = Bytes(if operation == Operation::Flush { 0 } else { 4096 });
+        TraceIo {
+            completed: Some(Nanos(issued + 1_500_000)),
+            stream: (index % 3) as u16,
+            ..TraceIo::new(Nanos(issued), operation, Bytes(offset), length)
+        }
+    };
+    let ios: Vec<TraceIo> = (0..1000).map(io).collect();
+    let streams = ["web", "compile", "virus scan"].map(str::to_owned).into();
+    let (source, recorded_by) = ("a desk".to_owned(), "a test".to_owned());
+    described(name, Header { source, recorded_by, synthetic, streams, ..Header::default() }, &ios)
+}
+
+fn page(traces: &[Description], out: &Path) -> String {
+    fs::read_to_string(write_trace_page(traces, out).unwrap()).unwrap()
+}
+
+/// The pictures of a page, as its script reads them.
+fn pictures(html: &str) -> Vec<Value> {
+    let begin = "<script type=\"application/json\" id=\"pictures\">";
+    let start = html.find(begin).unwrap() + begin.len();
+    let end = start + html[start..].find("</script>").unwrap();
+    serde_json::from_str(&html[start..end]).unwrap()
+}
+
+#[test]
+fn every_picture_is_on_the_page_and_has_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let html = page(&[sample("desk.trace", false)], dir.path());
+    let pictures = pictures(&html);
+    let ids: Vec<&str> = pictures.iter().map(|picture| picture["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, VIEWS);
+    for (id, picture) in ids.iter().zip(&pictures) {
+        let data = picture["data"].as_array().unwrap();
+        let has_data = |trace: &Value| trace["x"].as_array().is_some_and(|x| !x.is_empty());
+        assert!(!data.is_empty() && data.iter().all(has_data), "{id}: {data:?}");
+        let file = |kind| fs::read_to_string(dir.path().join(format!("pictures/{id}.{kind}")));
+        assert!(file("csv").unwrap().lines().count() > 1, "{id} has no data");
+        let svg = file("svg").unwrap();
+        assert!(svg.ends_with("</svg>\n") && svg.contains("desk.trace</text>"), "{id}");
+    }
+    for part in html.split("<a href=\"#").skip(1) {
+        let anchor = part.split('"').next().unwrap();
+        assert!(html.contains(&format!("id=\"{anchor}\"")), "#{anchor} leads nowhere");
+    }
+    assert!(!html.contains("synthetic"), "nobody made this one");
+}
+
+#[test]
+fn files_hold_what_was_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    page(&[sample("desk.trace", false)], dir.path());
+    let rows = |id: &str| -> Vec<Vec<f64>> {
+        let csv = fs::read_to_string(dir.path().join(format!("pictures/{id}.csv"))).unwrap();
+        let numbers = |row: &str| row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        csv.lines().skip(1).map(numbers).collect()
+    };
+    let sum = |id: &str, column: usize| rows(id).iter().map(|row| row[column]).sum::<f64>();
+    // Every fourth is a write, but two of those are a trim and a flush.
+    assert_eq!((sum("trace-read-offsets", 4), sum("trace-write-offsets", 4)), (750.0, 248.0));
+    assert!((sum("trace-inter-arrival", 1) - 100.0).abs() < 1e-9);
+    assert_eq!(rows("trace-inter-arrival"), [[1_048_576.0, 100.0]], "a millisecond each");
+    let sizes = fs::read_to_string(dir.path().join("pictures/trace-sizes.csv")).unwrap();
+    let (reads, writes) = (75_000.0 / 998.0, 24_800.0 / 998.0);
+    assert_eq!(sizes, format!("size up to,reads,writes\n4K,{reads},{writes}\n"));
+    assert!(rows("trace-working-set").iter().all(|row| row[1] >= 4096.0 && row[1] <= 6.0 * 4096.0));
+}
+
+#[test]
+fn synthetic_traces_are_called_so_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = sample("made.trace", true);
+    let html = page(std::slice::from_ref(&trace), dir.path());
+    let top = html.split("<nav").next().unwrap();
+    assert!(top.contains("(synthetic)") && top.contains("<span class=\"mark\">synthetic</span>"));
+    assert!(html.contains("Traces marked <span class=\"mark\">synthetic</span> were made"));
+    assert!(html.contains("Synthetic: made by a generator"));
+    for view in VIEWS {
+        let svg = fs::read_to_string(dir.path().join(format!("pictures/{view}.svg"))).unwrap();
+        assert!(svg.contains("made.trace (synthetic)"), "{view}");
+    }
+    assert!(trace_summary(&[trace]).starts_with("made.trace (SYNTHETIC)\n"));
+}
+
+#[test]
+fn traces_of_little_have_the_pictures_that_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let nothing = described("nothing.trace", Header::default(), &[]);
+    assert!(pictures(&page(&[nothing.clone()], dir.path())).is_empty());
+    assert!(trace_summary(&[nothing]).contains("not known"));
+
+    let read = TraceIo::new(Nanos(0), Operation::Read, Bytes(0), Bytes(4096));
+    let one = described("one.trace", Header::default(), &[read]);
+    let found = pictures(&page(&[one], dir.path()));
+    let ids: Vec<&str> = found.iter().map(|picture| picture["id"].as_str().unwrap()).collect();
+    let expected = [
+        "trace-sizes",
+        "trace-read-offsets",
+        "trace-rates",
+        "trace-read-share",
+        "trace-working-set",
+    ];
+    assert_eq!(ids, expected);
+}
+
+#[test]
+fn names_cannot_break_out_of_the_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut evil = sample("</script><script>alert(1)</script><b>&", true);
+    evil.header.source = "<i>".to_owned();
+    evil.header.streams = vec!["<u>".to_owned(); 3];
+    let html = page(&[evil], dir.path());
+    for broken in ["<script>alert", "<b>&", "<i>", "<u>"] {
+        assert!(!html.contains(broken), "{broken} became markup");
+    }
+}
+
+#[test]
+fn the_table_is_what_the_documents_print() {
+    let expected = "\
+desk.trace
+  a desk, a test
+
+  Reads                                               750
+  Writes                                              248
+  Trims                                                 1
+  Flushes                                               1
+  Data read                                       3.07 MB
+  Data written                                    1.02 MB
+  Data trimmed                                    4.10 kB
+  Mean read                                       4.10 kB
+  Mean write                                      4.10 kB
+  4KB: all / reads / writes       100.0 / 100.0 / 100.0 %
+  16KB                                  0.0 / 0.0 / 0.0 %
+  32KB                                  0.0 / 0.0 / 0.0 %
+  64KB                                  0.0 / 0.0 / 0.0 %
+  128KB                                 0.0 / 0.0 / 0.0 %
+  Other sizes                           0.0 / 0.0 / 0.0 %
+  Sequential                           50.1 / 66.7 / 0.0 %
+";
+    let text = trace_summary(&[sample("desk.trace", false)]);
+    assert_eq!(
+        text.lines().take(18).collect::<Vec<_>>(),
+        expected.lines().take(18).collect::<Vec<_>>()
+    );
+    for row in ["Average queue depth", "Busy with reads", "Service time p99", "virus scan"] {
+        assert!(text.contains(row), "no {row} in {text}");
+    }
+    let both = trace_summary(&[sample("desk.trace", false), sample("made.trace", true)]);
+    assert!(both.contains("[2] made.trace") && both.contains("made.trace (SYNTHETIC)"), "{both}");
+    assert!(both.lines().all(|line| line.chars().count() <= 100), "{both}");
+}
+
+#[test]
+fn a_browser_shows_every_picture_at_any_width() {
+    let Some(chromium) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let traces = [sample("desk.trace", false), sample("made.trace", true)];
+    let html = write_trace_page(&traces, dir.path()).unwrap();
+    let mut opened = Browser::open(&chromium, &html);
+    opened.wait_for("[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout)");
+    let drawn = "document.querySelectorAll('#trace-sizes .bars .point path').length";
+    opened.wait_for(&format!("{drawn} === 4"));
+    for width in [1280, 390] {
+        opened.resize(width);
+        opened.wait_for("document.documentElement.scrollWidth <= window.innerWidth");
+        opened.wait_for(
+            "[...document.querySelectorAll('.js-plotly-plot')].every(plot => \
+             plot.querySelector('.main-svg').getBoundingClientRect().right <= window.innerWidth)",
+        );
+    }
+    opened.press("button[data-choose=\"subject\"][data-value=\"1\"]");
+    opened.wait_for(
+        "[...document.querySelectorAll('figure')].filter(figure => !figure.hidden).length === 9",
+    );
+    opened.assert_no_complaints();
+}
