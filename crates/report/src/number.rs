@@ -28,8 +28,8 @@ pub(crate) fn megabytes_per_second(value: f64) -> String {
 /// `1,583.02 GB`, decimal, as the documents write it; less than that with its own unit.
 pub(crate) fn gigabytes(bytes: u64) -> String {
     let hundredths = (bytes as f64 / 1e7).round();
-    match hundredths {
-        100.0.. => {
+    match bytes {
+        999_500_000.. => {
             format!("{}.{:02.0} GB", thousands((hundredths / 100.0).floor()), hundredths % 100.0)
         }
         _ => Bytes(bytes).to_string(),
