@@ -75,7 +75,7 @@ fn text(format: Format) -> String {
 fn line(text: &mut String, format: Format, index: u64) -> std::fmt::Result {
     let is_kernel = matches!(format, Format::Blkparse | Format::Perf);
     // Issues run ahead of completions by the queue's depth.
-    let is_issue = !is_kernel || index < QUEUE_DEPTH || index % 2 == 0;
+    let is_issue = !is_kernel || index < QUEUE_DEPTH || index.is_multiple_of(2);
     let io = match (is_kernel, is_issue) {
         (false, _) => index,
         (true, true) if index < QUEUE_DEPTH => index,

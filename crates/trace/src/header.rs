@@ -81,8 +81,8 @@ impl Summary {
             Operation::Flush => self.flushes += 1,
         }
         match io.operation {
-            Operation::Read => self.read_bytes += io.length,
-            Operation::Write => self.written_bytes += io.length,
+            Operation::Read => add(&mut self.read_bytes, io.length),
+            Operation::Write => add(&mut self.written_bytes, io.length),
             Operation::Trim | Operation::Flush => {}
         }
         if matches!(io.operation, Operation::Read | Operation::Write) {
@@ -107,6 +107,11 @@ impl Summary {
     pub fn duration(&self) -> Nanos {
         self.last_issued.max(self.last_completed.unwrap_or_default())
     }
+}
+
+/// A damaged trace may claim more bytes than can be counted.
+fn add(sum: &mut Bytes, length: Bytes) {
+    sum.0 = sum.0.saturating_add(length.0);
 }
 
 #[cfg(test)]

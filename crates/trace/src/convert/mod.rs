@@ -5,7 +5,6 @@ mod iolog;
 mod partial;
 
 use std::fmt;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr;
@@ -64,14 +63,7 @@ pub fn convert(
         let io = io?;
         summary.add(&io);
         left_out.look_at(&io);
-        let write_error = |source| TraceError::Write { path: path.to_owned(), source };
-        match &mut writer {
-            Writer::Trace(writer) => writer.write(&io)?,
-            Writer::Iolog(writer) => writer.write(&io).map_err(write_error)?,
-            Writer::Csv(writer) => {
-                writer.write(&io, source.stream(io.stream)).map_err(write_error)?
-            }
-        }
+        writer.write(&io, source.stream(io.stream), path)?;
         if summary.ios().is_multiple_of(TELL_EVERY) && tell(source, summary.ios()).is_break() {
             return Ok(None);
         }
@@ -85,23 +77,32 @@ pub fn convert(
 }
 
 enum Writer {
-    Trace(TraceWriter),
+    Trace(Box<TraceWriter>),
     Iolog(IologWriter),
     Csv(CsvWriter),
 }
 
 impl Writer {
     fn create(path: &Path, format: OutputFormat) -> Result<Self, TraceError> {
-        let write_error = |source| TraceError::Write { path: path.to_owned(), source };
-        Ok(match format {
-            OutputFormat::Trace => Self::Trace(TraceWriter::create(path)?),
-            OutputFormat::Iolog => Self::Iolog(IologWriter::create(path).map_err(write_error)?),
-            OutputFormat::Csv => Self::Csv(CsvWriter::create(path).map_err(write_error)?),
-        })
+        let made = match format {
+            OutputFormat::Trace => return Ok(Self::Trace(Box::new(TraceWriter::create(path)?))),
+            OutputFormat::Iolog => IologWriter::create(path).map(Self::Iolog),
+            OutputFormat::Csv => CsvWriter::create(path).map(Self::Csv),
+        };
+        made.map_err(|source| TraceError::Write { path: path.to_owned(), source })
+    }
+
+    fn write(&mut self, io: &TraceIo, stream: Option<&str>, path: &Path) -> Result<(), TraceError> {
+        let written = match self {
+            Self::Trace(writer) => return writer.write(io),
+            Self::Iolog(writer) => writer.write(io),
+            Self::Csv(writer) => writer.write(io, stream),
+        };
+        written.map_err(|source| TraceError::Write { path: path.to_owned(), source })
     }
 
     fn finish(self, header: &Header, path: &Path) -> Result<(), TraceError> {
-        let finished: io::Result<()> = match self {
+        let finished = match self {
             Self::Trace(writer) => return writer.finish(header).map(|_| ()),
             Self::Iolog(writer) => writer.finish(),
             Self::Csv(writer) => writer.finish(),
@@ -126,7 +127,7 @@ impl LeftOut {
         self.queue_depths |= io.queue_depth.is_some();
         self.contents |= io.content.is_some();
         self.streams |= io.stream > 0;
-        self.nanoseconds |= io.issued.0 % 1000 > 0;
+        self.nanoseconds |= !io.issued.0.is_multiple_of(1000);
     }
 
     fn from(&self, format: OutputFormat, header: &Header) -> Vec<&'static str> {

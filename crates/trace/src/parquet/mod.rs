@@ -3,6 +3,7 @@
 //! Header and summary are JSON in the file's metadata, which Parquet keeps at the end: what is
 //! learnt while writing can be told. A file is whole or absent.
 
+mod page;
 mod read;
 mod room;
 mod write;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::parquet::basic::{Repetition, Type as PhysicalType};
-use ::parquet::column::reader::get_typed_column_reader;
+use ::parquet::column::reader::ColumnReaderImpl;
 use ::parquet::data_type::{DataType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::SchemaDescriptor;
 use writecliff_device::{Bytes, Nanos, Operation};
 
+use super::page::CheckedPages;
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
 use crate::{Header, Summary, TraceError, TraceIo};
 
@@ -29,6 +30,8 @@ pub struct TraceFile {
     /// The group being handed out, and how far.
     group: Vec<TraceIo>,
     next: usize,
+    /// Of the groups before.
+    last_issued: Nanos,
 }
 
 impl TraceFile {
@@ -52,6 +55,7 @@ impl TraceFile {
             next_group: 0,
             group: Vec::new(),
             next: 0,
+            last_issued: Nanos::ZERO,
         })
     }
 
@@ -73,10 +77,15 @@ impl TraceFile {
             return Ok(false);
         }
         let group = self.reader.get_row_group(self.next_group);
-        let read = group.and_then(|group| read_group(group.as_ref(), &mut self.group));
+        let read = group
+            .and_then(|group| read_group(group.as_ref(), &mut self.group))
+            .and_then(|()| check_ios(&self.group, self.last_issued));
         self.next_group += 1;
         match read {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.last_issued = self.group.last().map_or(self.last_issued, |io| io.issued);
+                Ok(true)
+            }
             Err(error) => {
                 self.next_group = self.reader.num_row_groups();
                 self.group.clear();
@@ -192,6 +201,23 @@ fn read_group(group: &dyn RowGroupReader, ios: &mut Vec<TraceIo>) -> Result<(), 
     required::<Int32Type>(group, 8, ios, |io, value| io.stream = value as u16)
 }
 
+/// What every reader of a trace relies on.
+fn check_ios(ios: &[TraceIo], mut last_issued: Nanos) -> Result<(), ParquetError> {
+    for (index, io) in ios.iter().enumerate() {
+        let Nanos(issued) = io.issued;
+        if io.issued < last_issued {
+            let reason = format!("operation {index} of a group, at {issued} ns, is out of order");
+            return Err(ParquetError::General(reason));
+        }
+        if io.offset.0.checked_add(io.length.0).is_none() || io.queue_depth == Some(0) {
+            let reason = format!("operation {index} of a group, at {issued} ns, cannot be");
+            return Err(ParquetError::General(reason));
+        }
+        last_issued = io.issued;
+    }
+    Ok(())
+}
+
 fn operation(number: i32) -> Option<Operation> {
     let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
     usize::try_from(number).ok().and_then(|number| all.get(number).copied())
@@ -206,7 +232,7 @@ fn required<T: DataType>(
 where
     T::T: Copy,
 {
-    let mut column = get_typed_column_reader::<T>(group.get_column_reader(index)?);
+    let mut column = column::<T>(group, index)?;
     let mut values = Vec::with_capacity(ios.len());
     column.read_records(ios.len(), None, None, &mut values)?;
     check_count(values.len(), ios.len(), index)?;
@@ -223,7 +249,7 @@ fn optional<T: DataType>(
 where
     T::T: Copy,
 {
-    let mut column = get_typed_column_reader::<T>(group.get_column_reader(index)?);
+    let mut column = column::<T>(group, index)?;
     let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(ios.len()));
     column.read_records(ios.len(), Some(&mut levels), None, &mut values)?;
     check_count(levels.len(), ios.len(), index)?;
@@ -236,6 +262,16 @@ where
         }
     }
     Ok(())
+}
+
+fn column<T: DataType>(
+    group: &dyn RowGroupReader,
+    index: usize,
+) -> Result<ColumnReaderImpl<T>, ParquetError> {
+    let descriptor = group.metadata().column(index).column_descr_ptr();
+    let is_optional = descriptor.max_def_level() > 0;
+    let pages = CheckedPages::new(group.get_column_page_reader(index)?, is_optional);
+    Ok(ColumnReaderImpl::new(descriptor, Box::new(pages)))
 }
 
 fn check_count(got: usize, expected: usize, index: usize) -> Result<(), ParquetError> {

@@ -231,16 +231,12 @@ impl Processor {
             let magic = BLKTRACE_MAGIC | VERSION;
             let little = memchr::memmem::find(ahead, &magic.to_le_bytes());
             let big = memchr::memmem::find(ahead, &magic.to_be_bytes());
-            match (little, big) {
-                (Some(a), Some(b)) => return Ok(self.skip(a.min(b))),
-                (Some(found), None) | (None, Some(found)) => return Ok(self.skip(found)),
-                (None, None) => {}
-            }
-            // The last three bytes may be the beginning of one.
+            let first = little.into_iter().chain(big).min();
             let count = ahead.len();
-            match count {
-                0..4 => return Ok(self.skip(count)),
-                _ => self.skip(count - 3),
+            // The last three bytes may be the beginning of one.
+            self.skip(first.unwrap_or(if count < 4 { count } else { count - 3 }));
+            if first.is_some() || count < 4 {
+                return Ok(());
             }
         }
     }

@@ -124,7 +124,7 @@ pub(super) struct DeviceNumber(pub(super) u32);
 
 impl DeviceNumber {
     pub(super) fn new(major: u64, minor: u64) -> Option<Self> {
-        (major < 1 << 12 && minor < 1 << 20).then(|| Self((major << 20 | minor) as u32))
+        (major < 1 << 12 && minor < 1 << 20).then_some(Self((major << 20 | minor) as u32))
     }
 
     /// `8,0`, and nothing else.

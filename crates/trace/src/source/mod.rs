@@ -64,14 +64,18 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Kind {
-    Own {
-        file: TraceFile,
-        selected: Option<u16>,
-        size: u64,
-    },
+    Own(Box<Own>),
     Foreign(Box<Foreign>),
     /// After the end, and after an error.
     Ended,
+}
+
+#[derive(Debug)]
+struct Own {
+    file: TraceFile,
+    /// The only stream that was asked for.
+    selected: Option<u16>,
+    size: u64,
 }
 
 impl Source {
@@ -124,7 +128,7 @@ impl Source {
             Some(name) => Some(own_stream(path, &header, name)?),
         };
         let size = file.summary().ios();
-        let kind = Kind::Own { file, selected, size };
+        let kind = Kind::Own(Box::new(Own { file, selected, size }));
         Ok(Self { path: path.to_owned(), header, problems: Problems::default(), kind })
     }
 
@@ -143,8 +147,8 @@ impl Source {
     /// its streams is read.
     pub fn summary(&self) -> Option<&Summary> {
         match &self.kind {
-            Kind::Own { file, selected: None, .. } => Some(file.summary()),
-            Kind::Own { .. } | Kind::Foreign(_) | Kind::Ended => None,
+            Kind::Own(own) if own.selected.is_none() => Some(own.file.summary()),
+            Kind::Own(_) | Kind::Foreign(_) | Kind::Ended => None,
         }
     }
 
@@ -162,7 +166,7 @@ impl Source {
     pub fn stream(&self, number: u16) -> Option<&str> {
         match &self.kind {
             Kind::Foreign(foreign) => foreign.stream(number),
-            Kind::Own { .. } | Kind::Ended => {
+            Kind::Own(_) | Kind::Ended => {
                 self.header.streams.get(usize::from(number)).map(String::as_str)
             }
         }
@@ -176,7 +180,7 @@ impl Source {
     /// The share of the source that has been read, 0 to 1; `None` if its size is not known.
     pub fn progress(&self) -> Option<f64> {
         let (done, size) = match &self.kind {
-            Kind::Own { size, .. } => (self.problems.lines, *size),
+            Kind::Own(own) => (self.problems.lines, own.size),
             Kind::Foreign(foreign) => foreign.progress(),
             Kind::Ended => (1, 1),
         };
@@ -186,17 +190,7 @@ impl Source {
     #[inline]
     fn next_io(&mut self) -> Result<Option<TraceIo>, TraceError> {
         match &mut self.kind {
-            Kind::Own { file, selected, .. } => {
-                for io in file {
-                    let io = io?;
-                    self.problems.lines += 1;
-                    if selected.is_none_or(|stream| stream == io.stream) {
-                        return Ok(Some(io));
-                    }
-                    self.problems.other_streams += 1;
-                }
-                Ok(None)
-            }
+            Kind::Own(own) => own.next(&mut self.problems),
             Kind::Foreign(foreign) => match foreign.next(&mut self.problems)? {
                 Some(io) => Ok(Some(io)),
                 None => {
@@ -218,6 +212,20 @@ impl Iterator for Source {
             self.kind = Kind::Ended;
         }
         next
+    }
+}
+
+impl Own {
+    fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
+        for io in &mut self.file {
+            let io = io?;
+            problems.lines += 1;
+            if self.selected.is_none_or(|stream| stream == io.stream) {
+                return Ok(Some(io));
+            }
+            problems.other_streams += 1;
+        }
+        Ok(None)
     }
 }
 

@@ -192,7 +192,7 @@ fn spc(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
 }
 
 #[inline]
-fn digits<'a>(cell: &'a [u8], expected: Expected) -> Result<&'a [u8], Expected> {
+fn digits(cell: &[u8], expected: Expected) -> Result<&[u8], Expected> {
     let is_number = !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
     is_number.then_some(cell).ok_or(expected)
 }

@@ -1,0 +1,87 @@
+//! `writecliff trace convert` as a user meets it.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn convert(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    command.current_dir(directory).args(["trace", "convert"]).args(arguments);
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+fn told(output: &Output) -> (Option<i32>, String) {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+const ALIBABA: &str = "419,W,8192,16384,1577808144360767\n\
+                       725,R,0,4096,1577808144360813\n\
+                       725,Q,0,4096,1577808144360814\n";
+
+#[test]
+fn a_trace_is_converted_and_its_problems_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    fs::write(directory.join("io.csv"), ALIBABA).unwrap();
+
+    let (code, text) = told(&convert(directory, &["io.csv", "io.trace"]));
+    assert_eq!(code, Some(1), "{text}");
+    for part in ["io.csv:3: expected R or W, found '725,Q", "1 of 3 lines", "--bad-lines"] {
+        assert!(text.contains(part), "no {part} in: {text}");
+    }
+    assert!(!directory.join("io.trace").exists());
+
+    let some = ["--bad-lines", "40%"];
+    let (code, text) = told(&convert(directory, &[&["io.csv", "io.trace"][..], &some].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    for part in [
+        "io.trace: 2 operations (1 reads, 1 writes, 0 trims, 0 flushes), 4.10 kB read, 16.4 kB",
+        "2 volumes",
+        "--stream 419",
+        "1 broken lines",
+    ] {
+        assert!(text.contains(part), "no {part} in: {text}");
+    }
+
+    let (code, text) = told(&convert(directory, &["io.trace", "io.iolog", "--stream", "725"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("iolog cannot carry, and so lacks: streams"), "{text}");
+    let log = fs::read_to_string(directory.join("io.iolog")).unwrap();
+    assert_eq!(
+        log,
+        "fio version 3 iolog\n0 trace add\n0 trace open\n46 trace read 0 4096\n46 trace close\n"
+    );
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_what_to_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    fs::write(directory.join("good"), "419,W,8192,16384,1577808144360767\n").unwrap();
+    fs::write(directory.join("odd"), "what is this?\n").unwrap();
+    fs::write(directory.join("there.csv"), "something of value").unwrap();
+    for (arguments, expected, part) in [
+        (&["absent", "a.trace"][..], 2, "cannot read absent"),
+        (&["odd", "a.trace"], 2, "name it with --from"),
+        (&["good", "a.parquet"], 2, "say --to"),
+        (&["good", "there.csv"], 2, "--force"),
+        (&["good", "odd", "a.trace"], 2, "convert good, odd one by one"),
+        (&["good", "a.trace", "--stream", "7"], 2, "among its streams are: 419"),
+        (&["good", "a.trace", "--from", "tape"], 2, "[possible values: trace, blkparse"),
+        (&["good", "a.trace", "--from", "msr"], 1, "1 of 1 lines are broken"),
+        (&["good"], 2, "OUTPUT"),
+        (&["good", "there.csv", "--force"], 0, "there.csv: 1 operations"),
+        (&["good", "other", "--to", "csv"], 0, "other: 1 operations"),
+    ] {
+        let (code, text) = told(&convert(directory, arguments));
+        assert!(code == Some(expected) && text.contains(part), "{arguments:?}: {code:?} {text}");
+    }
+    let mut left: Vec<String> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["good", "odd", "other", "there.csv"]);
+}
