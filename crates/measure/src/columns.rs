@@ -123,8 +123,9 @@ fn sample(row: &Row) -> Result<Sample, ParquetError> {
         // Recordings of before these columns were made have none.
         power_microwatts: row.get_ulong(20).ok(),
         temperature_millicelsius: row.get_ulong(21).ok(),
-        busy_ns: row.get_ulong(22).ok(),
-        drive_busy_ns: row.get_ulong(23).ok(),
+        latency_deviation_ns: row.get_ulong(22).ok(),
+        busy_ns: row.get_ulong(23).ok(),
+        drive_busy_ns: row.get_ulong(24).ok(),
     })
 }
 

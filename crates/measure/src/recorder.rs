@@ -61,7 +61,17 @@ struct Counts {
     read_bytes: u64,
     written_bytes: u64,
     latency_sum_ns: u64,
+    latency_squares: u128,
     latency_max_ns: u64,
+}
+
+impl Counts {
+    /// Standard deviation of `count` latencies, from exact sums.
+    fn deviation(&self, count: u64) -> u64 {
+        let (count, sum) = (u128::from(count.max(1)), u128::from(self.latency_sum_ns));
+        let variance = (count * self.latency_squares).saturating_sub(sum * sum) / (count * count);
+        variance.isqrt() as u64
+    }
 }
 
 #[derive(Debug)]
@@ -237,6 +247,7 @@ impl Recorder {
             free_blocks: telemetry.free_blocks,
             power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
             temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
+            latency_deviation_ns: Some(counts.deviation(latencies.count())),
             busy_ns: busy.map(|busy| busy.0),
             drive_busy_ns: drive_busy.map(|busy| busy.0),
         }
@@ -262,6 +273,7 @@ impl Lane {
         }
         let service_time = completion.service_time();
         counts.latency_sum_ns += service_time.0;
+        counts.latency_squares += u128::from(service_time.0) * u128::from(service_time.0);
         counts.latency_max_ns = counts.latency_max_ns.max(service_time.0);
         self.latencies.record(service_time);
         true

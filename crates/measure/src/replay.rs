@@ -125,12 +125,14 @@ struct Busy {
 }
 
 impl<I: Iterator<Item = ReplayIo>> ReplaySupply<I> {
-    pub(crate) fn new(replay: Replay<I>, device: &dyn Device) -> Self {
+    /// The trace's time begins when its first operations have been drawn: opening a file or making
+    /// a plan is nothing that a drive is late by.
+    pub(crate) fn new(replay: Replay<I>, device: &mut dyn Device) -> Self {
         // Slots are counted in 16 bits, far above what any drive takes.
         let depth = device.info().queue_depth_max.min(usize::from(u16::MAX));
-        Self {
+        let mut supply = Self {
             replay,
-            start: device.now(),
+            start: DeviceTime::default(),
             upcoming: Vec::with_capacity(LOOK_AHEAD),
             next: 0,
             in_flight: Vec::with_capacity(depth),
@@ -138,7 +140,10 @@ impl<I: Iterator<Item = ReplayIo>> ReplaySupply<I> {
             free: (0..depth as u16).rev().collect(),
             busy: [Busy::default(); 3],
             drive_busy: Busy::default(),
-        }
+        };
+        supply.peek(device);
+        supply.start = device.now();
+        supply
     }
 
     /// The next I/O, if there is one.
@@ -181,12 +186,13 @@ impl<I: Iterator<Item = ReplayIo>> ReplaySupply<I> {
         };
         let label = label_of(next.io.operation);
         let io = Io { stream: label as u8, slot, ..next.io };
+        // Before it is handed over: a real drive does a trim while it is.
+        let now = device.now();
         device.submit(&[io])?;
         let completed = next.completed.unwrap_or(Nanos(u64::MAX));
         let (changes, begin, end) = (changes(&io), io.offset, end_of(&io));
         self.in_flight.push(InFlight { slot, changes, begin, end, completed });
         self.slots[usize::from(slot)].due = self.replay.timing.due(self.start, next.issued);
-        let now = device.now();
         self.busy[label].begin(now);
         self.drive_busy.begin(now);
         self.next += 1;

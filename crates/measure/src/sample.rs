@@ -54,6 +54,9 @@ pub struct Sample {
     /// Temperature at the sample's end, in thousandths of a degree Celsius, if the drive tells.
     #[serde(default)]
     pub temperature_millicelsius: Option<u64>,
+    /// Standard deviation of the service times; not known of recordings by older versions.
+    #[serde(default)]
+    pub latency_deviation_ns: Option<u64>,
     /// Time with at least one I/O of the series in flight; known of replays.
     #[serde(default)]
     pub busy_ns: Option<u64>,

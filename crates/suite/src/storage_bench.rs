@@ -4,6 +4,8 @@
 //! fast as the trace allows and with its idle time cut, or by its own clock. What counts is the
 //! time in which the drive had something to do.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
@@ -72,6 +74,8 @@ impl Default for Plan {
 const QUICK_OPERATIONS: u64 = 20_000;
 /// The most I/Os in flight of a replay by the clock, on drives that take more.
 const TIMED_DEPTH: usize = 256;
+/// The longest replay by the clock.
+const TIMED_MAX: Nanos = Nanos::from_secs(30 * 86_400);
 /// A replay's buffers take no more memory than this.
 const BUFFERS_MAX: Bytes = Bytes::from_mib(256);
 
@@ -179,8 +183,23 @@ impl Plan {
             let refuse = |reason| PlanError { option: "a trace", got: name.clone(), reason };
             let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
             self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
+            self.check_length(&trace.summary).map_err(refuse)?;
         }
         Ok(())
+    }
+
+    /// One damaged time can make a trace last for ages.
+    fn check_length(&self, summary: &Summary) -> Result<(), String> {
+        let Some(speed) = self.speed else { return Ok(()) };
+        let seconds = summary.duration().as_secs_f64() / speed;
+        if seconds <= TIMED_MAX.as_secs_f64() {
+            return Ok(());
+        }
+        let days = seconds / 86_400.0;
+        Err(format!(
+            "by its own clock it would last {days:.0} days, and at most 30 are taken; --speed \
+             shortens it, and without --timed its idle time is cut"
+        ))
     }
 
     fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
@@ -327,7 +346,7 @@ pub struct Share {
 pub struct Times {
     /// Average, in nanoseconds.
     pub mean_ns: u64,
-    /// Standard deviation, from the histogram: 0.8 % at most beside the exact one.
+    /// Standard deviation, of all operations and not of the seconds' means.
     pub deviation_ns: u64,
     /// Percentiles.
     pub percentiles: LatencyFigures,
@@ -385,7 +404,7 @@ impl Served {
             writes: share(&[Series::Writes], |sample| sample.busy_ns),
             response: is_timed.then(|| times(name, &[Series::Response], recording)),
             lateness: is_timed.then(|| times(name, &[Series::Lateness], recording)),
-            slowest: slowest(samples(Series::Reads).chain(samples(Series::Writes))),
+            slowest: slowest(everything.iter().flat_map(|series| samples(*series))),
         })
     }
 
@@ -425,38 +444,53 @@ impl Share {
 
 /// All times of some of a trace's series together.
 fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
+    let phases: Vec<String> = all.iter().map(|series| series_name(name, *series)).collect();
     let mut counted = LatencyHistogram::default();
-    let (mut sum, mut count, mut max_ns) = (0.0, 0, 0);
-    for series in all {
-        let phase = series_name(name, *series);
-        recording.latencies(&phase, 0..u32::MAX).counts().for_each(|c| counted.add(c));
-        for sample in recording.phase(&phase) {
-            sum += sample.latency_mean_ns as f64 * sample.ios() as f64;
-            count += sample.ios();
-            max_ns = max_ns.max(sample.latency_max_ns);
-        }
+    for phase in &phases {
+        recording.latencies(phase, 0..u32::MAX).counts().for_each(|c| counted.add(c));
     }
-    let mean = sum / (count as f64).max(1.0);
-    let from_mean = |ns: u64| (ns as f64 - mean).powi(2);
-    let squares: f64 = counted.counts().map(|c| from_mean(c.latency) * c.count as f64).sum();
+    let samples = || phases.iter().flat_map(|phase| recording.phase(phase));
+    let count = samples().map(Sample::ios).sum::<u64>().max(1) as f64;
+    let weighted = |value: &dyn Fn(&Sample) -> f64| {
+        samples().map(|sample| value(sample) * sample.ios() as f64).sum::<f64>() / count
+    };
+    let mean = weighted(&|sample| sample.latency_mean_ns as f64);
+    // The variance within the samples, and that of their means.
+    let variance = weighted(&|sample| {
+        let within = sample.latency_deviation_ns.unwrap_or(0) as f64;
+        within.powi(2) + (sample.latency_mean_ns as f64 - mean).powi(2)
+    });
+    let max_ns = samples().map(|sample| sample.latency_max_ns).max().unwrap_or(0);
     Times {
         mean_ns: mean as u64,
-        deviation_ns: (squares / (count as f64).max(1.0)).sqrt() as u64,
+        deviation_ns: variance.sqrt() as u64,
         percentiles: LatencyFigures::from(&counted, max_ns),
     }
 }
 
+/// Each second's longest, of whatever operation, the longest first.
 fn slowest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<Moment> {
-    let mut moments: Vec<Moment> = samples
-        .filter(|sample| sample.latency_max_ns > 0)
-        .map(|sample| Moment {
-            second: sample.second,
-            operation: if sample.reads > 0 { Operation::Read } else { Operation::Write },
-            length_ns: sample.latency_max_ns,
-        })
-        .collect();
+    let mut seconds: BTreeMap<u32, Moment> = BTreeMap::new();
+    for sample in samples.filter(|sample| sample.latency_max_ns > 0) {
+        let (second, length_ns) = (sample.second, sample.latency_max_ns);
+        let moment = Moment { second, operation: operation_of(sample), length_ns };
+        let longest = seconds.entry(second).or_insert(moment);
+        if longest.length_ns < length_ns {
+            *longest = moment;
+        }
+    }
+    let mut moments: Vec<Moment> = seconds.into_values().collect();
     moments.sort_by_key(|moment| (std::cmp::Reverse(moment.length_ns), moment.second));
-    moments.dedup_by_key(|moment| moment.second);
     moments.truncate(MOMENTS);
     moments
+}
+
+/// What a series is of; trims and flushes share one.
+fn operation_of(sample: &Sample) -> Operation {
+    match (sample.reads, sample.writes, sample.trims) {
+        (1.., ..) => Operation::Read,
+        (_, 1.., _) => Operation::Write,
+        (_, _, 1..) => Operation::Trim,
+        _ => Operation::Flush,
+    }
 }

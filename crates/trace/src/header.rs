@@ -98,6 +98,19 @@ impl Summary {
         self.alignment = Bytes(bits & bits.wrapping_neg());
     }
 
+    /// Whether `io` can be one of the operations that this is the sum of.
+    pub fn allows(&self, io: &TraceIo) -> bool {
+        let (kind, length_max) = match io.operation {
+            Operation::Read => (self.reads, self.length_max.0),
+            Operation::Write => (self.writes, self.length_max.0),
+            Operation::Trim => (self.trims, u64::MAX),
+            Operation::Flush => (self.flushes, 0),
+        };
+        let is_aligned = (io.offset.0 | io.length.0) & self.alignment.0.wrapping_sub(1) == 0;
+        let is_inside = io.end() <= self.end && io.issued <= self.last_issued;
+        kind > 0 && io.length.0 <= length_max && is_inside && is_aligned
+    }
+
     /// All operations.
     pub fn ios(&self) -> u64 {
         self.reads + self.writes + self.trims + self.flushes
@@ -130,5 +143,30 @@ mod tests {
         assert_eq!((summary.alignment, summary.ios()), (Bytes(512), 4));
         assert_eq!((summary.end, summary.duration()), (Bytes(16384), Nanos(9)));
         assert!(!summary.has_completions && !summary.has_queue_depths);
+    }
+
+    #[test]
+    fn a_summary_tells_what_cannot_be_a_part_of_it() {
+        let io = |operation, issued, offset, length| {
+            TraceIo::new(Nanos(issued), operation, Bytes(offset), Bytes(length))
+        };
+        let mut summary = Summary::new();
+        let own = [
+            io(Operation::Read, 5, 8192, 4096),
+            io(Operation::Trim, 9, 0, 1 << 40),
+            io(Operation::Flush, 9, 0, 0),
+        ];
+        own.iter().for_each(|io| summary.add(io));
+        assert!(own.iter().all(|io| summary.allows(io)));
+        for strange in [
+            io(Operation::Write, 5, 0, 4096),
+            io(Operation::Read, 5, 0, 8192),
+            io(Operation::Read, 10, 0, 4096),
+            io(Operation::Read, 5, 512, 4096),
+            io(Operation::Read, 5, 1 << 40, 4096),
+            io(Operation::Read, 5, u64::MAX - 4095, 4096),
+        ] {
+            assert!(!summary.allows(&strange), "{strange:?}");
+        }
     }
 }

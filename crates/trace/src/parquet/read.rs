@@ -44,8 +44,12 @@ impl TraceFile {
         let (length, file) =
             opened.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
         let not_a_trace = |reason: String| TraceError::Format { path: path.to_owned(), reason };
-        let reader = SerializedFileReader::new(file)
-            .map_err(|error| not_a_trace(io_error(error).to_string()))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| {
+            not_a_trace(format!(
+                "{}; if another tool made it, `writecliff trace convert` makes one of it",
+                io_error(error)
+            ))
+        })?;
         let metadata = metadata(&reader).map_err(not_a_trace)?;
         check_layout(&reader, length).map_err(not_a_trace)?;
         Ok(Self {
@@ -79,7 +83,7 @@ impl TraceFile {
         let group = self.reader.get_row_group(self.next_group);
         let read = group
             .and_then(|group| read_group(group.as_ref(), &mut self.group))
-            .and_then(|()| check_ios(&self.group, self.last_issued));
+            .and_then(|()| check_ios(&self.group, self.last_issued, &self.metadata.summary));
         self.next_group += 1;
         match read {
             Ok(()) => {
@@ -201,8 +205,12 @@ fn read_group(group: &dyn RowGroupReader, ios: &mut Vec<TraceIo>) -> Result<(), 
     required::<Int32Type>(group, 8, ios, |io, value| io.stream = value as u16)
 }
 
-/// What every reader of a trace relies on.
-fn check_ios(ios: &[TraceIo], mut last_issued: Nanos) -> Result<(), ParquetError> {
+/// What every reader of a trace relies on; whether a trace fits a drive was judged by its summary.
+fn check_ios(
+    ios: &[TraceIo],
+    mut last_issued: Nanos,
+    summary: &Summary,
+) -> Result<(), ParquetError> {
     for (index, io) in ios.iter().enumerate() {
         let Nanos(issued) = io.issued;
         if io.issued < last_issued {
@@ -211,6 +219,11 @@ fn check_ios(ios: &[TraceIo], mut last_issued: Nanos) -> Result<(), ParquetError
         }
         if io.offset.0.checked_add(io.length.0).is_none() || io.queue_depth == Some(0) {
             let reason = format!("operation {index} of a group, at {issued} ns, cannot be");
+            return Err(ParquetError::General(reason));
+        }
+        if !summary.allows(io) {
+            let reason =
+                format!("operation {index} of a group, at {issued} ns, is not as its summary says");
             return Err(ParquetError::General(reason));
         }
         last_issued = io.issued;
