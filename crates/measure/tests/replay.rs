@@ -131,7 +131,11 @@ fn by_the_clock_no_late_one_moves_anothers_due_time() {
     assert_eq!(response.latency_max_ns, 30 * MS);
     // The queue took them all when they were due: nothing was late on this side.
     assert_eq!(only(&samples, "lateness").latency_max_ns, 0);
-    assert_eq!(only(&samples, "reads").read_bytes, 20 * 4096);
+    let reads = only(&samples, "reads");
+    assert_eq!((reads.read_bytes, reads.latency_mean_ns), (20 * 4096, response.latency_mean_ns));
+    // Mean 7; the mean of the squares of 30, 26, 22, 18, 14, 10, 6, 2 and twelve times 1 is 136.6.
+    let variance = 136.6f64 - 49.0;
+    assert_eq!(reads.latency_deviation_ns.unwrap() / 1000, (variance.sqrt() * 1e3) as u64);
 }
 
 #[test]

@@ -86,7 +86,9 @@ fn of_storage_bench(outcome: &storage_bench::Outcome) -> Option<String> {
         let service = served.all.service;
         let (mean, deviation) =
             (number::latency(service.mean_ns), number::latency(service.deviation_ns));
-        format!("{} at {rate} with {mean} average service time (± {deviation})", served.trace)
+        let synthetic = if served.synthetic { " (synthetic)" } else { "" };
+        let trace = &served.trace;
+        format!("{trace}{synthetic} at {rate}, average service time {mean} ± {deviation}")
     };
     let all: Vec<String> = outcome.traces.iter().map(in_words).collect();
     (!all.is_empty()).then(|| format!("Application traces: {}.", all.join("; ")))

@@ -83,6 +83,14 @@ pub enum GateError {
     /// Nothing to compare.
     #[error("the run and the baseline have no test in common; compare runs of the same tests")]
     NothingInCommon,
+    /// The same name, but other operations.
+    #[error(
+        "the trace {trace} of the run and that of its baseline are not the same; run both with one"
+    )]
+    OtherTrace {
+        /// Its name.
+        trace: String,
+    },
     /// The two did not do the same.
     #[error("the {test} run and its baseline had different plans; run both with the same options")]
     OtherPlan {
@@ -162,8 +170,11 @@ fn baseline_checks(
                 _ => return Err(GateError::Missing { test, figure: None }),
             }
         };
-        if earlier.plan != run.plan {
+        if !earlier.plan.asks_as(&run.plan) {
             return Err(GateError::OtherPlan { test });
+        }
+        if let Some(trace) = other_trace(earlier, run) {
+            return Err(GateError::OtherTrace { trace });
         }
         let mut now = figures(run)?;
         for before in figures(earlier)? {
@@ -183,6 +194,18 @@ fn baseline_checks(
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
+}
+
+/// A trace that both runs did, and that was not the same one.
+fn other_trace(earlier: &RunRecord, run: &RunRecord) -> Option<String> {
+    let (Some(Outcome::StorageBench(before)), Some(Outcome::StorageBench(now))) =
+        (&earlier.outcome, &run.outcome)
+    else {
+        return None;
+    };
+    let pairs = before.traces.iter().zip(&now.traces);
+    let other = pairs.into_iter().find(|(before, now)| before.identity != now.identity);
+    other.map(|(_, now)| now.trace.clone())
 }
 
 /// `4492 IOPS`, `7.968`: whole numbers where they say enough, else four significant digits.

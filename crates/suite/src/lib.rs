@@ -210,6 +210,16 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Whether `other` asks the same of a drive. Where a trace's file lies is no part of that.
+    pub(crate) fn asks_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::StorageBench(plan), Self::StorageBench(other)) => plan.asks_as(other),
+            _ => self == other,
+        }
+    }
+}
+
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
 /// it passes and may break off. Returns the finished record, also of a run that was interrupted.
 ///

@@ -101,6 +101,15 @@ impl Plan {
         self.prepare || self.summaries().any(|summary| summary.writes + summary.trims > 0)
     }
 
+    /// Whether both do the same with traces of the same names.
+    pub(crate) fn asks_as(&self, other: &Self) -> bool {
+        let named = |plan: &Self| {
+            let names = plan.traces.iter().map(|trace| traces::name_of(trace).to_owned());
+            Self { traces: names.collect(), ..plan.clone() }
+        };
+        named(self) == named(other)
+    }
+
     pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         overrides.refuse_spare(NAME)?;
         overrides.refuse_duration(NAME)?;
@@ -184,6 +193,9 @@ impl Plan {
             let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
             self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
             self.check_length(&trace.summary).map_err(refuse)?;
+            if trace.summary.ios() == 0 || self.operations == Some(0) {
+                return Err(refuse("there is no operation to do".to_owned()));
+            }
         }
         Ok(())
     }
@@ -231,6 +243,7 @@ pub fn series_name(trace: &str, series: Series) -> String {
 }
 
 pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    plan.traces.iter().try_for_each(|trace| traces::verify(trace, plan.seed))?;
     for trace in &plan.traces {
         let name = traces::name_of(trace);
         if plan.prepare {
@@ -257,12 +270,21 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
     let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
     let most = plan.operations.unwrap_or(u64::MAX) as usize;
-    let (mut ios, mut unreadable) = (trace.ios, None);
+    let takes_trims = session.drive().trim;
+    let (mut ios, mut unreadable, mut left_out) = (trace.ios, None, 0);
     read_ahead(&mut ios, |ios| {
         let readable = ios.map_while(|io| io.map_err(|error| unreadable = Some(error)).ok());
-        let ios = readable.take(most).map(|io| again(&mapping.place(io))).filter(is_possible);
+        let ios = readable.take(most).filter(|io| {
+            let is_taken = takes_trims || io.operation != Operation::Trim;
+            left_out += u64::from(!is_taken);
+            is_taken
+        });
+        let ios = ios.map(|io| again(&mapping.place(io))).filter(is_possible);
         session.replay(name, &names, Replay { ios, timing }, extent)
     })?;
+    if left_out > 0 {
+        session.warn(Warning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
+    }
     Ok(unreadable.map_or(Ok(()), Err)?)
 }
 
@@ -312,6 +334,13 @@ pub struct Outcome {
 pub struct Served {
     /// The trace's name.
     pub trace: String,
+    /// What tells it from other traces of this name: its seed, or a hash of its operations; `None`
+    /// if nothing does.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// Whether a generator made it.
+    #[serde(default)]
+    pub synthetic: bool,
     /// Everything together; trims and flushes have no bytes.
     pub all: Share,
     /// The reads alone.
@@ -372,11 +401,12 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let (mut served, mut warnings) = (Vec::new(), Vec::new());
     for trace in &plan.traces {
         let name = traces::name_of(trace);
-        let Some(outcome) = Served::of(plan, name, recording) else {
+        let known = traces::open(trace, plan.seed).ok();
+        let Some(outcome) = Served::of(plan, name, known.as_ref(), recording) else {
             warnings.push(Warning::Ended { phase: format!("the trace {name}") });
             break;
         };
-        warnings.extend(outcome.doubts(plan, trace));
+        warnings.extend(outcome.doubts(plan, known.as_ref(), recording));
         served.push(outcome);
     }
     ((!served.is_empty()).then_some(Outcome { traces: served }), warnings)
@@ -384,7 +414,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
 
 impl Served {
     /// What was recorded of one trace; `None` if the run did not come to it.
-    fn of(plan: &Plan, name: &str, recording: &Recording) -> Option<Self> {
+    fn of(plan: &Plan, name: &str, known: Option<&Trace>, recording: &Recording) -> Option<Self> {
         let samples = |series| {
             let phase = series_name(name, series);
             recording.samples.iter().filter(move |sample| sample.phase == phase)
@@ -399,6 +429,8 @@ impl Served {
         let is_timed = plan.speed.is_some();
         Some(Self {
             trace: name.to_owned(),
+            identity: known.and_then(Trace::identity),
+            synthetic: known.is_some_and(|trace| trace.header.synthetic),
             all: share(&everything, |sample| sample.drive_busy_ns),
             reads: share(&[Series::Reads], |sample| sample.busy_ns),
             writes: share(&[Series::Writes], |sample| sample.busy_ns),
@@ -408,13 +440,17 @@ impl Served {
         })
     }
 
-    fn doubts(&self, plan: &Plan, trace: &str) -> Vec<Warning> {
+    fn doubts(&self, plan: &Plan, known: Option<&Trace>, recording: &Recording) -> Vec<Warning> {
         let mut doubts = Vec::new();
         let name = self.trace.clone();
-        let whole = traces::open(trace, plan.seed).map_or(0, |trace| trace.summary.ios());
+        let whole = known.map_or(0, |trace| trace.summary.ios());
         let planned = plan.operations.map_or(whole, |most| most.min(whole));
         let done = self.all.operations;
-        if done < planned {
+        // Trims that the drive does not take are told on their own.
+        let trims = known.map_or(0, |trace| trace.summary.trims);
+        let others = series_name(&name, Series::Others);
+        let trimmed: u64 = recording.phase(&others).map(|sample| sample.trims).sum();
+        if done + trims.saturating_sub(trimmed) < planned {
             doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });
         }
         if let Some(lateness) = self.lateness

@@ -205,6 +205,14 @@ pub enum Warning {
         /// How.
         map: Map,
     },
+    /// A drive without TRIM was asked for some.
+    #[error("The trace {trace}: {count} trims were left out, because the drive takes none.")]
+    TrimsLeftOut {
+        /// Its name.
+        trace: String,
+        /// How many.
+        count: u64,
+    },
     /// A trace was not done to its end.
     #[error(
         "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
 use writecliff_sim::load;
-use writecliff_suite::storage_bench::{self, Outcome, Served};
+use writecliff_suite::gate::{self, GateError, Limits};
+use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{
     Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Warning, run,
 };
@@ -96,13 +97,13 @@ fn with_idle_time_cut_the_figures_are_those_of_the_work() {
     assert_share(&served.writes, 2, 800, 10);
     // 2, 2, 5 and 5 ms: mean 3.5, standard deviation 1.5.
     assert_eq!(served.all.service.mean_ns, 3_500_000);
-    let deviation = served.all.service.deviation_ns as f64 / 1.5e6;
-    assert!((deviation - 1.0).abs() < 0.02, "{deviation}");
+    assert_eq!(served.all.service.deviation_ns, 1_500_000);
     assert_eq!(served.all.service.percentiles.max_ns, 5 * MS);
     assert_eq!(served.reads.service.percentiles.max_ns, 2 * MS);
     assert_eq!((served.response, served.lateness), (None, None));
-    assert_eq!(served.slowest[0].length_ns, 5 * MS);
-    assert_eq!(served.slowest[0].operation, Operation::Write);
+    // One a second: a read and a write share the only one.
+    let slowest = Moment { second: 0, operation: Operation::Write, length_ns: 5 * MS };
+    assert_eq!(served.slowest, [slowest]);
     assert_eq!(record.warnings, []);
 }
 
@@ -218,7 +219,96 @@ fn what_cannot_be_a_plan_is_refused() {
 }
 
 #[test]
-fn a_trace_that_is_damaged_further_on_ends_the_run_with_what_was_done_kept() {
+fn trims_are_left_out_where_the_drive_takes_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ios = four();
+    ios.insert(2, TraceIo { queue_depth: Some(1), ..io(Operation::Trim, 3_600_000, 0, 4) });
+    let path = trace(dir.path(), "trims.trace", &ios);
+    let mut disk = load("wd-velociraptor-300gb").unwrap().open("disk");
+    assert!(!disk.info().trim);
+    let record = record_of(plan(&[&path]), &mut *disk, dir.path()).unwrap();
+    let expected = Warning::TrimsLeftOut { trace: "trims".to_owned(), count: 1 };
+    assert_eq!(record.warnings, [expected]);
+    assert_eq!(outcome(&record).traces[0].all.operations, 4);
+}
+
+#[test]
+fn the_slowest_moments_are_of_different_seconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let ios = [
+        io(Operation::Read, 0, 0, 4),
+        io(Operation::Write, 100, 0, 4),
+        io(Operation::Write, 1500, 0, 4),
+        io(Operation::Flush, 2500, 0, 0),
+    ];
+    let path = trace(dir.path(), "moments.trace", &ios);
+    let plan = storage_bench::Plan { speed: Some(1.0), ..plan(&[&path]) };
+    let mut drive = Scripted::new(Bytes::from_mib(2), |io: &Io, begins| match io.operation {
+        Operation::Read => Nanos::from_millis(7),
+        Operation::Flush => Nanos::from_millis(9),
+        _ if begins.0 < 1_000 * MS => Nanos::from_millis(8),
+        _ => Nanos::from_millis(5),
+    });
+    let record = record_of(plan, &mut drive, dir.path()).unwrap();
+    let moment = |second, operation, ms| Moment { second, operation, length_ns: ms * MS };
+    let expected = [
+        moment(2, Operation::Flush, 9),
+        moment(0, Operation::Write, 8),
+        moment(1, Operation::Write, 5),
+    ];
+    assert_eq!(outcome(&record).traces[0].slowest, expected);
+}
+
+#[test]
+fn runs_of_one_name_are_compared_by_what_the_trace_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let other_place = dir.path().join("elsewhere");
+    std::fs::create_dir(&other_place).unwrap();
+    let path = trace(dir.path(), "app.trace", &four());
+    let copy = other_place.join("app.trace");
+    std::fs::copy(&path, &copy).unwrap();
+    let run = |path: &Path, directory: &str| {
+        let place = dir.path().join(directory);
+        record_of(plan(&[path]), &mut drive(Bytes::from_mib(2)), &place).unwrap()
+    };
+    let (one, two) = (run(&path, "one"), run(&copy, "two"));
+    let mut others = four();
+    others[3].length = Bytes::from_kib(200);
+    trace(dir.path(), "app.trace", &others);
+    let three = run(&path, "three");
+
+    let gate = |now: &RunRecord, before: &RunRecord| {
+        let (now, before) = (std::slice::from_ref(now), std::slice::from_ref(before));
+        gate::gate(now, &Limits::default(), Some(before), 5.0)
+    };
+    assert!(gate(&two, &one).unwrap().iter().all(gate::Check::passes));
+    let refused = gate(&three, &one).unwrap_err();
+    assert!(matches!(refused, GateError::OtherTrace { .. }), "{refused}");
+}
+
+#[test]
+fn a_clock_that_would_run_for_ages_and_a_trace_of_nothing_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let century = 100 * 365 * 86_400_000;
+    let ios = [io(Operation::Read, 0, 0, 4), io(Operation::Read, century, 0, 4)];
+    let (long, empty) =
+        (trace(dir.path(), "long.trace", &ios), trace(dir.path(), "empty.trace", &[]));
+    let refused = |plan| {
+        let device = drive(Bytes::from_mib(2));
+        Plan::StorageBench(plan).check(device.info()).unwrap_err().to_string()
+    };
+    let timed = storage_bench::Plan { speed: Some(1.0), ..plan(&[&long]) };
+    assert!(refused(timed.clone()).contains("36500 days"), "{}", refused(timed));
+    assert!(refused(plan(&[&empty])).contains("no operation"));
+    let cut = storage_bench::Plan { operations: Some(0), ..plan(&[&long]) };
+    assert!(refused(cut).contains("no operation"));
+    // With idle time cut a century is nothing.
+    let record = record_of(plan(&[&long]), &mut drive(Bytes::from_mib(2)), dir.path()).unwrap();
+    assert_eq!(outcome(&record).traces[0].all.operations, 2);
+}
+
+#[test]
+fn a_trace_that_is_damaged_is_found_before_anything_is_done_to_the_drive() {
     let dir = tempfile::tempdir().unwrap();
     let mut ios: Vec<TraceIo> = Vec::new();
     for index in 0..200_000 {
@@ -230,14 +320,18 @@ fn a_trace_that_is_damaged_further_on_ends_the_run_with_what_was_done_kept() {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 200].fill(0x55);
     std::fs::write(&path, bytes).unwrap();
-    let error = record_of(plan(&[&path]), &mut drive(Bytes::from_mib(2)), dir.path()).unwrap_err();
+    let plan = storage_bench::Plan { prepare: true, ..plan(&[&path]) };
+    let touched = Rc::new(RefCell::new(0));
+    let count = touched.clone();
+    let mut drive = Scripted::new(Bytes::from_mib(2), move |_: &Io, _| {
+        *count.borrow_mut() += 1;
+        Nanos::from_millis(1)
+    });
+    let error = record_of(plan, &mut drive, dir.path()).unwrap_err();
     assert!(matches!(error, RunError::Trace(_)), "{error}");
-    let (record, recording) = writecliff_suite::open(&dir.path().join("run")).unwrap();
-    let done: u64 = recording.samples.iter().map(writecliff_measure::Sample::ios).sum();
-    assert!((1..200_000).contains(&done), "{done}");
-    let planned = 200_000;
-    let cut = Warning::TraceCutShort { trace: "long".to_owned(), done, planned };
-    assert!(record.warnings.contains(&cut), "{:?}", record.warnings);
+    assert_eq!(*touched.borrow(), 0);
+    let (record, _) = writecliff_suite::open(&dir.path().join("run")).unwrap();
+    assert!(record.purge.is_none() && record.phases.is_empty());
 }
 
 /// How a simulated drive serves a trace after a purge and a fill.

@@ -64,6 +64,9 @@ pub struct Summary {
     pub has_completions: bool,
     /// Whether every operation's queue depth at issue is known.
     pub has_queue_depths: bool,
+    /// A hash of all operations in their order: tells traces apart. Zero if it is not known.
+    #[serde(default)]
+    pub digest: u64,
 }
 
 impl Summary {
@@ -96,6 +99,7 @@ impl Summary {
         self.has_queue_depths &= io.queue_depth.is_some();
         let bits = self.alignment.0 | io.offset.0 | io.length.0;
         self.alignment = Bytes(bits & bits.wrapping_neg());
+        self.digest = digest(self.digest, io);
     }
 
     /// Whether `io` can be one of the operations that this is the sum of.
@@ -127,6 +131,20 @@ fn add(sum: &mut Bytes, length: Bytes) {
     sum.0 = sum.0.saturating_add(length.0);
 }
 
+/// One more operation into a hash of all before: multiply and rotate, not for adversaries.
+fn digest(before: u64, io: &TraceIo) -> u64 {
+    let content = io.content.map_or(0xffff, |content| {
+        u64::from(content.compressible_percent) << 8 | u64::from(content.duplicate_percent)
+    });
+    let depth = u64::from(io.queue_depth.unwrap_or(0));
+    let small = (io.operation as u64) << 62 | u64::from(io.stream) << 16 | content;
+    let completed = io.completed.map_or(u64::MAX, |time| time.0);
+    let parts = [io.issued.0, completed, io.offset.0, io.length.0, depth, small];
+    parts.iter().fold(before, |hash, part| {
+        (hash.rotate_left(25) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +161,33 @@ mod tests {
         assert_eq!((summary.alignment, summary.ios()), (Bytes(512), 4));
         assert_eq!((summary.end, summary.duration()), (Bytes(16384), Nanos(9)));
         assert!(!summary.has_completions && !summary.has_queue_depths);
+    }
+
+    #[test]
+    fn every_part_of_every_operation_is_in_the_digest() {
+        let io = TraceIo::new(Nanos(7), Operation::Read, Bytes(4096), Bytes(512));
+        let content = Some(writecliff_device::Content::INCOMPRESSIBLE);
+        let others = [
+            TraceIo { issued: Nanos(8), ..io },
+            TraceIo { completed: Some(Nanos(8)), ..io },
+            TraceIo { operation: Operation::Trim, ..io },
+            TraceIo { offset: Bytes(0), ..io },
+            TraceIo { length: Bytes(1024), ..io },
+            TraceIo { queue_depth: Some(1), ..io },
+            TraceIo { content, ..io },
+            TraceIo { stream: 1, ..io },
+        ];
+        let digest = |ios: &[TraceIo]| {
+            let mut summary = Summary::new();
+            ios.iter().for_each(|io| summary.add(io));
+            summary.digest
+        };
+        let mut digests: Vec<u64> = others.iter().map(|other| digest(&[io, *other])).collect();
+        digests.extend([digest(&[io, io]), digest(&[others[0], io]), digest(&[io]), digest(&[])]);
+        let count = digests.len();
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!(digests.len(), count);
     }
 
     #[test]

@@ -63,6 +63,14 @@ const FACTS: &[Fact] = &[
         "due to submitted: a full queue or a busy host",
     ),
     ("Operations", |s| Some(number::thousands(s.all.operations as f64)), "done"),
+    (
+        "Trims and flushes",
+        |s| match s.all.operations - s.reads.operations - s.writes.operations {
+            0 => None,
+            others => Some(number::thousands(others as f64)),
+        },
+        "done; their service times are in those of all operations",
+    ),
     ("Read", |s| Some(s.reads.bytes.to_string()), ""),
     ("Written", |s| Some(s.writes.bytes.to_string()), ""),
 ];
@@ -135,15 +143,10 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         AnyOutcome::StorageBench(outcome) => Some(outcome),
         _ => None,
     });
-    let mut traces: Vec<String> = Vec::new();
-    for served in answers.iter().flat_map(|answer| &answer.outcome.traces) {
-        if !traces.contains(&served.trace) {
-            traces.push(served.trace.clone());
-        }
-    }
-    if traces.is_empty() {
+    if answers.is_empty() {
         return None;
     }
+    let traces = traces(&answers);
     let (mut views, mut tables) = (Vec::new(), Vec::new());
     for trace in &traces {
         if answers.len() > 1 {
@@ -153,32 +156,66 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         tables.push(figures(subjects, &answers, trace));
         tables.push(moments(subjects, &answers, trace));
     }
-    let method = "Application traces, done again on a full drive as fast as they allow with idle \
-                  time cut, or by their own clock. The benches that ship are synthetic traces with \
-                  the published statistics, not the original recordings.";
+    let method = "Application traces, done again as fast as they allow with idle time cut, or by \
+                  their own clock. Synthetic ones were made by a generator; those that ship have \
+                  the published statistics of the benches of their names, and are not the original \
+                  recordings.";
     Some(Section::new(NAME, "Storage bench", method, views, tables))
 }
 
-fn served<'a>(answer: &Answer<'a, Outcome>, trace: &str) -> Option<&'a Served> {
-    answer.outcome.traces.iter().find(|served| served.trace == trace)
+/// A trace that some of the drives did: only what has its identity can be compared.
+struct Trace {
+    name: String,
+    identity: Option<String>,
+    /// What it is called here.
+    label: String,
+}
+
+impl Trace {
+    fn is(&self, served: &Served) -> bool {
+        served.trace == self.name && served.identity == self.identity
+    }
+}
+
+/// The traces, in the order in which the drives did them.
+fn traces(answers: &[Answer<'_, Outcome>]) -> Vec<Trace> {
+    let mut traces: Vec<Trace> = Vec::new();
+    for served in answers.iter().flat_map(|answer| &answer.outcome.traces) {
+        if traces.iter().any(|trace| trace.is(served)) {
+            continue;
+        }
+        let (name, identity) = (served.trace.clone(), served.identity.clone());
+        let synthetic = if served.synthetic { " (synthetic)" } else { "" };
+        let other = match traces.iter().any(|trace| trace.name == name) {
+            true => format!(", another one: {}", identity.as_deref().unwrap_or("unknown")),
+            false => String::new(),
+        };
+        let label = format!("{name}{synthetic}{other}");
+        traces.push(Trace { name, identity, label });
+    }
+    traces
+}
+
+fn served<'a>(answer: &Answer<'a, Outcome>, trace: &Trace) -> Option<&'a Served> {
+    answer.outcome.traces.iter().find(|served| trace.is(served))
 }
 
 fn ranking(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
-    trace: &str,
+    trace: &Trace,
     by: &Ranking,
 ) -> View {
     let value = |outcome: &Outcome| {
-        let served = outcome.traces.iter().find(|served| served.trace == trace)?;
+        let served = outcome.traces.iter().find(|served| trace.is(served))?;
         Some((by.value)(served))
     };
     let mut bars = highest_first(bars(subjects, answers, value, by.words));
     if !by.highest_first {
         bars.reverse();
     }
-    let title = format!("{trace}: {}", by.title);
-    let id = format!("storage-bench-{}-{}", slug(trace), by.id);
+    let title = format!("{}: {}", trace.label, by.title);
+    let id = format!("storage-bench-{}-{}", slug(&trace.label), by.id);
     View::common(&title, by.text, Picture::bars(id, title.clone(), by.quantity, bars, 0.0))
 }
 
@@ -186,11 +223,12 @@ fn ranking(
 fn over_time(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
-    trace: &str,
+    trace: &Trace,
 ) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>, series: Series| -> Vec<(f64, f64)> {
-        let name = series_name(trace, series);
-        let samples = answer.run.recording.phase(&name).filter(|sample| sample.ios() > 0);
+        let name = series_name(&trace.name, series);
+        let is_of_it = served(answer, trace).is_some();
+        let samples = answer.run.recording.phase(&name).filter(|s| is_of_it && s.ios() > 0);
         let point = |s: &Sample| (f64::from(s.second), s.latency_mean_ns as f64);
         samples.map(point).collect()
     };
@@ -205,8 +243,8 @@ fn over_time(
     let longest = all.iter().map(|point| point.1).fold(shortest, f64::max);
     let x = Axis::span("seconds of the replay", 0.0, end);
     let y = Axis::decades("service time, ns", (shortest, longest), false, latency).untitled();
-    let id = format!("storage-bench-{}", slug(trace));
-    let title = format!("{trace}: service time over the trace");
+    let id = format!("storage-bench-{}", slug(&trace.label));
+    let title = format!("{}: service time over the trace", trace.label);
     let panel = |answer: &Answer<'_, Outcome>| {
         let dots = |(series, name, colour): (Series, &str, &'static str)| {
             Points::dots(name, colour, points(answer, series))
@@ -226,7 +264,7 @@ fn over_time(
     })
 }
 
-fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str) -> Table {
+fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Trace) -> Table {
     let row = |(name, value, meaning): &Fact| {
         let values: Vec<Option<String>> =
             answers.iter().map(|answer| value(served(answer, trace)?)).collect();
@@ -237,14 +275,19 @@ fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str
         })
     };
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new(trace, "", columns, FACTS.iter().filter_map(row).collect())
+    Table::new(&trace.label, "", columns, FACTS.iter().filter_map(row).collect())
 }
 
-fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str) -> Table {
+fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Trace) -> Table {
     let words = |answer: &Answer<'_, Outcome>| -> Vec<String> {
         let moments = served(answer, trace).map_or(&[][..], |served| &served.slowest);
         let in_words = moments.iter().map(|moment| {
-            let what = if moment.operation == Operation::Read { "read" } else { "write" };
+            let what = match moment.operation {
+                Operation::Read => "read",
+                Operation::Write => "write",
+                Operation::Trim => "trim",
+                Operation::Flush => "flush",
+            };
             format!("{} {what} at {} s", number::latency(moment.length_ns), moment.second)
         });
         in_words.collect()
@@ -257,6 +300,6 @@ fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &str
     };
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
     let text = "At most one of each second of the replay, and when it ended.";
-    let title = format!("{trace}: slowest moments");
+    let title = format!("{}: slowest moments", trace.label);
     Table::new(&title, text, columns, (0..most).map(row).collect())
 }

@@ -27,7 +27,8 @@ pub(crate) struct ReplayArguments {
     /// Widen ranges that are no whole LBAs of this drive
     #[arg(long)]
     align: bool,
-    /// Leave the drive as it is: neither purge nor fill it first
+    /// Leave the drive as it is: neither purge nor fill it first. A trace that only reads then
+    /// needs no consent, and the drive may be in use
     #[arg(long)]
     as_is: bool,
     /// Only the first so many operations
