@@ -91,10 +91,11 @@ fn read_share(info: &Info, id: String, title: String) -> Option<Picture> {
 }
 
 fn working_set(info: &Info, id: String, title: String) -> Option<Picture> {
-    let touched = points(info, |window| Some(window.touched_bytes as f64));
+    let touched = points(info, |window| Some(window.touched_bytes? as f64));
     let y = height("bytes touched", &[&touched]).named(bytes).untitled();
+    let is_known = !touched.is_empty();
     let traces = vec![Points::line("working set", GREEN, touched)];
-    is_any(info).then(|| Picture::new(id, title, time(info).0, y, traces))
+    (is_any(info) && is_known).then(|| Picture::new(id, title, time(info).0, y, traces))
 }
 
 fn offset_map(
