@@ -130,7 +130,7 @@ fn synthetic_traces_are_called_so_everywhere() {
 fn traces_of_little_have_the_pictures_that_there_are() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = described("nothing.trace", Header::default(), &[]);
-    assert!(pictures(&page(&[nothing.clone()], dir.path())).is_empty());
+    assert!(pictures(&page(std::slice::from_ref(&nothing), dir.path())).is_empty());
     assert!(trace_summary(&[nothing]).contains("not known"));
 
     let read = TraceIo::new(Nanos(0), Operation::Read, Bytes(0), Bytes(4096));
