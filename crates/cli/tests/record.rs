@@ -403,6 +403,41 @@ fn ctrl_c_reaches_the_command_and_is_no_failure() {
     assert!(bench.trace("t.trace").1.iter().all(|io| io.operation != Operation::Write));
 }
 
+/// A job of fio on the bench's device that reads 4 KiB so many times.
+fn read(bench: &Bench, ios: u32) {
+    let device = format!("--filename={}", bench.drive.device);
+    let job = ["--name=x", "--rw=randread", "--bs=4k", "--direct=1", "--norandommap"];
+    let more = ["--ioengine=psync", "--size=128m", "--io_size=1g", "--output=/dev/null"];
+    let mut fio = Command::new("fio");
+    let fio = fio.args(job).args(more).args([device, format!("--number_ios={ios}")]);
+    assert!(fio.status().unwrap().success());
+}
+
+#[test]
+fn what_is_lost_is_counted_to_the_event() {
+    let Some(bench) = Bench::with(&["losetup", "fio"]) else {
+        return;
+    };
+    let child = recording(&bench, &["--out", "t.trace", "--buffer", "64KiB"]);
+    tell(&child, Signal::STOP);
+    // 2.5 MB of events, most of them on the processors that one process ran on.
+    read(&bench, 20_000);
+    tell(&child, Signal::CONT);
+    tell(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_code(&output, 0);
+
+    let said = text(&output.stdout);
+    let passed_over = said.lines().find(|line| line.contains("completions passed over"));
+    let number = |line: &str| line.split_whitespace().next().unwrap().parse::<u64>().unwrap();
+    let (header, ios) = bench.trace("t.trace");
+    let completions = ios.iter().filter(|io| io.completed.is_some()).count() as u64;
+    let issues_lost = 20_000 - ios.len() as u64;
+    let completions_lost = 20_000 - completions - passed_over.map_or(0, number);
+    assert!(header.lost > 0, "{said}");
+    assert_eq!(header.lost, issues_lost + completions_lost, "{said}");
+}
+
 #[test]
 fn what_a_killed_recording_leaves_is_removed_by_the_next() {
     let Some(bench) = Bench::with(&["losetup"]) else {

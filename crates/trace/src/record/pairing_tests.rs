@@ -18,13 +18,21 @@ fn completed(operation: Operation, sector: u64, sectors: u64) -> What {
     What::Completed { request: request(operation, sector, sectors), failed: false }
 }
 
+/// A sink that keeps what it is given.
+fn into(ios: &mut Vec<TraceIo>) -> impl FnMut(&TraceIo) -> Result<(), TraceError> {
+    |io| {
+        ios.push(*io);
+        Ok(())
+    }
+}
+
 /// What came out, and the pairing as it is then; `None` as completion means none was seen.
 fn pair(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
     let mut pairing = Pairing::new(0);
     let mut ios = Vec::new();
     for (time, what) in events {
         let event = Event { time: *time, what: *what };
-        pairing.take(&event, &mut |io| Ok(ios.push(*io))).unwrap();
+        pairing.take(&event, &mut into(&mut ios)).unwrap();
     }
     (ios, pairing)
 }
@@ -32,7 +40,7 @@ fn pair(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
 /// The same, with what the end lets out.
 fn pair_all(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
     let (mut ios, mut pairing) = pair(events);
-    pairing.end(&mut |io| Ok(ios.push(*io))).unwrap();
+    pairing.end(&mut into(&mut ios)).unwrap();
     (ios, pairing)
 }
 
@@ -170,8 +178,8 @@ fn offsets_of_a_partition_begin_at_its_first_sector() {
     let mut pairing = Pairing::new(2048);
     let mut ios = Vec::new();
     let event = Event { time: 0, what: issued(Write, 2056, 8) };
-    pairing.take(&event, &mut |io| Ok(ios.push(*io))).unwrap();
-    pairing.end(&mut |io| Ok(ios.push(*io))).unwrap();
+    pairing.take(&event, &mut into(&mut ios)).unwrap();
+    pairing.end(&mut into(&mut ios)).unwrap();
     assert_eq!((ios.len(), ios[0].offset, ios[0].length), (1, Bytes(4096), Bytes(4096)));
 }
 
@@ -193,7 +201,7 @@ fn an_operation_that_never_completes_holds_up_a_bounded_number() {
     let mut pairing = Pairing::new(0);
     let mut ios = Vec::new();
     let mut take = |time, what| {
-        pairing.take(&Event { time, what }, &mut |io| Ok(ios.push(*io))).unwrap();
+        pairing.take(&Event { time, what }, &mut into(&mut ios)).unwrap();
         assert!(pairing.waiting.len() <= WAITING_MAX);
     };
     take(0, issued(Write, 0, 8));
