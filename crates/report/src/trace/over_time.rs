@@ -12,12 +12,10 @@ pub(super) fn views(traces: &[Description]) -> Vec<Option<View>> {
                    Reads and writes have the same colours and the same axes.";
     vec![
         view(traces, ("trace-read-offsets", "Where it reads", offsets), |trace, id, title| {
-            let quantity = ("reads", "reads");
-            offset_map(&trace.info, &trace.info.read_offsets, quantity, id, title)
+            offset_map(&trace.info, &trace.info.read_offsets, "reads", id, title)
         }),
         view(traces, ("trace-write-offsets", "Where it writes", ""), |trace, id, title| {
-            let quantity = ("writes", "writes");
-            offset_map(&trace.info, &trace.info.write_offsets, quantity, id, title)
+            offset_map(&trace.info, &trace.info.write_offsets, "writes", id, title)
         }),
         view(
             traces,
@@ -101,7 +99,7 @@ fn working_set(info: &Info, id: String, title: String) -> Option<Picture> {
 fn offset_map(
     info: &Info,
     map: &OffsetMap,
-    (quantity, unit): (&'static str, &'static str),
+    quantity: &'static str,
     id: String,
     title: String,
 ) -> Option<Picture> {
@@ -123,7 +121,7 @@ fn offset_map(
         y_edges: (0..=rows).map(|row| row as f64 * map.row_bytes as f64).collect(),
         columns,
         quantity,
-        unit,
+        unit: quantity,
         full: full as f64,
     };
     let y = Axis::linear("offset, bytes", both().map(end).fold(0.0, f64::max));
