@@ -123,6 +123,11 @@ pub(crate) enum CliError {
         PLANS.map(|plan| plan.name).join(", ")
     )]
     UnknownPlan { name: String },
+    #[error(
+        "{} is a pipe or a device, and a trace is read twice to describe it; store it in a file \
+         first: `writecliff trace convert` takes it as it is", path.display()
+    )]
+    ReadTwice { path: PathBuf },
 }
 
 impl CliError {
@@ -175,6 +180,7 @@ impl CliError {
             | Self::TraceExists { .. }
             | Self::CommandNotRun { .. }
             | Self::UnknownPlan { .. }
+            | Self::ReadTwice { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -89,6 +90,29 @@ fn what_cannot_be_described_is_told() {
     let unwritten = info(&[&name, "--out", nowhere.to_str().unwrap()]);
     assert_eq!(unwritten.status.code(), Some(1));
     assert!(text(&unwritten.stderr).contains("--out"), "{}", text(&unwritten.stderr));
+}
+
+#[test]
+fn a_pipe_is_refused_for_what_it_is_and_can_be_converted() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "128166372003061629,web,0,Read,1048576,4096,1000\n";
+    let piped = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+        command.arg("trace").args(arguments).current_dir(dir.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // The refusal does not wait for what comes through the pipe.
+        let _ = child.stdin.take().unwrap().write_all(line.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let refused = piped(&["info", "/dev/stdin"]);
+    let errors = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("/dev/stdin is a pipe") && errors.contains("convert"), "{errors}");
+    let converted = piped(&["convert", "/dev/stdin", "t.trace"]);
+    assert_eq!(converted.status.code(), Some(0), "{}", text(&converted.stderr));
+    let stored = dir.path().join("t.trace");
+    assert_eq!(info(&[stored.to_str().unwrap()]).status.code(), Some(0));
 }
 
 #[test]

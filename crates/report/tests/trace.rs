@@ -130,7 +130,7 @@ fn synthetic_traces_are_called_so_everywhere() {
 fn traces_of_little_have_the_pictures_that_there_are() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = described("nothing.trace", Header::default(), &[]);
-    assert!(pictures(&page(&[nothing.clone()], dir.path())).is_empty());
+    assert!(pictures(&page(std::slice::from_ref(&nothing), dir.path())).is_empty());
     assert!(trace_summary(&[nothing]).contains("not known"));
 
     let read = TraceIo::new(Nanos(0), Operation::Read, Bytes(0), Bytes(4096));
@@ -204,6 +204,26 @@ desk.trace
     let both = trace_summary(&[sample("desk.trace", false), sample("made.trace", true)]);
     assert!(both.contains("[2] made.trace") && both.contains("made.trace (SYNTHETIC)"), "{both}");
     assert!(both.lines().all(|line| line.chars().count() <= 100), "{both}");
+}
+
+#[test]
+fn a_footprint_that_is_not_known_is_said_to_be_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut trace = sample("wide.trace", false);
+    let info = &mut trace.info;
+    for transfers in [&mut info.transfers, &mut info.reads, &mut info.writes] {
+        transfers.footprint_bytes = None;
+    }
+    info.rewritten = None;
+    info.windows.iter_mut().for_each(|window| window.touched_bytes = None);
+    let text = trace_summary(std::slice::from_ref(&trace));
+    assert!(text.contains("more places than 1 GiB of memory can note"), "{text}");
+    for figure in ["Footprint", "Rewritten"] {
+        let line = text.lines().find(|line| line.trim_start().starts_with(figure));
+        assert!(line.is_some_and(|line| line.ends_with("not known")), "{line:?}");
+    }
+    let html = page(&[trace], dir.path());
+    assert!(html.contains("more places than 1 GiB") && !html.contains("trace-working-set"));
 }
 
 #[test]

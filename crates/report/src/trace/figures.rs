@@ -104,12 +104,12 @@ const FIGURES: &[Figure] = &[
     Figure {
         name: "Footprint",
         meaning: "4 KiB blocks touched, each once: by any, by reads, by writes",
-        value: |i| three(i, |transfers| Some(number::gigabytes(transfers.footprint_bytes))),
+        value: |i| known(footprint(i)),
     },
     Figure {
         name: "Rewritten",
         meaning: "share of the data written in blocks that the trace had written before",
-        value: |i| Some(percent(i.rewritten.percent)),
+        value: |i| known(i.rewritten.map(|rewritten| percent(rewritten.percent))),
     },
     Figure {
         name: "Compressible",
@@ -201,6 +201,11 @@ fn shares(info: &Info, share: impl Fn(&Transfers) -> Share) -> Option<String> {
 
 fn size(info: &Info, share: fn(&Sizes) -> Share) -> Option<String> {
     shares(info, |transfers| share(&transfers.sizes))
+}
+
+fn footprint(info: &Info) -> Option<String> {
+    info.transfers.footprint_bytes?;
+    three(info, |transfers| transfers.footprint_bytes.map(number::gigabytes))
 }
 
 fn busy(info: &Info, time: fn(&writecliff_trace::Busy) -> u64) -> Option<String> {

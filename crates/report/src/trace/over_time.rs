@@ -12,12 +12,10 @@ pub(super) fn views(traces: &[Description]) -> Vec<Option<View>> {
                    Reads and writes have the same colours and the same axes.";
     vec![
         view(traces, ("trace-read-offsets", "Where it reads", offsets), |trace, id, title| {
-            let quantity = ("reads", "reads");
-            offset_map(&trace.info, &trace.info.read_offsets, quantity, id, title)
+            offset_map(&trace.info, &trace.info.read_offsets, "reads", id, title)
         }),
         view(traces, ("trace-write-offsets", "Where it writes", ""), |trace, id, title| {
-            let quantity = ("writes", "writes");
-            offset_map(&trace.info, &trace.info.write_offsets, quantity, id, title)
+            offset_map(&trace.info, &trace.info.write_offsets, "writes", id, title)
         }),
         view(
             traces,
@@ -91,16 +89,17 @@ fn read_share(info: &Info, id: String, title: String) -> Option<Picture> {
 }
 
 fn working_set(info: &Info, id: String, title: String) -> Option<Picture> {
-    let touched = points(info, |window| Some(window.touched_bytes as f64));
+    let touched = points(info, |window| Some(window.touched_bytes? as f64));
     let y = height("bytes touched", &[&touched]).named(bytes).untitled();
+    let is_known = !touched.is_empty();
     let traces = vec![Points::line("working set", GREEN, touched)];
-    is_any(info).then(|| Picture::new(id, title, time(info).0, y, traces))
+    (is_any(info) && is_known).then(|| Picture::new(id, title, time(info).0, y, traces))
 }
 
 fn offset_map(
     info: &Info,
     map: &OffsetMap,
-    (quantity, unit): (&'static str, &'static str),
+    quantity: &'static str,
     id: String,
     title: String,
 ) -> Option<Picture> {
@@ -122,7 +121,7 @@ fn offset_map(
         y_edges: (0..=rows).map(|row| row as f64 * map.row_bytes as f64).collect(),
         columns,
         quantity,
-        unit,
+        unit: quantity,
         full: full as f64,
     };
     let y = Axis::linear("offset, bytes", both().map(end).fold(0.0, f64::max));

@@ -51,6 +51,13 @@ pub(super) fn doubts(trace: &Description) -> Vec<String> {
             number::percent(known)
         ));
     }
+    if info.transfers.footprint_bytes.is_none() {
+        doubts.push(
+            "Footprint, working set and the share rewritten are not known: the trace touches more \
+             places than 1 GiB of memory can note."
+                .to_owned(),
+        );
+    }
     doubts
 }
 
@@ -77,14 +84,21 @@ pub(super) fn findings(info: &Info) -> Vec<Sentence> {
             ),
             ("trace-sizes", "Sizes"),
         ));
+    }
+    if let (Some(both), Some(reads), Some(writes), Some(rewritten)) = (
+        info.transfers.footprint_bytes.filter(|bytes| *bytes > 0),
+        info.reads.footprint_bytes,
+        info.writes.footprint_bytes,
+        info.rewritten,
+    ) {
         texts.push((
             format!(
                 "They touch {} of the device, reads {} and writes {}; {} of what is written \
                  overwrites what the trace wrote before.",
-                number::gigabytes(info.transfers.footprint_bytes),
-                number::gigabytes(info.reads.footprint_bytes),
-                number::gigabytes(info.writes.footprint_bytes),
-                number::percent(info.rewritten.percent / 100.0),
+                number::gigabytes(both),
+                number::gigabytes(reads),
+                number::gigabytes(writes),
+                number::percent(rewritten.percent / 100.0),
             ),
             ("trace-working-set", "Working set"),
         ));

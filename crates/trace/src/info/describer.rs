@@ -29,7 +29,7 @@ pub(super) struct Describer {
     trimmed_bytes: u64,
     flushes: u64,
     sequential: SequentialDetector,
-    footprint: Footprint,
+    pub(super) footprint: Footprint,
     touched_blocks: u64,
     rewritten_bytes: u64,
     busy: Union,
@@ -56,7 +56,7 @@ impl Describer {
             trimmed_bytes: 0,
             flushes: 0,
             sequential: SequentialDetector::new(),
-            footprint: Footprint::default(),
+            footprint: Footprint::new(),
             touched_blocks: 0,
             rewritten_bytes: 0,
             busy: Union::default(),
@@ -118,7 +118,7 @@ impl Describer {
         let completed = io.completed?.0;
         self.completions_known += 1;
         self.busy.add(issued, completed);
-        Some(self.in_flight.issue(issued, completed))
+        self.in_flight.issue(issued, completed)
     }
 
     fn transfer(&mut self, io: &TraceIo, issued: u64, computed_depth: Option<u32>) {
@@ -140,7 +140,8 @@ impl Describer {
 
     pub(super) fn finish(self) -> Info {
         let both = self.reads.counts.with(&self.writes.counts, self.touched_blocks);
-        let both = both.close();
+        let is_footprint_known = self.footprint.is_known();
+        let both = both.close(is_footprint_known);
         let busy = (self.completions_known > 0).then_some(Busy {
             known: self.completions_known,
             all_ns: self.busy.covered,
@@ -154,8 +155,8 @@ impl Describer {
         });
         Info {
             duration_ns: self.duration,
-            reads: self.reads.counts.close(),
-            writes: self.writes.counts.close(),
+            reads: self.reads.counts.close(is_footprint_known),
+            writes: self.writes.counts.close(is_footprint_known),
             trims: self.trims,
             trimmed_bytes: self.trimmed_bytes,
             flushes: self.flushes,
@@ -163,7 +164,8 @@ impl Describer {
             queue_depths: self.depths.close(),
             busy,
             service_times,
-            rewritten: Share::of(self.rewritten_bytes, self.writes.counts.bytes),
+            rewritten: is_footprint_known
+                .then(|| Share::of(self.rewritten_bytes, self.writes.counts.bytes)),
             content: self.content.close(),
             inter_arrival_ns: self.inter_arrival.list(),
             largest_streams: self.streams.largest(self.operations, both.bytes),
@@ -172,7 +174,7 @@ impl Describer {
             window_ns: self.windows.width,
             read_offsets: self.reads.offsets.close(),
             write_offsets: self.writes.offsets.close(),
-            windows: self.windows.close(),
+            windows: self.windows.close(is_footprint_known),
         }
     }
 }

@@ -44,8 +44,9 @@ pub struct Info {
     pub busy: Option<Busy>,
     /// How long reads and writes took; `None` where no completion is known.
     pub service_times: Option<ServiceTimes>,
-    /// Written bytes in 4 KiB blocks that an earlier write of the trace had touched.
-    pub rewritten: Share,
+    /// Written bytes in 4 KiB blocks that an earlier write of the trace had touched; `None` if the
+    /// footprint is not known.
+    pub rewritten: Option<Share>,
     /// What the written data are like; `None` where that is not known of any write.
     pub content: Option<WrittenContent>,
     /// Spans between the issues of each two operations that follow each other, of all kinds; in
@@ -81,8 +82,9 @@ pub struct Transfers {
     pub sizes: Sizes,
     /// How many have which size, in bytes, by power of two.
     pub size_classes: Vec<Class>,
-    /// Bytes of all 4 KiB blocks that they touched, each counted once.
-    pub footprint_bytes: u64,
+    /// Bytes of all 4 KiB blocks that they touched, each counted once; `None` if the trace touched
+    /// places too far apart to note them all in 1 GiB of memory.
+    pub footprint_bytes: Option<u64>,
 }
 
 /// A part of a whole.

@@ -1,8 +1,10 @@
 //! Which blocks of a device a trace has touched: one bit each for read, written, and touched in the
 //! present window of time.
 //!
-//! Half a byte of memory per 4 KiB block (the fourth bit is the window's number), in pages for
-//! 128 MiB of the device that are made when something in them is touched first.
+//! Half a byte of memory per 4 KiB block (the fourth bit is the window's number), in pages for 4 MiB
+//! of the device that are made when something in them is touched first: enough for any drive of
+//! today that is touched everywhere. What is scattered farther than that is given up, so that no
+//! trace takes more than 1 GiB.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,7 +14,13 @@ use std::hint::black_box;
 pub(super) const BLOCK: u64 = 4096;
 
 const BLOCKS_PER_GROUP: u64 = 64;
-const GROUPS_PER_PAGE: usize = 512;
+const GROUPS_PER_PAGE: usize = 16;
+
+/// Memory that the footprint takes at most.
+const MEMORY_MAX: usize = 1 << 30;
+/// What a page takes in `places` at most, while that grows: 17 bytes for each of at least 7 of 16
+/// slots, and half as much for those before.
+const PLACE_BYTES: usize = 64;
 
 /// 64 blocks, all that is known of them beside each other: half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,12 +33,15 @@ struct Group {
     window: u64,
 }
 
+type Page = [Group; GROUPS_PER_PAGE];
+
 /// The blocks that reads and writes touched so far.
-#[derive(Default)]
 pub(super) struct Footprint {
     /// Where the page with this number is in `pages`.
     places: HashMap<u64, usize, BuildHasherDefault<PageHasher>>,
-    pages: Vec<Box<[Group; GROUPS_PER_PAGE]>>,
+    pages: Vec<Page>,
+    /// How many pages there may be; zero once that was not enough.
+    pages_max: usize,
     /// The number and the place of the page used last: the next one is often the same.
     last: Option<(u64, usize)>,
 }
@@ -49,7 +60,23 @@ pub(super) struct Touched {
 }
 
 impl Footprint {
-    /// Marks the blocks from byte `offset` to before byte `end`.
+    /// Of nothing yet.
+    pub(super) fn new() -> Self {
+        Self::of_pages(MEMORY_MAX / (size_of::<Page>() + PLACE_BYTES))
+    }
+
+    /// That gives up when more pages than this would be touched.
+    pub(super) fn of_pages(pages_max: usize) -> Self {
+        Self { places: HashMap::default(), pages: Vec::new(), pages_max, last: None }
+    }
+
+    /// Whether all that was touched could be noted; if not, nothing is noted any more.
+    pub(super) fn is_known(&self) -> bool {
+        self.pages_max > 0
+    }
+
+    /// Marks the blocks from byte `offset` to before byte `end`. What it returns means nothing
+    /// unless [`Self::is_known`].
     pub(super) fn touch(&mut self, is_write: bool, offset: u64, end: u64, window: u64) -> Touched {
         let mut touched = Touched::default();
         if end <= offset {
@@ -60,7 +87,8 @@ impl Footprint {
             let base = number * BLOCKS_PER_GROUP;
             let (from, to) = (first.max(base) - base, last.min(base + 63) - base);
             let mask = (u64::MAX >> (63 - (to - from))) << from;
-            let before = self.group(number).mark(is_write, mask, window, &mut touched);
+            let Some(group) = self.group(number) else { break };
+            let before = group.mark(is_write, mask, window, &mut touched);
             touched.again_bytes += u64::from(before.count_ones()) * BLOCK;
             // Of its first and last block it may have only a part.
             if base + from == first && before & (1 << from) != 0 {
@@ -84,22 +112,27 @@ impl Footprint {
         black_box(offsets.filter_map(known).fold(0, u64::wrapping_add));
     }
 
-    fn group(&mut self, number: u64) -> &mut Group {
+    fn group(&mut self, number: u64) -> Option<&mut Group> {
         let page = number / GROUPS_PER_PAGE as u64;
         let place = match self.last {
             Some((last, place)) if last == page => place,
-            _ => self.place(page),
+            _ => self.place(page)?,
         };
         self.last = Some((page, place));
-        &mut self.pages[place][number as usize % GROUPS_PER_PAGE]
+        Some(&mut self.pages[place][number as usize % GROUPS_PER_PAGE])
     }
 
-    fn place(&mut self, page: u64) -> usize {
-        let pages = &mut self.pages;
-        *self.places.entry(page).or_insert_with(|| {
-            pages.push(Box::new([Group::default(); GROUPS_PER_PAGE]));
-            pages.len() - 1
-        })
+    fn place(&mut self, page: u64) -> Option<usize> {
+        if let Some(place) = self.places.get(&page) {
+            return Some(*place);
+        }
+        if self.pages.len() == self.pages_max {
+            *self = Self::of_pages(0);
+            return None;
+        }
+        self.places.insert(page, self.pages.len());
+        self.pages.push([Group::default(); GROUPS_PER_PAGE]);
+        Some(self.pages.len() - 1)
     }
 }
 
@@ -151,7 +184,7 @@ mod tests {
 
     #[test]
     fn blocks_are_new_once_for_each_kind_and_once_in_all() {
-        let mut footprint = Footprint::default();
+        let mut footprint = Footprint::new();
         assert_eq!(footprint.touch(true, 0, 8192, 1), touched(2, 2, 2, 0));
         assert_eq!(footprint.touch(false, 4096, 12288, 1), touched(2, 1, 1, 0));
         assert_eq!(footprint.touch(true, 0, 12288, 2), touched(1, 0, 3, 8192));
@@ -160,7 +193,7 @@ mod tests {
 
     #[test]
     fn parts_of_blocks_count_by_their_bytes() {
-        let mut footprint = Footprint::default();
+        let mut footprint = Footprint::new();
         // The last byte of block 0 to the first of block 2.
         assert_eq!(footprint.touch(true, 4095, 8193, 1), touched(3, 3, 3, 0));
         assert_eq!(footprint.touch(true, 4095, 8193, 1).again_bytes, 4098);
@@ -171,7 +204,7 @@ mod tests {
     #[test]
     fn ranges_run_over_the_borders_of_groups_and_pages() {
         const PAGE: u64 = BLOCK * BLOCKS_PER_GROUP * GROUPS_PER_PAGE as u64;
-        let mut footprint = Footprint::default();
+        let mut footprint = Footprint::new();
         let blocks = PAGE / BLOCK + 2;
         let (from, to) = (PAGE - BLOCK, 2 * PAGE + BLOCK);
         assert_eq!(footprint.touch(false, from, to, 1), touched(blocks, blocks, blocks, 0));
@@ -181,5 +214,28 @@ mod tests {
         assert_eq!(footprint.touch(true, group - 1, group + 1, 1), touched(2, 2, 2, 0));
         // The last byte that there can be.
         assert_eq!(footprint.touch(true, u64::MAX - 1, u64::MAX, 1).new, 1);
+    }
+
+    #[test]
+    fn what_is_scattered_too_far_is_given_up() {
+        const PAGE: u64 = BLOCK * BLOCKS_PER_GROUP * GROUPS_PER_PAGE as u64;
+        let mut footprint = Footprint::of_pages(3);
+        for page in 0..3 {
+            assert_eq!(footprint.touch(false, page * PAGE, page * PAGE + 1, 1).new, 1);
+        }
+        assert_eq!(footprint.touch(false, 0, 3 * PAGE, 1).new, 3 * PAGE / BLOCK - 3);
+        assert!(footprint.is_known());
+        footprint.touch(false, 0, 3 * PAGE + 1, 1);
+        assert!(!footprint.is_known() && footprint.pages.capacity() == 0);
+        footprint.touch(true, 0, PAGE, 1);
+        footprint.look_ahead([0, u64::MAX].into_iter());
+        assert!(!footprint.is_known() && footprint.pages.capacity() == 0, "for good");
+    }
+
+    /// A drive of 7 TB, touched everywhere, is within the limit.
+    #[test]
+    fn pages_are_enough_for_any_drive_of_today() {
+        let pages_max = Footprint::new().pages_max as u64;
+        assert!(pages_max * BLOCK * BLOCKS_PER_GROUP * GROUPS_PER_PAGE as u64 > 7_000_000_000_000);
     }
 }

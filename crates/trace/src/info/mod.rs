@@ -1,8 +1,8 @@
 //! What a trace is like: the figures by which the documents describe theirs, and what is drawn of
 //! it. docs/methodology.md has the definitions.
 //!
-//! One pass, at constant memory but for the footprint (half a byte for each 4 KiB block touched)
-//! and the operations in flight (8 bytes each, where completions are known).
+//! One pass, at bounded memory: up to 1 GiB for the footprint (half a byte for each 4 KiB block of
+//! every stretch of 4 MiB touched; a trace that would need more has none), a few MiB for all else.
 
 mod busy;
 mod classes;

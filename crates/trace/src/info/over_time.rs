@@ -21,8 +21,9 @@ pub struct Window {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The working set: bytes of the 4 KiB blocks that its reads and writes touched.
-    pub touched_bytes: u64,
+    /// The working set: bytes of the 4 KiB blocks that its reads and writes touched; `None` if the
+    /// trace's footprint is not known.
+    pub touched_bytes: Option<u64>,
     /// Mean queue depth of its reads and writes, where it is known.
     pub queue_depth_mean: Option<f64>,
     /// The highest queue depth of its reads and writes.
@@ -58,6 +59,7 @@ pub(super) struct Windows {
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenWindow {
     figures: Window,
+    touched_blocks: u64,
     depths: u64,
     depth_sum: u64,
 }
@@ -81,11 +83,12 @@ impl Windows {
         (self.last, &mut self.list[self.last])
     }
 
-    pub(super) fn close(self) -> Vec<Window> {
+    pub(super) fn close(self, is_footprint_known: bool) -> Vec<Window> {
         let close = |window: OpenWindow| {
             let mean = |count: u64| window.depth_sum as f64 / count as f64;
             let queue_depth_mean = (window.depths > 0).then(|| mean(window.depths));
-            Window { queue_depth_mean, ..window.figures }
+            let touched_bytes = is_footprint_known.then_some(window.touched_blocks * BLOCK);
+            Window { queue_depth_mean, touched_bytes, ..window.figures }
         };
         self.list.into_iter().map(close).collect()
     }
@@ -107,7 +110,7 @@ impl OpenWindow {
         };
         *count += 1;
         *sum += bytes;
-        figures.touched_bytes += touched.new_in_window * BLOCK;
+        self.touched_blocks += touched.new_in_window;
         if let Some(depth) = depth {
             self.depths += 1;
             self.depth_sum += u64::from(depth);

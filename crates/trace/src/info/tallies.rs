@@ -68,7 +68,7 @@ impl Counts {
         both
     }
 
-    pub(super) fn close(&self) -> Transfers {
+    pub(super) fn close(&self, is_footprint_known: bool) -> Transfers {
         let share = |count| Share::of(count, self.count);
         let [kb4, kb16, kb32, kb64, kb128, rest] = self.sizes.map(share);
         Transfers {
@@ -78,7 +78,7 @@ impl Counts {
             sequential: share(self.sequential),
             sizes: Sizes { kb4, kb16, kb32, kb64, kb128, rest },
             size_classes: self.size_classes.list(),
-            footprint_bytes: self.footprint_blocks * BLOCK,
+            footprint_bytes: is_footprint_known.then_some(self.footprint_blocks * BLOCK),
         }
     }
 }

@@ -22,6 +22,10 @@ fn info(ios: &[TraceIo]) -> Info {
     describe(ios.iter().copied().map(Ok), duration).unwrap()
 }
 
+fn empty_window() -> Window {
+    Window { touched_bytes: Some(0), ..Window::default() }
+}
+
 fn counts(classes: &[Class]) -> Vec<(u64, u64)> {
     classes.iter().map(|class| (class.to, class.count)).collect()
 }
@@ -30,11 +34,12 @@ fn counts(classes: &[Class]) -> Vec<(u64, u64)> {
 fn a_trace_of_nothing_has_no_figures() {
     let info = info(&[]);
     assert_eq!((info.operations(), info.duration_ns, info.streams), (0, 0, 0));
-    assert_eq!(info.transfers, Transfers::default());
+    let nothing = Transfers { footprint_bytes: Some(0), ..Transfers::default() };
+    assert_eq!(info.transfers, nothing);
     assert_eq!((info.queue_depths, info.busy, info.service_times), (None, None, None));
-    assert_eq!((info.content, info.rewritten), (None, Share::default()));
+    assert_eq!((info.content, info.rewritten), (None, Some(Share::default())));
     assert_eq!((info.inter_arrival_ns, info.largest_streams), (vec![], vec![]));
-    assert_eq!(info.windows, [Window::default()]);
+    assert_eq!(info.windows, [empty_window()]);
     assert_eq!((info.read_offsets.cells, info.write_offsets.cells), (vec![], vec![]));
 }
 
@@ -61,12 +66,12 @@ fn one_operation_is_all_of_them() {
 fn flushes_and_trims_are_counted_and_touch_nothing() {
     let flushes = info(&[io(0, Flush, 0, 0), io(10, Flush, 0, 0)]);
     assert_eq!((flushes.flushes, flushes.operations(), flushes.transfers.count), (2, 2, 0));
-    assert_eq!((flushes.transfers.footprint_bytes, flushes.queue_depths), (0, None));
+    assert_eq!((flushes.transfers.footprint_bytes, flushes.queue_depths), (Some(0), None));
     assert_eq!(counts(&flushes.inter_arrival_ns), [(16, 1)]);
 
     let trimmed = info(&[io(0, Trim, 0, 1 << 40), io(0, Trim, 0, 5), io(0, Write, 0, 8)]);
     assert_eq!((trimmed.trims, trimmed.trimmed_bytes), (2, (1 << 40) + 5));
-    assert_eq!((trimmed.transfers.count, trimmed.transfers.footprint_bytes), (1, 4096));
+    assert_eq!((trimmed.transfers.count, trimmed.transfers.footprint_bytes), (1, Some(4096)));
     assert_eq!(trimmed.largest_streams[0].operations.count, 3, "they are operations");
     assert_eq!(trimmed.largest_streams[0].bytes.count, 8, "but move no data");
 }
@@ -149,7 +154,7 @@ fn busy_time_counts_overlapping_operations_once() {
     let busy = Busy { known: 7, all_ns: 160 + 20 + 150, reads_ns: 100 + 60, writes_ns: 200 };
     assert_eq!((info.busy, info.duration_ns), (Some(busy), 450));
     let times = info.service_times.unwrap();
-    assert_eq!(times.transfers.unwrap().mean_ns, (100 + 100 + 10 + 100 + 60) as f64 / 5.0);
+    assert_eq!(times.transfers.unwrap().mean_ns, 370.0 / 5.0);
     assert_eq!(times.reads.unwrap().p50_ns, 60);
     assert_eq!(times.writes.unwrap().max_ns, 100);
     assert_eq!(times.transfers.unwrap().known, 5);
@@ -168,10 +173,11 @@ fn bytes_are_rewritten_where_the_trace_wrote_before() {
     // 4096 of the second write, and the whole last one.
     let written = 8192 + 8192 + 4096 + 1024;
     let percent = 5120.0 * 100.0 / f64::from(written);
-    assert_eq!(info.rewritten, Share { count: 5120, percent });
-    assert_eq!(info.reads.footprint_bytes, 8192);
-    assert_eq!(info.writes.footprint_bytes, 4 * 4096);
-    assert_eq!(info.transfers.footprint_bytes, 4 * 4096, "what is read and written counts once");
+    assert_eq!(info.rewritten, Some(Share { count: 5120, percent }));
+    assert_eq!(info.reads.footprint_bytes, Some(8192));
+    assert_eq!(info.writes.footprint_bytes, Some(4 * 4096));
+    let both = info.transfers.footprint_bytes;
+    assert_eq!(both, Some(4 * 4096), "what is read and written counts once");
 }
 
 #[test]
@@ -191,15 +197,15 @@ fn windows_have_their_own_working_sets() {
         writes: 1,
         read_bytes: 8192,
         written_bytes: 4096,
-        touched_bytes: 8192,
+        touched_bytes: Some(8192),
         queue_depth_mean: Some(2.5),
         queue_depth_max: Some(4),
     };
     assert_eq!(info.windows[0], first);
-    assert_eq!((info.windows[1].reads, info.windows[1].touched_bytes), (1, 4096));
+    assert_eq!((info.windows[1].reads, info.windows[1].touched_bytes), (1, Some(4096)));
     assert_eq!(info.windows[1].queue_depth_mean, None);
-    assert_eq!(info.windows[2..199], vec![Window::default(); 197]);
-    assert_eq!((info.windows[199].writes, info.windows[199].touched_bytes), (1, 4096));
+    assert_eq!(info.windows[2..199], vec![empty_window(); 197]);
+    assert_eq!((info.windows[199].writes, info.windows[199].touched_bytes), (1, Some(4096)));
     assert_eq!(info.read_offsets.cells, [OffsetCell(0, 0, 1), OffsetCell(1, 0, 1)]);
     assert_eq!(info.write_offsets.row_bytes, 16384);
     assert_eq!(info.write_offsets.cells, [OffsetCell(0, 0, 1), OffsetCell(199, 64, 1)]);
@@ -250,6 +256,24 @@ fn what_is_out_of_order_counts_as_issued_with_the_one_before() {
     assert_eq!(info.out_of_order, 1);
     assert_eq!(info.busy.unwrap().all_ns, 20);
     assert_eq!(counts(&info.inter_arrival_ns)[0], (0, 1));
+}
+
+#[test]
+fn a_footprint_too_wide_to_be_noted_is_not_known() {
+    let scattered: Vec<TraceIo> = (0..3).map(|i| io(i, Write, i << 27, 4096)).collect();
+    let of_pages = |pages| {
+        let mut describer = Describer::new(Nanos(2));
+        describer.footprint = footprint::Footprint::of_pages(pages);
+        describer.add(&scattered).unwrap();
+        describer.finish()
+    };
+    let (known, given_up) = (of_pages(3), of_pages(2));
+    assert_eq!(known.writes.footprint_bytes, Some(3 * 4096));
+    for transfers in [&given_up.transfers, &given_up.reads, &given_up.writes] {
+        assert_eq!(transfers.footprint_bytes, None);
+    }
+    assert_eq!((given_up.rewritten, given_up.windows[0].touched_bytes), (None, None));
+    assert_eq!(given_up.writes.sequential, known.writes.sequential, "all else is as it was");
 }
 
 #[test]

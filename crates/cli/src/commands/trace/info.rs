@@ -35,8 +35,9 @@ const SEED: u64 = 1;
 pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     let options = arguments.source.options();
     let open = |path: &PathBuf| match path.to_str().and_then(Plan::shipped) {
-        Some(plan) => describe_plan(&plan),
-        None => describe_file(path, &options),
+        Some(plan) => Ok(describe_plan(&plan)?),
+        None if ends_when_read(path) => Err(CliError::ReadTwice { path: path.clone() }),
+        None => Ok(describe_file(path, &options)?),
     };
     let traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose()?;
@@ -45,6 +46,11 @@ pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     }
     let page = page.map_or_else(String::new, |page| format!("\nReport: {}\n", page.display()));
     print(&(trace_summary(&traces) + &page))
+}
+
+/// Pipes, terminals and the like.
+fn ends_when_read(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir())
 }
 
 fn describe_plan(plan: &Plan) -> Result<Description, TraceError> {
