@@ -149,7 +149,10 @@ impl CliError {
             }
             Self::Profile(_)
             | Self::Trace(
-                TraceError::UnknownFormat { .. }
+                TraceError::OutputExists { .. }
+                | TraceError::OutputIsInput { .. }
+                | TraceError::OutputIsNoFile { .. }
+                | TraceError::UnknownFormat { .. }
                 | TraceError::NoSuchStream { .. }
                 | TraceError::SeveralInputs { .. }
                 | TraceError::PlanSyntax { .. }

@@ -85,7 +85,14 @@ fn an_interrupt_leaves_nothing_behind() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
     command.args(["trace", "make", "destroyer-2013"]).current_dir(dir.path());
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    while std::fs::read_dir(dir.path()).unwrap().count() == 0 {
+    // The trace has no name yet, but it is open.
+    let files = format!("/proc/{}/fd", child.id());
+    let is_begun = || {
+        let files = std::fs::read_dir(&files).unwrap().flatten();
+        let mut open = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        open.any(|path| path.starts_with(dir.path()))
+    };
+    while !is_begun() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -85,3 +85,29 @@ fn what_cannot_be_meant_is_refused_with_what_to_do() {
     left.sort();
     assert_eq!(left, ["good", "odd", "other", "there.csv"]);
 }
+
+#[test]
+fn nothing_is_overwritten_by_mistake() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let line = "419,W,8192,16384,1577808144360767\n";
+    fs::write(directory.join("io.csv.partial"), line).unwrap();
+    let (code, text) = told(&convert(directory, &["io.csv.partial", "io.csv"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(fs::read_to_string(directory.join("io.csv.partial")).unwrap(), line);
+
+    std::os::unix::fs::symlink("victim", directory.join("to.csv.partial")).unwrap();
+    std::os::unix::fs::symlink("io.csv", directory.join("link.csv")).unwrap();
+    for (arguments, expected, part) in [
+        (&["io.csv", "to.csv"][..], 0, "to.csv: 1 operations"),
+        (&["io.csv", "io.csv", "--force"], 2, "io.csv is read itself"),
+        (&["io.csv", "link.csv", "--force"], 2, "link.csv is read itself"),
+        (&["io.csv", "/dev/null", "--to", "csv", "--force"], 2, "no regular file"),
+        (&["to.csv", "link.csv"], 2, "--force"),
+        (&["to.csv", "link.csv", "--force"], 2, "no regular file"),
+    ] {
+        let (code, text) = told(&convert(directory, arguments));
+        assert!(code == Some(expected) && text.contains(part), "{arguments:?}: {code:?} {text}");
+    }
+    assert!(!directory.join("victim").exists());
+}

@@ -23,6 +23,27 @@ pub enum TraceError {
         /// The system's error.
         source: io::Error,
     },
+    /// A file of the output's name is there, and was to stay.
+    #[error("{} is there already and was not changed; name another file", path.display())]
+    OutputExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The output would take the place of a device, a directory or a link.
+    #[error(
+        "{} is there and is no regular file, which a trace could replace; name another file",
+        path.display()
+    )]
+    OutputIsNoFile {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The output would take the place of what is read.
+    #[error("{} is read itself and was not changed; name another output", path.display())]
+    OutputIsInput {
+        /// The file.
+        path: PathBuf,
+    },
     /// Parquet, but not a trace, or a damaged one.
     #[error("{} is no trace of Writecliff: {reason}", path.display())]
     Format {
@@ -106,8 +127,8 @@ pub enum TraceError {
     },
     /// Several files, and not those of one recording.
     #[error(
-        "several inputs make one trace only if they are blktrace's files of one device \
-         (DEVICE.blktrace.N); convert {} one by one",
+        "several inputs make one trace only if they are blktrace's files of one device, one for \
+         each processor, in one directory (DEVICE.blktrace.N); convert {} one by one",
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     SeveralInputs {

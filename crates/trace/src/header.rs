@@ -150,6 +150,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sums_of_bytes_end_at_the_greatest_number() {
+        let mut summary = Summary::new();
+        for operation in [Operation::Read, Operation::Write, Operation::Read, Operation::Write] {
+            summary.add(&TraceIo::new(Nanos(0), operation, Bytes(0), Bytes(1 << 63)));
+        }
+        assert_eq!((summary.read_bytes, summary.written_bytes), (Bytes(u64::MAX), Bytes(u64::MAX)));
+    }
+
+    #[test]
     fn a_summary_knows_the_coarsest_grid_that_all_ranges_lie_on() {
         let mut summary = Summary::new();
         assert_eq!(summary.alignment, Bytes::ZERO);

@@ -2,6 +2,10 @@
 
 use writecliff_device::{Bytes, Content, Io, Nanos, Operation};
 
+/// Longer reads and writes are damage: no system lets them through, and what is kept of their
+/// blocks would take all memory.
+pub(crate) const TRANSFER_MAX: Bytes = Bytes(1 << 32);
+
 /// One operation as it was recorded, or made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceIo {
@@ -34,6 +38,12 @@ impl TraceIo {
     /// The first byte behind its range.
     pub const fn end(&self) -> Bytes {
         Bytes(self.offset.0.saturating_add(self.length.0))
+    }
+
+    /// Whether it is a read or write longer than any.
+    pub(crate) fn is_oversized(&self) -> bool {
+        let is_transfer = matches!(self.operation, Operation::Read | Operation::Write);
+        is_transfer && self.length > TRANSFER_MAX
     }
 
     /// Issue to completion, if known.

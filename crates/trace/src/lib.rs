@@ -16,6 +16,7 @@ mod map;
 mod parquet;
 mod record;
 mod source;
+mod whole;
 
 pub use ahead::{ReadAhead, read_ahead};
 pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
@@ -32,3 +33,4 @@ pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
 pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions};
+pub use whole::Existing;

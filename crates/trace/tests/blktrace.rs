@@ -60,6 +60,35 @@ fn other_files_are_not_read_together() {
 }
 
 #[test]
+fn a_packed_copy_of_a_file_does_not_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let files = write_sda(directory.path(), false);
+    let expected = outcome(&files).unwrap();
+    // The copies are shorter, so that it shows which is read.
+    for name in ["sda.blktrace.0", "sda.blktrace.1"] {
+        let whole = std::fs::read(at(name)).unwrap();
+        let packed = zstd::encode_all(&whole[..whole.len() - 48], 1).unwrap();
+        std::fs::write(at(&format!("{name}.zst")), packed).unwrap();
+    }
+    for name in ["sda.blktrace.0", "sda.blktrace.1", "sda.blktrace", "sda"] {
+        assert_eq!(outcome(&[at(name)]).unwrap().ios, expected.ios, "{name}");
+    }
+    // What is named is read.
+    let packed = outcome(&[at("sda.blktrace.0.zst")]).unwrap();
+    assert_eq!((packed.ios.len(), packed.problems.lines), (3, 10));
+    std::fs::remove_file(at("sda.blktrace.1")).unwrap();
+    assert_eq!(outcome(&[at("sda.blktrace.0")]).unwrap().problems.lines, 11);
+
+    let error = outcome(&[at("sda.blktrace.0"), at("sda.blktrace.0.zst")]).unwrap_err();
+    assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+    std::fs::create_dir(at("other")).unwrap();
+    std::fs::rename(at("sda.blktrace.1.zst"), at("other/sda.blktrace.1.zst")).unwrap();
+    let error = outcome(&[at("sda.blktrace.0"), at("other/sda.blktrace.1.zst")]).unwrap_err();
+    assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+}
+
+#[test]
 fn a_broken_record_is_told_and_the_next_one_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("d.blktrace.0");

@@ -11,8 +11,8 @@ use std::process::Command;
 use outcome::{Outcome, formats, read};
 use writecliff_device::{Bytes, Content, Nanos, Operation};
 use writecliff_trace::{
-    Conversion, Header, OutputFormat, Source, SourceOptions, TraceError, TraceIo, TraceWriter,
-    convert,
+    Conversion, Existing, Header, OutputFormat, Source, SourceOptions, TraceError, TraceIo,
+    TraceWriter, convert,
 };
 
 const OPERATIONS: [Operation; 4] =
@@ -47,7 +47,9 @@ fn write_sample(path: &Path, count: u64) -> Outcome {
 fn converted(from: &Path, to: &Path) -> Conversion {
     let mut source = Source::open(from, &SourceOptions::default()).unwrap();
     let format = OutputFormat::of_path(to).unwrap();
-    convert(&mut source, to, format, &mut |_, _| ControlFlow::Continue(())).unwrap().unwrap()
+    convert(&mut source, to, format, Existing::Replaced, &mut |_, _| ControlFlow::Continue(()))
+        .unwrap()
+        .unwrap()
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn a_conversion_that_ends_early_leaves_nothing() {
         let to = directory.path().join(name);
         let format = OutputFormat::of_path(&to).unwrap();
         let mut source = Source::open(&from, &SourceOptions::default()).unwrap();
-        let stopped = convert(&mut source, &to, format, &mut |source, ios| {
+        let stopped = convert(&mut source, &to, format, Existing::Replaced, &mut |source, ios| {
             assert!(source.progress().is_some_and(|share| share > 0.4 && share < 0.5));
             assert_eq!(ios, 65_536);
             ControlFlow::Break(())
@@ -134,7 +136,9 @@ fn a_conversion_that_ends_early_leaves_nothing() {
         let told =
             SourceOptions { format: Some("iolog".parse().unwrap()), ..SourceOptions::default() };
         let mut source = Source::open(&empty, &told).unwrap();
-        let nothing = convert(&mut source, &to, format, &mut |_, _| ControlFlow::Continue(()));
+        let nothing = convert(&mut source, &to, format, Existing::Replaced, &mut |_, _| {
+            ControlFlow::Continue(())
+        });
         assert!(matches!(nothing, Err(TraceError::NoOperations { .. })));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "{name}");
     }

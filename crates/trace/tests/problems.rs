@@ -4,6 +4,7 @@
 mod outcome;
 
 use outcome::{formats, read, read_bytes};
+use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::Operation;
 use writecliff_trace::{Format, Place, Source, SourceOptions, TraceError};
 
@@ -118,6 +119,30 @@ fn broken_rows_of_csv_are_told() {
 }
 
 #[test]
+fn reads_and_writes_above_4_gib_are_broken_in_every_format() {
+    let over = (1_u64 << 32) + 512;
+    let csv = "issued_ns,operation,offset,length\n";
+    for (format, text) in [
+        (Format::Csv, format!("{csv}5,read,0,{}\n6,read,0,{}\n", 1_u64 << 63, 1_u64 << 63)),
+        (Format::Csv, format!("{csv}5,write,0,{over}\n6,read,0,{over}\n")),
+        (Format::Alibaba, format!("1,R,0,{over},1\n1,W,0,{over},2\n")),
+        (Format::Tencent, format!("1,0,{0},0,1\n1,0,{0},1,1\n", over / 512)),
+        (Format::Blkparse, {
+            let line = |kind| format!(" 8,0 0 1 0.1 1 D {kind} 0 + {} [x]\n", over / 512);
+            line("R") + &line("W")
+        }),
+    ] {
+        let told = SourceOptions { format: Some(format), ..options(100.0) };
+        let got = read_bytes(text.as_bytes(), &told).unwrap();
+        assert_eq!((got.ios.len(), got.problems.broken), (0, 2), "{format}: {text}");
+        assert_eq!(got.problems.first_broken[0].expected, "a read or write of at most 4 GiB");
+    }
+    let most = format!("{csv}5,read,0,{}\n6,trim,0,{over}\n", 1_u64 << 32);
+    let told = SourceOptions { format: Some(Format::Csv), ..options(0.0) };
+    assert_eq!(read_bytes(most.as_bytes(), &told).unwrap().ios.len(), 2);
+}
+
+#[test]
 fn what_comes_too_late_is_counted() {
     let mut text = lines(70_000, u64::MAX);
     text += "7,R,0,512,69000\n7,R,0,512,2\n";
@@ -162,4 +187,36 @@ fn progress_comes_to_an_end() {
         2
     );
     assert_eq!(source.progress(), Some(1.0));
+}
+
+/// Each took time that grew with the square of the file's length. The processor's time is
+/// compared, which other processes do not change, with that of as many ordinary lines.
+#[test]
+fn no_file_takes_more_than_its_length_is_worth() {
+    const REQUESTS: u32 = 60_000;
+    let event = |action: char, device: u32, sector: u32, sectors: u32| {
+        let (major, minor) = (device >> 20, device & 0xf_ffff);
+        format!(" {major},{minor} 0 1 0.5 1 {action} R {sector} + {sectors} [0]\n")
+    };
+    let all = |line: &dyn Fn(u32) -> String| (0..REQUESTS).map(line).collect::<String>();
+    let ordinary = all(&|n| event('D', 8, n, 8)) + &all(&|n| event('C', 8, n, 8));
+    // Bios of many devices, each of which is then found to take requests.
+    let devices = all(&|n| event('Q', n, 8, 8)) + &all(&|n| event('D', n, 8, 8));
+    // Requests that are done in part, the last first, so that all wait for one place.
+    let end = 2 * REQUESTS;
+    let parts = all(&|n| event('D', 8, n, end - n))
+        + &all(&|n| event('C', 8, REQUESTS - 1 - n, end - 8 - (REQUESTS - 1 - n)));
+    let taken = |text: &str| {
+        let options = SourceOptions { format: Some(Format::Blkparse), ..options(0.0) };
+        let began = clock_gettime(ClockId::ThreadCPUTime);
+        let ios = read_bytes(text.as_bytes(), &options).unwrap().ios.len();
+        assert_eq!(ios, REQUESTS as usize);
+        let taken = clock_gettime(ClockId::ThreadCPUTime) - began;
+        taken.tv_sec as f64 + taken.tv_nsec as f64 / 1e9
+    };
+    let usual = taken(&ordinary);
+    for (what, text) in [("devices", devices), ("parts", parts)] {
+        let times = taken(&text) / usual;
+        assert!(times < 20.0, "{what}: {times:.1} times as long as ordinary lines");
+    }
 }

@@ -1,23 +1,21 @@
 //! CSV with the columns of the own format.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use writecliff_device::Operation;
 
-use super::partial::PartialFile;
+use super::TextFile;
 use crate::TraceIo;
 
 const HEADER: &str = "issued_ns,completed_ns,operation,offset,length,queue_depth,\
                       compressible_percent,duplicate_percent,stream";
 
 pub(super) struct CsvWriter {
-    file: PartialFile,
+    file: TextFile,
 }
 
 impl CsvWriter {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = PartialFile::create(path)?;
+    pub(super) fn begin(mut file: TextFile) -> io::Result<Self> {
         writeln!(file, "{HEADER}")?;
         Ok(Self { file })
     }
@@ -44,13 +42,13 @@ impl CsvWriter {
         file.write_all(b"\n")
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
-        self.file.finish()
+    pub(super) fn end(self) -> TextFile {
+        self.file
     }
 }
 
 /// A number, or nothing, and a comma.
-fn cell(file: &mut PartialFile, value: Option<impl std::fmt::Display>) -> io::Result<()> {
+fn cell(file: &mut TextFile, value: Option<impl std::fmt::Display>) -> io::Result<()> {
     match value {
         Some(value) => write!(file, "{value},"),
         None => file.write_all(b","),
@@ -58,7 +56,7 @@ fn cell(file: &mut PartialFile, value: Option<impl std::fmt::Display>) -> io::Re
 }
 
 /// A name on one line, in quotes if it needs them.
-fn quoted(file: &mut PartialFile, name: &str) -> io::Result<()> {
+fn quoted(file: &mut TextFile, name: &str) -> io::Result<()> {
     if !name.contains(|c: char| matches!(c, ',' | '"') || c.is_control()) {
         return file.write_all(name.as_bytes());
     }

@@ -1,11 +1,10 @@
 //! fio's I/O log, version 3, for `fio --read_iolog`.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use writecliff_device::{Nanos, Operation};
 
-use super::partial::PartialFile;
+use super::TextFile;
 use crate::TraceIo;
 
 /// What the log calls the drive. No name of a real one: whoever replays it must say where, with
@@ -13,13 +12,12 @@ use crate::TraceIo;
 const FILE: &str = "trace";
 
 pub(super) struct IologWriter {
-    file: PartialFile,
+    file: TextFile,
     last_issued: Nanos,
 }
 
 impl IologWriter {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = PartialFile::create(path)?;
+    pub(super) fn begin(mut file: TextFile) -> io::Result<Self> {
         writeln!(file, "fio version 3 iolog\n0 {FILE} add\n0 {FILE} open")?;
         Ok(Self { file, last_issued: Nanos::ZERO })
     }
@@ -36,8 +34,8 @@ impl IologWriter {
         writeln!(self.file, "{microseconds} {FILE} {operation} {} {}", io.offset.0, io.length.0)
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(super) fn end(mut self) -> io::Result<TextFile> {
         writeln!(self.file, "{} {FILE} close", self.last_issued.0 / 1000)?;
-        self.file.finish()
+        Ok(self.file)
     }
 }

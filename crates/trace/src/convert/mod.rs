@@ -2,14 +2,17 @@
 
 mod csv;
 mod iolog;
-mod partial;
 
 use std::fmt;
+use std::fs;
+use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::{Header, Source, Summary, TraceError, TraceIo, TraceWriter};
+use crate::whole::WholeFile;
+use crate::{Existing, Header, Source, Summary, TraceError, TraceIo, TraceWriter};
 use csv::CsvWriter;
 use iolog::IologWriter;
 
@@ -44,19 +47,23 @@ pub struct Conversion {
     pub left_out: Vec<&'static str>,
 }
 
-/// Writes all of `source` to `path`, which appears when it is whole and replaces what was there.
-/// `tell` is called every few thousand operations and may end it: then nothing is written, and it
-/// gives `None`.
+/// Writes all of `source` to `path`, which appears when it is whole. `tell` is called every few
+/// thousand operations and may end it: then nothing is written, and it gives `None`.
 ///
 /// # Errors
-/// Those of the source; [`TraceError::NoOperations`] if it has none; [`TraceError::Write`].
+/// Those of the source; [`TraceError::NoOperations`] if it has none; [`TraceError::OutputIsInput`];
+/// [`TraceError::OutputExists`], [`TraceError::OutputIsNoFile`] and [`TraceError::Write`].
 pub fn convert(
     source: &mut Source,
     path: &Path,
     format: OutputFormat,
+    existing: Existing,
     tell: &mut dyn FnMut(&Source, u64) -> ControlFlow<()>,
 ) -> Result<Option<Conversion>, TraceError> {
-    let mut writer = Writer::create(path, format)?;
+    if source.files().iter().any(|input| is_same_file(input, path)) {
+        return Err(TraceError::OutputIsInput { path: path.to_owned() });
+    }
+    let mut writer = Writer::create(path, format, existing)?;
     let mut left_out = LeftOut::default();
     let mut summary = Summary::new();
     while let Some(io) = source.next() {
@@ -82,14 +89,21 @@ enum Writer {
     Csv(CsvWriter),
 }
 
+/// A file of text that is whole or absent.
+type TextFile = BufWriter<WholeFile>;
+
 impl Writer {
-    fn create(path: &Path, format: OutputFormat) -> Result<Self, TraceError> {
-        let made = match format {
-            OutputFormat::Trace => return Ok(Self::Trace(Box::new(TraceWriter::create(path)?))),
-            OutputFormat::Iolog => IologWriter::create(path).map(Self::Iolog),
-            OutputFormat::Csv => CsvWriter::create(path).map(Self::Csv),
+    fn create(path: &Path, format: OutputFormat, existing: Existing) -> Result<Self, TraceError> {
+        let file = WholeFile::create(path, existing)?;
+        if format == OutputFormat::Trace {
+            return Ok(Self::Trace(Box::new(TraceWriter::begin(path, file)?)));
+        }
+        let file = BufWriter::with_capacity(1 << 16, file);
+        let begun = match format {
+            OutputFormat::Csv => CsvWriter::begin(file).map(Self::Csv),
+            _ => IologWriter::begin(file).map(Self::Iolog),
         };
-        made.map_err(|source| TraceError::Write { path: path.to_owned(), source })
+        begun.map_err(|source| TraceError::Write { path: path.to_owned(), source })
     }
 
     fn write(&mut self, io: &TraceIo, stream: Option<&str>, path: &Path) -> Result<(), TraceError> {
@@ -102,13 +116,20 @@ impl Writer {
     }
 
     fn finish(self, header: &Header, path: &Path) -> Result<(), TraceError> {
-        let finished = match self {
+        let ended = match self {
             Self::Trace(writer) => return writer.finish(header).map(|_| ()),
-            Self::Iolog(writer) => writer.finish(),
-            Self::Csv(writer) => writer.finish(),
+            Self::Iolog(writer) => writer.end(),
+            Self::Csv(writer) => Ok(writer.end()),
         };
-        finished.map_err(|source| TraceError::Write { path: path.to_owned(), source })
+        let file = ended.and_then(|file| file.into_inner().map_err(io::Error::from));
+        file.map_err(|source| TraceError::Write { path: path.to_owned(), source })?.finish()
     }
+}
+
+/// Whether both names are there and mean one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let number = |path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    matches!((number(one), number(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// What operations told that not every format can carry.

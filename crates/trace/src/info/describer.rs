@@ -11,10 +11,6 @@ use super::sequential::SequentialDetector;
 use super::tallies::{ContentTally, DepthTally, SideTally, StreamTally};
 use crate::{TraceError, TraceIo};
 
-/// Longer reads and writes are damage, no system lets them through: marking their blocks would take
-/// all memory.
-const LENGTH_MAX: u64 = 1 << 32;
-
 /// What is known after any number of operations.
 pub(super) struct Describer {
     /// The last moment known so far.
@@ -78,7 +74,7 @@ impl Describer {
 
     fn add_one(&mut self, io: &TraceIo) -> Result<(), TraceError> {
         let is_transfer = matches!(io.operation, Operation::Read | Operation::Write);
-        if is_transfer && io.length.0 > LENGTH_MAX {
+        if io.is_oversized() {
             let (index, offset, length) = (self.operations, io.offset.0, io.length.0);
             return Err(TraceError::Oversized { index, offset, length });
         }

@@ -217,7 +217,8 @@ fn check_ios(
             let reason = format!("operation {index} of a group, at {issued} ns, is out of order");
             return Err(ParquetError::General(reason));
         }
-        if io.offset.0.checked_add(io.length.0).is_none() || io.queue_depth == Some(0) {
+        let is_beyond = io.offset.0.checked_add(io.length.0).is_none();
+        if is_beyond || io.is_oversized() || io.queue_depth == Some(0) {
             let reason = format!("operation {index} of a group, at {issued} ns, cannot be");
             return Err(ParquetError::General(reason));
         }

@@ -11,7 +11,7 @@ fn sample(index: u64) -> TraceIo {
     let operation = OPERATIONS[index as usize % 4];
     let (offset, length) = match operation {
         Operation::Flush => (Bytes::ZERO, Bytes::ZERO),
-        _ => (Bytes(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2), Bytes(512 << (index % 40))),
+        _ => (Bytes(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2), Bytes(512 << (index % 24))),
     };
     let is_write = operation == Operation::Write;
     let content = Content { compressible_percent: (index % 101) as u8, duplicate_percent: 100 };
@@ -67,6 +67,10 @@ fn a_file_is_whole_or_absent() {
     writer.write(&sample(3)).unwrap();
     let error = writer.write(&sample(0)).unwrap_err();
     assert!(matches!(error, TraceError::Unsorted { index: 1, .. }), "{error}");
+    let long = TraceIo { length: Bytes((1 << 32) + 1), ..sample(1_000_000) };
+    let error = writer.write(&TraceIo { operation: Operation::Read, ..long }).unwrap_err();
+    assert!(matches!(error, TraceError::Oversized { index: 1, .. }), "{error}");
+    writer.write(&TraceIo { operation: Operation::Trim, ..long }).unwrap();
     drop(writer);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 

@@ -1,6 +1,5 @@
 //! A trace onto disk, a group of rows at a time.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,43 +14,50 @@ use ::parquet::schema::types::ColumnPath;
 
 use super::room::Room;
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
-use crate::{Header, Summary, TraceError, TraceIo};
+use crate::whole::WholeFile;
+use crate::{Existing, Header, Summary, TraceError, TraceIo};
 
 /// Rows of a row group: bounds the memory of writer and reader.
 pub(super) const ROWS_PER_GROUP: usize = 1 << 16;
 
-/// Writes a trace in the own format, at constant memory.
+/// Writes a trace in the own format, at constant memory. The file has no name until it is finished.
 pub struct TraceWriter {
     path: PathBuf,
-    partial: PathBuf,
-    /// `None` once the file is finished.
-    writer: Option<SerializedFileWriter<File>>,
+    writer: SerializedFileWriter<WholeFile>,
     room: Room,
     group: Vec<TraceIo>,
     summary: Summary,
 }
 
 impl TraceWriter {
-    /// Begins the file at `path`; until it is finished, its rows are in `path` with `.partial`
-    /// behind it. Room for its end is kept free on the disk from the beginning.
+    /// Begins the file that will be called `path`, and replace what is there. Room for its end is
+    /// kept free on the disk from the beginning.
     ///
     /// # Errors
-    /// [`TraceError::Write`] if it cannot be made, or a full disk has no room for it.
+    /// [`TraceError::Write`] if it cannot be made, or a full disk has no room for it;
+    /// [`TraceError::OutputIsNoFile`].
     pub fn create(path: &Path) -> Result<Self, TraceError> {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let made = File::create(&partial).and_then(|file| {
-            let room = Room::behind(&file)?;
+        Self::begin(path, WholeFile::create(path, Existing::Replaced)?)
+    }
+
+    /// As [`create`](Self::create), but what is there stays.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`]; [`TraceError::OutputExists`].
+    pub fn create_new(path: &Path) -> Result<Self, TraceError> {
+        Self::begin(path, WholeFile::create(path, Existing::Stays)?)
+    }
+
+    pub(crate) fn begin(path: &Path, file: WholeFile) -> Result<Self, TraceError> {
+        let begun = Room::behind(file.file()).and_then(|room| {
             let writer = SerializedFileWriter::new(file, schema(), Arc::new(properties()));
             Ok((writer.map_err(io_error)?, room))
         });
         let (writer, room) =
-            made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+            begun.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
         let trace = Self {
             path: path.to_owned(),
-            partial,
-            writer: Some(writer),
+            writer,
             room,
             group: Vec::with_capacity(ROWS_PER_GROUP),
             summary: Summary::new(),
@@ -63,8 +69,9 @@ impl TraceWriter {
     /// Adds the next operation.
     ///
     /// # Errors
-    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Write`]. When
-    /// the disk is full, [`finish`](Self::finish) still makes a whole file of all operations
+    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Oversized`] for
+    /// a read or write above 4 GiB, which no reader takes; [`TraceError::Write`]. When the disk is
+    /// full, [`finish`](Self::finish) still makes a whole file of all operations
     /// before this one, where the filesystem can reserve space.
     pub fn write(&mut self, io: &TraceIo) -> Result<(), TraceError> {
         if io.issued < self.summary.last_issued {
@@ -74,6 +81,10 @@ impl TraceWriter {
                 issued_ns: io.issued.0,
                 before_ns: self.summary.last_issued.0,
             });
+        }
+        if io.is_oversized() {
+            let (index, offset, length) = (self.summary.ios(), io.offset.0, io.length.0);
+            return Err(TraceError::Oversized { index, offset, length });
         }
         if self.group.is_empty() {
             self.reserve()?;
@@ -91,65 +102,47 @@ impl TraceWriter {
     /// Ends the file and gives it its name.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; nothing is left behind then.
+    /// [`TraceError::Write`]; [`TraceError::OutputExists`] if something has come there that was to
+    /// stay. Nothing is left behind then.
     pub fn finish(mut self, header: &Header) -> Result<Summary, TraceError> {
         self.flush()?;
-        let Some(writer) = self.writer.take() else {
-            unreachable!("only finish takes the writer");
-        };
         let metadata = Metadata {
             schema_version: SCHEMA_VERSION,
             header: header.clone(),
             summary: self.summary,
         };
-        let closed = close(writer, &metadata, &self.room);
-        let closed = closed.and_then(|()| fs::rename(&self.partial, &self.path));
-        closed.map_err(|source| {
-            // The rows without their end are nothing.
-            let _ = fs::remove_file(&self.partial);
-            TraceError::Write { path: self.path.clone(), source }
-        })?;
+        let closed = close(self.writer, &metadata, &self.room);
+        closed.map_err(|source| TraceError::Write { path: self.path, source })?.finish()?;
         Ok(self.summary)
     }
 
     fn reserve(&self) -> Result<(), TraceError> {
-        let Some(writer) = &self.writer else {
-            return Ok(());
-        };
-        let groups = writer.flushed_row_groups().len() as u64;
-        let reserved = self.room.reserve(writer.bytes_written() as u64, groups);
+        let groups = self.writer.flushed_row_groups().len() as u64;
+        let reserved = self.room.reserve(self.writer.bytes_written() as u64, groups);
         reserved.map_err(|source| TraceError::Write { path: self.path.clone(), source })
     }
 
     fn flush(&mut self) -> Result<(), TraceError> {
-        let (Some(writer), false) = (&mut self.writer, self.group.is_empty()) else {
+        if self.group.is_empty() {
             return Ok(());
-        };
-        let written = write_group(writer, &self.group).map_err(io_error);
+        }
+        let written = write_group(&mut self.writer, &self.group).map_err(io_error);
         self.group.clear();
         written.map_err(|source| TraceError::Write { path: self.path.clone(), source })
     }
 }
 
-impl Drop for TraceWriter {
-    /// A file that was not finished cannot be read by anybody.
-    fn drop(&mut self) {
-        if self.writer.take().is_some() {
-            let _ = fs::remove_file(&self.partial);
-        }
-    }
-}
-
+/// Writes the end of the file, which is not on disk yet.
 fn close(
-    mut writer: SerializedFileWriter<File>,
+    mut writer: SerializedFileWriter<WholeFile>,
     metadata: &Metadata,
     room: &Room,
-) -> io::Result<()> {
+) -> io::Result<WholeFile> {
     let text = serde_json::to_string(metadata)?;
     writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
     let file = writer.into_inner().map_err(io_error)?;
     room.release()?;
-    file.sync_all()
+    Ok(file)
 }
 
 /// Times grow by little: their differences are small. All other columns have few values, or are
@@ -168,7 +161,7 @@ fn properties() -> WriterProperties {
 }
 
 fn write_group(
-    writer: &mut SerializedFileWriter<File>,
+    writer: &mut SerializedFileWriter<WholeFile>,
     ios: &[TraceIo],
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
@@ -191,7 +184,7 @@ fn write_group(
 }
 
 fn required<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
     ios: &[TraceIo],
     value: impl Fn(&TraceIo) -> T::T,
 ) -> Result<(), ParquetError> {
@@ -200,7 +193,7 @@ fn required<T: DataType>(
 }
 
 fn optional<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
     ios: &[TraceIo],
     value: impl Fn(&TraceIo) -> Option<T::T>,
 ) -> Result<(), ParquetError> {
@@ -211,7 +204,7 @@ fn optional<T: DataType>(
 }
 
 fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
     values: &[T::T],
     levels: Option<&[i16]>,
 ) -> Result<(), ParquetError> {

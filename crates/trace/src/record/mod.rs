@@ -112,11 +112,12 @@ impl Recorder {
     /// processor until it is read.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::RecordNotPermitted`] without root's rights;
+    /// [`TraceError::Write`]; [`TraceError::OutputExists`]; [`TraceError::RecordNotPermitted`]
+    /// without root's rights;
     /// [`TraceError::NoTracefs`], [`TraceError::NoTracepoint`] and [`TraceError::Tracefs`] if the
     /// kernel cannot.
     pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, TraceError> {
-        let writer = TraceWriter::create(out)?;
+        let writer = TraceWriter::create_new(out)?;
         let (instance, preparation) = Instance::make(buffer)?;
         let layout = page_layout(&instance)?;
         let decoder = enable(&instance, &target)?;

@@ -4,7 +4,8 @@
 //! number, time (ns), first sector, bytes, action, process, device, processor (u32 each, time and
 //! sector u64), error and length of what follows (u16 each).
 
-use std::collections::HashMap;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -296,46 +297,75 @@ fn read_error(path: &Path, source: io::Error) -> TraceError {
 }
 
 /// The files of all processors, for one of them, for several, or for what stands before their
-/// `.blktrace.N`; `None` if the paths name no such files.
+/// `.blktrace.N`; `None` if the paths name no such files, or a processor twice.
 pub(super) fn files(paths: &[PathBuf]) -> Option<Vec<PathBuf>> {
     match paths {
-        [path] => match base(path) {
-            Some(base) => Some(siblings(path, &base)),
+        [path] => match Name::of(path) {
+            Some(name) => Some(siblings(path, name.device, name.packing)),
             None if path.exists() => None,
             None => {
                 let name = path.file_name()?.to_str()?;
-                let files = siblings(path, name.strip_suffix(".blktrace").unwrap_or(name));
+                let files = siblings(path, name.strip_suffix(".blktrace").unwrap_or(name), "");
                 (!files.is_empty()).then_some(files)
             }
         },
         [first, others @ ..] => {
-            let first = base(first)?;
-            let is_alike = |path: &PathBuf| base(path).is_some_and(|base| base == first);
-            others.iter().all(is_alike).then(|| paths.to_vec())
+            let device = Name::of(first)?.device;
+            let is_alike = |path: &PathBuf| {
+                let is_same = Name::of(path).is_some_and(|name| name.device == device);
+                is_same && path.parent() == first.parent()
+            };
+            let processors: HashSet<_> =
+                paths.iter().filter_map(|path| Some(Name::of(path)?.processor)).collect();
+            let are_one = others.iter().all(is_alike) && processors.len() == paths.len();
+            are_one.then(|| paths.to_vec())
         }
         [] => None,
     }
 }
 
-/// The device's name in the name of a processor's file, which may be packed.
-fn base(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    let (base, rest) = name.rsplit_once(INFIX)?;
-    let number = rest.strip_suffix(".gz").or(rest.strip_suffix(".zst")).unwrap_or(rest);
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| base.to_owned())
+/// The parts of the name of a processor's file.
+struct Name<'a> {
+    device: &'a str,
+    processor: u32,
+    /// How it is packed: `.gz`, `.zst`, or nothing.
+    packing: &'a str,
 }
 
-/// All files of a device in the directory of `path`, in the order of their names.
-fn siblings(path: &Path, device: &str) -> Vec<PathBuf> {
+impl<'a> Name<'a> {
+    fn of(path: &'a Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let (device, rest) = name.rsplit_once(INFIX)?;
+        let end = rest.find('.').unwrap_or(rest.len());
+        let (number, packing) = rest.split_at(end);
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || !matches!(packing, "" | ".gz" | ".zst") {
+            return None;
+        }
+        Some(Self { device, processor: number.parse().ok()?, packing })
+    }
+}
+
+/// All files of a device in the directory of `path`, in order of their processors. Of several with
+/// the events of one processor, that one which is packed as `packing` says, else the least packed:
+/// the others are copies.
+fn siblings(path: &Path, device: &str, packing: &str) -> Vec<PathBuf> {
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
     let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten();
-    let paths = entries.flatten().map(|entry| match directory {
-        Some(directory) => directory.join(entry.file_name()),
-        None => PathBuf::from(entry.file_name()),
-    });
-    let mut files: Vec<PathBuf> =
-        paths.filter(|path| base(path).is_some_and(|base| base == device)).collect();
-    files.sort();
-    files
+    let mut files = BTreeMap::new();
+    for entry in entries.flatten() {
+        let path = match directory {
+            Some(directory) => directory.join(entry.file_name()),
+            None => PathBuf::from(entry.file_name()),
+        };
+        let Some(name) = Name::of(&path).filter(|name| name.device == device) else { continue };
+        let rank = (name.packing != packing, name.packing.to_owned());
+        let (processor, found) = (name.processor, (rank, path.clone()));
+        match files.entry(processor) {
+            Entry::Vacant(place) => drop(place.insert(found)),
+            Entry::Occupied(mut other) if found < *other.get() => drop(other.insert(found)),
+            Entry::Occupied(_) => {}
+        }
+    }
+    files.into_values().map(|(_, path)| path).collect()
 }

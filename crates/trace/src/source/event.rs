@@ -6,9 +6,13 @@ use writecliff_device::{Bytes, Operation};
 
 use super::fields::{Expected, Fields};
 use super::order::Timed;
+use crate::io::TRANSFER_MAX;
 
 /// The kernel's sectors, whatever the device's are.
 pub(super) const SECTOR: u64 = 512;
+
+/// What a longer read or write should have been.
+pub(super) const OVERSIZED: Expected = "a read or write of at most 4 GiB";
 
 /// Something that happened to a request, or to a bio where the driver takes those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +102,9 @@ pub(super) fn range(
         return Ok((0, 0));
     }
     let count = u32::try_from(sectors).map_err(|_| "fewer than 2^32 sectors")?;
+    if operation != Operation::Trim && sectors > TRANSFER_MAX.0 / SECTOR {
+        return Err(OVERSIZED);
+    }
     let last = sector.checked_add(sectors).and_then(|end| end.checked_mul(SECTOR));
     last.map(|_| (sector, count)).ok_or("a range that ends below 2^64 bytes")
 }

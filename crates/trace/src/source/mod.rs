@@ -57,6 +57,7 @@ impl Default for SourceOptions {
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
+    files: Vec<PathBuf>,
     header: Header,
     problems: Problems,
     kind: Kind,
@@ -114,13 +115,15 @@ impl Source {
                 })?
             }
         };
-        match format {
-            Format::Trace => Self::own(path, options),
-            _ => Ok(Self::foreign(path, Foreign::open(files, input, format, options)?, format)),
-        }
+        let (header, kind) = match format {
+            Format::Trace => Self::own(path, options)?,
+            _ => Self::foreign(path, Foreign::open(files, input, format, options)?, format),
+        };
+        let (path, files) = (path.to_owned(), files.to_vec());
+        Ok(Self { path, files, header, problems: Problems::default(), kind })
     }
 
-    fn own(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
+    fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), TraceError> {
         let file = TraceFile::open(path)?;
         let header = file.header().clone();
         let selected = match &options.stream {
@@ -128,19 +131,17 @@ impl Source {
             Some(name) => Some(own_stream(path, &header, name)?),
         };
         let size = file.summary().ios();
-        let kind = Kind::Own(Box::new(Own { file, selected, size }));
-        Ok(Self { path: path.to_owned(), header, problems: Problems::default(), kind })
+        Ok((header, Kind::Own(Box::new(Own { file, selected, size }))))
     }
 
-    fn foreign(path: &Path, foreign: Foreign, format: Format) -> Self {
+    fn foreign(path: &Path, foreign: Foreign, format: Format) -> (Header, Kind) {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let header = Header {
             source: name.to_string_lossy().into_owned(),
             recorded_by: format!("unknown; read as {}", format.description()),
             ..Header::default()
         };
-        let kind = Kind::Foreign(Box::new(foreign));
-        Self { path: path.to_owned(), header, problems: Problems::default(), kind }
+        (header, Kind::Foreign(Box::new(foreign)))
     }
 
     /// What the trace amounts to, if the file tells that: the own format does, unless only one of
@@ -160,6 +161,11 @@ impl Source {
     /// The file, or the first of several.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// All files that it is read from.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The name of a stream that an operation has carried, if it has one.

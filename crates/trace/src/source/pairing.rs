@@ -54,6 +54,8 @@ struct Place {
     device: DeviceNumber,
     operation: Operation,
     sector: u64,
+    /// Bios are matched only with bios.
+    is_bio: bool,
 }
 
 struct Waiting {
@@ -63,7 +65,8 @@ struct Waiting {
     is_void: bool,
     /// What is left to do: begins after the event's range where a part is done.
     rest: Rest,
-    /// The next one issued to the same place.
+    /// Those that came to the same place before and after it.
+    previous: Option<u64>,
     next: Option<u64>,
 }
 
@@ -92,13 +95,15 @@ impl Pairing {
             What::Issued => self.issue(event),
             What::Queued if !has_requests => self.issue(event),
             What::Requeued => {
-                if let Some(number) = self.take(&event) {
+                if let Some(number) = self.take(&event, false) {
                     self.window.at(number).is_void = true;
                 }
             }
             What::BioCompleted if has_requests => {}
             What::Queued => {}
-            What::Completed | What::BioCompleted | What::AnyCompleted => self.complete(&event),
+            What::Completed | What::BioCompleted | What::AnyCompleted => {
+                self.complete(&event, !has_requests);
+            }
         }
     }
 
@@ -108,8 +113,9 @@ impl Pairing {
         loop {
             let Window { waiting, first } = &self.window;
             let (front, number) = (waiting.front()?, *first);
+            let is_void = front.is_void || self.is_bio_of_requests(&front.event);
             if front.is_in_flight {
-                if waiting.len() <= REACH && !self.is_ending {
+                if !is_void && waiting.len() <= REACH && !self.is_ending {
                     return None;
                 }
                 let place = place(&front.event, front.rest.sector);
@@ -119,7 +125,7 @@ impl Pairing {
             }
             self.window.first += 1;
             let done = self.window.waiting.pop_front()?;
-            if !done.is_void {
+            if !is_void {
                 return Some(done.io());
             }
         }
@@ -140,8 +146,7 @@ impl Pairing {
         self.devices.keys().copied()
     }
 
-    /// Whether the event's device takes requests as far as known by now; when that is found out,
-    /// its bios become void.
+    /// Whether the event's device takes requests as far as known by now.
     fn has_requests(&mut self, event: &Event) -> bool {
         let is_request = matches!(event.what, What::Issued | What::Requeued | What::Completed);
         match self.last_device {
@@ -155,22 +160,14 @@ impl Pairing {
             return is_request;
         }
         let known = self.devices.entry(event.device).or_default();
-        if is_request && !*known {
-            *known = true;
-            self.void_bios(event.device);
-        }
-        let known = self.devices.get(&event.device).copied().unwrap_or_default();
-        self.last_device = Some((event.device, known));
-        known
+        *known |= is_request;
+        self.last_device = Some((event.device, *known));
+        *known
     }
 
-    fn void_bios(&mut self, device: DeviceNumber) {
-        self.places.retain(|place, _| place.device != device);
-        for waiting in &mut self.window.waiting {
-            if waiting.event.device == device && waiting.event.what == What::Queued {
-                (waiting.is_void, waiting.is_in_flight) = (true, false);
-            }
-        }
+    /// Whether this is a bio of a device whose requests have been seen since, and counts no more.
+    fn is_bio_of_requests(&self, event: &Event) -> bool {
+        event.what == What::Queued && self.devices.get(&event.device).copied().unwrap_or_default()
     }
 
     fn issue(&mut self, event: Event) {
@@ -182,6 +179,7 @@ impl Pairing {
             is_in_flight: true,
             is_void: false,
             rest,
+            previous: None,
             next: None,
         });
         self.enter(place(&event, event.sector), number);
@@ -196,12 +194,13 @@ impl Pairing {
             Entry::Occupied(mut list) => {
                 let before = std::mem::replace(&mut list.get_mut().newest, number);
                 self.window.at(before).next = Some(number);
+                self.window.at(number).previous = Some(before);
             }
         }
     }
 
-    fn complete(&mut self, event: &Event) {
-        let Some(number) = self.take(event) else {
+    fn complete(&mut self, event: &Event, is_bio: bool) {
+        let Some(number) = self.take(event, is_bio) else {
             self.unmatched += 1;
             return;
         };
@@ -219,8 +218,9 @@ impl Pairing {
     }
 
     /// Takes the request that the event is about out of those in flight at its place.
-    fn take(&mut self, event: &Event) -> Option<u64> {
-        let Entry::Occupied(list) = self.places.entry(place(event, event.sector)) else {
+    fn take(&mut self, event: &Event, is_bio: bool) -> Option<u64> {
+        let place = Place { is_bio, ..place(event, event.sector) };
+        let Entry::Occupied(list) = self.places.entry(place) else {
             return None;
         };
         let number = self.window.find(list.get().oldest, event.sectors)?;
@@ -256,27 +256,24 @@ impl Window {
     fn unlink(&mut self, mut list: OccupiedEntry<'_, Place, List>, number: u64) {
         let waiting = self.at(number);
         waiting.is_in_flight = false;
-        let after = waiting.next.take();
-        let List { oldest, newest } = *list.get();
-        if oldest == number {
-            match after {
-                Some(after) => list.get_mut().oldest = after,
-                None => drop(list.remove()),
-            }
-            return;
+        let (before, after) = (waiting.previous.take(), waiting.next.take());
+        if let Some(before) = before {
+            self.at(before).next = after;
         }
-        let mut before = oldest;
-        while let Some(next) = self.at(before).next.filter(|next| *next != number) {
-            before = next;
+        if let Some(after) = after {
+            self.at(after).previous = before;
         }
-        self.at(before).next = after;
-        if newest == number {
-            list.get_mut().newest = before;
+        let List { oldest, newest } = list.get_mut();
+        match (before, after) {
+            (None, None) => drop(list.remove()),
+            (None, Some(after)) => *oldest = after,
+            (Some(before), None) => *newest = before,
+            (Some(_), Some(_)) => {}
         }
     }
 }
 
-/// Mixes the three parts of a place; the library's hasher, which withstands an adversary, took a
+/// Mixes the parts of a place; the library's hasher, which withstands an adversary, took a
 /// fifth of the time that reading a line takes, and nobody gains by a slow trace.
 #[derive(Default)]
 struct PlaceHasher(u64);
@@ -300,13 +297,18 @@ impl Hasher for PlaceHasher {
         self.0 = product as u64 ^ (product >> 64) as u64;
     }
 
+    fn write_u8(&mut self, part: u8) {
+        self.write_u64(u64::from(part));
+    }
+
     fn write_isize(&mut self, part: isize) {
         self.write_u64(part as u64);
     }
 }
 
 fn place(event: &Event, sector: u64) -> Place {
-    Place { device: event.device, operation: event.operation, sector }
+    let is_bio = event.what == What::Queued;
+    Place { device: event.device, operation: event.operation, sector, is_bio }
 }
 
 impl Waiting {

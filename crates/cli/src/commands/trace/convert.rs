@@ -8,6 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, Summary};
 
+use super::existing;
 use super::source::{SourceArguments, note, tell};
 use crate::commands::print;
 use crate::error::CliError;
@@ -37,16 +38,16 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
     let path = &arguments.output;
     let format = arguments.to.or_else(|| OutputFormat::of_path(path));
     let format = format.ok_or_else(|| CliError::OutputFormat { path: path.clone() })?;
-    if path.exists() && !arguments.force {
-        return Err(CliError::OutputExists { path: path.clone() });
-    }
+    let existing = existing(path, arguments.force)?;
     let mut source = Source::open_files(&arguments.inputs, &arguments.source.options())?;
     let interrupt = Interrupt::catch()?;
     let mut progress = ProgressLine::begin();
-    let converted = writecliff_trace::convert(&mut source, path, format, &mut |source, ios| {
+    let mut tell_progress = |source: &Source, ios| {
         progress.show(source, ios);
         interrupt.flow()
-    });
+    };
+    let converted =
+        writecliff_trace::convert(&mut source, path, format, existing, &mut tell_progress);
     progress.end();
     tell(source.problems());
     let converted = converted?.ok_or(CliError::NothingWritten)?;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use writecliff_trace::make::{Comparison, Figure};
-use writecliff_trace::{Maker, PLANS, Plan, Summary, TraceWriter};
+use writecliff_trace::{Existing, Maker, PLANS, Plan, Summary, TraceWriter};
 
+use super::existing;
 use crate::args::Percent;
 use crate::commands::print;
 use crate::error::CliError;
@@ -50,11 +51,9 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     }
     let path = arguments.out.clone();
     let path = path.unwrap_or_else(|| PathBuf::from(format!("{}.trace", plan.name)));
-    if path.exists() && !arguments.force {
-        return Err(CliError::OutputExists { path });
-    }
+    let existing = existing(&path, arguments.force)?;
     let mut comparison = Comparison::new(&plan);
-    let summary = write(maker, &path, &mut comparison)?;
+    let summary = write(maker, &path, existing, &mut comparison)?;
     print(&describe(&plan, &path, &summary, &comparison.figures()))
 }
 
@@ -70,11 +69,19 @@ fn plan(name: &str) -> Result<Plan, CliError> {
     Ok(Plan::load(path)?)
 }
 
-fn write(maker: Maker, path: &Path, comparison: &mut Comparison) -> Result<Summary, CliError> {
+fn write(
+    maker: Maker,
+    path: &Path,
+    existing: Existing,
+    comparison: &mut Comparison,
+) -> Result<Summary, CliError> {
     let interrupt = Interrupt::catch()?;
     let header = maker.header().clone();
     let ios = maker.summary().ios();
-    let mut writer = TraceWriter::create(path)?;
+    let mut writer = match existing {
+        Existing::Stays => TraceWriter::create_new(path)?,
+        Existing::Replaced => TraceWriter::create(path)?,
+    };
     for (index, io) in (0..).zip(maker) {
         if index % STRIDE == 0 {
             if interrupt.is_raised() {

@@ -8,7 +8,10 @@ mod replay;
 mod source;
 mod watched;
 
+use std::path::Path;
+
 use clap::Subcommand;
+use writecliff_trace::Existing;
 
 use crate::error::CliError;
 
@@ -36,5 +39,14 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
         TraceCommand::Info(arguments) => info::info(arguments),
         TraceCommand::Make(arguments) => make::make(arguments),
         TraceCommand::Replay(arguments) => replay::replay(arguments),
+    }
+}
+
+/// Whether what is at `path` may be replaced; refused before anything is done if it may not.
+fn existing(path: &Path, force: bool) -> Result<Existing, CliError> {
+    match (force, path.symlink_metadata()) {
+        (true, _) => Ok(Existing::Replaced),
+        (false, Err(_)) => Ok(Existing::Stays),
+        (false, Ok(_)) => Err(CliError::OutputExists { path: path.to_owned() }),
     }
 }

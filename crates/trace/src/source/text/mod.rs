@@ -8,7 +8,7 @@ mod tracepoint;
 
 use writecliff_device::{Bytes, Nanos, Operation};
 
-use super::event::Event;
+use super::event::{Event, OVERSIZED};
 use super::fields::Expected;
 use super::format::Format;
 use super::names::Names;
@@ -105,6 +105,9 @@ impl Whole {
         };
         let (offset, length) = (Bytes(offset), Bytes(length));
         let io = TraceIo::new(Nanos(issued_ns), operation, offset, length);
+        if io.is_oversized() {
+            return Err(OVERSIZED);
+        }
         Ok(Parsed::Io(TraceIo { completed, stream, ..io }))
     }
 }

@@ -1,0 +1,256 @@
+//! A file that is whole or absent.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::io::Errno;
+
+use crate::TraceError;
+
+/// What becomes of a file that is there already under an output's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the output is refused: at the beginning, and at the end if it came meanwhile.
+    Stays,
+    /// It stays until the output is whole, which then takes its place.
+    Replaced,
+}
+
+/// Has no name until it is finished, so that nobody can mistake it for whole and nothing of it stays
+/// whatever ends the process. Where the filesystem has no files without names (NFS, FAT), it goes by
+/// a hidden name of its own, which only SIGKILL and a power cut leave behind.
+#[derive(Debug)]
+pub(crate) struct WholeFile {
+    path: PathBuf,
+    existing: Existing,
+    file: File,
+    /// Removed when dropped; `None` while the file has no name.
+    hidden: Option<HiddenName>,
+}
+
+impl WholeFile {
+    /// Begins the file that will be called `path`.
+    ///
+    /// # Errors
+    /// [`TraceError::OutputExists`]; [`TraceError::OutputIsNoFile`] for a device, a directory, a
+    /// link; [`TraceError::Write`].
+    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, TraceError> {
+        check(path, existing)?;
+        let made = match unnamed(directory(path)) {
+            Some(file) => Ok((file, None)),
+            None => named(directory(path)).map(|(file, hidden)| (file, Some(hidden))),
+        };
+        let (file, hidden) =
+            made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), existing, file, hidden })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Puts the file safely on disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`TraceError::OutputExists`]; [`TraceError::Write`]. Nothing is left behind then.
+    pub(crate) fn finish(mut self) -> Result<(), TraceError> {
+        let finished = self.file.sync_all().and_then(|()| self.take_name());
+        finished.map_err(|source| match (source.kind(), self.existing) {
+            (ErrorKind::AlreadyExists, Existing::Stays) => {
+                TraceError::OutputExists { path: self.path.clone() }
+            }
+            _ => TraceError::Write { path: self.path.clone(), source },
+        })
+    }
+
+    fn take_name(&mut self) -> io::Result<()> {
+        match (&self.hidden, self.existing) {
+            (None, Existing::Stays) => link(&self.file, &self.path),
+            (None, Existing::Replaced) => {
+                // Only a rename replaces, and only what has a name.
+                let ((), name) = hidden(directory(&self.path), |name| link(&self.file, name))?;
+                fs::rename(&name.0, &self.path)
+            }
+            (Some(hidden), Existing::Stays) => rename_to_new(&hidden.0, &self.path),
+            (Some(hidden), Existing::Replaced) => fs::rename(&hidden.0, &self.path),
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A name that is removed when dropped; after a rename there is nothing under it any more.
+#[derive(Debug)]
+struct HiddenName(PathBuf);
+
+impl Drop for HiddenName {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Makes something under a hidden name that nobody else has.
+fn hidden<T>(
+    directory: &Path,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(T, HiddenName)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!(".writecliff-{}-{count}.partial", process::id()));
+        match make(&path) {
+            // Of a process with this number: on another machine, or killed long ago.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return Ok((made?, HiddenName(path))),
+        }
+    }
+}
+
+/// A name can be given only to what is not there, or to a file like those that are written here: a
+/// rename would put a file in the place of a device.
+fn check(path: &Path, existing: Existing) -> Result<(), TraceError> {
+    match (fs::symlink_metadata(path), existing) {
+        (Ok(_), Existing::Stays) => Err(TraceError::OutputExists { path: path.to_owned() }),
+        (Ok(there), Existing::Replaced) if !there.is_file() => {
+            Err(TraceError::OutputIsNoFile { path: path.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// A file without a name in this directory; `None` where there are none, or no way to name it later.
+fn unnamed(directory: &Path) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, directory, flags, Mode::from_raw_mode(0o666)).ok()?);
+    descriptor(&file).symlink_metadata().is_ok().then_some(file)
+}
+
+/// A new file under a hidden name.
+fn named(directory: &Path) -> io::Result<(File, HiddenName)> {
+    hidden(directory, |path| OpenOptions::new().write(true).create_new(true).open(path))
+}
+
+/// Where the kernel shows an open file (proc(5)).
+fn descriptor(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Gives a file without a name one (open(2), `O_TMPFILE`).
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    Ok(linkat(CWD, descriptor(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Renames if nothing is there under the new name.
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every filesystem can; those that cannot (NFS) have second names.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// With and without a hidden name, whatever the filesystem here can.
+    const BOTH: [fn(&Path, Existing) -> WholeFile; 2] =
+        [|path, existing| WholeFile::create(path, existing).unwrap(), with_hidden_name];
+
+    fn with_hidden_name(path: &Path, existing: Existing) -> WholeFile {
+        let (file, hidden) = named(directory(path)).unwrap();
+        WholeFile { path: path.to_owned(), existing, file, hidden: Some(hidden) }
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_finished_is_there_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t.trace");
+        for existing in [Existing::Stays, Existing::Replaced] {
+            for create in BOTH {
+                let mut file = create(&path, existing);
+                file.write_all(b"whole").unwrap();
+                assert!(!path.exists());
+                file.finish().unwrap();
+                assert_eq!(fs::read(&path).unwrap(), b"whole");
+                assert_eq!(names(directory.path()), ["t.trace"]);
+                fs::remove_file(&path).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_came_meanwhile_stays_or_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t.trace");
+        for create in BOTH {
+            let file = create(&path, Existing::Stays);
+            fs::write(&path, "precious").unwrap();
+            let error = file.finish().unwrap_err();
+            assert!(matches!(error, TraceError::OutputExists { .. }), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), b"precious");
+            fs::remove_file(&path).unwrap();
+        }
+        fs::write(&path, "precious").unwrap();
+        let error = WholeFile::create(&path, Existing::Stays).unwrap_err();
+        assert!(matches!(error, TraceError::OutputExists { .. }), "{error}");
+        for create in BOTH {
+            let file = create(&path, Existing::Replaced);
+            fs::write(&path, "old").unwrap();
+            file.finish().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"");
+        }
+        assert_eq!(names(directory.path()), ["t.trace"]);
+    }
+
+    #[test]
+    fn only_files_are_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        symlink("/dev/null", &link).unwrap();
+        for path in [Path::new("/dev/null"), directory.path(), &link] {
+            let error = WholeFile::create(path, Existing::Replaced).unwrap_err();
+            assert!(matches!(error, TraceError::OutputIsNoFile { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_finished_leaves_nothing_and_touches_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t.trace");
+        let partial = directory.path().join("t.trace.partial");
+        fs::write(&partial, "somebody else's").unwrap();
+        BOTH.into_iter().for_each(|create| drop(create(&path, Existing::Stays)));
+        assert_eq!(fs::read(&partial).unwrap(), b"somebody else's");
+        assert_eq!(names(directory.path()), ["t.trace.partial"]);
+        // As after SIGKILL: nothing is dropped.
+        let killed = WholeFile::create(&path, Existing::Stays).unwrap();
+        match &killed.hidden {
+            None => assert_eq!(names(directory.path()), ["t.trace.partial"]),
+            Some(_) => eprintln!("SKIPPED: this filesystem has no files without names"),
+        }
+    }
+}
