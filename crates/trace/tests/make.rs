@@ -1,64 +1,14 @@
 //! Made traces, counted independently: every published figure, and what must hold of any trace.
 #![allow(clippy::unwrap_used)]
 
+mod published;
+
 use std::collections::{BTreeMap, VecDeque};
 
+use published::{PUBLISHED, Published};
 use writecliff_device::{Bytes, Nanos, Operation};
 use writecliff_trace::make::Comparison;
 use writecliff_trace::{Maker, PLANS, Plan, TraceIo};
-
-/// What the reviews print, in the order of this table's columns; `None` where they do not.
-struct Published {
-    plan: &'static str,
-    reads: u64,
-    writes: u64,
-    read_gigabytes: Option<f64>,
-    written_gigabytes: Option<f64>,
-    /// Percent of all operations of 4, 16, 32 and 64 KiB.
-    sizes: Option<[f64; 4]>,
-    sequential_percent: Option<f64>,
-    mean_queue_depth: Option<f64>,
-    at_depth_1_percent: Option<f64>,
-}
-
-/// "AnandTech Storage Bench 2011" in the reviews since 2011: Heavy's and Light's operations and
-/// sizes, Heavy's order and queue. "The Destroyer, Specs" in the review of the Crucial M500, 2013:
-/// the Destroyer, and Heavy's bytes.
-const PUBLISHED: [Published; 3] = [
-    Published {
-        plan: "heavy-2011",
-        reads: 2_168_893,
-        writes: 1_783_447,
-        read_gigabytes: Some(48.63),
-        written_gigabytes: Some(106.32),
-        sizes: Some([28.0, 10.0, 10.0, 4.0]),
-        sequential_percent: Some(42.0),
-        mean_queue_depth: Some(4.625),
-        at_depth_1_percent: Some(59.0),
-    },
-    Published {
-        plan: "light-2011",
-        reads: 372_630,
-        writes: 459_709,
-        read_gigabytes: None,
-        written_gigabytes: None,
-        sizes: Some([27.0, 8.0, 6.0, 5.0]),
-        sequential_percent: None,
-        mean_queue_depth: None,
-        at_depth_1_percent: None,
-    },
-    Published {
-        plan: "destroyer-2013",
-        reads: 38_830_000,
-        writes: 10_980_000,
-        read_gigabytes: Some(1583.02),
-        written_gigabytes: Some(875.62),
-        sizes: None,
-        sequential_percent: None,
-        mean_queue_depth: Some(5.5),
-        at_depth_1_percent: None,
-    },
-];
 
 /// A trace, counted without any of the product's statistics.
 #[derive(Default)]
@@ -348,7 +298,7 @@ fn what_is_known_beforehand_is_what_comes() {
     let maker = Maker::new(&plan, 1).unwrap();
     assert_send(&maker);
     let (known, header) = (*maker.summary(), maker.header().clone());
-    assert!(header.synthetic && header.recorded_by.contains("synthetic"));
+    assert!(header.synthetic && header.recorded_by.contains("trace make"));
     assert!(header.source.contains("not the original recording"), "{}", header.source);
     assert_eq!(header.device_size, Some(plan.device_size));
     assert_eq!(header.streams.len(), plan.scenario.len());

@@ -2,7 +2,7 @@
 //! it. docs/methodology.md has the definitions.
 //!
 //! One pass, at bounded memory: up to 1 GiB for the footprint (half a byte for each 4 KiB block of
-//! every stretch of 4 MiB touched; a trace that would need more has none), a few MiB for all else.
+//! every stretch of 16 MiB touched; a trace that would need more has none), a few MiB for all else.
 
 mod busy;
 mod classes;
