@@ -3,9 +3,11 @@
 //! ```text
 //!   8,0    3        1     0.000000000   697  D   W 223490 + 8 [kjournald]
 //!   8,0    1        2     0.000351020     0  C   W 223490 + 8 [0]
+//!   8,0    0       10     0.000401020    44  D  FN [kworker/0:1H]
+//!   8,0    0       11     0.000501020     0  C  FN 0 [0]
 //! ```
 //! Device, processor, sequence number, seconds, process, action, kind, first sector + sectors, and
-//! the process's name; after a completion the error number.
+//! the process's name; after a completion the error number. A flush has no sectors.
 
 use super::Parsed;
 use crate::source::event::{DeviceNumber, Event, What, operation, range};
@@ -65,20 +67,7 @@ fn event(
     fields.skip_blanks();
     let letters = fields.word();
     fields.skip_blanks();
-    // A command to the drive: its bytes stand in brackets.
-    if matches!(fields.rest(), [b'(' | b'[', ..]) || letters.contains(&b'(') {
-        return Ok(Parsed::PassedOver);
-    }
-    let sector = fields.number("the first sector")?;
-    fields.skip_blanks();
-    if !fields.take(b'+') {
-        return match fields.rest() {
-            [b'(' | b'[', ..] => Ok(Parsed::PassedOver),
-            _ => Err("a + between first sector and sectors"),
-        };
-    }
-    fields.skip_blanks();
-    let sectors = fields.number("the number of sectors")?;
+    let Some((sector, sectors)) = place(&mut fields)? else { return Ok(Parsed::PassedOver) };
     let Some(operation) = operation(letters, sectors) else { return Ok(Parsed::PassedOver) };
     let stream = match what {
         What::Issued | What::Queued => names.process(bracketed(fields)?, device),
@@ -87,6 +76,27 @@ fn event(
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
     let (sector, sectors) = range(operation, sector, sectors)?;
     Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+}
+
+/// First sector and sectors, which a flush need not have; `None` for a command to the drive, whose
+/// bytes stand in brackets.
+#[inline]
+fn place(fields: &mut Fields<'_>) -> Result<Option<(u64, u64)>, Expected> {
+    let sector = match fields.rest() {
+        [b'(', ..] => return Ok(None),
+        [b'[', ..] => return Ok(Some((0, 0))),
+        _ => fields.number("the first sector")?,
+    };
+    fields.skip_blanks();
+    if fields.take(b'+') {
+        fields.skip_blanks();
+        return Ok(Some((sector, fields.number("the number of sectors")?)));
+    }
+    match fields.rest() {
+        [b'(', ..] => Ok(None),
+        [b'[', ..] => Ok(Some((sector, 0))),
+        _ => Err("a + between first sector and sectors"),
+    }
 }
 
 /// What stands in brackets at the end of the line: a process's name, with whatever it holds.
