@@ -12,6 +12,7 @@ pub(super) fn origin(trace: &Description) -> String {
         ("", "") => "of unknown origin".to_owned(),
         (source, "") => source.to_owned(),
         ("", tool) => tool.to_owned(),
+        (source, tool) if header.synthetic => format!("made by {tool} from {source}"),
         (source, tool) => format!("{source}, {tool}"),
     }
 }
@@ -124,7 +125,7 @@ pub(super) fn details(trace: &Description) -> Vec<(String, String)> {
     let or_not_told = |value: Option<String>| value.unwrap_or_else(|| told(""));
     [
         ("Source", told(&header.source)),
-        ("Recorded by", told(&header.recorded_by)),
+        (if header.synthetic { "Made by" } else { "Recorded by" }, told(&header.recorded_by)),
         ("Kind", if header.synthetic { "synthetic" } else { "recorded" }.to_owned()),
         ("Clock", or_not_told(header.clock.clone())),
         ("Device size", or_not_told(header.device_size.map(|size| size.to_string()))),

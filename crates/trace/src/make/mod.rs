@@ -211,10 +211,7 @@ fn header(plan: &Plan, seed: u64) -> Header {
     let scale = plan.scale.map_or(String::new(), |share| format!(", {} % of it", share * 100.0));
     Header {
         source: format!("plan {}{scale}, seed {seed}: {}", plan.name, plan.about),
-        recorded_by: format!(
-            "not recorded: synthetic, by writecliff trace make {}",
-            env!("CARGO_PKG_VERSION")
-        ),
+        recorded_by: format!("writecliff trace make {}", env!("CARGO_PKG_VERSION")),
         synthetic: true,
         clock: Some("none; the times are made up".to_owned()),
         device_size: Some(plan.device_size),
