@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::event::DeviceNumber;
+use crate::printable::printable;
 
 /// The most streams that an operation can tell apart; the last of them is all others.
 const STREAMS_MAX: usize = 1 << 16;
@@ -93,7 +94,7 @@ impl Names {
     fn add(&mut self, name: &[u8]) -> u16 {
         let number = self.list.len().min(STREAMS_MAX - 1);
         if self.list.len() < STREAMS_MAX - 1 {
-            self.list.push(String::from_utf8_lossy(name).into_owned());
+            self.list.push(printable(&String::from_utf8_lossy(name)));
             self.numbers.insert(name.into(), number as u16);
         } else if !self.is_full {
             self.is_full = true;
@@ -105,9 +106,9 @@ impl Names {
     fn suggest(&mut self, name: &[u8]) {
         let is_new = |name: &str| !self.suggestions.iter().any(|other| other == name);
         if self.suggestions.len() < SUGGESTIONS {
-            let name = String::from_utf8_lossy(name);
+            let name = printable(&String::from_utf8_lossy(name));
             if is_new(&name) {
-                self.suggestions.push(name.into_owned());
+                self.suggestions.push(name);
             }
         }
     }
@@ -123,7 +124,7 @@ impl Names {
     /// Streams that are there, if one was asked for that is not.
     pub(super) fn missing(&self) -> Option<(String, &[String])> {
         let selected = self.selected.as_ref().filter(|_| self.list.is_empty())?;
-        Some((String::from_utf8_lossy(selected).into_owned(), &self.suggestions))
+        Some((printable(&String::from_utf8_lossy(selected)), &self.suggestions))
     }
 
     /// Whether there were more names than numbers.
@@ -142,6 +143,19 @@ mod tests {
         let numbers: Vec<_> = [&b"b"[..], b"a", b"a", b"b"].map(|name| names.number(name)).into();
         assert_eq!(numbers, [Some(0), Some(1), Some(1), Some(0)]);
         assert_eq!(names.list(), ["b", "a"]);
+    }
+
+    #[test]
+    fn names_cannot_steer_a_terminal() {
+        let mut names = Names::new(None);
+        assert_eq!(
+            [&b"\x1b[31m"[..], b"\x1b[31m", b"a\n"].map(|name| names.number(name)),
+            [Some(0), Some(0), Some(1)]
+        );
+        assert_eq!(names.list(), ["\u{fffd}[31m", "a\u{fffd}"]);
+        let mut names = Names::new(Some("\x1b"));
+        names.number(b"\x07");
+        assert_eq!(names.missing(), Some(("\u{fffd}".to_owned(), &["\u{fffd}".to_owned()][..])));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::fields::Expected;
+use crate::printable::printable;
 
 /// How many broken lines are kept to be told in detail.
 const TOLD: usize = 10;
@@ -94,8 +95,7 @@ impl Problems {
 /// The beginning of a line, fit to be printed.
 fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
-    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut excerpt: String = text.chars().take(EXCERPT).map(printable).collect();
+    let mut excerpt: String = printable(&text).chars().take(EXCERPT).collect();
     if text.chars().nth(EXCERPT).is_some() {
         excerpt.push('…');
     }
