@@ -27,6 +27,8 @@ pub(super) struct Event {
     pub(super) sector: u64,
     /// Zero for a flush.
     pub(super) sectors: u32,
+    /// Whether a completion tells an error.
+    pub(super) is_failed: bool,
 }
 
 /// What happened.

@@ -86,7 +86,9 @@ fn event(
     };
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
     let (sector, sectors) = range(operation, sector, sectors)?;
-    Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+    let is_failed = what.is_completion() && tells_error(fields);
+    let event = Event { time_ns, what, operation, device, stream, sector, sectors, is_failed };
+    Ok(Parsed::Event(event))
 }
 
 /// What stands in brackets at the end of the line: a process's name, with whatever it holds.
@@ -96,4 +98,9 @@ pub(super) fn bracketed(mut fields: Fields<'_>) -> Result<&[u8], Expected> {
         [b'[', name @ .., b']'] => Ok(name),
         _ => Err("the process's name in brackets at the end"),
     }
+}
+
+/// Whether a number other than 0 stands in brackets at the end of a completion.
+pub(super) fn tells_error(fields: Fields<'_>) -> bool {
+    bracketed(fields).is_ok_and(|error| error != b"0")
 }
