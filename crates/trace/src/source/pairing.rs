@@ -32,6 +32,7 @@ pub(super) struct Pairing {
 }
 
 /// An operation, and what only the kernel's events tell of it.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Paired {
     pub(super) io: TraceIo,
     pub(super) device: DeviceNumber,
