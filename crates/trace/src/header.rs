@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos, Operation};
 
 use crate::TraceIo;
+use crate::printable::printable;
 
 /// Where a trace comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,6 +31,19 @@ pub struct Header {
     /// Operations, or lines of the source, that are known to be missing.
     #[serde(default)]
     pub lost: u64,
+}
+
+impl Header {
+    /// The same without what could steer a terminal.
+    pub(crate) fn printable(self) -> Self {
+        Self {
+            source: printable(&self.source),
+            recorded_by: printable(&self.recorded_by),
+            clock: self.clock.as_deref().map(printable),
+            streams: self.streams.iter().map(|name| printable(name)).collect(),
+            ..self
+        }
+    }
 }
 
 /// What a whole trace amounts to; kept beside the header, so that nobody must read a trace to know

@@ -14,6 +14,7 @@ mod io;
 pub mod make;
 mod map;
 mod parquet;
+mod printable;
 mod record;
 mod source;
 mod whole;

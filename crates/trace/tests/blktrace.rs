@@ -7,7 +7,7 @@ mod records;
 use std::path::PathBuf;
 
 use outcome::{Outcome, io, read};
-use records::{COMPLETED, ISSUED, READ, file, record, write_sda};
+use records::{COMPLETED, ISSUED, READ, Record, file, record, write_sda};
 use writecliff_device::Operation;
 use writecliff_trace::{Place, Source, SourceOptions, TraceError};
 
@@ -57,6 +57,20 @@ fn other_files_are_not_read_together() {
     std::fs::copy(&sda, &other).unwrap();
     let error = outcome(&[sda, other]).unwrap_err();
     assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+}
+
+#[test]
+fn a_failed_operation_has_no_completion() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("d.blktrace.0");
+    let failed = Record { error: 5, ..record(200, COMPLETED, READ, 8, 512) };
+    for is_big_endian in [false, true] {
+        std::fs::write(&path, file(&[record(100, ISSUED, READ, 8, 512), failed], is_big_endian))
+            .unwrap();
+        let got = outcome(std::slice::from_ref(&path)).unwrap();
+        assert_eq!(got.ios, [io(0, None, Operation::Read, 4096, 512, Some(1), 0)]);
+        assert_eq!((got.problems.failed, got.problems.never_completed), (1, 0));
+    }
 }
 
 #[test]

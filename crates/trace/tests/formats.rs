@@ -7,7 +7,7 @@ use std::io::Write;
 
 use outcome::{Outcome, formats, io, read, read_bytes};
 use writecliff_device::{Content, Operation};
-use writecliff_trace::{Format, SourceOptions, TraceError, TraceIo};
+use writecliff_trace::{Format, SourceOptions, TraceError, TraceIo, TraceWriter};
 
 use Operation::{Flush, Read, Trim, Write as Written};
 
@@ -120,7 +120,8 @@ fn msr_cambridge_is_put_in_order() {
         [
             io(0, Some(41_300), Read, 383_496_192, 32_768, Some(1), 0),
             io(17_100, Some(117_100), Written, 0, 512, Some(2), 0),
-            io(37_100, Some(92_500), Written, 2_822_144, 4096, Some(3), 1),
+            // The other disk's are not in this one's queue.
+            io(37_100, Some(92_500), Written, 2_822_144, 4096, Some(1), 1),
             io(837_100, Some(837_200), Read, 4096, 4096, Some(1), 0),
         ]
     );
@@ -141,8 +142,8 @@ fn systor() {
         got.ios,
         [
             io(0, Some(2_000), Written, 1024, 512, Some(1), 0),
-            io(1_000, Some(256_000), Read, 8192, 4096, Some(2), 1),
-            io(2_500, None, Read, 4096, 4096, Some(2), 0),
+            io(1_000, Some(256_000), Read, 8192, 4096, Some(1), 1),
+            io(2_500, None, Read, 4096, 4096, Some(1), 0),
         ]
     );
     assert_eq!(got.header.streams, ["4", "0"]);
@@ -221,6 +222,56 @@ fn csv_with_named_columns() {
             io(2_000, Some(2_500), Flush, 0, 0, Some(1), 0),
         ]
     );
+}
+
+/// What is in flight is the queue's, whoever asked for it, and whatever format the trace is in.
+#[test]
+fn a_stream_shares_its_queue_with_others() {
+    let mut text = "issued_ns,completed_ns,operation,offset,length,stream\n".to_owned();
+    for n in 0..8 {
+        let stream = if n == 7 { "b" } else { "a" };
+        text += &format!("{n},{},read,0,512,{stream}\n", 100 + n);
+    }
+    let one = SourceOptions { stream: Some("b".to_owned()), ..SourceOptions::default() };
+    let all = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap();
+    let csv = read_bytes(text.as_bytes(), &one).unwrap();
+    assert_eq!((csv.ios.len(), csv.ios[0].queue_depth), (1, Some(8)));
+    assert_eq!((&csv.header.streams[..], csv.problems.other_streams), (&["b".to_owned()][..], 7));
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.trace");
+    let mut writer = TraceWriter::create(&path).unwrap();
+    all.ios.iter().for_each(|io| writer.write(io).unwrap());
+    writer.finish(&all.header).unwrap();
+    assert_eq!(read(&path, &one).unwrap().ios[0].queue_depth, Some(8));
+
+    let event = |n: u32, action: char, name: &str| {
+        format!(" 8,0 0 1 0.{n:09} 1 {action} R {} + 8 [{name}]\n", 8 * (n % 10))
+    };
+    let text =
+        event(0, 'D', "a") + &event(1, 'D', "b") + &event(10, 'C', "0") + &event(11, 'C', "0");
+    let process = read_bytes(text.as_bytes(), &one).unwrap();
+    assert_eq!(process.ios, [io(0, Some(10), Read, 4096, 4096, Some(2), 0)]);
+}
+
+/// What fails has no completion, in every format of the kernel's events.
+#[test]
+fn failed_operations_stay_without_completion() {
+    let blkparse = " 8,0 0 1 0.000001 9 D R 0 + 8 [x]\n 8,0 0 1 0.000002 9 D W 8 + 8 [x]\n \
+                    8,0 0 1 0.000003 0 C R 0 + 8 [-5]\n 8,0 0 1 0.000004 0 C W 8 + 8 [0]\n";
+    let perf = "x 9 [0] 0.000001: block:block_rq_issue: 8,0 R 4096 () 0 + 8 [x]\n\
+                x 9 [0] 0.000002: block:block_rq_issue: 8,0 W 4096 () 8 + 8 0x2,0,4 [x]\n\
+                x 9 [0] 0.000003: block:block_rq_complete: 8,0 R () 0 + 8 0x2,0,4 [-5]\n\
+                x 9 [0] 0.000004: block:block_rq_complete: 8,0 W () 8 + 8 [0]\n";
+    for text in [blkparse, perf] {
+        let got = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap();
+        let expected = [
+            io(0, None, Read, 0, 4096, Some(1), 0),
+            io(1_000, Some(3_000), Written, 4096, 4096, Some(1), 0),
+        ];
+        assert_eq!(got.ios, expected, "{text}");
+        assert_eq!((got.problems.failed, got.problems.never_completed), (1, 0));
+    }
 }
 
 /// What the files mean does not depend on how they are packed, nor on who tells their format.

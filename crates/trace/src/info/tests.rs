@@ -154,7 +154,7 @@ fn busy_time_counts_overlapping_operations_once() {
     let busy = Busy { known: 7, all_ns: 160 + 20 + 150, reads_ns: 100 + 60, writes_ns: 200 };
     assert_eq!((info.busy, info.duration_ns), (Some(busy), 450));
     let times = info.service_times.unwrap();
-    assert_eq!(times.transfers.unwrap().mean_ns, 370.0 / 5.0);
+    assert_eq!(times.transfers.unwrap().mean_ns, f64::from(100 + 100 + 10 + 100 + 60) / 5.0);
     assert_eq!(times.reads.unwrap().p50_ns, 60);
     assert_eq!(times.writes.unwrap().max_ns, 100);
     assert_eq!(times.transfers.unwrap().known, 5);

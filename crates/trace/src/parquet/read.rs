@@ -146,7 +146,9 @@ fn metadata(reader: &SerializedFileReader<File>) -> Result<Metadata, String> {
     if columns(file.schema_descr()).ne(columns(&expected)) {
         return Err("its columns are not those of a trace (docs/formats.md)".to_owned());
     }
-    serde_json::from_str(text).map_err(|error| format!("its metadata cannot be read: {error}"))
+    let metadata = serde_json::from_str::<Metadata>(text);
+    let metadata = metadata.map_err(|error| format!("its metadata cannot be read: {error}"))?;
+    Ok(Metadata { header: metadata.header.printable(), ..metadata })
 }
 
 /// Names, types and whether a value may be missing; what else writers note of a column differs.

@@ -13,18 +13,37 @@ use super::write::ROWS_PER_GROUP;
 const ROW_BYTES_MAX: u64 = 80;
 /// A group's place in the file's end: nine columns of some 200 bytes.
 const GROUP_END_BYTES: u64 = 4 << 10;
-/// The metadata, and the names of streams in them.
+/// The metadata without the names of streams.
 const END_BYTES: u64 = 256 << 10;
+/// Room for names grows in steps of this.
+const NAMES_STEP: u64 = 64 << 10;
 
 /// Keeps room behind what is written.
 #[derive(Debug)]
 pub(super) struct Room {
     file: File,
+    /// What is kept for the names of streams.
+    names: u64,
 }
 
 impl Room {
     pub(super) fn behind(file: &File) -> io::Result<Self> {
-        Ok(Self { file: file.try_clone()? })
+        Ok(Self { file: file.try_clone()?, names: 0 })
+    }
+
+    /// Sees to it that so many bytes of names will be reserved, too; `false` if they are already.
+    pub(super) fn expect_names(&mut self, bytes: u64) -> bool {
+        let is_more = bytes > self.names;
+        if is_more {
+            self.names = bytes.next_multiple_of(NAMES_STEP);
+        }
+        is_more
+    }
+
+    /// What must fit behind `groups` groups.
+    pub(super) fn needed(&self, groups: u64) -> u64 {
+        let group = ROWS_PER_GROUP as u64 * ROW_BYTES_MAX;
+        group + self.names + END_BYTES + (groups + 1) * GROUP_END_BYTES
     }
 
     /// Sees to it that another group and the file's end will fit behind `written` bytes with
@@ -33,9 +52,8 @@ impl Room {
     /// # Errors
     /// What the system says, most likely that the disk is full; what was reserved before stays.
     pub(super) fn reserve(&self, written: u64, groups: u64) -> io::Result<()> {
-        let group = ROWS_PER_GROUP as u64 * ROW_BYTES_MAX;
-        let end = END_BYTES + (groups + 1) * GROUP_END_BYTES;
-        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, written, group + end) {
+        let needed = self.needed(groups);
+        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, written, needed) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(error.into()),
         }

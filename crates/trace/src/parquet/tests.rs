@@ -27,7 +27,7 @@ fn sample(index: u64) -> TraceIo {
 
 fn header() -> Header {
     Header {
-        source: "a \"quoted\" source\n".to_owned(),
+        source: "a \"quoted\" source".to_owned(),
         recorded_by: "a test".to_owned(),
         synthetic: true,
         clock: Some("mono".to_owned()),
@@ -57,6 +57,38 @@ fn what_is_written_is_read() {
         assert_eq!(read, count);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left");
     }
+}
+
+#[test]
+fn what_a_file_says_cannot_steer_a_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.trace");
+    let evil = || "\u{1b}[31m".to_owned();
+    let header = Header {
+        source: evil(),
+        recorded_by: evil(),
+        clock: Some(evil()),
+        streams: vec![evil()],
+        ..header()
+    };
+    TraceWriter::create(&path).unwrap().finish(&header).unwrap();
+    let read = TraceFile::open(&path).unwrap().header().clone();
+    let shown = [&read.source, &read.recorded_by, read.clock.as_ref().unwrap(), &read.streams[0]];
+    assert_eq!(shown, ["\u{fffd}[31m"; 4]);
+}
+
+/// 65,536 names take more than what is kept free for a header without.
+#[test]
+fn room_is_kept_for_all_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = TraceWriter::create(&directory.path().join("t.trace")).unwrap();
+    let before = writer.room_needed();
+    writer.expect_names(1_300_000).unwrap();
+    assert!(writer.room_needed() >= before + 1_300_000);
+    let kept = writer.room_needed();
+    writer.expect_names(1_300_000).unwrap();
+    writer.expect_names(7).unwrap();
+    assert_eq!(writer.room_needed(), kept);
 }
 
 #[test]

@@ -94,6 +94,14 @@ impl TraceWriter {
         if self.group.len() == ROWS_PER_GROUP { self.flush() } else { Ok(()) }
     }
 
+    /// Keeps room on the disk for a header whose streams' names take so many bytes in JSON.
+    ///
+    /// # Errors
+    /// [`TraceError::Write`], most likely that the disk is full; what was kept before stays.
+    pub(crate) fn expect_names(&mut self, bytes: u64) -> Result<(), TraceError> {
+        if self.room.expect_names(bytes) { self.reserve() } else { Ok(()) }
+    }
+
     /// What was written so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
@@ -129,6 +137,13 @@ impl TraceWriter {
         let written = write_group(&mut self.writer, &self.group).map_err(io_error);
         self.group.clear();
         written.map_err(|source| TraceError::Write { path: self.path.clone(), source })
+    }
+}
+
+#[cfg(test)]
+impl TraceWriter {
+    pub(super) fn room_needed(&self) -> u64 {
+        self.room.needed(0)
     }
 }
 

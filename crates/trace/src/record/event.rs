@@ -4,6 +4,7 @@ use writecliff_device::Operation;
 
 use super::format::{Field, Fields, event_number};
 use super::page::Record;
+use crate::source::operation;
 
 /// Something that happened to an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(super) enum What {
     Queued(Request),
     /// It was given to the drive.
     Issued(Request),
-    /// The drive had no place for it; it will be issued again.
+    /// The drive had no place for it; it will be issued again, and counts from then.
     PutBack(Request),
     /// The drive has done it, or a part of it.
     Completed { request: Request, failed: bool },
@@ -130,25 +131,6 @@ impl Layout {
                 What::Completed { request, failed: self.error?.number(data)? != 0 }
             }
         })
-    }
-}
-
-/// What `rwbs` calls an operation (`blk_fill_rwbs` in kernel/trace/blktrace.c): an F for a flush
-/// that goes before, the operation's letter, then what is special about it.
-fn operation(flags: &[u8], sectors: u64) -> Option<Operation> {
-    let (flush_before, letter) = match flags {
-        [b'F', letter @ (b'R' | b'W' | b'D' | b'F' | b'N' | b'Z'), ..] => (true, letter),
-        [letter, ..] => (false, letter),
-        [] => return None,
-    };
-    match letter {
-        b'F' => Some(Operation::Flush),
-        // A flush without data travels as an empty write.
-        b'W' if sectors == 0 => flush_before.then_some(Operation::Flush),
-        b'W' => Some(Operation::Write),
-        b'R' if sectors > 0 => Some(Operation::Read),
-        b'D' if sectors > 0 => Some(Operation::Trim),
-        _ => None,
     }
 }
 

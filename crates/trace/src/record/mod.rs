@@ -41,7 +41,8 @@ pub use pairing::Tally;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Events of different processors are put in order when they are this old: an event can be read a
-/// moment after its time was taken. Later ones would not be lost either, only out of order.
+/// moment after its time was taken. A later one still finds its other half ([`Pairing`]), and counts
+/// as issued with the one before.
 const LATENESS_NS: u64 = 50_000_000;
 
 /// What to record.
@@ -196,7 +197,8 @@ impl Recorder {
         self.instance.wait(PATIENCE)?;
         let settled = now().saturating_sub(LATENESS_NS);
         self.drain()?;
-        self.take_until(settled)
+        self.take_until(settled)?;
+        self.writer.expect_names(self.pairing.streams.json_bytes())
     }
 
     fn take_rest(&mut self) -> Result<(), TraceError> {

@@ -2,7 +2,8 @@
 //!
 //! An operation waits until it is complete and all issued before it have gone, so that what comes
 //! out is in order. How many wait is bounded: one that hides more than [`WAITING_MAX`] others goes
-//! without its completion.
+//! without its completion. What requests and their events mean is the same as in imported traces:
+//! docs/formats.md, "Events of the kernel".
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,12 +11,17 @@ use writecliff_device::{Bytes, Nanos, Operation};
 
 use super::event::{Event, Request, What};
 use super::streams::Streams;
+use crate::source::QueueDepths;
 use crate::{Summary, TraceError, TraceIo};
 
 /// A second of a fast drive; some 12 MB.
 const WAITING_MAX: usize = 1 << 17;
 /// Operations that wait in the block layer; schedulers hold some hundreds.
 const QUEUED_MAX: usize = 1 << 14;
+
+/// Completions that wait for an issue which is read later than they are; some thousand are in flight
+/// at most.
+const EARLY_MAX: usize = 1 << 12;
 
 const SECTOR: Bytes = Bytes(512);
 
@@ -35,6 +41,9 @@ pub(super) struct Pairing {
     /// Operations that have left `waiting`.
     gone: u64,
     in_flight: Vec<InFlight>,
+    /// Completions without an issue so far.
+    early: VecDeque<Early>,
+    depths: QueueDepths,
     /// Who asked for what waits for its turn.
     queued: HashMap<(Operation, u64), u16>,
     pub(super) streams: Streams,
@@ -63,6 +72,15 @@ pub struct Tally {
 struct Waiting {
     io: TraceIo,
     in_flight: bool,
+    /// Given back undone: no operation.
+    is_void: bool,
+}
+
+#[derive(Debug)]
+struct Early {
+    time: u64,
+    request: Request,
+    failed: bool,
 }
 
 /// An operation that the drive works on.
@@ -76,7 +94,6 @@ struct InFlight {
     /// A large one may complete in parts.
     sectors_left: u64,
     failed: bool,
-    was_put_back: bool,
 }
 
 impl InFlight {
@@ -104,6 +121,8 @@ impl Pairing {
             waiting: VecDeque::new(),
             gone: 0,
             in_flight: Vec::new(),
+            early: VecDeque::new(),
+            depths: QueueDepths::default(),
             queued: HashMap::new(),
             streams: Streams::default(),
             issued: Summary::new(),
@@ -163,18 +182,9 @@ impl Pairing {
             self.tally.others += 1;
             return;
         };
-        let is_again = |io: &&mut InFlight| io.was_put_back && io.contains(request);
-        if let Some(again) = self.in_flight.iter_mut().find(is_again) {
-            again.was_put_back = false;
-            return;
-        }
         let queued_by = self.queued.remove(&(operation, request.sector));
         let stream = queued_by.unwrap_or_else(|| self.streams.number(&request.process));
-        let io = TraceIo {
-            queue_depth: u32::try_from(self.in_flight.len() + 1).ok(),
-            stream,
-            ..self.io(time, operation, request)
-        };
+        let io = TraceIo { stream, ..self.io(time, operation, request) };
         self.issued.add(&io);
         self.in_flight.push(InFlight {
             index: self.gone + self.waiting.len() as u64,
@@ -183,9 +193,24 @@ impl Pairing {
             end: request.sector.saturating_add(request.sectors),
             sectors_left: request.sectors,
             failed: false,
-            was_put_back: false,
         });
-        self.waiting.push_back(Waiting { io, in_flight: true });
+        self.waiting.push_back(Waiting { io, in_flight: true, is_void: false });
+        self.complete_early(time, request);
+    }
+
+    /// Completes what was issued at `time` and is known to be done already.
+    fn complete_early(&mut self, time: u64, request: &Request) {
+        let is_its = |early: &Early| {
+            let is_flush = request.operation == Some(Operation::Flush);
+            let other = &early.request;
+            let is_same = (other.sector, other.sectors) == (request.sector, request.sectors);
+            early.time >= time && other.operation == request.operation && (is_same || is_flush)
+        };
+        let index = self.early.iter().position(is_its);
+        if let Some(early) = index.and_then(|index| self.early.remove(index)) {
+            self.tally.without_issue -= 1;
+            self.complete(early.time, &early.request, early.failed);
+        }
     }
 
     /// Its time is not before that of the last one: an event of another processor can come late.
@@ -203,9 +228,10 @@ impl Pairing {
     }
 
     fn put_back(&mut self, request: &Request) {
-        let issued = self.in_flight.iter_mut().find(|io| io.contains(request));
-        if let Some(io) = issued {
-            io.was_put_back = true;
+        let Some(index) = self.in_flight.iter().position(|io| io.contains(request)) else { return };
+        let io = self.in_flight.remove(index);
+        if let Some(waiting) = self.waiting.get_mut((io.index - self.gone) as usize) {
+            (waiting.in_flight, waiting.is_void) = (false, true);
         }
     }
 
@@ -215,6 +241,10 @@ impl Pairing {
         }
         let Some(index) = self.completed(request) else {
             self.tally.without_issue += 1;
+            if self.early.len() == EARLY_MAX {
+                self.early.pop_front();
+            }
+            self.early.push_back(Early { time, request: *request, failed });
             return;
         };
         let io = &mut self.in_flight[index];
@@ -254,8 +284,11 @@ impl Pairing {
     }
 
     fn release(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
-        while let Some(first) = self.waiting.front().filter(|first| !first.in_flight) {
-            sink(&first.io)?;
+        while let Some(first) = self.waiting.front_mut().filter(|first| !first.in_flight) {
+            if !first.is_void {
+                first.io.queue_depth = self.depths.at_issue(&first.io);
+                sink(&first.io)?;
+            }
             self.waiting.pop_front();
             self.gone += 1;
         }

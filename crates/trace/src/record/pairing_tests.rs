@@ -103,16 +103,35 @@ fn an_operation_that_completes_in_parts_is_done_with_the_last() {
 }
 
 #[test]
-fn an_operation_that_is_put_back_is_issued_once() {
+fn an_operation_that_is_put_back_counts_from_when_it_is_issued_again() {
     let (ios, pairing) = pair(&[
-        (0, issued(Write, 100, 24)),
-        (1, completed(Write, 100, 8)),
-        (2, What::PutBack(request(Write, 108, 16))),
-        (3, issued(Write, 108, 16)),
-        (4, completed(Write, 108, 16)),
+        (0, issued(Read, 0, 8)),
+        (1, issued(Write, 100, 24)),
+        (2, What::PutBack(request(Write, 100, 24))),
+        (3, issued(Write, 100, 24)),
+        (4, completed(Write, 100, 24)),
+        (5, completed(Read, 0, 8)),
     ]);
-    assert_eq!(times(&ios), [(0, Some(4))]);
-    assert_eq!(pairing.issued.writes, 1);
+    assert_eq!(times(&ios), [(0, Some(5)), (3, Some(4))]);
+    assert_eq!((ios[1].queue_depth, pairing.queue_depth()), (Some(2), 0));
+    assert_eq!(pairing.tally, Tally::default());
+}
+
+#[test]
+fn a_completion_that_is_read_before_its_issue_finds_it() {
+    let (ios, pairing) = pair(&[
+        (100, issued(Read, 0, 8)),
+        (130, completed(Write, 8, 8)),
+        (120, issued(Write, 8, 8)),
+        // Long done when this one was issued.
+        (140, completed(Read, 0, 8)),
+        (150, completed(Read, 64, 8)),
+        (160, issued(Read, 64, 8)),
+        (170, completed(Read, 64, 8)),
+    ]);
+    assert_eq!(times(&ios), [(0, Some(40)), (20, Some(30)), (60, Some(70))]);
+    assert_eq!(pairing.queue_depth(), 0);
+    assert_eq!(pairing.tally, Tally { without_issue: 1, ..Tally::default() });
 }
 
 #[test]
@@ -210,7 +229,8 @@ fn an_operation_that_never_completes_holds_up_a_bounded_number() {
         take(time, completed(Read, 8, 8));
     }
     assert_eq!((ios.len(), ios[0].completed), (WAITING_MAX + 11, None));
-    assert_eq!(ios[1].queue_depth, Some(2));
+    // What never completes counts only for itself.
+    assert_eq!(ios[1].queue_depth, Some(1));
     assert_eq!(ios[WAITING_MAX + 10].queue_depth, Some(1));
     assert_eq!(pairing.tally.without_completion, 1);
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::printable::printable;
+
 /// More names than a stream's number can tell apart share the last one.
 const STREAMS_MAX: usize = 1 << 16;
 const ALL_OTHERS: &str = "(all others)";
@@ -11,6 +13,8 @@ const ALL_OTHERS: &str = "(all others)";
 pub(super) struct Streams {
     numbers: HashMap<[u8; 16], u16>,
     names: Vec<String>,
+    /// Of all names.
+    bytes: u64,
 }
 
 impl Streams {
@@ -23,10 +27,16 @@ impl Streams {
         if next < STREAMS_MAX - 1 {
             self.numbers.insert(*process, next as u16);
             self.names.push(name(process));
+            self.bytes += self.names.last().map_or(0, |name| name.len() as u64);
         } else if self.names.len() < STREAMS_MAX {
             self.names.push(ALL_OTHERS.to_owned());
         }
         next as u16
+    }
+
+    /// The most that the names take in JSON: quotes and a comma each, a backslash before any byte.
+    pub(super) fn json_bytes(&self) -> u64 {
+        3 * self.names.len() as u64 + 2 * (self.bytes + ALL_OTHERS.len() as u64)
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -36,7 +46,7 @@ impl Streams {
 
 fn name(process: &[u8; 16]) -> String {
     let bytes = process.split(|&byte| byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(bytes).into_owned()
+    printable(&String::from_utf8_lossy(bytes))
 }
 
 #[cfg(test)]
@@ -49,11 +59,11 @@ mod tests {
         let names = [
             b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0",
             b"kworker/u16:3+fl",
-            b"\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"\x1b\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
         ];
         assert_eq!(names.map(|name| streams.number(name)), [0, 1, 2]);
         assert_eq!(names.map(|name| streams.number(name)), [0, 1, 2]);
-        assert_eq!(streams.names(), ["fio", "kworker/u16:3+fl", "\u{fffd}"]);
+        assert_eq!(streams.names(), ["fio", "kworker/u16:3+fl", "\u{fffd}\u{fffd}"]);
     }
 
     #[test]
@@ -66,5 +76,8 @@ mod tests {
         }
         assert_eq!(streams.names().len(), 65_536);
         assert_eq!(streams.names()[65_535], "(all others)");
+        let json = serde_json::to_string(streams.names()).unwrap();
+        let bytes = streams.json_bytes();
+        assert!(json.len() as u64 <= bytes && bytes < 3 * json.len() as u64, "{bytes}");
     }
 }

@@ -64,6 +64,7 @@ struct Record {
     action: u32,
     process: u32,
     device: u32,
+    error: u16,
     /// What follows a notice; empty for all other records.
     notice: Vec<u8>,
 }
@@ -145,8 +146,9 @@ impl Blktrace {
         let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
         let sectors = u64::from(record.bytes) / SECTOR;
         let (sector, sectors) = range(operation, record.sector, sectors)?;
-        let time_ns = record.time_ns;
-        Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+        let (time_ns, is_failed) = (record.time_ns, what.is_completion() && record.error != 0);
+        let event = Event { time_ns, what, operation, device, stream, sector, sectors, is_failed };
+        Ok(Parsed::Event(event))
     }
 
     /// Processes tell their names, and the trace what time it is.
@@ -273,7 +275,10 @@ impl Record {
             _ => return Err("the magic number of a record"),
         }
         let last = u32_at(44);
-        let more = if is_big_endian { last & 0xffff } else { last >> 16 };
+        let (error, more) = match is_big_endian {
+            true => (last >> 16, last & 0xffff),
+            false => (last & 0xffff, last >> 16),
+        };
         let record = Self {
             is_big_endian,
             time_ns: u64_at(8),
@@ -282,6 +287,7 @@ impl Record {
             action: u32_at(28),
             process: u32_at(32),
             device: u32_at(36),
+            error: error as u16,
             notice: Vec::new(),
         };
         Ok((record, more as usize))

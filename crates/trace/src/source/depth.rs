@@ -11,8 +11,8 @@ use crate::TraceIo;
 const IN_FLIGHT_MAX: usize = 1 << 16;
 
 /// The completions that are still to come, of operations in order of issue.
-#[derive(Default)]
-pub(super) struct QueueDepths {
+#[derive(Debug, Default)]
+pub(crate) struct QueueDepths {
     in_flight: BinaryHeap<Reverse<Nanos>>,
 }
 
@@ -20,7 +20,7 @@ impl QueueDepths {
     /// Operations in flight when this one is issued, itself included; one that completes at that
     /// very moment is not. An operation whose completion is not known counts only for itself.
     /// `None` while no completion has been told.
-    pub(super) fn at_issue(&mut self, io: &TraceIo) -> Option<u32> {
+    pub(crate) fn at_issue(&mut self, io: &TraceIo) -> Option<u32> {
         while self.in_flight.peek().is_some_and(|first| first.0 <= io.issued) {
             self.in_flight.pop();
         }

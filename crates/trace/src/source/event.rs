@@ -27,6 +27,8 @@ pub(super) struct Event {
     pub(super) sector: u64,
     /// Zero for a flush.
     pub(super) sectors: u32,
+    /// Whether a completion tells an error.
+    pub(super) is_failed: bool,
 }
 
 /// What happened.
@@ -79,7 +81,7 @@ impl What {
 ///
 /// The letters (`blk_fill_rwbs`): F first for a flush ahead; then R, W, D for discard, F for flush
 /// or N for anything else; then further marks.
-pub(super) fn operation(letters: &[u8], sectors: u64) -> Option<Operation> {
+pub(crate) fn operation(letters: &[u8], sectors: u64) -> Option<Operation> {
     let is_flush_first = letters.first() == Some(&b'F');
     if sectors == 0 {
         return is_flush_first.then_some(Operation::Flush);

@@ -1,5 +1,6 @@
 //! A trace in a format that is not ours.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,12 +9,12 @@ use writecliff_device::Nanos;
 use super::SourceOptions;
 use super::blktrace::Blktrace;
 use super::depth::QueueDepths;
-use super::event::Event;
+use super::event::{DeviceNumber, Event};
 use super::format::Format;
 use super::input::{Input, Line, Progress};
-use super::names::Names;
+use super::names::{NOT_ASKED_FOR, Names};
 use super::order::{Order, Timed};
-use super::pairing::Pairing;
+use super::pairing::{Paired, Pairing};
 use super::problems::{Place, Problems};
 use super::text::{Parsed, Text};
 use crate::{Header, TraceError, TraceIo};
@@ -29,7 +30,8 @@ pub(super) struct Foreign {
     ios: Order<TraceIo>,
     events: Order<Event>,
     pairing: Pairing,
-    depths: QueueDepths,
+    /// Of each volume or device, which share nothing.
+    depths: HashMap<u32, QueueDepths>,
     /// Whether a completion was told: only then are queue depths known.
     has_completions: bool,
     /// By the trace's own clock.
@@ -77,7 +79,7 @@ impl Foreign {
             ios: Order::new(),
             events: Order::new(),
             pairing: Pairing::new(),
-            depths: QueueDepths::default(),
+            depths: HashMap::new(),
             has_completions: false,
             first_issue: None,
             bad_lines_percent: options.bad_lines_percent,
@@ -89,8 +91,11 @@ impl Foreign {
     /// The next operation in order of issue.
     pub(super) fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
         loop {
-            if let Some(io) = self.ios.pop().or_else(|| self.pairing.pop()) {
-                return Ok(Some(self.place(io, problems)));
+            if let Some(paired) = self.pop() {
+                match self.place(paired, problems) {
+                    Some(io) => return Ok(Some(io)),
+                    None => continue,
+                }
             }
             if self.is_ending {
                 return Ok(None);
@@ -152,18 +157,37 @@ impl Foreign {
         self.pairing.end();
     }
 
-    /// Moves an operation's times to the trace's beginning, and counts what is in flight with it.
     #[inline]
-    fn place(&mut self, mut io: TraceIo, problems: &mut Problems) -> TraceIo {
+    fn pop(&mut self) -> Option<Paired> {
+        let told = |io: TraceIo| {
+            let device = DeviceNumber(u32::from(io.stream));
+            Paired { io, device, is_failed: false }
+        };
+        self.ios.pop().map(told).or_else(|| self.pairing.pop())
+    }
+
+    /// Moves an operation's times to the trace's beginning, and counts what is in flight with it,
+    /// of all streams; `None` if its own was not asked for.
+    #[inline]
+    fn place(&mut self, paired: Paired, problems: &mut Problems) -> Option<TraceIo> {
+        let Paired { mut io, device, is_failed } = paired;
+        let has_own_queue = self.format.has_volumes() || self.format.has_devices();
+        let queue = if has_own_queue { device.0 } else { 0 };
+        if self.has_completions {
+            let depth = self.depths.entry(queue).or_default().at_issue(&io);
+            io.queue_depth = io.queue_depth.or(depth);
+        }
+        if self.is_selective && io.stream == NOT_ASKED_FOR {
+            problems.other_streams += 1;
+            return None;
+        }
+        problems.failed += u64::from(is_failed);
+        let is_missing = self.has_completions && io.completed.is_none() && !is_failed;
+        problems.never_completed += u64::from(is_missing);
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);
         io.completed = io.completed.map(|completed| Nanos(completed.0.saturating_sub(first.0)));
-        if self.has_completions {
-            let depth = self.depths.at_issue(&io);
-            io.queue_depth = io.queue_depth.or(depth);
-            problems.never_completed += u64::from(io.completed.is_none());
-        }
-        io
+        Some(io)
     }
 
     /// Tells what is known only at the end.

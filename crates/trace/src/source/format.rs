@@ -72,6 +72,11 @@ impl Format {
         )
     }
 
+    /// Whether it tells the kernel's events, and of which device each is.
+    pub(super) fn has_devices(self) -> bool {
+        matches!(self, Self::Blkparse | Self::Blktrace | Self::Perf)
+    }
+
     fn entry(self) -> &'static (Self, &'static str, &'static str) {
         let entry = FORMATS.iter().find(|(format, _, _)| *format == self);
         entry.expect("every format is in the table")

@@ -27,10 +27,13 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use crate::printable::printable;
 use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
+pub(crate) use depth::QueueDepths;
+pub(crate) use event::operation;
 pub use format::{FORMATS, Format};
 pub use problems::{BrokenLine, Place, Problems};
 
@@ -137,7 +140,7 @@ impl Source {
     fn foreign(path: &Path, foreign: Foreign, format: Format) -> (Header, Kind) {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let header = Header {
-            source: name.to_string_lossy().into_owned(),
+            source: printable(&name.to_string_lossy()),
             recorded_by: format!("unknown; read as {}", format.description()),
             ..Header::default()
         };

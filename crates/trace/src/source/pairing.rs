@@ -31,6 +31,15 @@ pub(super) struct Pairing {
     unmatched: u64,
 }
 
+/// An operation, and what only the kernel's events tell of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paired {
+    pub(super) io: TraceIo,
+    pub(super) device: DeviceNumber,
+    /// It has no completion then.
+    pub(super) is_failed: bool,
+}
+
 /// What is in flight at a place: a list through [`Waiting::next`].
 type Places = HashMap<Place, List, BuildHasherDefault<PlaceHasher>>;
 
@@ -61,6 +70,7 @@ struct Place {
 struct Waiting {
     event: Event,
     completed: Option<Nanos>,
+    is_failed: bool,
     is_in_flight: bool,
     is_void: bool,
     /// What is left to do: begins after the event's range where a part is done.
@@ -109,7 +119,7 @@ impl Pairing {
 
     /// The next operation whose end is known, or will never be; its times are the trace's.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<TraceIo> {
+    pub(super) fn pop(&mut self) -> Option<Paired> {
         loop {
             let Window { waiting, first } = &self.window;
             let (front, number) = (waiting.front()?, *first);
@@ -126,7 +136,7 @@ impl Pairing {
             self.window.first += 1;
             let done = self.window.waiting.pop_front()?;
             if !is_void {
-                return Some(done.io());
+                return Some(done.paired());
             }
         }
     }
@@ -176,6 +186,7 @@ impl Pairing {
         self.window.waiting.push_back(Waiting {
             event,
             completed: None,
+            is_failed: false,
             is_in_flight: true,
             is_void: false,
             rest,
@@ -206,6 +217,7 @@ impl Pairing {
         };
         let waiting = self.window.at(number);
         waiting.completed = Some(Nanos(event.time_ns));
+        waiting.is_failed |= event.is_failed;
         let rest = &mut waiting.rest;
         rest.sector += u64::from(event.sectors);
         rest.sectors -= event.sectors;
@@ -312,12 +324,18 @@ fn place(event: &Event, sector: u64) -> Place {
 }
 
 impl Waiting {
-    fn io(&self) -> TraceIo {
+    fn paired(&self) -> Paired {
         let event = &self.event;
-        TraceIo {
-            completed: self.completed,
-            stream: event.stream,
-            ..TraceIo::new(Nanos(event.time_ns), event.operation, event.offset(), event.length())
+        let io =
+            TraceIo::new(Nanos(event.time_ns), event.operation, event.offset(), event.length());
+        Paired {
+            io: TraceIo {
+                completed: self.completed.filter(|_| !self.is_failed),
+                stream: event.stream,
+                ..io
+            },
+            device: event.device,
+            is_failed: self.is_failed,
         }
     }
 }

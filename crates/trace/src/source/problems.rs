@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::fields::Expected;
+use crate::printable::printable;
 
 /// How many broken lines are kept to be told in detail.
 const TOLD: usize = 10;
@@ -28,13 +29,15 @@ pub struct Problems {
     pub lost_by_recorder: u64,
     /// Lines that are no operations: comments, summaries, events of other kinds, empty ranges.
     pub passed_over: u64,
-    /// Lines of streams that were not asked for.
+    /// Operations, or lines, of streams that were not asked for.
     pub other_streams: u64,
     /// Operations whose completion the format tells and the source does not.
     pub never_completed: u64,
+    /// Operations whose completion tells an error: they have none.
+    pub failed: u64,
     /// Completions of operations that were not seen to be issued.
     pub unmatched_completions: u64,
-    /// Whether there were more than 65,535 streams; the last one holds all others then.
+    /// Whether there were more than 65,534 streams; the last one holds all others then.
     pub too_many_streams: bool,
     /// Volumes whose offsets overlap in this trace; empty if there is only one.
     pub volumes: Vec<String>,
@@ -94,8 +97,7 @@ impl Problems {
 /// The beginning of a line, fit to be printed.
 fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
-    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut excerpt: String = text.chars().take(EXCERPT).map(printable).collect();
+    let mut excerpt: String = printable(&text).chars().take(EXCERPT).collect();
     if text.chars().nth(EXCERPT).is_some() {
         excerpt.push('…');
     }

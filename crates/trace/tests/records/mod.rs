@@ -26,6 +26,7 @@ pub(crate) struct Record<'a> {
     pub(crate) category: u32,
     pub(crate) event: u32,
     pub(crate) process: u32,
+    pub(crate) error: u16,
     pub(crate) more: &'a [u8],
 }
 
@@ -36,7 +37,7 @@ pub(crate) fn record(
     sector: u64,
     bytes: u32,
 ) -> Record<'static> {
-    Record { time_ns, sector, bytes, category, event, process: 7, more: &[] }
+    Record { time_ns, sector, bytes, category, event, process: 7, error: 0, more: &[] }
 }
 
 impl Record<'_> {
@@ -56,7 +57,7 @@ impl Record<'_> {
         put(u64::from(self.process), 4);
         put(8 << 20, 4);
         put(0, 4);
-        put(0, 2);
+        put(u64::from(self.error), 2);
         put(self.more.len() as u64, 2);
         bytes.extend_from_slice(self.more);
         bytes

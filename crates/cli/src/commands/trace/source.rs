@@ -49,15 +49,16 @@ pub(super) fn tell(problems: &Problems) {
         ),
         (problems.lost_by_recorder, "events lost when it was recorded, by its own account"),
         (problems.never_completed, "operations without a completion"),
+        (problems.failed, "operations failed: without completion"),
         (problems.unmatched_completions, "completions of operations issued before the beginning"),
         (problems.passed_over, "lines that are no operations passed over"),
-        (problems.other_streams, "lines of other streams passed over"),
+        (problems.other_streams, "operations or lines of other streams passed over"),
     ];
     for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
         note(&format!("{count} {what}"));
     }
     if problems.too_many_streams {
-        note("more than 65,535 streams; the last one holds all others");
+        note("more than 65,534 streams; the last one holds all others");
     }
     if let [first, ..] = &problems.volumes[..] {
         let some: Vec<&str> = problems.volumes.iter().take(5).map(String::as_str).collect();

@@ -75,7 +75,9 @@ fn event(
     };
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
     let (sector, sectors) = range(operation, sector, sectors)?;
-    Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+    let is_failed = what.is_completion() && tells_error(fields);
+    let event = Event { time_ns, what, operation, device, stream, sector, sectors, is_failed };
+    Ok(Parsed::Event(event))
 }
 
 /// First sector and sectors, which a flush need not have; `None` for a command to the drive, whose
@@ -106,4 +108,9 @@ pub(super) fn bracketed(mut fields: Fields<'_>) -> Result<&[u8], Expected> {
         [b'[', name @ .., b']'] => Ok(name),
         _ => Err("the process's name in brackets at the end"),
     }
+}
+
+/// Whether a number other than 0 stands in brackets at the end of a completion.
+pub(super) fn tells_error(fields: Fields<'_>) -> bool {
+    bracketed(fields).is_ok_and(|error| error != b"0")
 }

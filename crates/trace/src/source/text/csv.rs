@@ -63,8 +63,8 @@ struct Row {
     queue_depth: Option<u32>,
     compressible: Option<u8>,
     duplicate: Option<u8>,
-    /// The stream's number, or `None` inside if it was not asked for.
-    stream: Option<Option<u16>>,
+    /// The stream's number.
+    stream: Option<u16>,
 }
 
 impl Csv {
@@ -204,7 +204,7 @@ impl Row {
             compressible_percent: self.compressible.unwrap_or_default(),
             duplicate_percent: self.duplicate.unwrap_or_default(),
         });
-        Ok(match whole.parsed(self.stream.unwrap_or(Some(0)))? {
+        Ok(match whole.parsed(Some(self.stream.unwrap_or(0)))? {
             Parsed::Io(io) => Parsed::Io(TraceIo { queue_depth: self.queue_depth, content, ..io }),
             other => other,
         })

@@ -68,7 +68,7 @@ impl Iolog {
         if operation != Operation::Flush {
             fields.end("nothing behind the length")?;
         }
-        let stream = names.number(file);
+        let stream = names.volume(file);
         Whole { issued_ns: now_ns, service_ns: None, operation, offset, length }.parsed(stream)
     }
 

@@ -101,7 +101,7 @@ impl Table {
         self.name.extend_from_slice(host);
         self.name.push(b'_');
         self.name.extend_from_slice(disk);
-        let stream = names.number(&self.name);
+        let stream = names.volume(&self.name);
         Whole { issued_ns, service_ns: Some(service_ns), operation, offset, length }.parsed(stream)
     }
 }
@@ -130,7 +130,7 @@ fn systor(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected>
     fields.expect(b',', "a comma behind the offset")?;
     let length = fields.number("the size in bytes")?;
     fields.end("nothing behind the size")?;
-    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.number(name))
+    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
 fn alibaba(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
@@ -147,7 +147,7 @@ fn alibaba(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected
     let issued_ns = fields.nanos(MICROSECOND, "a Unix time in microseconds")?;
     fields.end("nothing behind the time")?;
     let service_ns = None;
-    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.number(name))
+    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
 fn tencent(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
@@ -165,7 +165,7 @@ fn tencent(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected
     let name = digits(fields.cell().trim_ascii_end(), "the number of the volume")?;
     fields.end("nothing behind the volume")?;
     let service_ns = None;
-    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.number(name))
+    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
 /// Further columns may follow; their meaning is not laid down.
@@ -188,7 +188,7 @@ fn spc(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
         fields.end("a comma or nothing behind the time")?;
     }
     let service_ns = None;
-    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.number(name))
+    Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
 #[inline]

@@ -12,7 +12,7 @@
 use memchr::memmem;
 
 use super::Parsed;
-use super::blkparse::bracketed;
+use super::blkparse::{bracketed, tells_error};
 use crate::source::event::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
@@ -72,20 +72,20 @@ fn event(
     fields.skip_blanks();
     let sectors = fields.number("the number of sectors")?;
     let Some(operation) = operation(letters, sectors) else { return Ok(Parsed::PassedOver) };
+    fields.skip_blanks();
+    // Newer kernels tell the priority: `be,0,4`, or its class as a number.
+    if !fields.rest().starts_with(b"[") {
+        fields.word();
+    }
     let stream = match what {
-        What::Issued | What::Queued => {
-            fields.skip_blanks();
-            // Newer kernels tell the priority: `be,0,4`, or its class as a number.
-            if !fields.rest().starts_with(b"[") {
-                fields.word();
-            }
-            names.process(bracketed(fields)?, device)
-        }
+        What::Issued | What::Queued => names.process(bracketed(fields)?, device),
         _ => names.wants(device).then_some(0),
     };
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };
     let (sector, sectors) = range(operation, sector, sectors)?;
-    Ok(Parsed::Event(Event { time_ns, what, operation, device, stream, sector, sectors }))
+    let is_failed = what.is_completion() && tells_error(fields);
+    let event = Event { time_ns, what, operation, device, stream, sector, sectors, is_failed };
+    Ok(Parsed::Event(event))
 }
 
 /// Goes over the length in bytes, if there is one, and the brackets; `true` if a command to the
