@@ -147,6 +147,7 @@ impl CliError {
                 TraceError::UnknownFormat { .. }
                 | TraceError::NoSuchStream { .. }
                 | TraceError::SeveralInputs { .. }
+                | TraceError::SeveralVolumes { .. }
                 | TraceError::PlanSyntax { .. }
                 | TraceError::PlanImpossible { .. },
             )

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::Volume;
+
 /// Why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -104,6 +106,18 @@ pub enum TraceError {
         /// Some that are there.
         streams: Vec<String>,
     },
+    /// Several volumes, each with offsets of its own, in one source.
+    #[error(
+        "{}: its operations are of {} volumes, each with offsets of its own: {}; take one with \
+         --stream NAME, or make one range of all their offsets with --all-volumes",
+        path.display(), volumes.len(), listed(volumes)
+    )]
+    SeveralVolumes {
+        /// The file.
+        path: PathBuf,
+        /// All of them, the largest first.
+        volumes: Vec<Volume>,
+    },
     /// Several files, and not those of one recording.
     #[error(
         "several inputs make one trace only if they are blktrace's files of one device \
@@ -173,4 +187,16 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// How many volumes are named.
+const VOLUMES_NAMED: usize = 20;
+
+/// `8,0 (4711 operations), 8,16 (3 operations)`.
+fn listed(volumes: &[Volume]) -> String {
+    let named: Vec<String> = volumes.iter().take(VOLUMES_NAMED).map(Volume::to_string).collect();
+    match volumes.len().saturating_sub(VOLUMES_NAMED) {
+        0 => named.join(", "),
+        others => format!("{}, and {others} more", named.join(", ")),
+    }
 }

@@ -153,6 +153,28 @@ fn a_stream_that_is_not_there_is_told_with_some_that_are() {
     assert!(text.contains("no stream 'hm_7'") && text.ends_with("hm_1, hm_0"), "{text}");
 }
 
+/// Offsets of different volumes are no range of one device.
+#[test]
+fn several_volumes_are_refused_where_they_must_not_be_mixed() {
+    let apart = SourceOptions { mix_volumes: false, ..SourceOptions::default() };
+    for (name, listed) in [
+        ("ftrace.txt", "2 volumes, each with offsets of its own: 252,0 (2 operations), 8,0 (1 op"),
+        ("msr.csv", "2 volumes, each with offsets of its own: hm_1 (3 operations), hm_0 (1 op"),
+    ] {
+        let error = read(&formats().join(name), &apart).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, TraceError::SeveralVolumes { .. }), "{name}: {text}");
+        assert!(text.contains(listed) && text.contains("--stream"), "{name}: {text}");
+    }
+    let one = SourceOptions { stream: Some("8,0".to_owned()), ..apart.clone() };
+    assert_eq!(read(&formats().join("ftrace.txt"), &one).unwrap().ios.len(), 1);
+    assert_eq!(read(&formats().join("blkparse.txt"), &apart).unwrap().ios.len(), 6);
+
+    let many: String = (0..23).map(|volume| format!("{volume},R,0,512,{volume}\n")).collect();
+    let text = read_bytes(many.as_bytes(), &apart).unwrap_err().to_string();
+    assert!(text.contains("19 (1 operation), and 3 more;"), "{text}");
+}
+
 #[test]
 fn progress_comes_to_an_end() {
     let path = formats().join("msr.csv");

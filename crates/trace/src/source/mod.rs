@@ -24,6 +24,7 @@ mod order;
 mod pairing;
 mod problems;
 mod text;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,7 @@ use input::Input;
 
 pub use format::{FORMATS, Format};
 pub use problems::{BrokenLine, Place, Problems};
+pub use volumes::Volume;
 
 /// How a trace is to be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,12 +46,15 @@ pub struct SourceOptions {
     pub stream: Option<String>,
     /// How many of a hundred lines may be broken, or too far from their place in time.
     pub bad_lines_percent: f64,
+    /// Whether the offsets of several volumes may become one range; else such a source ends with
+    /// [`TraceError::SeveralVolumes`].
+    pub mix_volumes: bool,
 }
 
 impl Default for SourceOptions {
-    /// All streams of a file of any format, of which one line in a hundred may be broken.
+    /// All streams and volumes of a file of any format, of which one line in a hundred may be broken.
     fn default() -> Self {
-        Self { format: None, stream: None, bad_lines_percent: 1.0 }
+        Self { format: None, stream: None, bad_lines_percent: 1.0, mix_volumes: true }
     }
 }
 

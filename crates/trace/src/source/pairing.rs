@@ -135,11 +135,6 @@ impl Pairing {
         self.unmatched
     }
 
-    /// All devices seen.
-    pub(super) fn devices(&self) -> impl Iterator<Item = DeviceNumber> {
-        self.devices.keys().copied()
-    }
-
     /// Whether the event's device takes requests as far as known by now; when that is found out,
     /// its bios become void.
     fn has_requests(&mut self, event: &Event) -> bool {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::fields::Expected;
+use super::volumes::Volume;
 
 /// How many broken lines are kept to be told in detail.
 const TOLD: usize = 10;
@@ -36,8 +37,8 @@ pub struct Problems {
     pub unmatched_completions: u64,
     /// Whether there were more than 65,535 streams; the last one holds all others then.
     pub too_many_streams: bool,
-    /// Volumes whose offsets overlap in this trace; empty if there is only one.
-    pub volumes: Vec<String>,
+    /// Volumes whose offsets overlap in this trace, the largest first; empty if there is only one.
+    pub volumes: Vec<Volume>,
 }
 
 /// A line that could not be read.

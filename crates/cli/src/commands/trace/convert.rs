@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, Summary};
+use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, SourceOptions, Summary};
 
 use super::source::{SourceArguments, note, tell};
 use crate::commands::print;
@@ -28,6 +28,9 @@ pub(crate) struct ConvertArguments {
     to: Option<OutputFormat>,
     #[command(flatten)]
     source: SourceArguments,
+    /// Make one range of the offsets of several volumes, which overlap in it
+    #[arg(long)]
+    all_volumes: bool,
     /// Replace the output if it is there already
     #[arg(long)]
     force: bool,
@@ -40,7 +43,9 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
     if path.exists() && !arguments.force {
         return Err(CliError::OutputExists { path: path.clone() });
     }
-    let mut source = Source::open_files(&arguments.inputs, &arguments.source.options())?;
+    let options =
+        SourceOptions { mix_volumes: arguments.all_volumes, ..arguments.source.options() };
+    let mut source = Source::open_files(&arguments.inputs, &options)?;
     let interrupt = Interrupt::catch()?;
     let mut progress = ProgressLine::begin();
     let converted = writecliff_trace::convert(&mut source, path, format, &mut |source, ios| {

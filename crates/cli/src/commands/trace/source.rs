@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{FORMATS, Format, Problems, SourceOptions};
+use writecliff_trace::{FORMATS, Format, Problems, SourceOptions, Volume};
 
 use crate::args::Percent;
 
@@ -27,6 +27,7 @@ impl SourceArguments {
             format: self.from,
             stream: self.stream.clone(),
             bad_lines_percent: self.bad_lines.0,
+            mix_volumes: true,
         }
     }
 }
@@ -59,12 +60,13 @@ pub(super) fn tell(problems: &Problems) {
     if problems.too_many_streams {
         note("more than 65,535 streams; the last one holds all others");
     }
-    if let [first, ..] = &problems.volumes[..] {
-        let some: Vec<&str> = problems.volumes.iter().take(5).map(String::as_str).collect();
+    if !problems.volumes.is_empty() {
+        let some: Vec<String> = problems.volumes.iter().take(5).map(Volume::to_string).collect();
         note(&format!(
-            "{} volumes ({}, ...), whose offsets overlap; take one with --stream {first}",
+            "{} volumes, whose offsets overlap: {}{}; take one with --stream NAME",
             problems.volumes.len(),
             some.join(", "),
+            if problems.volumes.len() > some.len() { ", ..." } else { "" },
         ));
     }
 }
