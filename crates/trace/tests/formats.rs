@@ -257,6 +257,20 @@ fn packed_by_gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Excel begins its files so.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    for name in ["named.csv", "msr.csv", "alibaba.csv", "iolog-v3.txt", "blkparse.txt"] {
+        let bytes = std::fs::read(formats().join(name)).unwrap();
+        let marked = [&b"\xef\xbb\xbf"[..], &bytes].concat();
+        for marked in [packed_by_gzip(&marked), marked] {
+            let got = read_bytes(&marked, &SourceOptions::default()).unwrap();
+            let expected = outcome(name);
+            assert_eq!((got.ios, got.problems), (expected.ios, expected.problems), "{name}");
+        }
+    }
+}
+
 #[test]
 fn what_could_be_anything_is_asked_about() {
     for (bytes, part) in [

@@ -91,7 +91,6 @@ impl Csv {
 }
 
 fn header(line: &[u8]) -> Result<Vec<Column>, Expected> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let columns: Vec<Column> = line.split(|byte| *byte == b',').map(Column::named).collect();
     let has = |wanted: fn(&Column) -> bool| columns.iter().filter(|column| wanted(column)).count();
     let is_complete = has(|column| matches!(column, Column::Issued(_))) == 1
