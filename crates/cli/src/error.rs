@@ -145,6 +145,7 @@ impl CliError {
             Self::Profile(_)
             | Self::Trace(
                 TraceError::UnknownFormat { .. }
+                | TraceError::NoColumns { .. }
                 | TraceError::NoSuchStream { .. }
                 | TraceError::SeveralInputs { .. }
                 | TraceError::SeveralVolumes { .. }

@@ -74,6 +74,14 @@ pub enum TraceError {
         /// What was considered.
         considered: String,
     },
+    /// A CSV file does not say what its columns are.
+    #[error("{}: expected {}, found '{found}'", path.display(), crate::source::CSV_HEADER)]
+    NoColumns {
+        /// The file.
+        path: PathBuf,
+        /// The beginning of its first line.
+        found: String,
+    },
     /// Too many lines cannot be used.
     #[error(
         "{}: {broken} of {lines} lines are broken and {out_of_reach} out of order beyond repair: \

@@ -257,6 +257,18 @@ fn packed_by_gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// However many of its rows are broken.
+#[test]
+fn a_first_line_with_all_columns_is_csv() {
+    let text = "issued_ns,completed_ns,operation,offset,length\n\
+                1,2,0,0,512\n2,3,1,0,512\n3,4,1,0,512\nx,5,1,0,512\n4,3,1,0,512\n";
+    let some = SourceOptions { bad_lines_percent: 50.0, ..SourceOptions::default() };
+    let got = read_bytes(text.as_bytes(), &some).unwrap();
+    assert_eq!((got.ios.len(), got.problems.broken), (3, 2));
+    let error = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap_err();
+    assert!(matches!(error, TraceError::BadLines { format: "csv", .. }), "{error}");
+}
+
 /// Excel begins its files so.
 #[test]
 fn a_byte_order_mark_is_no_part_of_a_text() {
@@ -274,9 +286,13 @@ fn a_byte_order_mark_is_no_part_of_a_text() {
 #[test]
 fn what_could_be_anything_is_asked_about() {
     for (bytes, part) in [
-        ("", "it is empty"),
+        ("", "no operation"),
         ("hello\nworld\n", "no operation in blkparse, perf, iolog"),
         ("1,2,3\n", "no operation"),
+        (
+            "time_s,op,offset,length\n1,R,0,512\n",
+            "first line that names issued_ns (or _us, _ms, _s)",
+        ),
         // Half of it is one thing, half another.
         ("0,1,512,r,0.1\n419,W,0,512,1577808144360767\n", "could be"),
     ] {

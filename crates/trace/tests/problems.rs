@@ -84,8 +84,6 @@ fn every_broken_field_of_every_format_is_told() {
         (Format::Tencent, "1,0,1,2,1"),
         (Format::Spc, "0,0,512,x,0.0"),
         (Format::Spc, "0,0,512,r,1e3"),
-        (Format::Csv, "issued_ns,operation,offset"),
-        (Format::Csv, "issued_ns,operation,offset,sector,length"),
     ] {
         let told = SourceOptions { format: Some(format), ..options(100.0) };
         let got = read_bytes(line.as_bytes(), &told).unwrap();
@@ -93,6 +91,26 @@ fn every_broken_field_of_every_format_is_told() {
         let nothing =
             read_bytes(line.as_bytes(), &SourceOptions { format: Some(format), ..options(0.0) });
         assert!(matches!(nothing, Err(TraceError::BadLines { .. })), "{format}: {line}");
+    }
+}
+
+/// What every line would lack is told once, and before any is read.
+#[test]
+fn csv_without_its_columns_is_told_what_it_needs() {
+    for names in [
+        "issued_ns,operation,offset",
+        "issued_ns,operation,offset,sector,length",
+        "time_s,op,offset,length",
+        "",
+    ] {
+        let text = format!("{names}\n1,read,0,512\n2,read,0,512\n");
+        let told = SourceOptions { format: Some(Format::Csv), ..options(100.0) };
+        let error = read_bytes(text.as_bytes(), &told).unwrap_err();
+        assert!(matches!(error, TraceError::NoColumns { .. }), "{names}: {error}");
+        let error = error.to_string();
+        let found = if names.is_empty() { "1,read,0,512" } else { names };
+        assert!(error.contains("expected a first line that names issued_ns"), "{error}");
+        assert!(error.ends_with(&format!("found '{found}'")), "{error}");
     }
 }
 

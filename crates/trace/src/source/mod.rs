@@ -34,6 +34,7 @@ use input::Input;
 
 pub use format::{FORMATS, Format};
 pub use problems::{BrokenLine, Place, Problems};
+pub(crate) use text::csv::HEADER as CSV_HEADER;
 pub use volumes::Volume;
 
 /// How a trace is to be read.
@@ -89,7 +90,7 @@ impl Source {
     ///
     /// # Errors
     /// [`TraceError::Read`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
-    /// [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
+    /// [`TraceError::NoColumns`] for CSV without the columns it needs; [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
     pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
         Self::open_files(&[path.to_owned()], options)
     }
@@ -110,15 +111,8 @@ impl Source {
         };
         let read_error = |source| TraceError::Read { path: first.clone(), source };
         let mut input = Input::open(first).map_err(read_error)?;
-        let format = match options.format {
-            Some(format) => format,
-            None => {
-                let beginning = input.sample().map_err(read_error)?.to_vec();
-                format::detect(&beginning, input.is_all_ahead()).map_err(|considered| {
-                    TraceError::UnknownFormat { path: first.clone(), considered }
-                })?
-            }
-        };
+        let beginning = input.sample().map_err(read_error)?.to_vec();
+        let format = format_of(first, &beginning, input.is_all_ahead(), options.format)?;
         match format {
             Format::Trace => Self::own(path, options),
             _ => Ok(Self::foreign(path, Foreign::open(files, input, format, options)?, format)),
@@ -232,6 +226,24 @@ impl Own {
         }
         Ok(None)
     }
+}
+
+/// The format that was told, or else what the file's beginning says; CSV must name its columns.
+fn format_of(
+    path: &Path,
+    beginning: &[u8],
+    is_all: bool,
+    told: Option<Format>,
+) -> Result<Format, TraceError> {
+    let path = || path.to_owned();
+    let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
+    let format =
+        format.map_err(|considered| TraceError::UnknownFormat { path: path(), considered })?;
+    if format == Format::Csv {
+        format::check_columns(beginning, is_all)
+            .map_err(|found| TraceError::NoColumns { path: path(), found })?;
+    }
+    Ok(format)
 }
 
 /// The number of a stream of the own format.

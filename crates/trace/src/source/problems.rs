@@ -93,7 +93,7 @@ impl Problems {
 }
 
 /// The beginning of a line, fit to be printed.
-fn excerpt(line: &[u8]) -> String {
+pub(super) fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut excerpt: String = text.chars().take(EXCERPT).map(printable).collect();

@@ -22,7 +22,8 @@ use crate::TraceIo;
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const HEADER: Expected = "a first line that names issued_ns (or _us, _ms, _s), operation, offset \
+/// What a CSV file must begin with.
+pub(crate) const HEADER: Expected = "a first line that names issued_ns (or _us, _ms, _s), operation, offset \
                           (or sector) and length (or size, or sectors)";
 
 #[derive(Default)]
@@ -88,6 +89,20 @@ impl Csv {
             Some(_) => Err("no more cells than the first line has"),
         }
     }
+}
+
+/// Whether a first line names all columns that there must be.
+pub(crate) fn names_columns(line: &[u8]) -> bool {
+    header(line).is_ok()
+}
+
+/// Whether a first line seems to name columns: all its cells begin with a letter.
+pub(crate) fn seems_to_name_columns(line: &[u8]) -> bool {
+    let is_name = |cell: &[u8]| {
+        let cell = cell.trim_ascii();
+        cell.strip_prefix(b"\"").unwrap_or(cell).first().is_some_and(u8::is_ascii_alphabetic)
+    };
+    line.contains(&b',') && line.split(|byte| *byte == b',').all(is_name)
 }
 
 fn header(line: &[u8]) -> Result<Vec<Column>, Expected> {

@@ -1,7 +1,7 @@
 //! Formats that are lines of text, each line by itself or nearly so.
 
 mod blkparse;
-mod csv;
+pub(super) mod csv;
 mod iolog;
 mod table;
 mod tracepoint;
