@@ -146,6 +146,7 @@ impl CliError {
             | Self::Trace(
                 TraceError::UnknownFormat { .. }
                 | TraceError::NoColumns { .. }
+                | TraceError::Empty { .. }
                 | TraceError::NoSuchStream { .. }
                 | TraceError::SeveralInputs { .. }
                 | TraceError::SeveralVolumes { .. }

@@ -1,7 +1,7 @@
 //! What can be wrong with a trace.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Volume;
 
@@ -65,6 +65,12 @@ pub enum TraceError {
         plan: String,
         /// What contradicts what.
         reason: String,
+    },
+    /// There is nothing in the file.
+    #[error("{} is empty{}", path.display(), left_behind(path))]
+    Empty {
+        /// The file.
+        path: PathBuf,
     },
     /// The content does not tell the format.
     #[error("{}: the format is in doubt: {considered}; name it with --from", path.display())]
@@ -195,6 +201,14 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Why an output that is not whole can be there.
+fn left_behind(path: &Path) -> &'static str {
+    match path.extension().is_some_and(|extension| extension == "partial") {
+        true => ": it is what a command left that was killed before its end",
+        false => "; look whether it is the right file",
+    }
 }
 
 /// How many volumes are named.

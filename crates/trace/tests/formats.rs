@@ -286,7 +286,6 @@ fn a_byte_order_mark_is_no_part_of_a_text() {
 #[test]
 fn what_could_be_anything_is_asked_about() {
     for (bytes, part) in [
-        ("", "no operation"),
         ("hello\nworld\n", "no operation in blkparse, perf, iolog"),
         ("1,2,3\n", "no operation"),
         (

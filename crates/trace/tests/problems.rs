@@ -94,6 +94,23 @@ fn every_broken_field_of_every_format_is_told() {
     }
 }
 
+#[test]
+fn an_empty_file_is_called_so_in_any_format() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, why) in [("t", "right file"), ("rec.trace.partial", "that was killed")] {
+        let path = directory.path().join(name);
+        std::fs::write(&path, "").unwrap();
+        for format in [None, Some(Format::Csv), Some(Format::Trace)] {
+            let told = SourceOptions { format, ..SourceOptions::default() };
+            let error = read(&path, &told).unwrap_err();
+            assert!(matches!(error, TraceError::Empty { .. }), "{error}");
+            let error = error.to_string();
+            assert!(error.contains(&format!("{name} is empty")) && error.contains(why), "{error}");
+            assert!(!error.contains("--from"), "{error}");
+        }
+    }
+}
+
 /// What every line would lack is told once, and before any is read.
 #[test]
 fn csv_without_its_columns_is_told_what_it_needs() {

@@ -89,7 +89,7 @@ impl Source {
     /// be any one of them, or what stands before their `.blktrace.N`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
+    /// [`TraceError::Read`]; [`TraceError::Empty`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
     /// [`TraceError::NoColumns`] for CSV without the columns it needs; [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
     pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
         Self::open_files(&[path.to_owned()], options)
@@ -236,6 +236,10 @@ fn format_of(
     told: Option<Format>,
 ) -> Result<Format, TraceError> {
     let path = || path.to_owned();
+    // One processor may have nothing to tell.
+    if beginning.is_empty() && told != Some(Format::Blktrace) {
+        return Err(TraceError::Empty { path: path() });
+    }
     let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
     let format =
         format.map_err(|considered| TraceError::UnknownFormat { path: path(), considered })?;
