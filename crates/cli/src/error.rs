@@ -100,6 +100,11 @@ pub(crate) enum CliError {
     #[error("{} is there already, and nothing was changed; give --out a new file", path.display())]
     TraceExists { path: PathBuf },
     #[error(
+        "{} cannot be written: there is no directory {}; make it, or give --out another place",
+        path.display(), directory.display()
+    )]
+    NoDirectory { path: PathBuf, directory: PathBuf },
+    #[error(
         "{} would be written to {}, and its writing recorded with the rest; nothing was recorded: \
          give --out a file on another disk, or in memory (/dev/shm)", path.display(), device.display()
     )]
@@ -176,6 +181,7 @@ impl CliError {
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
             | Self::TraceExists { .. }
+            | Self::NoDirectory { .. }
             | Self::CommandNotRun { .. }
             | Self::UnknownPlan { .. }
             | Self::Run(RunError::Plan(_))

@@ -57,6 +57,14 @@ fn traces_are_described_side_by_side() {
     assert!(both.contains("Report: ") && out.join("index.html").exists());
     assert!(out.join("pictures/trace-sizes-1-one-trace.svg").exists());
 
+    // Of the same name, they go by their paths.
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let again = other.join("one.trace");
+    fs::copy(one, &again).unwrap();
+    let alike = text(&info(&[one, again.to_str().unwrap()]).stdout);
+    assert!(alike.contains(one) && alike.contains(again.to_str().unwrap()), "{alike}");
+
     let json = info(&[one, two, "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json[0]["header"]["synthetic"], true);

@@ -589,6 +589,9 @@ fn a_trace_that_is_there_is_not_overwritten_and_a_command_must_exist() {
     let output = bench.record(&["--out", "t.trace"]);
     assert_code(&output, 2);
     assert_eq!(fs::read(bench.path("t.trace")).unwrap(), b"precious");
+    let output = bench.record(&["--out", "nowhere/t.trace"]);
+    assert_code(&output, 2);
+    assert!(text(&output.stderr).contains("there is no directory nowhere; make it"));
     let output = bench.record(&["--out", "u.trace", "--", "no-such-program"]);
     assert_code(&output, 2);
     assert!(text(&output.stderr).contains("cannot run no-such-program"));

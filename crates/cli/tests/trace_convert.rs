@@ -47,10 +47,11 @@ fn a_trace_is_converted_and_its_problems_are_told() {
         "io.trace: 2 operations (1 reads, 1 writes, 0 trims, 0 flushes), 4.10 kB read, 16.4 kB",
         "2 volumes",
         "--stream NAME",
-        "1 broken lines",
+        "1 broken line, which is left out",
     ] {
         assert!(text.contains(part), "no {part} in: {text}");
     }
+    assert!(!text.contains("passed over"), "{text}");
 
     let (code, text) = told(&convert(directory, &["io.trace", "io.iolog", "--stream", "725"]));
     assert_eq!(code, Some(0), "{text}");

@@ -132,7 +132,7 @@ impl Foreign {
                 problems.lost_by_recorder = problems.lost_by_recorder.saturating_add(count);
                 true
             }
-            Some(Parsed::Broken) => true,
+            Some(Parsed::Frame | Parsed::Broken) => true,
             None => {
                 self.end();
                 true

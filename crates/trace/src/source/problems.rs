@@ -27,7 +27,8 @@ pub struct Problems {
     pub out_of_reach: u64,
     /// Events that the source itself says were lost when it was recorded.
     pub lost_by_recorder: u64,
-    /// Lines that are no operations: comments, summaries, events of other kinds, empty ranges.
+    /// Lines that are no operations: comments, summaries, events of other kinds, empty ranges. Not
+    /// those that the format itself needs, like the names of columns.
     pub passed_over: u64,
     /// Lines of streams that were not asked for.
     pub other_streams: u64,

@@ -88,6 +88,9 @@ fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
         _ => Path::new("."),
     };
     let path = || out.to_owned();
+    if !directory.is_dir() {
+        return Err(CliError::NoDirectory { path: path(), directory: directory.to_owned() });
+    }
     match device.reached_from(directory).map_err(not_permitted)? {
         Reach::Apart => Ok(()),
         Reach::Reaches => {

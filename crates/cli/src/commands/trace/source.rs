@@ -42,20 +42,12 @@ pub(super) fn tell(problems: &Problems) {
     for broken in &problems.first_broken {
         note(&broken.to_string());
     }
-    let counted = [
-        (problems.broken, "broken lines, which are left out"),
-        (
-            problems.out_of_reach,
-            "lines far out of order, which are left out; sort the input by time",
-        ),
-        (problems.lost_by_recorder, "events lost when it was recorded, by its own account"),
-        (problems.never_completed, "operations without a completion"),
-        (problems.unmatched_completions, "completions of operations issued before the beginning"),
-        (problems.passed_over, "lines that are no operations passed over"),
-        (problems.other_streams, "lines of other streams passed over"),
-    ];
-    for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
-        note(&format!("{count} {what}"));
+    for (count, one, many) in counted(problems) {
+        match count {
+            0 => {}
+            1 => note(&format!("1 {one}")),
+            _ => note(&format!("{count} {many}")),
+        }
     }
     if problems.too_many_streams {
         note("more than 65,535 streams; the last one holds all others");
@@ -69,6 +61,43 @@ pub(super) fn tell(problems: &Problems) {
             if problems.volumes.len() > some.len() { ", ..." } else { "" },
         ));
     }
+}
+
+/// What there may be any number of: in words for one, and for more.
+fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 7] {
+    [
+        (problems.broken, "broken line, which is left out", "broken lines, which are left out"),
+        (
+            problems.out_of_reach,
+            "line far out of order, which is left out; sort the input by time",
+            "lines far out of order, which are left out; sort the input by time",
+        ),
+        (
+            problems.lost_by_recorder,
+            "event lost when it was recorded, by its own account",
+            "events lost when it was recorded, by its own account",
+        ),
+        (
+            problems.never_completed,
+            "operation without a completion",
+            "operations without a completion",
+        ),
+        (
+            problems.unmatched_completions,
+            "completion of an operation issued before the beginning",
+            "completions of operations issued before the beginning",
+        ),
+        (
+            problems.passed_over,
+            "line that is no operation passed over",
+            "lines that are no operations passed over",
+        ),
+        (
+            problems.other_streams,
+            "line of another stream passed over",
+            "lines of other streams passed over",
+        ),
+    ]
 }
 
 /// Nobody who cannot be told is worth failing for.

@@ -72,7 +72,7 @@ impl Csv {
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
         if self.columns.is_empty() {
             self.columns = header(line)?;
-            return Ok(Parsed::PassedOver);
+            return Ok(Parsed::Frame);
         }
         let mut row = Row::default();
         let mut rest = Some(line);
