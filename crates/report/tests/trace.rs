@@ -147,6 +147,27 @@ fn traces_of_little_have_the_pictures_that_there_are() {
     assert_eq!(ids, expected);
 }
 
+/// A rounded share would say that all are known.
+#[test]
+fn what_is_not_known_is_counted() {
+    let told = |completed: fn(u64) -> Option<Nanos>, queue_depth: fn(u64) -> Option<u32>| {
+        let read = |index: u64| TraceIo {
+            completed: completed(index),
+            queue_depth: queue_depth(index),
+            ..TraceIo::new(Nanos(index), Operation::Read, Bytes(index * 4096), Bytes(4096))
+        };
+        let ios: Vec<TraceIo> = (0..4020).map(read).collect();
+        trace_summary(&[described("t", Header::default(), &ios)])
+    };
+    let text = told(|index| (index >= 4).then_some(Nanos(index)), |_| Some(1));
+    assert!(text.contains("! Completions are not known of 4 of 4,020 operations.\n"), "{text}");
+    let text = told(|_| None, |index| (index != 9).then_some(1));
+    assert!(
+        text.contains("! Queue depths are not known of 1 of 4,020 reads and writes.\n"),
+        "{text}"
+    );
+}
+
 #[test]
 fn names_cannot_break_out_of_the_page() {
     let dir = tempfile::tempdir().unwrap();
