@@ -147,6 +147,23 @@ fn traces_of_little_have_the_pictures_that_there_are() {
     assert_eq!(ids, expected);
 }
 
+/// Work, a long pause, work: nothing is drawn through the pause.
+#[test]
+fn no_depth_is_shown_where_nothing_was_issued() {
+    let dir = tempfile::tempdir().unwrap();
+    let read = |second: u64| {
+        let issued = Nanos::from_secs(second);
+        let io = TraceIo::new(issued, Operation::Read, Bytes(second * 4096), Bytes(4096));
+        TraceIo { completed: Some(Nanos(issued.0 + 1000)), ..io }
+    };
+    let ios: Vec<TraceIo> = (0..10).chain(90..100).map(read).collect();
+    let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
+    let depths = pictures.iter().find(|picture| picture["id"] == "trace-depths-over-time").unwrap();
+    for trace in depths["data"].as_array().unwrap() {
+        assert_eq!((&trace["mode"], trace["x"].as_array().unwrap().len()), (&"markers".into(), 20));
+    }
+}
+
 /// A rounded share would say that all are known.
 #[test]
 fn what_is_not_known_is_counted() {
