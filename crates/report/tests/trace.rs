@@ -164,6 +164,26 @@ fn no_depth_is_shown_where_nothing_was_issued() {
     }
 }
 
+/// Two reads among a thousand writes have a dot each; a dense map has none.
+#[test]
+fn single_cells_of_the_map_are_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let io = |index: u64| {
+        let operation = if index % 500 == 250 { Operation::Read } else { Operation::Write };
+        let offset = Bytes(index * 7919 % 4000 << 20);
+        TraceIo::new(Nanos(index * 1_000_000), operation, offset, Bytes(4096))
+    };
+    let ios: Vec<TraceIo> = (0..1000).map(io).collect();
+    let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
+    for (id, dots) in [("trace-read-offsets", Some(2)), ("trace-write-offsets", None)] {
+        let picture = pictures.iter().find(|picture| picture["id"] == id).unwrap();
+        let found = picture["data"].get(1).map(|trace| trace["x"].as_array().unwrap().len());
+        assert_eq!(found, dots, "{id}");
+        let svg = fs::read_to_string(dir.path().join(format!("pictures/{id}.svg"))).unwrap();
+        assert_eq!(svg.matches("width=\"5\" height=\"5\"").count(), dots.unwrap_or(0), "{id}");
+    }
+}
+
 /// A rounded share would say that all are known.
 #[test]
 fn what_is_not_known_is_counted() {
