@@ -180,6 +180,7 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+            | Self::Report(ReportError::NotEmpty { .. })
             | Self::TraceExists { .. }
             | Self::NoDirectory { .. }
             | Self::CommandNotRun { .. }

@@ -92,6 +92,10 @@ fn what_cannot_be_described_is_told() {
     assert_eq!(info(&[]).status.code(), Some(2));
 
     write_trace(&path, false);
+    let occupied = info(&[&name, "--out", dir.path().to_str().unwrap()]);
+    assert_eq!(occupied.status.code(), Some(2));
+    assert!(text(&occupied.stderr).contains("holds no page"), "{}", text(&occupied.stderr));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     fs::write(dir.path().join("file"), "").unwrap();
     let nowhere = dir.path().join("file/page");
     let unwritten = info(&[&name, "--out", nowhere.to_str().unwrap()]);

@@ -164,6 +164,28 @@ fn no_depth_is_shown_where_nothing_was_issued() {
     }
 }
 
+#[test]
+fn a_page_replaces_nothing_but_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let traces = [sample("desk.trace", false)];
+    for _ in 0..2 {
+        page(&traces, &out);
+    }
+    // Interrupted before the page was there.
+    fs::remove_file(out.join("index.html")).unwrap();
+    page(&traces, &out);
+
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("index.html"), "<title>My holidays</title>").unwrap();
+    let refused = write_trace_page(&traces, &other).unwrap_err().to_string();
+    assert!(refused.contains("holds no page") && refused.contains("--out"), "{refused}");
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+    fs::remove_file(other.join("index.html")).unwrap();
+    page(&traces, &other);
+}
+
 /// Two reads among a thousand writes have a dot each; a dense map has none.
 #[test]
 fn single_cells_of_the_map_are_seen() {
