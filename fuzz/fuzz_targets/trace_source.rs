@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let content = if format.is_some() { rest } else { bytes };
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(content).expect("room for the file");
-    let options = SourceOptions { format, stream: None, bad_lines_percent: 100.0 };
+    let options = SourceOptions { format, bad_lines_percent: 100.0, ..SourceOptions::default() };
     let Ok(source) = Source::open(file.path(), &options) else { return };
     let mut summary = Summary::new();
     for io in source {

@@ -100,6 +100,11 @@ pub(crate) enum CliError {
     #[error("{} is there already, and nothing was changed; give --out a new file", path.display())]
     TraceExists { path: PathBuf },
     #[error(
+        "{} cannot be written: there is no directory {}; make it, or give --out another place",
+        path.display(), directory.display()
+    )]
+    NoDirectory { path: PathBuf, directory: PathBuf },
+    #[error(
         "{} would be written to {}, and its writing recorded with the rest; nothing was recorded: \
          give --out a file on another disk, or in memory (/dev/shm)", path.display(), device.display()
     )]
@@ -153,8 +158,11 @@ impl CliError {
                 | TraceError::OutputIsInput { .. }
                 | TraceError::OutputIsNoFile { .. }
                 | TraceError::UnknownFormat { .. }
+                | TraceError::NoColumns { .. }
+                | TraceError::Empty { .. }
                 | TraceError::NoSuchStream { .. }
                 | TraceError::SeveralInputs { .. }
+                | TraceError::SeveralVolumes { .. }
                 | TraceError::PlanSyntax { .. }
                 | TraceError::PlanImpossible { .. },
             )
@@ -180,7 +188,9 @@ impl CliError {
             | Self::FiguresUnreadable { .. }
             | Self::LogUnreadable { .. }
             | Self::NoFigures { .. }
+            | Self::Report(ReportError::NotEmpty { .. })
             | Self::TraceExists { .. }
+            | Self::NoDirectory { .. }
             | Self::CommandNotRun { .. }
             | Self::UnknownPlan { .. }
             | Self::ReadTwice { .. }

@@ -58,6 +58,14 @@ fn traces_are_described_side_by_side() {
     assert!(both.contains("Report: ") && out.join("index.html").exists());
     assert!(out.join("pictures/trace-sizes-1-one-trace.svg").exists());
 
+    // Of the same name, they go by their paths.
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let again = other.join("one.trace");
+    fs::copy(one, &again).unwrap();
+    let alike = text(&info(&[one, again.to_str().unwrap()]).stdout);
+    assert!(alike.contains(one) && alike.contains(again.to_str().unwrap()), "{alike}");
+
     let json = info(&[one, two, "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json[0]["header"]["synthetic"], true);
@@ -85,6 +93,10 @@ fn what_cannot_be_described_is_told() {
     assert_eq!(info(&[]).status.code(), Some(2));
 
     write_trace(&path, false);
+    let occupied = info(&[&name, "--out", dir.path().to_str().unwrap()]);
+    assert_eq!(occupied.status.code(), Some(2));
+    assert!(text(&occupied.stderr).contains("holds no page"), "{}", text(&occupied.stderr));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     fs::write(dir.path().join("file"), "").unwrap();
     let nowhere = dir.path().join("file/page");
     let unwritten = info(&[&name, "--out", nowhere.to_str().unwrap()]);

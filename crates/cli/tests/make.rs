@@ -69,8 +69,11 @@ fn a_shipped_plan_can_be_printed_changed_and_made() {
     assert!(dir.path().join("mine.trace").exists());
     let broken = mine.replace("device_size", "devise_size");
     std::fs::write(dir.path().join("broken.toml"), broken).unwrap();
+    let evil = mine.replace("name = \"mine\"", "name = \"../evil x\"");
+    std::fs::write(dir.path().join("evil.toml"), evil).unwrap();
     for (plan, expected) in [
         ("broken.toml", "broken.toml:8: unknown field `devise_size`"),
+        ("evil.toml", "the name \"../evil x\" cannot be a file's"),
         ("nothing", "no plan is called 'nothing'; there are heavy-2011"),
     ] {
         let refused = make(dir.path(), &[plan]);

@@ -400,6 +400,31 @@ fn ctrl_c_ends_a_recording_in_order() {
 }
 
 #[test]
+fn a_recording_tells_how_long_it_was_and_what_it_found() {
+    let Some(bench) = Bench::with(&["losetup", "dd"]) else {
+        return;
+    };
+    let idle = bench.record(&["--out", "idle.trace", "--", "sleep", "0.2"]);
+    assert_code(&idle, 0);
+    let said = text(&idle.stdout);
+    // Whoever scans new drives may read this one, too.
+    if bench.trace("idle.trace").1.is_empty() {
+        assert!(said.contains("nothing was asked of it in the "), "{said}");
+        assert!(!said.contains("0 reads"), "{said}");
+    }
+    let of = format!("of={}", bench.drive.device);
+    let dd = ["dd", "if=/dev/zero", "bs=64k", "count=2", "oflag=direct", "conv=notrunc", &of];
+    let busy = bench.record(&[&["--out", "busy.trace", "--"], &dd[..]].concat());
+    assert_code(&busy, 0);
+    let said = text(&busy.stdout);
+    assert!(said.contains(" 2 writes (131 kB)"), "{said}");
+    let spans = said
+        .lines()
+        .any(|line| line.starts_with("Recorded for ") && line.contains("; the operations span "));
+    assert!(spans, "{said}");
+}
+
+#[test]
 fn ctrl_c_reaches_the_command_and_is_no_failure() {
     let Some(bench) = Bench::with(&["losetup"]) else {
         return;
@@ -580,6 +605,7 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
         (&[&here], 1, "is a directory"),
         (&["/dev/no-such-drive"], 1, "is not there"),
         (&["/dev/null", "--duration", "5"], 2, "2000s"),
+        (&["/dev/null", "--duration", "0s"], 2, "more than nothing"),
         (&["/dev/null", "--buffer", "1KiB"], 2, "64KiB"),
         (&[], 2, "<DEVICE>"),
     ];
@@ -606,6 +632,9 @@ fn a_trace_that_is_there_is_not_overwritten_and_a_command_must_exist() {
     let output = bench.record(&["--out", "t.trace"]);
     assert_code(&output, 2);
     assert_eq!(fs::read(bench.path("t.trace")).unwrap(), b"precious");
+    let output = bench.record(&["--out", "nowhere/t.trace"]);
+    assert_code(&output, 2);
+    assert!(text(&output.stderr).contains("there is no directory nowhere; make it"));
     let output = bench.record(&["--out", "u.trace", "--", "no-such-program"]);
     assert_code(&output, 2);
     assert!(text(&output.stderr).contains("cannot run no-such-program"));

@@ -33,17 +33,25 @@ fn a_trace_is_converted_and_its_problems_are_told() {
     }
     assert!(!directory.join("io.trace").exists());
 
-    let some = ["--bad-lines", "40%"];
-    let (code, text) = told(&convert(directory, &[&["io.csv", "io.trace"][..], &some].concat()));
+    let some = ["io.csv", "io.trace", "--bad-lines", "40%"];
+    let (code, text) = told(&convert(directory, &some));
+    assert_eq!(code, Some(2), "{text}");
+    for part in ["419 (1 operation), 725 (1 operation);", "--stream NAME", "--all-volumes"] {
+        assert!(text.contains(part), "no {part} in: {text}");
+    }
+    assert!(!directory.join("io.trace").exists());
+
+    let (code, text) = told(&convert(directory, &[&some[..], &["--all-volumes"]].concat()));
     assert_eq!(code, Some(0), "{text}");
     for part in [
         "io.trace: 2 operations (1 reads, 1 writes, 0 trims, 0 flushes), 4.10 kB read, 16.4 kB",
         "2 volumes",
-        "--stream 419",
-        "1 broken lines",
+        "--stream NAME",
+        "1 broken line, which is left out",
     ] {
         assert!(text.contains(part), "no {part} in: {text}");
     }
+    assert!(!text.contains("passed over"), "{text}");
 
     let (code, text) = told(&convert(directory, &["io.trace", "io.iolog", "--stream", "725"]));
     assert_eq!(code, Some(0), "{text}");

@@ -1,8 +1,8 @@
 //! One self-contained HTML file over any number of drives or traces, and its pictures as files beside
 //! it.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use askama::Template;
@@ -25,6 +25,15 @@ pub enum ReportError {
         /// The system's error.
         source: io::Error,
     },
+    /// The directory holds what is no page.
+    #[error(
+        "{} is not empty and holds no page of Writecliff's; give --out a new directory, or an \
+         earlier page's", path.display()
+    )]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The page's template failed, which only a bug can cause.
     #[error("cannot make the report: {0}; please report this")]
     Render(#[from] askama::Error),
@@ -33,8 +42,13 @@ pub enum ReportError {
     Pictures(#[from] serde_json::Error),
 }
 
+/// The page's file.
+const PAGE: &str = "index.html";
 /// Where the pictures' files are, beside the page.
 const PICTURES: &str = "pictures";
+/// How the titles of our pages end, and how far into the file at most.
+const MARK: &[u8] = "– Writecliff</title>".as_bytes();
+const MARK_WITHIN: u64 = 1 << 16;
 
 /// What a page is about: its words, the sections apart.
 pub(crate) struct About {
@@ -83,6 +97,7 @@ pub(crate) fn write(
     sections: &[Section],
     out: &Path,
 ) -> Result<PathBuf, ReportError> {
+    check_place(out)?;
     let html = render(about, sections)?;
     let pictures = out.join(PICTURES);
     fs::create_dir_all(&pictures)
@@ -91,9 +106,26 @@ pub(crate) fn write(
         write_file(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
         write_file(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
     }
-    let path = out.join("index.html");
+    let path = out.join(PAGE);
     write_file(&path, &html)?;
     Ok(path)
+}
+
+/// A page replaces an earlier one, or what is left of one that was interrupted, and nothing else.
+fn check_place(out: &Path) -> Result<(), ReportError> {
+    // What cannot be listed is not there, or cannot be written either, which is told then.
+    let entries = fs::read_dir(out).into_iter().flatten().filter_map(Result::ok);
+    let is_free = entries.into_iter().all(|entry| entry.file_name() == PICTURES);
+    match is_free || is_page(&out.join(PAGE)) {
+        true => Ok(()),
+        false => Err(ReportError::NotEmpty { path: out.to_owned() }),
+    }
+}
+
+fn is_page(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MARK_WITHIN).read_to_end(&mut beginning));
+    read.is_ok() && beginning.windows(MARK.len()).any(|window| window == MARK)
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), ReportError> {

@@ -147,6 +147,86 @@ fn traces_of_little_have_the_pictures_that_there_are() {
     assert_eq!(ids, expected);
 }
 
+/// Work, a long pause, work: nothing is drawn through the pause.
+#[test]
+fn no_depth_is_shown_where_nothing_was_issued() {
+    let dir = tempfile::tempdir().unwrap();
+    let read = |second: u64| {
+        let issued = Nanos::from_secs(second);
+        let io = TraceIo::new(issued, Operation::Read, Bytes(second * 4096), Bytes(4096));
+        TraceIo { completed: Some(Nanos(issued.0 + 1000)), ..io }
+    };
+    let ios: Vec<TraceIo> = (0..10).chain(90..100).map(read).collect();
+    let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
+    let depths = pictures.iter().find(|picture| picture["id"] == "trace-depths-over-time").unwrap();
+    for trace in depths["data"].as_array().unwrap() {
+        assert_eq!((&trace["mode"], trace["x"].as_array().unwrap().len()), (&"markers".into(), 20));
+    }
+}
+
+#[test]
+fn a_page_replaces_nothing_but_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let traces = [sample("desk.trace", false)];
+    for _ in 0..2 {
+        page(&traces, &out);
+    }
+    // Interrupted before the page was there.
+    fs::remove_file(out.join("index.html")).unwrap();
+    page(&traces, &out);
+
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("index.html"), "<title>My holidays</title>").unwrap();
+    let refused = write_trace_page(&traces, &other).unwrap_err().to_string();
+    assert!(refused.contains("holds no page") && refused.contains("--out"), "{refused}");
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+    fs::remove_file(other.join("index.html")).unwrap();
+    page(&traces, &other);
+}
+
+/// Two reads among a thousand writes have a dot each; a dense map has none.
+#[test]
+fn single_cells_of_the_map_are_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let io = |index: u64| {
+        let operation = if index % 500 == 250 { Operation::Read } else { Operation::Write };
+        let offset = Bytes((index * 7919 % 4000) << 20);
+        TraceIo::new(Nanos(index * 1_000_000), operation, offset, Bytes(4096))
+    };
+    let ios: Vec<TraceIo> = (0..1000).map(io).collect();
+    let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
+    for (id, dots) in [("trace-read-offsets", Some(2)), ("trace-write-offsets", None)] {
+        let picture = pictures.iter().find(|picture| picture["id"] == id).unwrap();
+        let found = picture["data"].get(1).map(|trace| trace["x"].as_array().unwrap().len());
+        assert_eq!(found, dots, "{id}");
+        let svg = fs::read_to_string(dir.path().join(format!("pictures/{id}.svg"))).unwrap();
+        assert_eq!(svg.matches("width=\"5\" height=\"5\"").count(), dots.unwrap_or(0), "{id}");
+    }
+}
+
+/// A rounded share would say that all are known.
+#[test]
+fn what_is_not_known_is_counted() {
+    let told = |completed: fn(u64) -> Option<Nanos>, queue_depth: fn(u64) -> Option<u32>| {
+        let read = |index: u64| TraceIo {
+            completed: completed(index),
+            queue_depth: queue_depth(index),
+            ..TraceIo::new(Nanos(index), Operation::Read, Bytes(index * 4096), Bytes(4096))
+        };
+        let ios: Vec<TraceIo> = (0..4020).map(read).collect();
+        trace_summary(&[described("t", Header::default(), &ios)])
+    };
+    let text = told(|index| (index >= 4).then_some(Nanos(index)), |_| Some(1));
+    assert!(text.contains("! Completions are not known of 4 of 4,020 operations.\n"), "{text}");
+    let text = told(|_| None, |index| (index != 9).then_some(1));
+    assert!(
+        text.contains("! Queue depths are not known of 1 of 4,020 reads and writes.\n"),
+        "{text}"
+    );
+}
+
 #[test]
 fn names_cannot_break_out_of_the_page() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
 //! What can be wrong with a trace.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::Volume;
 
 /// Why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +87,12 @@ pub enum TraceError {
         /// What contradicts what.
         reason: String,
     },
+    /// There is nothing in the file.
+    #[error("{} is empty{}", path.display(), left_behind(path))]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// The content does not tell the format.
     #[error("{}: the format is in doubt: {considered}; name it with --from", path.display())]
     UnknownFormat {
@@ -92,6 +100,14 @@ pub enum TraceError {
         path: PathBuf,
         /// What was considered.
         considered: String,
+    },
+    /// A CSV file does not say what its columns are.
+    #[error("{}: expected {}, found '{found}'", path.display(), crate::source::CSV_HEADER)]
+    NoColumns {
+        /// The file.
+        path: PathBuf,
+        /// The beginning of its first line.
+        found: String,
     },
     /// Too many lines cannot be used.
     #[error(
@@ -124,6 +140,18 @@ pub enum TraceError {
         name: String,
         /// Some that are there.
         streams: Vec<String>,
+    },
+    /// Several volumes, each with offsets of its own, in one source.
+    #[error(
+        "{}: its operations are of {} volumes, each with offsets of its own: {}; take one with \
+         --stream NAME, or make one range of all their offsets with --all-volumes",
+        path.display(), volumes.len(), listed(volumes)
+    )]
+    SeveralVolumes {
+        /// The file.
+        path: PathBuf,
+        /// All of them, the largest first.
+        volumes: Vec<Volume>,
     },
     /// Several files, and not those of one recording.
     #[error(
@@ -194,4 +222,24 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Why an output that is not whole can be there.
+fn left_behind(path: &Path) -> &'static str {
+    match path.extension().is_some_and(|extension| extension == "partial") {
+        true => ": it is what a command left that was killed before its end",
+        false => "; look whether it is the right file",
+    }
+}
+
+/// How many volumes are named.
+const VOLUMES_NAMED: usize = 20;
+
+/// `8,0 (4711 operations), 8,16 (3 operations)`.
+fn listed(volumes: &[Volume]) -> String {
+    let named: Vec<String> = volumes.iter().take(VOLUMES_NAMED).map(Volume::to_string).collect();
+    match volumes.len().saturating_sub(VOLUMES_NAMED) {
+        0 => named.join(", "),
+        others => format!("{}, and {others} more", named.join(", ")),
+    }
 }

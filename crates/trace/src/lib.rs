@@ -33,5 +33,5 @@ pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
-pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions};
+pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions, Volume};
 pub use whole::Existing;

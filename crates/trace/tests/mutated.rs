@@ -127,7 +127,8 @@ fn no_damage_leads_to_a_panic_or_to_an_operation_that_cannot_be() {
             fs::write(&path, &bytes).unwrap();
             let told = (round % 2 == 0).then_some(format);
             let bad_lines_percent = if round % 3 == 0 { 1.0 } else { 100.0 };
-            let options = SourceOptions { format: told, stream: None, bad_lines_percent };
+            let options =
+                SourceOptions { format: told, bad_lines_percent, ..SourceOptions::default() };
             match all(&path, &options, whole.len() + bytes.len()) {
                 Ok(()) => read += 1,
                 Err(error) => {

@@ -104,6 +104,17 @@ fn a_key_that_is_not_known_is_refused_with_its_line() {
         ("deep = 5", "depth = 5", "small.toml:30: unknown field `depth`"),
         ("file = \"1MiB\"", "file = \"1 apple\"", "small.toml:31: '1 apple' is not a size"),
         ("[target]", "[target", "small.toml:8: "),
+        (
+            "name = \"small\"",
+            "name = \"../../evil\"",
+            "small.toml:2: the name \"../../evil\" cannot be a file's",
+        ),
+        (
+            "name = \"small\"",
+            "name = \"\\u001b[2J\"",
+            "small.toml:2: the name \"\\u{1b}[2J\" cannot be",
+        ),
+        ("name = \"small\"", "name = \"\"", "small.toml:2: the name \"\" cannot be a file's"),
     ] {
         let error = made(&with(from, to)).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");

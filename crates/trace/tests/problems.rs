@@ -85,8 +85,6 @@ fn every_broken_field_of_every_format_is_told() {
         (Format::Tencent, "1,0,1,2,1"),
         (Format::Spc, "0,0,512,x,0.0"),
         (Format::Spc, "0,0,512,r,1e3"),
-        (Format::Csv, "issued_ns,operation,offset"),
-        (Format::Csv, "issued_ns,operation,offset,sector,length"),
     ] {
         let told = SourceOptions { format: Some(format), ..options(100.0) };
         let got = read_bytes(line.as_bytes(), &told).unwrap();
@@ -94,6 +92,43 @@ fn every_broken_field_of_every_format_is_told() {
         let nothing =
             read_bytes(line.as_bytes(), &SourceOptions { format: Some(format), ..options(0.0) });
         assert!(matches!(nothing, Err(TraceError::BadLines { .. })), "{format}: {line}");
+    }
+}
+
+#[test]
+fn an_empty_file_is_called_so_in_any_format() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, why) in [("t", "right file"), ("rec.trace.partial", "that was killed")] {
+        let path = directory.path().join(name);
+        std::fs::write(&path, "").unwrap();
+        for format in [None, Some(Format::Csv), Some(Format::Trace)] {
+            let told = SourceOptions { format, ..SourceOptions::default() };
+            let error = read(&path, &told).unwrap_err();
+            assert!(matches!(error, TraceError::Empty { .. }), "{error}");
+            let error = error.to_string();
+            assert!(error.contains(&format!("{name} is empty")) && error.contains(why), "{error}");
+            assert!(!error.contains("--from"), "{error}");
+        }
+    }
+}
+
+/// What every line would lack is told once, and before any is read.
+#[test]
+fn csv_without_its_columns_is_told_what_it_needs() {
+    for names in [
+        "issued_ns,operation,offset",
+        "issued_ns,operation,offset,sector,length",
+        "time_s,op,offset,length",
+        "",
+    ] {
+        let text = format!("{names}\n1,read,0,512\n2,read,0,512\n");
+        let told = SourceOptions { format: Some(Format::Csv), ..options(100.0) };
+        let error = read_bytes(text.as_bytes(), &told).unwrap_err();
+        assert!(matches!(error, TraceError::NoColumns { .. }), "{names}: {error}");
+        let error = error.to_string();
+        let found = if names.is_empty() { "1,read,0,512" } else { names };
+        assert!(error.contains("expected a first line that names issued_ns"), "{error}");
+        assert!(error.ends_with(&format!("found '{found}'")), "{error}");
     }
 }
 
@@ -176,6 +211,28 @@ fn a_stream_that_is_not_there_is_told_with_some_that_are() {
     let error = read(&formats().join("msr.csv"), &one).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("no stream 'hm_7'") && text.ends_with("hm_1, hm_0"), "{text}");
+}
+
+/// Offsets of different volumes are no range of one device.
+#[test]
+fn several_volumes_are_refused_where_they_must_not_be_mixed() {
+    let apart = SourceOptions { mix_volumes: false, ..SourceOptions::default() };
+    for (name, listed) in [
+        ("ftrace.txt", "2 volumes, each with offsets of its own: 252,0 (2 operations), 8,0 (1 op"),
+        ("msr.csv", "2 volumes, each with offsets of its own: hm_1 (3 operations), hm_0 (1 op"),
+    ] {
+        let error = read(&formats().join(name), &apart).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, TraceError::SeveralVolumes { .. }), "{name}: {text}");
+        assert!(text.contains(listed) && text.contains("--stream"), "{name}: {text}");
+    }
+    let one = SourceOptions { stream: Some("8,0".to_owned()), ..apart };
+    assert_eq!(read(&formats().join("ftrace.txt"), &one).unwrap().ios.len(), 1);
+    assert_eq!(read(&formats().join("blkparse.txt"), &apart).unwrap().ios.len(), 6);
+
+    let many: String = (0..23).map(|volume| format!("{volume},R,0,512,{volume}\n")).collect();
+    let text = read_bytes(many.as_bytes(), &apart).unwrap_err().to_string();
+    assert!(text.contains("19 (1 operation), and 3 more;"), "{text}");
 }
 
 #[test]

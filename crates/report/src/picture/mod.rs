@@ -35,6 +35,9 @@ pub(crate) fn nth_colour(index: usize) -> &'static str {
 /// Dots on a line of more points would touch each other.
 const DOTS_ON_A_LINE_MAX: usize = 60;
 
+/// Cells of a heat map that are no more than this would be overlooked.
+const FEW_CELLS_MAX: usize = 200;
+
 /// What is drawn, and on what axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
@@ -171,6 +174,19 @@ impl Picture {
 
     pub(crate) fn is_bars(&self) -> bool {
         matches!(self.traces.first(), Some(Trace::Bars(_)))
+    }
+}
+
+impl Heat {
+    /// The middles of its cells, if they are so few that each needs a dot to be seen.
+    fn middles_of_few(&self) -> Vec<(f64, f64)> {
+        let filled = self.columns.iter().zip(self.x_edges.windows(2)).flat_map(|(column, x)| {
+            let cells = column.iter().zip(self.y_edges.windows(2));
+            let filled = cells.filter(|(value, _)| **value > 0.0);
+            filled.map(|(_, y)| (f64::midpoint(x[0], x[1]), f64::midpoint(y[0], y[1])))
+        });
+        let middles: Vec<(f64, f64)> = filled.collect();
+        if middles.len() <= FEW_CELLS_MAX { middles } else { Vec::new() }
     }
 }
 

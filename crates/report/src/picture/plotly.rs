@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::thin::thinned;
-use super::{Axis, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
+use super::{Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
 
 /// `data` and `layout`.
 pub(crate) fn figure(picture: &Picture) -> Value {
@@ -43,7 +43,9 @@ fn traces(picture: &Picture, trace: &Trace) -> Vec<Value> {
         }
         Trace::Points(points) => scatter(picture, points),
         Trace::Bars(bars) => vec![bar_trace(bars)],
-        Trace::Heat(heat) => vec![heat_trace(picture, heat)],
+        Trace::Heat(heat) => {
+            [heat_trace(picture, heat)].into_iter().chain(few_cells(heat)).collect()
+        }
     }
 }
 
@@ -144,6 +146,17 @@ fn heat_trace(picture: &Picture, heat: &Heat) -> Value {
         "z": (0..heat.y_edges.len() - 1).map(row).collect::<Vec<_>>(),
         "hovertemplate": format!("%{{z:,.2~r}} {}<br>%{{x:,.4~r}} {}<extra></extra>",
             text(heat.unit), text(&picture.x.quantity)),
+    })
+}
+
+/// Dots over a heat map of few cells; what is said of them is the map's.
+fn few_cells(heat: &Heat) -> Option<Value> {
+    let (x, y) = columns(&heat.middles_of_few());
+    (!x.is_empty()).then(|| {
+        json!({
+            "type": "scatter", "mode": "markers", "x": x, "y": y, "hoverinfo": "skip",
+            "marker": { "size": 5, "symbol": "square", "color": BLUE }, "showlegend": false,
+        })
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::thin::thinned;
-use super::{Axis, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
+use super::{Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
 
 const WIDTH: f64 = 960.0;
 const RIGHT: f64 = WIDTH - 24.0;
@@ -201,6 +201,15 @@ fn draw_heat(svg: &mut String, picture: &Picture, heat: &Heat, area: &Area) {
         }
     }
     svg.push_str("</g>\n");
+    for (x, y) in heat.middles_of_few() {
+        let (x, y) = (area.x(&picture.x, x), area.y(&picture.y, y));
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"5\" height=\"5\" fill=\"{BLUE}\"/>",
+            x - 2.5,
+            y - 2.5
+        );
+    }
 }
 
 /// Logarithmic: each colour stands for ten times the share of the one before.

@@ -30,7 +30,7 @@ pub(super) fn queue(traces: &[Description]) -> Vec<Option<View>> {
             (
                 "trace-depths-over-time",
                 "Queue depth over time",
-                "The mean and the highest of each window of time.",
+                "The mean and the highest of each window of time; nothing where nothing was issued.",
             ),
             |trace, id, title| depths_over_time(&trace.info, id, title),
         ),
@@ -91,7 +91,8 @@ fn depths_over_time(info: &Info, id: String, title: String) -> Option<Picture> {
         true => Axis::decades("queue depth", (1.0, f64::from(depths.max)), false, short),
         false => height("queue depth", &[&highest]),
     };
-    let traces = vec![Points::dots("highest", ORANGE, highest), Points::line("mean", PURPLE, mean)];
+    // A line would lead through pauses, in which there is no depth.
+    let traces = vec![Points::dots("highest", ORANGE, highest), Points::dots("mean", PURPLE, mean)];
     Some(Picture::new(id, title, time(info).0, y, traces))
 }
 

@@ -37,20 +37,14 @@ pub(super) fn doubts(trace: &Description) -> Vec<String> {
     if let Some(busy) = info.busy
         && busy.known < info.operations()
     {
-        let known = busy.known as f64 / info.operations() as f64;
-        doubts.push(format!(
-            "Completions are known of {} of the operations.",
-            number::percent(known)
-        ));
+        let unknown = of(info.operations() - busy.known, info.operations());
+        doubts.push(format!("Completions are not known of {unknown} operations."));
     }
     if let Some(depths) = &info.queue_depths
         && depths.known < info.transfers.count
     {
-        let known = depths.known as f64 / info.transfers.count as f64;
-        doubts.push(format!(
-            "Queue depths are known of {} of reads and writes.",
-            number::percent(known)
-        ));
+        let unknown = of(info.transfers.count - depths.known, info.transfers.count);
+        doubts.push(format!("Queue depths are not known of {unknown} reads and writes."));
     }
     if info.transfers.footprint_bytes.is_none() {
         doubts.push(
@@ -60,6 +54,11 @@ pub(super) fn doubts(trace: &Description) -> Vec<String> {
         );
     }
     doubts
+}
+
+/// `4 of 4,020`: a share would be rounded to all or nothing.
+fn of(part: u64, whole: u64) -> String {
+    format!("{} of {}", number::thousands(part as f64), number::thousands(whole as f64))
 }
 
 /// The trace in a few sentences.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use writecliff_device::{Bytes, Content, Nanos};
 
 use crate::TraceError;
@@ -24,11 +25,15 @@ pub const PLANS: [ShippedPlan; 3] = [
     ShippedPlan { name: "destroyer-2013", text: include_str!("../../plans/destroyer-2013.toml") },
 ];
 
+/// The longest name of a plan, in bytes: with `.trace` and more behind it, still a file's.
+const NAME_MAX: usize = 200;
+
 /// What a made trace is to be: its statistics, and the scenarios whose mixture has them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The trace's name.
+    /// The trace's name: part of a file's name.
+    #[serde(deserialize_with = "file_name")]
     pub name: String,
     /// Whose statistics these are, and what the trace is not.
     pub about: String,
@@ -212,6 +217,20 @@ impl Plan {
         target.written_bytes = Bytes(part(target.written_bytes.0));
         scaled
     }
+}
+
+/// A name that stays in the directory it is used in, and leaves a terminal as it is.
+fn file_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let is_possible = (1..=NAME_MAX).contains(&name.len())
+        && !name.contains(|character: char| character == '/' || character.is_control());
+    if is_possible {
+        return Ok(name);
+    }
+    Err(Error::custom(format_args!(
+        "the name {name:?} cannot be a file's; it takes 1 to {NAME_MAX} bytes without '/' and \
+         control characters"
+    )))
 }
 
 impl Target {

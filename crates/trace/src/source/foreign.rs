@@ -17,6 +17,7 @@ use super::order::{Order, Timed};
 use super::pairing::{Paired, Pairing};
 use super::problems::{Place, Problems};
 use super::text::{Parsed, Text};
+use super::volumes::Volumes;
 use crate::{Header, TraceError, TraceIo};
 
 /// How often the share of broken lines is looked at, in lines.
@@ -32,11 +33,13 @@ pub(super) struct Foreign {
     pairing: Pairing,
     /// Of each volume or device, which share nothing.
     depths: HashMap<u32, QueueDepths>,
+    volumes: Volumes,
     /// Whether a completion was told: only then are queue depths known.
     has_completions: bool,
     /// By the trace's own clock.
     first_issue: Option<Nanos>,
     bad_lines_percent: f64,
+    mix_volumes: bool,
     is_selective: bool,
     is_ending: bool,
 }
@@ -80,9 +83,11 @@ impl Foreign {
             events: Order::new(),
             pairing: Pairing::new(),
             depths: HashMap::new(),
+            volumes: Volumes::default(),
             has_completions: false,
             first_issue: None,
             bad_lines_percent: options.bad_lines_percent,
+            mix_volumes: options.mix_volumes,
             is_selective: options.stream.is_some(),
             is_ending: false,
         })
@@ -132,7 +137,7 @@ impl Foreign {
                 problems.lost_by_recorder = problems.lost_by_recorder.saturating_add(count);
                 true
             }
-            Some(Parsed::Broken) => true,
+            Some(Parsed::Frame | Parsed::Broken) => true,
             None => {
                 self.end();
                 true
@@ -186,6 +191,11 @@ impl Foreign {
         problems.never_completed += u64::from(is_missing);
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);
+        if self.format.has_volumes() {
+            self.volumes.add_stream(io.stream);
+        } else if self.format.has_devices() {
+            self.volumes.add_device(device);
+        }
         io.completed = io.completed.map(|completed| Nanos(completed.0.saturating_sub(first.0)));
         Some(io)
     }
@@ -205,8 +215,12 @@ impl Foreign {
                 streams: streams.to_vec(),
             });
         }
+        let volumes = self.volumes.several(&self.names);
+        if !self.mix_volumes && !volumes.is_empty() {
+            return Err(TraceError::SeveralVolumes { path: path.to_owned(), volumes });
+        }
+        problems.volumes = volumes;
         problems.too_many_streams = self.names.is_full();
-        problems.volumes = self.volumes();
         if !self.is_selective {
             problems.unmatched_completions = self.pairing.unmatched();
         }
@@ -228,18 +242,6 @@ impl Foreign {
             percent: self.bad_lines_percent,
             format: self.format.name(),
         })
-    }
-
-    /// The volumes of this trace, if there are several.
-    fn volumes(&self) -> Vec<String> {
-        let volumes = if self.format.has_volumes() {
-            self.names.list().to_vec()
-        } else {
-            let mut devices: Vec<_> = self.pairing.devices().collect();
-            devices.sort_by_key(|device| device.0);
-            devices.iter().map(ToString::to_string).collect()
-        };
-        if volumes.len() > 1 { volumes } else { Vec::new() }
     }
 
     fn began_unix_ns(&self) -> Option<u64> {

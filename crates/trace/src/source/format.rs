@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::names::Names;
-use super::text::{Parsed, Text};
+use super::problems::excerpt;
+use super::text::{Parsed, Text, csv};
 
 /// A format that traces come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,12 +110,9 @@ pub(super) const BLKTRACE_MAGIC: u32 = 0x6561_7400;
 
 /// The format that a file begins like, or what speaks for which format.
 ///
-/// Binary formats have a magic number. A text is of the one format in which most of its first lines
-/// make sense.
+/// Binary formats have a magic number, and CSV names its columns. Another text is of the one format in
+/// which most of its first lines make sense.
 pub(super) fn detect(beginning: &[u8], is_all: bool) -> Result<Format, String> {
-    if beginning.is_empty() {
-        return Err("it is empty".to_owned());
-    }
     if beginning.starts_with(b"PAR1") {
         return Ok(Format::Trace);
     }
@@ -126,12 +124,27 @@ pub(super) fn detect(beginning: &[u8], is_all: bool) -> Result<Format, String> {
         }
     }
     let lines = first_lines(beginning, is_all);
+    if names(&lines).is_some_and(csv::names_columns) {
+        return Ok(Format::Csv);
+    }
     let fits: Vec<Fit> = FORMATS.iter().filter_map(|entry| Fit::of(entry.0, &lines)).collect();
     let mut likely = fits.iter().filter(|fit| fit.operations > fit.broken);
     match (likely.next(), likely.next()) {
         (Some(only), None) => Ok(only.format),
-        _ => Err(doubt(&fits, lines.len())),
+        _ => Err(doubt(&fits, &lines)),
     }
+}
+
+/// That a file in CSV begins with the names of its columns, or what is there instead.
+pub(super) fn check_columns(beginning: &[u8], is_all: bool) -> Result<(), String> {
+    let lines = first_lines(beginning, is_all);
+    let names = names(&lines).unwrap_or_default();
+    if csv::names_columns(names) { Ok(()) } else { Err(excerpt(names)) }
+}
+
+/// The line that names the columns, if any does: the first with anything in it.
+fn names<'a>(lines: &[&'a [u8]]) -> Option<&'a [u8]> {
+    lines.iter().copied().find(|line| !line.is_empty())
 }
 
 /// How well a format explains the first lines.
@@ -167,17 +180,22 @@ fn first_lines(beginning: &[u8], is_all: bool) -> Vec<&[u8]> {
     whole.split(|byte| *byte == b'\n').take(LINES).map(without_return).collect()
 }
 
-fn doubt(fits: &[Fit], lines: usize) -> String {
+fn doubt(fits: &[Fit], lines: &[&[u8]]) -> String {
+    let count = lines.len();
     let considered: Vec<String> = fits
         .iter()
         .filter(|fit| fit.operations > 0)
         .map(|fit| {
-            format!("{} (operations in {} of {lines} lines)", fit.format.name(), fit.operations)
+            format!("{} (operations in {} of {count} lines)", fit.format.name(), fit.operations)
         })
         .collect();
     if considered.is_empty() {
         let all: Vec<&str> = fits.iter().map(|fit| fit.format.name()).collect();
-        return format!("its first {lines} lines hold no operation in {}", all.join(", "));
+        let mut doubt = format!("its first {count} lines hold no operation in {}", all.join(", "));
+        if let Some(names) = names(lines).filter(|line| csv::seems_to_name_columns(line)) {
+            doubt += &format!("; CSV needs {}, not '{}'", csv::HEADER, excerpt(names));
+        }
+        return doubt;
     }
-    format!("its first {lines} lines could be {}", considered.join(" or "))
+    format!("its first {count} lines could be {}", considered.join(" or "))
 }

@@ -11,7 +11,11 @@ use flate2::read::MultiGzDecoder;
 /// What is read at once, and the longest line.
 const BUFFER: usize = 1 << 18;
 
-/// A file being read; gzip and zstd are told by their first bytes and unpacked on the way.
+/// What some programs, Excel among them, begin a text in UTF-8 with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A file being read; gzip and zstd are told by their first bytes and unpacked on the way. A text's
+/// byte order mark is passed over.
 pub(super) struct Input {
     reader: Box<dyn Read + Send>,
     buffer: Vec<u8>,
@@ -43,7 +47,11 @@ impl Input {
         let progress = Progress { read: Arc::clone(&read), size: file.metadata()?.len() };
         let reader = unpacked(Counted { file, read })?;
         let buffer = vec![0; BUFFER];
-        Ok(Self { reader, buffer, start: 0, end: 0, at_end: false, progress })
+        let mut input = Self { reader, buffer, start: 0, end: 0, at_end: false, progress };
+        if input.ahead(BYTE_ORDER_MARK.len())?.starts_with(BYTE_ORDER_MARK) {
+            input.skip(BYTE_ORDER_MARK.len());
+        }
+        Ok(input)
     }
 
     pub(super) fn progress(&self) -> &Progress {

@@ -24,6 +24,7 @@ mod order;
 mod pairing;
 mod problems;
 mod text;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,8 @@ pub(crate) use depth::QueueDepths;
 pub(crate) use event::operation;
 pub use format::{FORMATS, Format};
 pub use problems::{BrokenLine, Place, Problems};
+pub(crate) use text::csv::HEADER as CSV_HEADER;
+pub use volumes::Volume;
 
 /// How a trace is to be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +50,15 @@ pub struct SourceOptions {
     pub stream: Option<String>,
     /// How many of a hundred lines may be broken, or too far from their place in time.
     pub bad_lines_percent: f64,
+    /// Whether the offsets of several volumes may become one range; else such a source ends with
+    /// [`TraceError::SeveralVolumes`].
+    pub mix_volumes: bool,
 }
 
 impl Default for SourceOptions {
-    /// All streams of a file of any format, of which one line in a hundred may be broken.
+    /// All streams and volumes of a file of any format, of which one line in a hundred may be broken.
     fn default() -> Self {
-        Self { format: None, stream: None, bad_lines_percent: 1.0 }
+        Self { format: None, stream: None, bad_lines_percent: 1.0, mix_volumes: true }
     }
 }
 
@@ -87,8 +93,8 @@ impl Source {
     /// be any one of them, or what stands before their `.blktrace.N`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
-    /// [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
+    /// [`TraceError::Read`]; [`TraceError::Empty`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
+    /// [`TraceError::NoColumns`] for CSV without the columns it needs; [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
     pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
         Self::open_files(&[path.to_owned()], options)
     }
@@ -109,15 +115,8 @@ impl Source {
         };
         let read_error = |source| TraceError::Read { path: first.clone(), source };
         let mut input = Input::open(first).map_err(read_error)?;
-        let format = match options.format {
-            Some(format) => format,
-            None => {
-                let beginning = input.sample().map_err(read_error)?.to_vec();
-                format::detect(&beginning, input.is_all_ahead()).map_err(|considered| {
-                    TraceError::UnknownFormat { path: first.clone(), considered }
-                })?
-            }
-        };
+        let beginning = input.sample().map_err(read_error)?.to_vec();
+        let format = format_of(first, &beginning, input.is_all_ahead(), options.format)?;
         let (header, kind) = match format {
             Format::Trace => Self::own(path, options)?,
             _ => Self::foreign(path, Foreign::open(files, input, format, options)?, format),
@@ -236,6 +235,28 @@ impl Own {
         }
         Ok(None)
     }
+}
+
+/// The format that was told, or else what the file's beginning says; CSV must name its columns.
+fn format_of(
+    path: &Path,
+    beginning: &[u8],
+    is_all: bool,
+    told: Option<Format>,
+) -> Result<Format, TraceError> {
+    let path = || path.to_owned();
+    // One processor may have nothing to tell.
+    if beginning.is_empty() && told != Some(Format::Blktrace) {
+        return Err(TraceError::Empty { path: path() });
+    }
+    let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
+    let format =
+        format.map_err(|considered| TraceError::UnknownFormat { path: path(), considered })?;
+    if format == Format::Csv {
+        format::check_columns(beginning, is_all)
+            .map_err(|found| TraceError::NoColumns { path: path(), found })?;
+    }
+    Ok(format)
 }
 
 /// The number of a stream of the own format.

@@ -151,11 +151,6 @@ impl Pairing {
         self.unmatched
     }
 
-    /// All devices seen.
-    pub(super) fn devices(&self) -> impl Iterator<Item = DeviceNumber> {
-        self.devices.keys().copied()
-    }
-
     /// Whether the event's device takes requests as far as known by now.
     fn has_requests(&mut self, event: &Event) -> bool {
         let is_request = matches!(event.what, What::Issued | What::Requeued | What::Completed);

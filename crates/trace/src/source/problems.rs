@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::fields::Expected;
+use super::volumes::Volume;
 use crate::printable::printable;
 
 /// How many broken lines are kept to be told in detail.
@@ -27,7 +28,8 @@ pub struct Problems {
     pub out_of_reach: u64,
     /// Events that the source itself says were lost when it was recorded.
     pub lost_by_recorder: u64,
-    /// Lines that are no operations: comments, summaries, events of other kinds, empty ranges.
+    /// Lines that are no operations: comments, summaries, events of other kinds, empty ranges. Not
+    /// those that the format itself needs, like the names of columns.
     pub passed_over: u64,
     /// Operations, or lines, of streams that were not asked for.
     pub other_streams: u64,
@@ -39,8 +41,8 @@ pub struct Problems {
     pub unmatched_completions: u64,
     /// Whether there were more than 65,534 streams; the last one holds all others then.
     pub too_many_streams: bool,
-    /// Volumes whose offsets overlap in this trace; empty if there is only one.
-    pub volumes: Vec<String>,
+    /// Volumes whose offsets overlap in this trace, the largest first; empty if there is only one.
+    pub volumes: Vec<Volume>,
 }
 
 /// A line that could not be read.
@@ -95,7 +97,7 @@ impl Problems {
 }
 
 /// The beginning of a line, fit to be printed.
-fn excerpt(line: &[u8]) -> String {
+pub(super) fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
     let mut excerpt: String = printable(&text).chars().take(EXCERPT).collect();
     if text.chars().nth(EXCERPT).is_some() {

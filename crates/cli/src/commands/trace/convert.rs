@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, Summary};
+use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, SourceOptions, Summary};
 
 use super::existing;
 use super::source::{SourceArguments, note, tell};
@@ -29,6 +29,9 @@ pub(crate) struct ConvertArguments {
     to: Option<OutputFormat>,
     #[command(flatten)]
     source: SourceArguments,
+    /// Make one range of the offsets of several volumes, which overlap in it
+    #[arg(long)]
+    all_volumes: bool,
     /// Replace the output if it is there already
     #[arg(long)]
     force: bool,
@@ -39,7 +42,9 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
     let format = arguments.to.or_else(|| OutputFormat::of_path(path));
     let format = format.ok_or_else(|| CliError::OutputFormat { path: path.clone() })?;
     let existing = existing(path, arguments.force)?;
-    let mut source = Source::open_files(&arguments.inputs, &arguments.source.options())?;
+    let options =
+        SourceOptions { mix_volumes: arguments.all_volumes, ..arguments.source.options() };
+    let mut source = Source::open_files(&arguments.inputs, &options)?;
     let interrupt = Interrupt::catch()?;
     let mut progress = ProgressLine::begin();
     let mut tell_progress = |source: &Source, ios| {

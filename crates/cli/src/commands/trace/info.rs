@@ -39,7 +39,8 @@ pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
         None if ends_when_read(path) => Err(CliError::ReadTwice { path: path.clone() }),
         None => Ok(describe_file(path, &options)?),
     };
-    let traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    tell_apart(&mut traces, &arguments.traces);
     let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose()?;
     if arguments.json {
         return print(&format!("{}\n", serde_json::to_string(&traces).unwrap_or_default()));
@@ -67,6 +68,16 @@ fn describe_file(path: &Path, options: &SourceOptions) -> Result<Description, Tr
     tell(source.problems());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     Ok(Description { name, header: source.header().clone(), info: info? })
+}
+
+/// Gives traces of the same name their paths as names.
+fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
+    let names: Vec<String> = traces.iter().map(|trace| trace.name.clone()).collect();
+    for (trace, path) in traces.iter_mut().zip(paths) {
+        if names.iter().filter(|name| **name == trace.name).count() > 1 {
+            trace.name = path.display().to_string();
+        }
+    }
 }
 
 /// What the file says of itself, or else what reading it once says.

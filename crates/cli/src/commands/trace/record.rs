@@ -24,7 +24,7 @@ pub(crate) struct RecordArguments {
     #[arg(long, value_name = "FILE.trace")]
     out: Option<PathBuf>,
     /// How long to record, like 30s or 2h [default: until Ctrl-C, or until COMMAND ends]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     duration: Option<Nanos>,
     /// Memory of the kernel for each processor's events; give more if events are lost
     #[arg(long, value_name = "BYTES", default_value = "8MiB", value_parser = buffer)]
@@ -40,6 +40,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
     check_out(&device, &out)?;
     let interrupt = Interrupt::catch()?;
     let mut recorder = Recorder::begin(target(&device), arguments.buffer, &out)?;
+    let began = Instant::now();
     tell(recorder.preparation());
     let mut command = Watched::start(&arguments.command)?;
     watch(&mut recorder, arguments.duration, &mut command, &interrupt);
@@ -47,7 +48,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
         command.interrupt();
     }
     let recorded = recorder.finish()?;
-    print(&summary(&recorded, &device, &out))?;
+    print(&summary(&recorded, began.elapsed(), &device, &out))?;
     let ended = command.wait()?;
     if let Some(source) = recorded.cut_off {
         return Err(CliError::RecordingCutOff { source, path: out });
@@ -88,6 +89,9 @@ fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
         _ => Path::new("."),
     };
     let path = || out.to_owned();
+    if !directory.is_dir() {
+        return Err(CliError::NoDirectory { path: path(), directory: directory.to_owned() });
+    }
     match device.reached_from(directory).map_err(not_permitted)? {
         Reach::Apart => Ok(()),
         Reach::Reaches => {
@@ -203,19 +207,26 @@ fn line(passed: Duration, counts: &Counts, iops: f64) -> String {
     )
 }
 
-fn summary(recorded: &Recorded, device: &BlockDevice, out: &Path) -> String {
+fn summary(recorded: &Recorded, lasted: Duration, device: &BlockDevice, out: &Path) -> String {
     let Recorded { summary, lost, .. } = recorded;
-    let mut text = format!(
-        "{}: {} reads ({}), {} writes ({}), {} trims, {} flushes in {}; {lost} events lost\n",
-        device.identity.path.display(),
-        summary.reads,
-        summary.read_bytes,
-        summary.writes,
-        summary.written_bytes,
-        summary.trims,
-        summary.flushes,
-        summary.duration(),
-    );
+    let device = device.identity.path.display();
+    let lasted = Nanos(u64::try_from(lasted.as_nanos()).unwrap_or(u64::MAX));
+    let mut text = match summary.ios() {
+        0 => format!(
+            "{device}: nothing was asked of it in the {lasted} recorded; {lost} events lost\n"
+        ),
+        _ => format!(
+            "{device}: {} reads ({}), {} writes ({}), {} trims, {} flushes; {lost} events lost\n\
+             Recorded for {lasted}; the operations span {}\n",
+            summary.reads,
+            summary.read_bytes,
+            summary.writes,
+            summary.written_bytes,
+            summary.trims,
+            summary.flushes,
+            summary.duration(),
+        ),
+    };
     text += &remarks(recorded);
     text + &format!("Trace: {}\n", out.display())
 }
@@ -242,6 +253,11 @@ fn remarks(recorded: &Recorded) -> String {
     ];
     let happened = remarks.iter().filter(|(count, _)| *count > 0);
     happened.map(|(count, remark)| format!("  {count} {remark}\n")).collect()
+}
+
+fn duration(text: &str) -> Result<Nanos, String> {
+    let duration: Nanos = text.parse().map_err(|error| format!("{error}"))?;
+    if duration.0 > 0 { Ok(duration) } else { Err("expected more than nothing".to_owned()) }
 }
 
 fn buffer(text: &str) -> Result<Bytes, String> {

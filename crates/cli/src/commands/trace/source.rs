@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{FORMATS, Format, Problems, SourceOptions};
+use writecliff_trace::{FORMATS, Format, Problems, SourceOptions, Volume};
 
 use crate::args::Percent;
 
@@ -27,6 +27,7 @@ impl SourceArguments {
             format: self.from,
             stream: self.stream.clone(),
             bad_lines_percent: self.bad_lines.0,
+            mix_volumes: true,
         }
     }
 }
@@ -41,33 +42,67 @@ pub(super) fn tell(problems: &Problems) {
     for broken in &problems.first_broken {
         note(&broken.to_string());
     }
-    let counted = [
-        (problems.broken, "broken lines, which are left out"),
-        (
-            problems.out_of_reach,
-            "lines far out of order, which are left out; sort the input by time",
-        ),
-        (problems.lost_by_recorder, "events lost when it was recorded, by its own account"),
-        (problems.never_completed, "operations without a completion"),
-        (problems.failed, "operations failed: without completion"),
-        (problems.unmatched_completions, "completions of operations issued before the beginning"),
-        (problems.passed_over, "lines that are no operations passed over"),
-        (problems.other_streams, "operations or lines of other streams passed over"),
-    ];
-    for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
-        note(&format!("{count} {what}"));
+    for (count, one, many) in counted(problems) {
+        match count {
+            0 => {}
+            1 => note(&format!("1 {one}")),
+            _ => note(&format!("{count} {many}")),
+        }
     }
     if problems.too_many_streams {
         note("more than 65,534 streams; the last one holds all others");
     }
-    if let [first, ..] = &problems.volumes[..] {
-        let some: Vec<&str> = problems.volumes.iter().take(5).map(String::as_str).collect();
+    if !problems.volumes.is_empty() {
+        let some: Vec<String> = problems.volumes.iter().take(5).map(Volume::to_string).collect();
         note(&format!(
-            "{} volumes ({}, ...), whose offsets overlap; take one with --stream {first}",
+            "{} volumes, whose offsets overlap: {}{}; take one with --stream NAME",
             problems.volumes.len(),
             some.join(", "),
+            if problems.volumes.len() > some.len() { ", ..." } else { "" },
         ));
     }
+}
+
+/// What there may be any number of: in words for one, and for more.
+fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 8] {
+    [
+        (problems.broken, "broken line, which is left out", "broken lines, which are left out"),
+        (
+            problems.out_of_reach,
+            "line far out of order, which is left out; sort the input by time",
+            "lines far out of order, which are left out; sort the input by time",
+        ),
+        (
+            problems.lost_by_recorder,
+            "event lost when it was recorded, by its own account",
+            "events lost when it was recorded, by its own account",
+        ),
+        (
+            problems.never_completed,
+            "operation without a completion",
+            "operations without a completion",
+        ),
+        (
+            problems.failed,
+            "operation failed: without completion",
+            "operations failed: without completion",
+        ),
+        (
+            problems.unmatched_completions,
+            "completion of an operation issued before the beginning",
+            "completions of operations issued before the beginning",
+        ),
+        (
+            problems.passed_over,
+            "line that is no operation passed over",
+            "lines that are no operations passed over",
+        ),
+        (
+            problems.other_streams,
+            "operation or line of another stream passed over",
+            "operations or lines of other streams passed over",
+        ),
+    ]
 }
 
 /// Nobody who cannot be told is worth failing for.

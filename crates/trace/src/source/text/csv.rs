@@ -22,7 +22,8 @@ use crate::TraceIo;
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
-const HEADER: Expected = "a first line that names issued_ns (or _us, _ms, _s), operation, offset \
+/// What a CSV file must begin with.
+pub(crate) const HEADER: Expected = "a first line that names issued_ns (or _us, _ms, _s), operation, offset \
                           (or sector) and length (or size, or sectors)";
 
 #[derive(Default)]
@@ -71,7 +72,7 @@ impl Csv {
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
         if self.columns.is_empty() {
             self.columns = header(line)?;
-            return Ok(Parsed::PassedOver);
+            return Ok(Parsed::Frame);
         }
         let mut row = Row::default();
         let mut rest = Some(line);
@@ -90,8 +91,21 @@ impl Csv {
     }
 }
 
+/// Whether a first line names all columns that there must be.
+pub(crate) fn names_columns(line: &[u8]) -> bool {
+    header(line).is_ok()
+}
+
+/// Whether a first line seems to name columns: all its cells begin with a letter.
+pub(crate) fn seems_to_name_columns(line: &[u8]) -> bool {
+    let is_name = |cell: &[u8]| {
+        let cell = cell.trim_ascii();
+        cell.strip_prefix(b"\"").unwrap_or(cell).first().is_some_and(u8::is_ascii_alphabetic)
+    };
+    line.contains(&b',') && line.split(|byte| *byte == b',').all(is_name)
+}
+
 fn header(line: &[u8]) -> Result<Vec<Column>, Expected> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let columns: Vec<Column> = line.split(|byte| *byte == b',').map(Column::named).collect();
     let has = |wanted: fn(&Column) -> bool| columns.iter().filter(|column| wanted(column)).count();
     let is_complete = has(|column| matches!(column, Column::Issued(_))) == 1

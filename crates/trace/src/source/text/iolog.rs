@@ -52,7 +52,7 @@ impl Iolog {
             b"write" => Operation::Write,
             b"trim" => Operation::Trim,
             b"sync" | b"datasync" => Operation::Flush,
-            b"add" | b"open" | b"close" => return Ok(Parsed::PassedOver),
+            b"add" | b"open" | b"close" => return Ok(Parsed::Frame),
             b"wait" => return self.wait(fields),
             _ => return Err("add, open, close, read, write, trim, sync, datasync or wait"),
         };
@@ -78,7 +78,7 @@ impl Iolog {
             b"fio version 3 iolog" => Some(Version::Three),
             _ => return Err("'fio version 2 iolog' or 'fio version 3 iolog' in the first line"),
         };
-        Ok(Parsed::PassedOver)
+        Ok(Parsed::Frame)
     }
 
     fn wait(&mut self, mut fields: Fields<'_>) -> Result<Parsed, Expected> {
@@ -89,6 +89,6 @@ impl Iolog {
         fields.skip_blanks();
         let wait_ns = fields.nanos(MICROSECOND, EXPECTED)?;
         *now_ns = now_ns.checked_add(wait_ns).ok_or(EXPECTED)?;
-        Ok(Parsed::PassedOver)
+        Ok(Parsed::Frame)
     }
 }

@@ -1,7 +1,7 @@
 //! Formats that are lines of text, each line by itself or nearly so.
 
 mod blkparse;
-mod csv;
+pub(super) mod csv;
 mod iolog;
 mod table;
 mod tracepoint;
@@ -21,6 +21,8 @@ pub(crate) enum Parsed {
     Io(TraceIo),
     /// Something happened to a request.
     Event(Event),
+    /// No operation, but what the format has around them: names of columns, files opened, waits.
+    Frame,
     /// No operation, and nothing is wrong with that.
     PassedOver,
     /// An operation of a stream that was not asked for.
@@ -63,7 +65,7 @@ impl Text {
     #[inline]
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
         if line.is_empty() {
-            return Ok(Parsed::PassedOver);
+            return Ok(Parsed::Frame);
         }
         match self {
             Self::Blkparse(blkparse) => blkparse.line(line, names),

@@ -51,7 +51,7 @@ impl Table {
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
         let is_first = std::mem::replace(&mut self.is_first, false);
         if is_first && self.is_header(line) {
-            return Ok(Parsed::PassedOver);
+            return Ok(Parsed::Frame);
         }
         let fields = Fields::new(line);
         match self.kind {
