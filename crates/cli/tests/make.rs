@@ -32,6 +32,18 @@ fn a_trace_is_made_and_compared_with_its_plan() {
 }
 
 #[test]
+fn figures_that_so_few_operations_cannot_have_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = make(dir.path(), &["light-2011", "--scale", "0.001%"]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("more than 1 % off the plan: "), "{errors}");
+    assert!(errors.contains("mean queue depth"), "{errors}");
+    let whole = make(dir.path(), &["light-2011", "whole.trace"]);
+    assert_eq!(text(&whole.stderr), "", "the whole has them all");
+}
+
+#[test]
 fn a_seed_decides_the_file_and_another_makes_another() {
     let dir = tempfile::tempdir().unwrap();
     for (file, seed) in [("one", "1"), ("again", "1"), ("other", "2")] {

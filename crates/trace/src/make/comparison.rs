@@ -27,6 +27,16 @@ pub struct Figure {
     pub made: f64,
 }
 
+/// How far a figure may be from what was asked, as a part of that.
+const TOLERANCE: f64 = 0.01;
+
+impl Figure {
+    /// Whether the trace has what the plan asks for, to one in a hundred.
+    pub fn is_met(&self) -> bool {
+        (self.made - self.asked).abs() <= self.asked.abs() * TOLERANCE
+    }
+}
+
 impl Comparison {
     /// Of a trace that has no operation yet.
     pub fn new(plan: &Plan) -> Self {

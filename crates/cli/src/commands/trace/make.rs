@@ -8,6 +8,7 @@ use writecliff_trace::make::{Comparison, Figure};
 use writecliff_trace::{Existing, Maker, PLANS, Plan, Summary, TraceWriter};
 
 use super::existing;
+use super::source::note;
 use crate::args::Percent;
 use crate::commands::print;
 use crate::error::CliError;
@@ -54,7 +55,10 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     let existing = existing(&path, arguments.force)?;
     let mut comparison = Comparison::new(&plan);
     let summary = write(maker, &path, existing, &mut comparison)?;
-    print(&describe(&plan, &path, &summary, &comparison.figures()))
+    let figures = comparison.figures();
+    print(&describe(&plan, &path, &summary, &figures))?;
+    warn(&figures);
+    Ok(())
 }
 
 /// The plan that ships under this name, or is in this file.
@@ -125,6 +129,18 @@ fn describe(plan: &Plan, path: &Path, summary: &Summary, figures: &[Figure]) -> 
     }
     text += "\nThe plan's comments say which figures are published (--print-plan).\n";
     text
+}
+
+/// Tells what the trace has not as the plan has it.
+fn warn(figures: &[Figure]) {
+    let missed: Vec<&str> =
+        figures.iter().filter(|figure| !figure.is_met()).map(|figure| &figure.name[..]).collect();
+    if !missed.is_empty() {
+        note(&format!(
+            "more than 1 % off the plan: {}; more operations come closer (--scale)",
+            missed.join(", ")
+        ));
+    }
 }
 
 /// Counts whole, all else to three places.
