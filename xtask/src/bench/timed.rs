@@ -34,7 +34,7 @@ pub(super) fn beside_fio(program: &Path) -> Result<(), String> {
     println!("\nA trace of {SECONDS} s at {IOPS} IOPS by its own clock, on no drive");
     println!(
         "{:>4} {:>20} {:>26} {:>14}",
-        "run", "writecliff ends late", "99 % issued late by at most", "fio ends late"
+        "run", "writecliff ends late", "99 % issued late by at most", "fio off by"
     );
     for pair in 1..=PAIRS {
         let ours = writecliff(program, &own, &directory.path().join(pair.to_string()))?;

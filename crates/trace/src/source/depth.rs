@@ -1,7 +1,7 @@
 //! Queue depths of a trace that tells completions.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use writecliff_device::Nanos;
 
@@ -32,5 +32,30 @@ impl QueueDepths {
             self.in_flight.push(Reverse(completed));
         }
         Some(depth)
+    }
+}
+
+/// One of them for each volume or device, which share nothing.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    all: Vec<QueueDepths>,
+    places: HashMap<u32, usize>,
+    /// The queue asked for last, which is often the next one too, and its place.
+    last: Option<(u32, usize)>,
+}
+
+impl Queues {
+    /// The queue of this number; new ones are empty.
+    #[inline]
+    pub(super) fn of(&mut self, number: u32) -> &mut QueueDepths {
+        let place = match self.last {
+            Some((last, place)) if last == number => place,
+            _ => *self.places.entry(number).or_insert(self.all.len()),
+        };
+        if place == self.all.len() {
+            self.all.push(QueueDepths::default());
+        }
+        self.last = Some((number, place));
+        &mut self.all[place]
     }
 }

@@ -1,6 +1,5 @@
 //! A trace in a format that is not ours.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use writecliff_device::Nanos;
 
 use super::SourceOptions;
 use super::blktrace::Blktrace;
-use super::depth::QueueDepths;
+use super::depth::Queues;
 use super::event::{DeviceNumber, Event};
 use super::format::Format;
 use super::input::{Input, Line, Progress};
@@ -32,7 +31,7 @@ pub(super) struct Foreign {
     events: Order<Event>,
     pairing: Pairing,
     /// Of each volume or device, which share nothing.
-    depths: HashMap<u32, QueueDepths>,
+    depths: Queues,
     volumes: Volumes,
     /// Whether a completion was told: only then are queue depths known.
     has_completions: bool,
@@ -82,7 +81,7 @@ impl Foreign {
             ios: Order::new(),
             events: Order::new(),
             pairing: Pairing::new(),
-            depths: HashMap::new(),
+            depths: Queues::default(),
             volumes: Volumes::default(),
             has_completions: false,
             first_issue: None,
@@ -179,7 +178,7 @@ impl Foreign {
         let has_own_queue = self.format.has_volumes() || self.format.has_devices();
         let queue = if has_own_queue { device.0 } else { 0 };
         if self.has_completions {
-            let depth = self.depths.entry(queue).or_default().at_issue(&io);
+            let depth = self.depths.of(queue).at_issue(&io);
             io.queue_depth = io.queue_depth.or(depth);
         }
         if self.is_selective && io.stream == NOT_ASKED_FOR {
