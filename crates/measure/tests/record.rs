@@ -247,3 +247,29 @@ fn a_stream_that_ends_before_the_others_ends_its_series_with_its_last_io() {
     assert!((98_000_000..=101_000_000).contains(&short[0].span_ns), "{}", short[0].span_ns);
     assert_eq!(long.iter().map(|sample| sample.writes).sum::<u64>(), 3000);
 }
+
+#[test]
+fn a_stream_whose_last_io_ends_with_a_second_keeps_it_while_others_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    // The only read ends in the moment that the second second begins; writes go on behind it.
+    let takes = |io: &Io, _| match io.operation {
+        Operation::Read => Nanos::from_secs(1),
+        _ => Nanos::from_millis(100),
+    };
+    let mut device = Scripted::new(Bytes::from_gib(1), takes).at(DeviceTime(77)).side_by_side();
+    let mut recorder = recorder(&path, false);
+    recorder.begin_phases(&["short", "long"], Telemetry::default());
+    let stream = |ios: Vec<Io>, queue_depth| Stream {
+        ios: Box::new(ios.into_iter()),
+        queue_depth,
+        pace: Pace::Closed,
+        duration: None,
+    };
+    let read = Io::read(Bytes::ZERO, Bytes(4096));
+    let streams = vec![stream(vec![read], 2), stream(writes().take(30).collect(), 1)];
+    record_streams(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
+    recorder.finish().close(&serde_json::json!({})).unwrap();
+    let reads: u64 = samples(&path).iter().map(|sample| sample.reads).sum();
+    assert_eq!(reads, 1);
+}
