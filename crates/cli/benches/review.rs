@@ -5,6 +5,7 @@
 use std::process::{Command, Stdio};
 
 use divan::Bencher;
+use divan::counter::ItemsCount;
 
 fn main() {
     divan::main();
@@ -40,6 +41,21 @@ fn whole_review(bencher: Bencher<'_, '_>, drive: &str) {
 )]
 fn destroyer(bencher: Bencher<'_, '_>, drive: &str) {
     bencher.bench_local(|| writecliff(&["trace", "replay", "destroyer-2013", drive]));
+}
+
+/// The file is made beforehand.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn info_of_the_destroyer(bencher: Bencher<'_, '_>) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join("destroyer.trace").display().to_string();
+    let trace = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+        command.arg("trace").args(arguments).stdin(Stdio::null());
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        assert!(status.is_ok_and(|status| status.success()), "{arguments:?}");
+    };
+    trace(&["make", "destroyer-2013", &file]);
+    bencher.counter(ItemsCount::new(49_810_000u64)).bench_local(|| trace(&["info", &file]));
 }
 
 #[divan::bench(args = ["sim:samsung-840-evo-250gb"], sample_count = 1, sample_size = 1)]

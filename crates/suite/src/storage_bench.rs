@@ -189,7 +189,7 @@ impl Plan {
             check_depths([self.fill_queue_depth], drive)?;
         }
         for name in &self.traces {
-            let refuse = |reason| PlanError { option: "a trace", got: name.clone(), reason };
+            let refuse = |reason| PlanError { option: "the trace", got: name.clone(), reason };
             let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
             self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
             self.check_length(&trace.summary).map_err(refuse)?;
@@ -262,7 +262,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     let name = traces::name_of(name);
     let mapping = plan.mapping(&trace, session.drive()).map_err(|misfit| {
         let reason = misfit.to_string();
-        PlanError { option: "a trace", got: name.to_owned(), reason }
+        PlanError { option: "the trace", got: name.to_owned(), reason }
     })?;
     let span = plan.used(session.drive());
     let doubts = [doubt_of_order(plan, name, &trace), doubt_of_place(plan, name, &trace, span)];

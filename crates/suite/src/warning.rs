@@ -183,8 +183,8 @@ pub enum Warning {
     /// A trace does not tell what waited for what.
     #[error(
         "The trace {trace} tells neither queue depths nor completions: its operations were done \
-         one after the other, whatever had been in flight together. By its own clock (--timed) it \
-         would be as recorded."
+         one after the other, whatever had been in flight together. By its own clock (`trace \
+         replay --timed`, speed = 1.0 in a plan) it would be as recorded."
     )]
     OrderUnknown {
         /// Its name.
