@@ -92,6 +92,13 @@ pub struct DeviceInfo {
     pub model: String,
     /// Serial number, if the device has one.
     pub serial: Option<String>,
+    /// The name that it has whatever path leads to it (EUI-64, NGUID, page 83h, a mapping's UUID), if
+    /// it tells.
+    #[serde(default)]
+    pub world_wide_name: Option<String>,
+    /// The drives, or the file, below a partition, volume, array or loop device.
+    #[serde(default)]
+    pub stands_on: Vec<String>,
     /// Firmware revision, if the device tells.
     pub firmware: Option<String>,
     /// Bytes that a host can address.
@@ -294,6 +301,19 @@ pub enum DeviceError {
         /// What it can do.
         supported: Vec<Purge>,
     },
+    /// Somebody else uses the device.
+    #[error(
+        "{} is in use: {by}{}", path.display(),
+        if *wrote { "; nothing more was written" } else { "; nothing was written" }
+    )]
+    InUse {
+        /// The device.
+        path: PathBuf,
+        /// By whom.
+        by: String,
+        /// Whether anything had been written to it before that was found.
+        wrote: bool,
+    },
     /// The operating system refused or failed a step that the device cannot go on without.
     #[error("{}: {doing} failed: {source}; check that the device is still there and healthy", path.display())]
     System {
@@ -304,6 +324,13 @@ pub enum DeviceError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+impl DeviceError {
+    /// Whether this is a no for the sake of somebody's data, before anything was written.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::InUse { wrote: false, .. })
+    }
 }
 
 impl DeviceInfo {

@@ -31,6 +31,8 @@ impl Scripted {
             kind: DeviceKind::Simulated,
             model: "Scripted".to_owned(),
             serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
             firmware: None,
             capacity,
             lba_size: Bytes(512),

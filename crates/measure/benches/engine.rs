@@ -31,6 +31,8 @@ impl Null {
             kind: DeviceKind::Simulated,
             model: "null".to_owned(),
             serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
             firmware: None,
             capacity: Bytes::from_gib(1024),
             lba_size: Bytes(512),

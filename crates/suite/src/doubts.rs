@@ -185,6 +185,8 @@ mod tests {
             kind: DeviceKind::BlockDevice,
             model: "x".to_owned(),
             serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
             firmware: None,
             capacity: Bytes::from_gib(1),
             lba_size: Bytes(512),

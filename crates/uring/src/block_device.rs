@@ -8,14 +8,9 @@ use std::path::Path;
 use writecliff_device::Bytes;
 
 use crate::OpenError;
-use crate::guard::{AttachedLoop, attached_loops, devices_of};
 use crate::identify::{self, Identity};
-use crate::mounts::Mount;
+use crate::layers::{Below, Layers};
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
-
-/// Filesystems without a local disk below them: in memory, or another machine's.
-const DISKLESS: &[&str] =
-    &["tmpfs", "ramfs", "devtmpfs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "ceph"];
 
 /// A disk, or a partition of one. Finding it opens nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,111 +100,6 @@ impl BlockDevice {
     }
 }
 
-/// What stands on what on this machine.
-struct Layers<'a> {
-    host: &'a Host,
-    mounts: Vec<Mount>,
-    loops: Vec<AttachedLoop>,
-}
-
-/// Everything below a filesystem.
-#[derive(Debug, PartialEq, Eq)]
-enum Below {
-    Nodes(Vec<Node>),
-    /// There is a filesystem of this kind among it, and nobody tells what is below that.
-    Unknown(String),
-}
-
-impl<'a> Layers<'a> {
-    fn of(host: &'a Host) -> Result<Self, Unreadable> {
-        Ok(Self { host, mounts: host.mounts()?, loops: attached_loops(host)? })
-    }
-
-    /// The devices below a resolved path: partitions with their disks, what mappings and arrays are
-    /// built of, and what the file of a loop device is on.
-    fn below(&self, path: &Path) -> Result<Below, Unreadable> {
-        let mut found = Vec::new();
-        let mut filesystems = Vec::new();
-        let mut next = match self.mount_of(path) {
-            Some(mount) => self.devices_of_mount(mount)?,
-            None => Below::not_mounted(),
-        };
-        loop {
-            match next {
-                Below::Nodes(nodes) => filesystems.extend(self.descend(nodes, &mut found)?),
-                unknown @ Below::Unknown(_) => return Ok(unknown),
-            }
-            match filesystems.pop() {
-                Some(filesystem) => next = self.devices(filesystem)?,
-                None => return Ok(Below::Nodes(found)),
-            }
-        }
-    }
-
-    /// The mount that a path is on: of those at the nearest place above, the last. The number that
-    /// `stat` gives would not do: btrfs has one for each subvolume, which no mount shows.
-    fn mount_of(&self, path: &Path) -> Option<&Mount> {
-        let above = self.mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
-        above.max_by_key(|mount| mount.mount_point.components().count())
-    }
-
-    /// Adds devices and all below them to `found`; gives the filesystems that files below are on.
-    fn descend(
-        &self,
-        mut nodes: Vec<Node>,
-        found: &mut Vec<Node>,
-    ) -> Result<Vec<DeviceNumber>, Unreadable> {
-        let mut filesystems = Vec::new();
-        while let Some(node) = nodes.pop() {
-            if found.contains(&node) {
-                continue;
-            }
-            nodes.extend(node.parent()?);
-            nodes.extend(node.slaves()?);
-            let backing = self.loops.iter().find(|(device, _)| *device == node);
-            if let Some((_, backing)) = backing {
-                match backing.block_device {
-                    Some(number) => nodes.push(self.host.node(number)?),
-                    None => filesystems.push(backing.file.0),
-                }
-            }
-            found.push(node);
-        }
-        Ok(filesystems)
-    }
-
-    /// The devices that a filesystem is on itself.
-    fn devices(&self, filesystem: DeviceNumber) -> Result<Below, Unreadable> {
-        if filesystem.major != 0 {
-            return Ok(Below::Nodes(vec![self.host.node(filesystem)?]));
-        }
-        let mount = self.mounts.iter().find(|mount| mount.number == filesystem);
-        mount.map_or_else(|| Ok(Below::not_mounted()), |mount| self.devices_of_mount(mount))
-    }
-
-    fn devices_of_mount(&self, mount: &Mount) -> Result<Below, Unreadable> {
-        if DISKLESS.contains(&mount.filesystem.as_str()) {
-            return Ok(Below::Nodes(Vec::new()));
-        }
-        let numbers = devices_of(self.host, mount)?;
-        if numbers.is_empty() {
-            return Ok(Below::Unknown(mount.filesystem.clone()));
-        }
-        let nodes = numbers.iter().map(|number| self.host.node(*number));
-        Ok(Below::Nodes(nodes.collect::<Result<_, _>>()?))
-    }
-}
-
-impl Below {
-    fn not_mounted() -> Self {
-        Self::Unknown("a kind that is not mounted here".to_owned())
-    }
-}
-
 fn system(path: &Path, source: io::Error) -> OpenError {
     OpenError::System { path: path.to_owned(), doing: "looking at it", source }
 }
-
-#[cfg(test)]
-#[path = "block_device_tests.rs"]
-mod tests;

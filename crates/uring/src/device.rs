@@ -12,13 +12,14 @@ use writecliff_device::{
     Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
 };
 
-use crate::OpenError;
 use crate::clock;
 use crate::content::{ContentStream, split_mix};
 use crate::gauges::Gauges;
 use crate::identify::Identity;
 use crate::ioctl;
 use crate::ring::{Ring, RingError};
+use crate::sentry::Sentry;
+use crate::{OpenError, Refusal};
 
 /// More than any drive's queue, and few enough to register a buffer for each.
 pub const QUEUE_DEPTH_MAX: usize = 4096;
@@ -58,7 +59,10 @@ pub struct UringDevice {
     info: DeviceInfo,
     path: PathBuf,
     file: File,
-    writable: bool,
+    /// Stands guard over a device that may be written; none over one that is only read.
+    sentry: Option<Sentry>,
+    /// Whether anything was written, or is about to be: the sentry has been asked.
+    wrote: bool,
     ring: Ring,
     content: ContentStream,
     slots: Vec<Slot>,
@@ -87,7 +91,7 @@ impl UringDevice {
         gauges: Gauges,
         options: &Options,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, gauges, options, false)
+        Self::new(file, identity, gauges, options, None)
     }
 
     /// A device whose data may be destroyed: the guard and the consent have been passed.
@@ -96,8 +100,9 @@ impl UringDevice {
         identity: &Identity,
         gauges: Gauges,
         options: &Options,
+        sentry: Sentry,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, gauges, options, true)
+        Self::new(file, identity, gauges, options, Some(sentry))
     }
 
     fn new(
@@ -105,14 +110,14 @@ impl UringDevice {
         identity: &Identity,
         gauges: Gauges,
         options: &Options,
-        writable: bool,
+        sentry: Option<Sentry>,
     ) -> Result<Self, OpenError> {
         check_options(identity, options)?;
         let depth = options.queue_depth;
         let ring = Ring::new(&file, depth, options.io_size_max.0 as usize)
             .map_err(|error| ring_error(error, identity, options))?;
         let idle = Slot { io: Io::flush(), submitted: DeviceTime(0) };
-        let purges = if writable { purges(&file, identity) } else { Vec::new() };
+        let purges = if sentry.is_some() { purges(&file, identity) } else { Vec::new() };
         Ok(Self {
             info: DeviceInfo {
                 temperature_limit: gauges.temperature_limit(),
@@ -120,7 +125,8 @@ impl UringDevice {
             },
             path: identity.path.clone(),
             file,
-            writable,
+            sentry,
+            wrote: false,
             ring,
             content: ContentStream::new(options.seed),
             slots: vec![idle; depth],
@@ -134,6 +140,30 @@ impl UringDevice {
 
     fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len() + self.trims.len()
+    }
+
+    /// Before the first write: asks who uses the drive by now.
+    fn ask_the_sentry(&mut self) -> Result<(), DeviceError> {
+        let Some(sentry) = self.sentry.as_mut().filter(|_| !self.wrote) else {
+            return Ok(());
+        };
+        let found = sentry.ask_again();
+        self.wrote = found.is_empty();
+        self.in_use_unless_empty(&found)
+    }
+
+    /// Whether somebody else has begun to write to it.
+    fn look_for_intruders(&self) -> Result<(), DeviceError> {
+        let found = self.sentry.as_ref().map(Sentry::intruders).unwrap_or_default();
+        self.in_use_unless_empty(&found)
+    }
+
+    fn in_use_unless_empty(&self, found: &[Refusal]) -> Result<(), DeviceError> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let by: Vec<String> = found.iter().map(Refusal::to_string).collect();
+        Err(DeviceError::InUse { path: self.path.clone(), by: by.join("; "), wrote: self.wrote })
     }
 
     /// Gives an I/O a slot, fills its buffer, and puts it in the queue.
@@ -264,7 +294,7 @@ impl fmt::Debug for UringDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UringDevice")
             .field("address", &self.info.address)
-            .field("writable", &self.writable)
+            .field("writable", &self.sentry.is_some())
             .field("in_flight", &self.in_flight())
             .finish_non_exhaustive()
     }
@@ -295,10 +325,13 @@ impl Device for UringDevice {
             // A flush changes nothing, and the kernel takes it on any descriptor.
             let changes = matches!(io.operation, Operation::Write | Operation::Trim);
             assert!(
-                self.writable || !changes,
+                self.sentry.is_some() || !changes,
                 "{io:?} on {}, which was opened to be read only",
                 self.info.address
             );
+            if changes {
+                self.ask_the_sentry()?;
+            }
             match io.operation {
                 Operation::Trim => self.trim(io)?,
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
@@ -317,6 +350,7 @@ impl Device for UringDevice {
             true => DeviceTime(0),
             false => until,
         };
+        self.look_for_intruders()?;
         while self.in_flight() > 0 {
             let completed = self.enter(wait_until)?;
             self.collect(completed, done)?;
@@ -339,6 +373,7 @@ impl Device for UringDevice {
                 supported: self.info.purges.clone(),
             });
         }
+        self.ask_the_sentry()?;
         self.deallocate(0, self.info.capacity.0).map_err(|error| self.lost("the purge", error))?;
         fdatasync(&self.file).map_err(|errno| self.lost("the flush after it", errno.into()))?;
         let (sampled, still_readable) = self.sample()?;
@@ -407,6 +442,8 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         address,
         kind: identity.kind,
         serial: identity.serial.clone(),
+        world_wide_name: identity.world_wide_name.clone(),
+        stands_on: identity.stands_on.clone(),
         firmware: identity.firmware.clone(),
         capacity: identity.capacity,
         lba_size: identity.lba_size,

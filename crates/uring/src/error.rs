@@ -1,12 +1,13 @@
 //! Why a drive could not be opened.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use writecliff_device::Bytes;
 
-use crate::Refusal;
+use crate::{ConsentName, Refusal};
 
 /// Why [`open`](crate::open) or [`inspect`](crate::inspect) gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -23,13 +24,13 @@ pub enum OpenError {
     /// The consent names another drive; nothing was written.
     #[error(
         "all data on {} ({model}, {}) would be destroyed, and {}; nothing was written: \
-         if this is the right drive, pass --destroy-data-on '{expected}' ({})",
+         if this is the right drive, pass --destroy-data-on {} ({})",
         path.display(), capacity, if named.is_empty() {
             "nobody agreed to that".to_owned()
         } else {
-            format!("'{named}' is not its name")
+            format!("'{}' is not its name", named.display())
         },
-        if *is_serial { "its serial" } else { "it has no serial, so its full resolved path" }
+        expected.quoted(), expected.kind
     )]
     Consent {
         /// The drive, resolved.
@@ -39,11 +40,9 @@ pub enum OpenError {
         /// Its size.
         capacity: Bytes,
         /// What the user named.
-        named: String,
+        named: OsString,
         /// What would have been right.
-        expected: String,
-        /// Whether that is a serial number.
-        is_serial: bool,
+        expected: ConsentName,
     },
     /// The path leads to something else.
     #[error("{} is {found}; name a block device, `writecliff drives` lists them", path.display())]

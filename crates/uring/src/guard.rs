@@ -13,10 +13,13 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Bytes;
 
 use crate::Refusal;
-use crate::ioctl::{LoopBacking, loop_backing};
+use crate::exports::exports;
+use crate::family::Family;
+use crate::layers::{Below, Layers, Sharing, backing_of, backing_path};
 use crate::mounts::Mount;
 use crate::signatures;
-use crate::sysfs::{DeviceNumber, Host, Node, Unreadable, absent};
+use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
+use crate::users::{FileId, Sought};
 
 /// The smallest drive that a test means anything on: 32 writes of 128 KiB in flight are 4 MiB, and
 /// a drive should be several times what is in flight.
@@ -40,11 +43,17 @@ const SYSTEM_PLACES: &[&str] = &[
     "/ostree",
 ];
 
-/// A regular file's identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId {
-    pub(crate) filesystem: DeviceNumber,
-    pub(crate) inode: u64,
+/// What was found, and who is to be asked for again before the first write.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    pub(crate) refusals: Vec<Refusal>,
+    pub(crate) sought: Sought,
+    /// Processes that could not be looked into.
+    pub(crate) unseen: usize,
+    /// The device, its disk, their partitions, and the same of other paths to it.
+    pub(crate) own_nodes: Vec<Node>,
+    /// Disks of its, each with another that is the same drive by another path.
+    pub(crate) other_paths: Vec<(Node, Node)>,
 }
 
 /// Everything against a block device. `drive` is an open descriptor of it, to look for marks; the
@@ -54,17 +63,28 @@ pub(crate) fn judge_block(
     node: &Node,
     drive: Option<&File>,
     capacity: Bytes,
-) -> Vec<Refusal> {
+) -> Verdict {
     let mut verdict = Verdict::default();
-    verdict.take(in_use(host, node));
+    match Layers::of(host).and_then(|layers| Ok((Family::of(&layers, node)?, layers))) {
+        Ok((family, layers)) => {
+            verdict.sought = family.sought();
+            verdict.take(in_use(&layers, &family));
+            (verdict.own_nodes, verdict.other_paths) = (family.own, family.paths);
+            let asked = ask_around(host, &mut verdict);
+            verdict.take(asked);
+            verdict.take(Ok(unseen_by_a_user(verdict.unseen)));
+        }
+        Err(doubt) => verdict.take(Err(doubt)),
+    }
     verdict.take(read_only(host, node));
+    verdict.take(zoned(host, node));
     verdict.take(partitioned(host, node));
     if let Some(drive) = drive {
         verdict.take(marked(host, node, drive, capacity));
         verdict.take(parent_marked(host, node));
     }
     verdict.take(Ok(too_small(capacity)));
-    verdict.refusals
+    verdict
 }
 
 /// Everything against a regular file; it may be an image that somebody needs.
@@ -74,20 +94,23 @@ pub(crate) fn judge_file(
     path: &Path,
     drive: Option<&File>,
     capacity: Bytes,
-) -> Vec<Refusal> {
+) -> Verdict {
     let mut verdict = Verdict::default();
-    verdict.take(file_in_use(host, file, path));
+    match is_on_overlay(host, path) {
+        // Through an overlay a file shows its own inode number and the overlay's filesystem.
+        Ok(true) => verdict.sought.inodes.push(file.inode),
+        Ok(false) => verdict.sought.files.push(file),
+        Err(doubt) => verdict.take(Err(doubt)),
+    }
+    verdict.take(file_in_use(host, &verdict.sought, path));
+    let asked = ask_around(host, &mut verdict);
+    verdict.take(asked);
     if let Some(drive) = drive {
         let name = path.display().to_string();
         verdict.take(marks(&name, path, drive, capacity, |_| true));
     }
     verdict.take(Ok(too_small(capacity)));
-    verdict.refusals
-}
-
-#[derive(Default)]
-struct Verdict {
-    refusals: Vec<Refusal>,
+    verdict
 }
 
 impl Verdict {
@@ -107,169 +130,65 @@ impl From<Unreadable> for Refusal {
     }
 }
 
+/// The processes that use the drive and the exports of it.
+fn ask_around(host: &Host, verdict: &mut Verdict) -> Result<Vec<Refusal>, Unreadable> {
+    let (found, unseen) = used_by(host, &verdict.sought)?;
+    verdict.unseen = unseen;
+    Ok(found)
+}
+
+/// Where root may not look, as in containers, nobody may, and it is only told. Another user can do
+/// something about it.
+fn unseen_by_a_user(processes: usize) -> Vec<Refusal> {
+    let is_refused = processes > 0 && !rustix::process::geteuid().is_root();
+    Vec::from_iter(is_refused.then_some(Refusal::UnseenProcesses { processes }))
+}
+
+/// Processes and exports that use what is sought, and how many processes could not be looked into.
+/// Asked for once more right before the first write.
+pub(crate) fn used_by(host: &Host, sought: &Sought) -> Result<(Vec<Refusal>, usize), Unreadable> {
+    let users = sought.users(host).map_err(|error| Unreadable::new(&host.proc, error))?;
+    let mut found: Vec<Refusal> = users.found.into_iter().map(Refusal::InUse).collect();
+    for export in exports(host)? {
+        if fs::metadata(&export.device).is_ok_and(|facts| sought.has(&facts)) {
+            found.push(Refusal::Exported { device: export.device, place: export.place });
+        }
+    }
+    Ok((found, users.unseen))
+}
+
 /// Who uses the drive, anything that it is part of, or anything that it stands on.
-fn in_use(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
-    let loops = attached_loops(host)?;
-    let mounts = located_mounts(host)?;
-    let bases = foundation(host, node, &loops, Below::Devices)?;
-    let own_family = family(std::slice::from_ref(node))?;
-    let family = family(&bases)?;
-
-    let mut found = system_drive(host, &family, &mounts, &loops)?;
-    found.extend(mounted(host, &family, &mounts));
-    found.extend(swapped(host, &family)?);
-    found.extend(held(host, &own_family, &bases, &mounts)?);
-    found.extend(backing_loops(host, &family, &bases, &loops));
-    found.extend(shared_backing(host, node, &loops));
-    Ok(found)
-}
-
-/// A mount and the block devices that it is on.
-type LocatedMount = (Mount, Vec<DeviceNumber>);
-
-fn located_mounts(host: &Host) -> Result<Vec<LocatedMount>, Unreadable> {
-    let mounts = host.mounts()?;
-    let located = mounts.into_iter().map(|mount| {
-        let devices = devices_of(host, &mount)?;
-        Ok((mount, devices))
-    });
-    located.collect()
-}
-
-/// The block devices of a mount. An anonymous filesystem number (btrfs, bcachefs) says nothing, so
-/// that its source, and for btrfs what sysfs lists beside it, must tell.
-pub(crate) fn devices_of(host: &Host, mount: &Mount) -> Result<Vec<DeviceNumber>, Unreadable> {
-    if mount.number.major != 0 {
-        return Ok(vec![mount.number]);
-    }
-    let mut devices = Vec::new();
-    for source in mount.source.to_string_lossy().split(':') {
-        let path = Path::new(source);
-        if !path.starts_with(&host.dev) {
-            continue;
-        }
-        let facts = fs::metadata(path).map_err(|e| Unreadable::new(path, e))?;
-        if facts.file_type().is_block_device() {
-            devices.push(DeviceNumber::from_raw(facts.rdev()));
-        }
-    }
-    if mount.filesystem == "btrfs" {
-        devices.extend(btrfs_neighbours(host, &devices)?);
-    }
-    Ok(devices)
-}
-
-/// All devices of the btrfs filesystems that any of `devices` belongs to.
-fn btrfs_neighbours(
-    host: &Host,
-    devices: &[DeviceNumber],
-) -> Result<Vec<DeviceNumber>, Unreadable> {
-    let mut neighbours = Vec::new();
-    for filesystem in host.btrfs_filesystems()? {
-        let known = devices.is_empty() || devices.iter().any(|d| filesystem.contains(d));
-        if known {
-            neighbours.extend(filesystem);
-        }
-    }
-    Ok(neighbours)
-}
-
-/// An attached loop device and what it stands on.
-pub(crate) type AttachedLoop = (Node, LoopBacking);
-
-pub(crate) fn attached_loops(host: &Host) -> Result<Vec<AttachedLoop>, Unreadable> {
-    let mut loops = Vec::new();
-    for node in host.disks()? {
-        if node.attribute("loop/backing_file")?.is_some() {
-            let backing = backing_of(host, &node)?;
-            loops.extend(backing.map(|backing| (node, backing)));
-        }
-    }
-    Ok(loops)
-}
-
-/// What a loop device stands on, unless it is being detached just now.
-fn backing_of(host: &Host, node: &Node) -> Result<Option<LoopBacking>, Unreadable> {
-    let path = host.path_of(node);
-    let unreadable = |error: io::Error| Unreadable::new(&path, error);
-    let device = File::open(&path).map_err(unreadable)?;
-    let facts = device.metadata().map_err(unreadable)?;
-    if DeviceNumber::from_raw(facts.rdev()) != node.number {
-        return Err(unreadable(ErrorKind::InvalidData.into()));
-    }
-    match loop_backing(&device) {
-        Ok(backing) => Ok(Some(backing)),
-        Err(error) if absent(&error) => Ok(None),
-        Err(error) => Err(unreadable(error)),
-    }
-}
-
-/// How far down to follow what a device stands on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Below {
-    /// Block devices only: writing a loop device changes its file, and nothing else of the disk.
-    Devices,
-    /// Also to the disk of a loop device's file: the system needs it.
-    Files,
-}
-
-/// A device and everything that it stands on, downwards.
-fn foundation(
-    host: &Host,
-    node: &Node,
-    loops: &[AttachedLoop],
-    below: Below,
-) -> Result<Vec<Node>, Unreadable> {
-    let mut found = vec![node.clone()];
-    let mut next = 0;
-    while let Some(node) = found.get(next).cloned() {
-        next += 1;
-        let mut lower = node.slaves()?;
-        if let Some((_, backing)) = loops.iter().find(|(device, _)| *device == node) {
-            let disk_of_file =
-                (below == Below::Files && backing.file.0.major != 0).then_some(backing.file.0);
-            if let Some(number) = backing.block_device.or(disk_of_file) {
-                lower.push(host.node(number)?);
-            }
-        }
-        lower.retain(|node| !found.contains(node));
-        found.extend(lower);
+fn in_use(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
+    let host = layers.host;
+    let mut found = system_drive(layers, family)?;
+    found.extend(mounted(layers, family));
+    found.extend(swapped(host, family)?);
+    found.extend(held(layers, family)?);
+    found.extend(backing_loops(layers, family));
+    found.extend(shared_backing(layers, &family.node));
+    found.extend(sharing(layers, family)?);
+    found.extend(sharing_pool(layers, family)?);
+    if !found.is_empty() {
+        found.extend(family.paths.iter().map(|(ours, other)| Refusal::OtherPath {
+            device: name_of(host, ours),
+            path: name_of(host, other),
+        }));
     }
     Ok(found)
-}
-
-/// Devices with their disks and all partitions of these.
-fn family(nodes: &[Node]) -> Result<Vec<Node>, Unreadable> {
-    let mut family: Vec<Node> = nodes.to_vec();
-    for node in nodes {
-        let disk = node.parent()?.unwrap_or_else(|| node.clone());
-        let partitions = disk.partitions()?;
-        for relative in std::iter::once(disk).chain(partitions) {
-            if !family.contains(&relative) {
-                family.push(relative);
-            }
-        }
-    }
-    Ok(family)
 }
 
 /// Which parts of the running system stand on the family, through any number of layers.
-fn system_drive(
-    host: &Host,
-    family: &[Node],
-    mounts: &[LocatedMount],
-    loops: &[AttachedLoop],
-) -> Result<Vec<Refusal>, Unreadable> {
+fn system_drive(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
     let mut found = Vec::new();
-    for (mount, devices) in mounts {
+    for (mount, devices) in &layers.mounts {
         if !is_system_place(&mount.mount_point) {
             continue;
         }
         for number in devices {
-            let below = foundation(host, &host.node(*number)?, loops, Below::Files)?;
-            let shared = family.iter().find(|node| below.contains(node));
+            let Below::Nodes(below) = layers.below_device(*number)? else { continue };
+            let shared = family.all.iter().find(|node| below.contains(node));
             found.extend(shared.map(|node| Refusal::SystemDrive {
-                device: name_of(host, node),
+                device: name_of(layers.host, node),
                 mount_point: mount.mount_point.clone(),
             }));
         }
@@ -281,21 +200,21 @@ fn is_system_place(mount_point: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| mount_point == Path::new(place))
 }
 
-fn mounted(host: &Host, family: &[Node], mounts: &[LocatedMount]) -> Vec<Refusal> {
-    let others = mounts.iter().filter(|(mount, _)| !is_system_place(&mount.mount_point));
+fn mounted(layers: &Layers<'_>, family: &Family) -> Vec<Refusal> {
+    let others = layers.mounts.iter().filter(|(mount, _)| !is_system_place(&mount.mount_point));
     let pairs = others.flat_map(|(mount, devices)| {
-        let on_it = family.iter().filter(|node| devices.contains(&node.number));
+        let on_it = family.all.iter().filter(|node| devices.contains(&node.number));
         on_it.map(move |node| (node, mount))
     });
     pairs
         .map(|(node, mount)| Refusal::Mounted {
-            device: name_of(host, node),
+            device: name_of(layers.host, node),
             mount_point: mount.mount_point.clone(),
         })
         .collect()
 }
 
-fn swapped(host: &Host, family: &[Node]) -> Result<Vec<Refusal>, Unreadable> {
+fn swapped(host: &Host, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
     let mut found = Vec::new();
     for path in host.swaps()? {
         let facts = fs::metadata(&path).map_err(|e| Unreadable::new(&path, e))?;
@@ -304,6 +223,7 @@ fn swapped(host: &Host, family: &[Node]) -> Result<Vec<Refusal>, Unreadable> {
         if facts.file_type().is_block_device() {
             found.extend(
                 family
+                    .all
                     .iter()
                     .find(is_ours)
                     .map(|node| Refusal::Swap { device: name_of(host, node) }),
@@ -313,21 +233,17 @@ fn swapped(host: &Host, family: &[Node]) -> Result<Vec<Refusal>, Unreadable> {
     Ok(found)
 }
 
-/// What is built on the drive, its disk or their partitions, apart from what is being judged.
-fn held(
-    host: &Host,
-    family: &[Node],
-    judged: &[Node],
-    mounts: &[LocatedMount],
-) -> Result<Vec<Refusal>, Unreadable> {
+/// What is built on the drive, its disk, their partitions, or another path to it, apart from what
+/// is being judged.
+fn held(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
     let mut found = Vec::new();
-    for node in family {
+    for node in &family.own {
         for holder in node.holders()? {
-            if !judged.contains(&holder) {
+            if !family.stands_on(&holder) {
                 found.push(Refusal::Held {
-                    device: name_of(host, node),
-                    mount_points: mount_points_above(&holder, mounts)?,
-                    holder: name_of(host, &holder),
+                    device: name_of(layers.host, node),
+                    mount_points: mount_points_above(layers, &holder)?,
+                    holder: name_of(layers.host, &holder),
                 });
             }
         }
@@ -336,7 +252,7 @@ fn held(
 }
 
 /// Where a device, or anything that is built on it, is mounted.
-fn mount_points_above(holder: &Node, mounts: &[LocatedMount]) -> Result<Vec<PathBuf>, Unreadable> {
+fn mount_points_above(layers: &Layers<'_>, holder: &Node) -> Result<Vec<PathBuf>, Unreadable> {
     let mut above = vec![holder.clone()];
     let mut next = 0;
     while let Some(node) = above.get(next).cloned() {
@@ -347,54 +263,89 @@ fn mount_points_above(holder: &Node, mounts: &[LocatedMount]) -> Result<Vec<Path
         above.extend(higher);
     }
     let on_any = |devices: &[DeviceNumber]| above.iter().any(|n| devices.contains(&n.number));
-    Ok(mounts
-        .iter()
-        .filter(|(_, devices)| on_any(devices))
-        .map(|(mount, _)| mount.mount_point.clone())
-        .collect())
+    let mounts = layers.mounts.iter().filter(|(_, devices)| on_any(devices));
+    Ok(mounts.map(|(mount, _)| mount.mount_point.clone()).collect())
 }
 
 /// The loop devices whose backing is one of the family.
-fn backing_loops(
-    host: &Host,
-    family: &[Node],
-    judged: &[Node],
-    loops: &[AttachedLoop],
-) -> Vec<Refusal> {
+fn backing_loops(layers: &Layers<'_>, family: &Family) -> Vec<Refusal> {
     let mut found = Vec::new();
-    for (device, backing) in loops.iter().filter(|(device, _)| !judged.contains(device)) {
-        let below = family.iter().find(|node| backing.block_device == Some(node.number));
+    for (device, backing) in layers.loops.iter().filter(|(device, _)| !family.stands_on(device)) {
+        let below = family.all.iter().find(|node| backing.block_device == Some(node.number));
         found.extend(below.map(|node| Refusal::BacksLoop {
-            device: name_of(host, node),
-            loop_device: name_of(host, device),
+            device: name_of(layers.host, node),
+            loop_device: name_of(layers.host, device),
         }));
     }
     found
 }
 
 /// Other loop devices on the same file as this one: what they show would change too.
-fn shared_backing(host: &Host, node: &Node, loops: &[AttachedLoop]) -> Vec<Refusal> {
-    let disk = node.parent().ok().flatten().unwrap_or_else(|| node.clone());
-    let Some((_, own)) = loops.iter().find(|(device, _)| *device == disk) else {
+fn shared_backing(layers: &Layers<'_>, node: &Node) -> Vec<Refusal> {
+    let disk = node.disk().unwrap_or_else(|_| node.clone());
+    let Some((_, own)) = layers.loops.iter().find(|(device, _)| *device == disk) else {
         return Vec::new();
     };
-    loops
+    layers
+        .loops
         .iter()
         .filter(|(device, backing)| *device != disk && backing.file == own.file)
         .map(|(device, _)| Refusal::BacksLoop {
-            device: format!("the file below {}", name_of(host, node)),
-            loop_device: name_of(host, device),
+            device: format!("the file below {}", name_of(layers.host, node)),
+            loop_device: name_of(layers.host, device),
         })
         .collect()
 }
 
-fn read_only(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
-    let mut protected = node.number_of("ro")? != 0;
-    if let Some(disk) = node.parent()? {
-        protected |= disk.number_of("ro")? != 0;
+/// Mappings and the like that lie on the same blocks and are neither below the drive nor, by their
+/// names, on it: two mappings of one disk, an origin and its snapshot.
+fn sharing(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
+    let mut told: Vec<Node> = family.node.partitions()?;
+    for node in &family.own {
+        told.extend(node.holders()?);
     }
+    told.extend(layers.loops.iter().map(|(device, _)| device.clone()));
+    let mut found = Vec::new();
+    for Sharing { base, other, below } in layers.sharing(&family.stack)? {
+        if below.iter().any(|node| told.contains(node)) {
+            continue;
+        }
+        found.push(Refusal::SharesBlocks {
+            device: name_of(layers.host, &base),
+            other: name_of(layers.host, &other),
+            mount_points: mount_points_above(layers, &other)?,
+        });
+        told.push(other);
+    }
+    Ok(found)
+}
+
+/// Mounted volumes of the same thin pool: a test may use up the space that they need.
+fn sharing_pool(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
+    let mut found = Vec::new();
+    let pools = family.stack.iter().filter(|layer| layers.is_pool(&layer.node));
+    for pool in pools.filter(|pool| pool.node != family.node) {
+        for other in pool.node.holders()?.iter().filter(|other| !family.stands_on(other)) {
+            let mount_points = mount_points_above(layers, other)?;
+            let (pool, other) = (name_of(layers.host, &pool.node), name_of(layers.host, other));
+            let is_used = !mount_points.is_empty();
+            found.extend(is_used.then(|| Refusal::SharesPool { pool, other, mount_points }));
+        }
+    }
+    Ok(found)
+}
+
+fn read_only(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
+    let protected = node.number_of("ro")? != 0 || node.disk()?.number_of("ro")? != 0;
     let device = host.path_of(node);
     Ok(Vec::from_iter(protected.then_some(Refusal::ReadOnly { device })))
+}
+
+/// A zoned drive takes writes only in order within a zone, which no test here keeps to.
+fn zoned(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
+    let model = node.disk()?.attribute("queue/zoned")?;
+    let model = model.filter(|model| model != "none");
+    Ok(model.map(|model| Refusal::Zoned { device: name_of(host, node), model }).into_iter().collect())
 }
 
 fn partitioned(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
@@ -426,7 +377,7 @@ fn parent_marked(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
     if DeviceNumber::from_raw(facts.rdev()) != disk.number {
         return Err(unreadable(ErrorKind::InvalidData.into()));
     }
-    let capacity = Bytes(disk.number_of("size")? * 512);
+    let capacity = Bytes(disk.size()?);
     let is_content = |found: &signatures::Found| !found.is_partition_table();
     marks(&name_of(host, &disk), &path, &drive, capacity, is_content)
 }
@@ -450,7 +401,7 @@ fn marks(
 }
 
 /// Opens for direct reading, without claiming.
-pub(crate) fn open_to_look(path: &Path) -> io::Result<File> {
+fn open_to_look(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
@@ -462,50 +413,70 @@ fn too_small(capacity: Bytes) -> Vec<Refusal> {
     )
 }
 
+fn is_on_overlay(host: &Host, path: &Path) -> Result<bool, Unreadable> {
+    let mounts = host.mounts()?;
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
+    let nearest = above.max_by_key(|mount| mount.mount_point.components().count());
+    Ok(nearest.is_some_and(|mount| mount.filesystem == "overlay"))
+}
+
 /// Loop devices on a file, swap in it, filesystems mounted from it.
-fn file_in_use(host: &Host, file: FileId, path: &Path) -> Result<Vec<Refusal>, Unreadable> {
+fn file_in_use(host: &Host, sought: &Sought, path: &Path) -> Result<Vec<Refusal>, Unreadable> {
     let device = path.display().to_string();
     let mut found = Vec::new();
-    for (loop_device, backing) in attached_loops(host)? {
-        if backing.file == (file.filesystem, file.inode) {
-            found.push(Refusal::BacksLoop {
-                device: device.clone(),
-                loop_device: name_of(host, &loop_device),
-            });
+    for node in host.disks()? {
+        if is_backing(host, &node, sought, path)? {
+            let loop_device = name_of(host, &node);
+            found.push(Refusal::BacksLoop { device: device.clone(), loop_device });
         }
     }
     for swap in host.swaps()? {
         let facts = fs::metadata(&swap).map_err(|e| Unreadable::new(&swap, e))?;
-        if file.is(&facts) {
+        if sought.has(&facts) {
             found.push(Refusal::Swap { device: device.clone() });
         }
     }
-    let mounts = host.mounts()?.into_iter().filter(|mount| {
+    let is_source = |mount: &Mount| {
         let source = fs::metadata(&mount.source);
-        mount.source.is_absolute() && source.is_ok_and(|facts| file.is(&facts))
-    });
-    found.extend(
-        mounts.map(|mount| Refusal::Mounted {
-            device: device.clone(),
-            mount_point: mount.mount_point,
-        }),
-    );
+        mount.source.is_absolute() && source.is_ok_and(|facts| sought.has(&facts))
+    };
+    let mounts = host.mounts()?.into_iter().filter(is_source);
+    found.extend(mounts.map(|Mount { mount_point, .. }| {
+        let device = device.clone();
+        Refusal::Mounted { device, mount_point }
+    }));
     Ok(found)
 }
 
-impl FileId {
-    /// The identity that `stat` gives.
-    pub(crate) fn of(facts: &fs::Metadata) -> Self {
-        Self { filesystem: DeviceNumber::from_raw(facts.dev()), inode: facts.ino() }
-    }
-
-    fn is(self, facts: &fs::Metadata) -> bool {
-        facts.is_file() && Self::of(facts) == self
+/// Whether a loop device stands on the file. Who may not ask the loop device itself goes by the
+/// path that it shows; a file that one may not even look at is another one, unless it is called the
+/// same.
+fn is_backing(
+    host: &Host,
+    node: &Node,
+    sought: &Sought,
+    path: &Path,
+) -> Result<bool, Unreadable> {
+    let Some(shown) = backing_path(node)? else {
+        return Ok(false);
+    };
+    let by_path = || match fs::metadata(&shown) {
+        Ok(facts) => sought.has(&facts),
+        Err(_) => shown.file_name() == path.file_name(),
+    };
+    match backing_of(host, node) {
+        Ok(backing) => Ok(backing.is_some_and(|backing| {
+            let (filesystem, inode) = backing.file;
+            sought.has_file(FileId { filesystem, inode }) || by_path()
+        })),
+        Err(doubt) if doubt.source.kind() == ErrorKind::PermissionDenied => Ok(by_path()),
+        Err(doubt) => Err(doubt),
     }
 }
 
-fn name_of(host: &Host, node: &Node) -> String {
-    host.path_of(node).display().to_string()
+/// What people call a device: a mapping by its name, which stays the same from boot to boot.
+pub(crate) fn name_of(host: &Host, node: &Node) -> String {
+    host.lasting_path_of(node).unwrap_or_else(|| host.path_of(node)).display().to_string()
 }
 
 #[cfg(test)]

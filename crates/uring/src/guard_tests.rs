@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
 use super::*;
+use crate::{ConsentKind, ConsentName};
 
 /// A machine with the sysfs and proc files that the guard reads.
 pub(crate) struct Machine {
@@ -50,6 +51,7 @@ impl Machine {
             symlink(&place, self.host.sys.join("block").join(name)).unwrap();
         } else {
             fs::write(place.join("partition"), "1\n").unwrap();
+            fs::write(place.join("start"), "0\n").unwrap();
         }
     }
 
@@ -60,7 +62,7 @@ impl Machine {
 
     fn refusals(&self, number: &str) -> Vec<Refusal> {
         let node = self.host.node(number.parse().unwrap()).unwrap();
-        judge_block(&self.host, &node, None, Bytes::from_mib(100))
+        judge_block(&self.host, &node, None, Bytes::from_mib(100)).refusals
     }
 
     fn texts(&self, number: &str) -> String {
@@ -191,4 +193,118 @@ fn partitions_and_write_protection_are_seen() {
     assert!(machine.texts("8:0").contains("it has partitions: /dev/sda1, /dev/sda2, /dev/sda3"));
     fs::write(machine.place("sdd").join("ro"), "1\n").unwrap();
     assert!(machine.texts("8:48").contains("/dev/sdd is read-only"));
+}
+
+impl Machine {
+    fn put(&self, name: &str, attribute: &str, value: &str) {
+        let file = self.place(name).join(attribute);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, value).unwrap();
+    }
+}
+
+#[test]
+fn a_drive_that_is_in_use_by_another_path_is_in_use() {
+    let machine = usual();
+    for name in ["sdb", "sdc", "sdd"] {
+        machine.put(name, "device/wwid", &format!("naa.{name}\n"));
+    }
+    assert_eq!(machine.refusals("8:48"), []);
+    // The array's member by another path.
+    machine.put("sdd", "device/wwid", "naa.sdb\n");
+    let text = machine.texts("8:48");
+    assert!(text.contains("/dev/sdb is part of /dev/md0"), "{text}");
+    assert!(text.contains("/dev/sdb leads to the same drive as /dev/sdd"), "{text}");
+}
+
+#[test]
+fn a_mount_by_another_path_counts_and_an_idle_path_does_not() {
+    let mounts = "1 0 8:1 / /data rw - ext4 /dev/sda1 rw\n";
+    let machine = Machine::new(NODES, &[], mounts);
+    machine.put("sda", "wwid", "eui.0025385b71b1\n");
+    machine.put("sdb", "wwid", "eui.0025385b71b1\n");
+    assert!(machine.texts("8:16").contains("/dev/sda1 is mounted at /data"));
+    fs::write(machine.host.proc.join("self/mountinfo"), "").unwrap();
+    assert_eq!(machine.refusals("8:16"), []);
+}
+
+#[test]
+fn devices_on_the_same_blocks_are_seen_though_neither_is_built_on_the_other() {
+    // What lies where is not known here, so that each lies anywhere.
+    let stacked = [("dm-0", "sdd"), ("dm-1", "sdd")];
+    let machine = Machine::new(NODES, &stacked, "1 0 253:1 / /data rw - ext4 x rw\n");
+    let text = machine.texts("253:0");
+    assert!(text.contains("/dev/dm-1 lies on the same blocks of /dev/sdd, mounted at /data"), "{text}");
+    let alone = Machine::new(NODES, &[("dm-0", "sdd"), ("dm-1", "sdc")], "");
+    assert_eq!(alone.refusals("253:0"), []);
+}
+
+#[test]
+fn a_zoned_drive_is_none_to_write_at_random() {
+    let machine = usual();
+    machine.put("sdd", "queue/zoned", "none\n");
+    assert_eq!(machine.refusals("8:48"), []);
+    for model in ["host-managed", "host-aware"] {
+        machine.put("sdd", "queue/zoned", model);
+        let text = machine.texts("8:48");
+        assert!(text.contains("/dev/sdd is a zoned drive") && text.contains(model), "{text}");
+    }
+}
+
+#[test]
+fn an_export_of_a_partition_is_a_use_of_the_drive() {
+    let machine = usual();
+    let namespace = machine.host.sys.join("kernel/config/nvmet/subsystems/nqn/namespaces/1");
+    fs::create_dir_all(&namespace).unwrap();
+    // No block device of this machine of files has a node; the test's own root has one, maybe.
+    fs::write(namespace.join("device_path"), "/nowhere\n").unwrap();
+    fs::write(namespace.join("enable"), "1\n").unwrap();
+    assert_eq!(machine.refusals("8:48"), []);
+    fs::remove_dir_all(machine.host.sys.join("kernel/config/nvmet")).unwrap();
+    fs::create_dir_all(machine.host.sys.join("module/nvmet")).unwrap();
+    assert!(machine.texts("8:48").contains("kernel/config/nvmet could not be read"));
+}
+
+fn consent(machine: &Machine, number: &str) -> Vec<(String, ConsentKind)> {
+    let node = machine.host.node(number.parse().unwrap()).unwrap();
+    let identity = crate::identify::block_device(&node, &machine.host.path_of(&node)).unwrap();
+    let names = ConsentName::of_block_device(&machine.host, &node, &identity).unwrap();
+    let text = |name: &ConsentName| name.name.to_str().unwrap().to_owned();
+    names.iter().map(|name| (text(name), name.kind)).collect()
+}
+
+#[test]
+fn consent_is_a_name_that_no_other_drive_has() {
+    let machine = Machine::new(NODES, &[], "");
+    let queue = [
+        ("queue/logical_block_size", "512"),
+        ("queue/physical_block_size", "512"),
+        ("queue/rotational", "0"),
+        ("queue/discard_max_bytes", "0"),
+    ];
+    for (name, _) in NODES {
+        queue.iter().for_each(|(attribute, value)| machine.put(name, attribute, value));
+    }
+    machine.put("sdb", "device/serial", "ALONE\n");
+    machine.put("sdc", "device/serial", "TWICE\n");
+    machine.put("sdd", "device/serial", "TWICE\n");
+    machine.put("sdc", "wwid", "eui.1\n");
+    assert_eq!(consent(&machine, "8:16"), [("ALONE".to_owned(), ConsentKind::Serial)]);
+    assert_eq!(consent(&machine, "8:32"), [("eui.1".to_owned(), ConsentKind::WorldWide)]);
+    let path = |name: &str| machine.host.dev.join(name).to_str().unwrap().to_owned();
+    assert_eq!(consent(&machine, "8:48"), [(path("sdd"), ConsentKind::Path)]);
+    // The same drive by two paths, or two that pretend to be one: nobody can tell.
+    machine.put("sdd", "wwid", "eui.1\n");
+    assert_eq!(consent(&machine, "8:32"), [(path("sdc"), ConsentKind::Path)]);
+}
+
+#[test]
+fn names_that_steer_a_terminal_or_break_out_of_quotes_are_harmless() {
+    let node = "8:48".parse().unwrap();
+    let machine = usual();
+    machine.put("sdd", "device/serial", "E\u{1b}[31mR\u{7}D\u{202e}x\n");
+    let serial = machine.host.node(node).unwrap().attribute("device/serial").unwrap();
+    assert_eq!(serial.as_deref(), Some("E?[31mR?D?x"));
+    let name = ConsentName::new("it's a b", ConsentKind::Serial);
+    assert_eq!(name.quoted(), r"'it'\''s a b'");
 }

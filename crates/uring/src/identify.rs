@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use writecliff_device::{Bytes, DeviceKind};
 
+use crate::layers::{Follow, Layer, Layers, backing_path};
 use crate::sysfs::{Node, Unreadable, readable_text};
 
 /// A drive or file that was found, whether or not it may be used.
@@ -23,6 +24,11 @@ pub struct Identity {
     pub serial: Option<String>,
     /// The firmware revision, if it tells.
     pub firmware: Option<String>,
+    /// The name that it has whatever path leads to it and whatever the system calls it, if it tells:
+    /// NVMe's EUI-64, NGUID or UUID, SCSI's page 83h, the UUID of a mapping.
+    pub world_wide_name: Option<String>,
+    /// The drives, or the file, below a partition, volume, array or loop device.
+    pub stands_on: Vec<String>,
     /// Bytes that can be addressed.
     pub capacity: Bytes,
     /// The unit of addressing for direct I/O.
@@ -39,7 +45,7 @@ pub struct Identity {
 
 /// Identifies a block device; a partition has its disk's name and abilities.
 pub(crate) fn block_device(node: &Node, path: &Path) -> Result<Identity, Unreadable> {
-    let disk = node.parent()?.unwrap_or_else(|| node.clone());
+    let disk = node.disk()?;
     let lba_size = disk.number_of("queue/logical_block_size")?.max(512);
     let physical = disk.number_of("queue/physical_block_size")?;
     let capacity = node.number_of("size")? * 512;
@@ -50,6 +56,8 @@ pub(crate) fn block_device(node: &Node, path: &Path) -> Result<Identity, Unreada
         model: names.model,
         serial: names.serial,
         firmware: names.firmware,
+        world_wide_name: node.world_wide_name()?,
+        stands_on: Vec::new(),
         capacity: Bytes(capacity / lba_size * lba_size),
         lba_size: Bytes(lba_size),
         physical_block_size: Bytes(physical.max(lba_size)),
@@ -79,6 +87,8 @@ pub(crate) fn regular_file(file: impl AsFd, path: &Path) -> Result<Identity, Unr
         model: None,
         serial: None,
         firmware: None,
+        world_wide_name: None,
+        stands_on: Vec::new(),
         capacity: Bytes(facts.stx_size / lba_size * lba_size),
         lba_size: Bytes(lba_size),
         physical_block_size: Bytes(block.max(lba_size)),
@@ -88,14 +98,32 @@ pub(crate) fn regular_file(file: impl AsFd, path: &Path) -> Result<Identity, Unr
     })
 }
 
-impl Identity {
-    /// What `--destroy-data-on` must say: the serial, or the resolved path where there is none.
-    pub fn consent(&self) -> String {
-        match &self.serial {
-            Some(serial) => serial.clone(),
-            None => self.path.display().to_string(),
+/// The serial number of a disk.
+pub(crate) fn serial_of(disk: &Node) -> Result<Option<String>, Unreadable> {
+    Ok(Names::of(disk)?.serial)
+}
+
+/// What a device stands on, as far as the system tells: the disks at the bottom of its layers, each
+/// with its model and serial, or the file of a loop device.
+pub(crate) fn foundation(layers: &Layers<'_>, node: &Node) -> Vec<String> {
+    let stack = layers.stack(node, Follow::Contents).unwrap_or_default();
+    let mut found = Vec::new();
+    for Layer { node: below, .. } in stack {
+        let file = backing_path(&below).ok().flatten();
+        let is_bottom = below != *node
+            && !below.is_partition()
+            && below.slaves().is_ok_and(|slaves| slaves.is_empty());
+        let names = Names::of(&below).unwrap_or_default();
+        let names: Vec<String> = [names.model, names.serial].into_iter().flatten().collect();
+        let path = layers.host.path_of(&below).display().to_string();
+        match file {
+            Some(file) => found.push(format!("the file {}", file.display())),
+            None if is_bottom && names.is_empty() => found.push(path),
+            None if is_bottom => found.push(format!("{path} ({})", names.join(", "))),
+            None => {}
         }
     }
+    found
 }
 
 /// `none [mq-deadline] kyber`: the one in brackets is in use.
@@ -216,7 +244,7 @@ mod tests {
             ("device/firmware_rev", b"2B2QEXM7\n"),
         ]);
         assert_eq!(identity.model.as_deref(), Some("Samsung SSD 970 EVO Plus 250GB"));
-        assert_eq!(identity.consent(), "S4EUNX0N123456");
+        assert_eq!(identity.serial.as_deref(), Some("S4EUNX0N123456"));
         assert_eq!(identity.firmware.as_deref(), Some("2B2QEXM7"));
         assert_eq!(identity.capacity, Bytes(250_059_350_016));
         assert_eq!((identity.lba_size, identity.physical_block_size), (Bytes(512), Bytes(4096)));
@@ -240,7 +268,6 @@ mod tests {
     fn a_virtual_disk_without_names_is_named_by_its_path() {
         let (_directory, identity) = disk(&[("serial", b"\n")]);
         assert_eq!((&identity.model, &identity.serial), (&None, &None));
-        assert_eq!(identity.consent(), "/dev/x");
     }
 
     #[test]

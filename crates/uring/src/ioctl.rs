@@ -48,6 +48,8 @@ pub(crate) struct LoopBacking {
     pub(crate) file: (DeviceNumber, u64),
     /// The block device, if the file is the node of one.
     pub(crate) block_device: Option<DeviceNumber>,
+    /// The byte of it that the loop device begins at.
+    pub(crate) offset: u64,
 }
 
 /// What an attached loop device stands on.
@@ -58,7 +60,8 @@ pub(crate) fn loop_backing(device: &File) -> io::Result<LoopBacking> {
     // SAFETY: LOOP_GET_STATUS64 fills a loop_info64, whose layout `LoopInfo` has.
     let info = unsafe { ioctl(device.as_fd(), Getter::<LOOP_GET_STATUS, LoopInfo>::new())? };
     let block_device = (info.raw_device != 0).then(|| DeviceNumber::from_raw(info.raw_device));
-    Ok(LoopBacking { file: (DeviceNumber::from_raw(info.device), info.inode), block_device })
+    let file = (DeviceNumber::from_raw(info.device), info.inode);
+    Ok(LoopBacking { file, block_device, offset: info.offset })
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //!
 //! [`open`] is the only way in. It judges first and touches nothing before the judgment: a drive
 //! that is mounted, held, swap, partitioned, formatted or the system's own is refused with
-//! everything that was found and what to do about it; what remains needs the drive's serial, or
-//! its path where it has none, as [`DestroyData`]. Reading tests open with [`Access::ReadOnly`],
+//! everything that was found and what to do about it; what remains needs a name that only this
+//! drive has, as [`DestroyData`]. Who uses it is asked for again right before the first write, and
+//! watched from there on. Reading tests open with [`Access::ReadOnly`],
 //! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening;
 //! [`BlockDevice`] tells what a drive is to the kernel, for those who only watch it.
 //!
@@ -11,27 +12,34 @@
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
 //! Left out: NVMe format and ATA secure erase, and what a drive counts itself (SMART).
 
-mod access;
 mod arena;
 mod block_device;
 mod clock;
+mod consent;
 mod content;
 mod device;
+mod device_mapper;
 mod error;
+mod exports;
+mod family;
 mod gauges;
 mod guard;
 mod identify;
 mod ioctl;
+mod layers;
+mod lock;
 mod mounts;
 mod null;
 mod open;
 mod refusal;
 mod ring;
+mod sentry;
 mod signatures;
 mod sysfs;
+mod users;
 
-pub use access::{Access, DestroyData};
 pub use block_device::{BlockDevice, Reach};
+pub use consent::{Access, ConsentKind, ConsentName, DestroyData};
 pub use content::ContentStream;
 pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use error::OpenError;
@@ -39,3 +47,4 @@ pub use identify::Identity;
 pub use null::NullDevice;
 pub use open::{Inspection, block_devices, inspect, open};
 pub use refusal::Refusal;
+pub use users::{Holding, User};

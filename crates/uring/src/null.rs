@@ -29,6 +29,8 @@ impl NullDevice {
             kind: DeviceKind::Null,
             model: "no drive".to_owned(),
             serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
             firmware: None,
             capacity: Bytes::from_gib(1024),
             lba_size: Bytes(512),

@@ -2,23 +2,38 @@
 //!
 //! The order is the safety. One descriptor, opened by path once, says what the thing is; every
 //! later one is opened through it, so that nothing can be swapped in between. The exclusive claim
-//! comes before the judgment, so that what was judged unused stays so.
+//! comes before the judgment, so that what was judged unused stays so; what no claim keeps away, the
+//! [`Sentry`] asks for again before the first write.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use writecliff_device::{Bytes, DeviceKind};
 
 use crate::gauges::Gauges;
-use crate::guard::{self, FileId};
+use crate::guard::{self, Verdict};
 use crate::identify::{self, Identity};
+use crate::layers::Layers;
+use crate::lock::{self, Lock};
+use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
-use crate::{Access, DestroyData, OpenError, Options, Refusal, UringDevice};
+use crate::users::FileId;
+use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice};
+
+/// Who uses a drive only for a moment (udev after a change, a run that was just stopped) is given
+/// so long.
+const PATIENCE: Duration = Duration::from_millis(1500);
+const STEP: Duration = Duration::from_millis(50);
+/// A device that has not answered by then is told as that in a list.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// A drive and what the guard says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +44,9 @@ pub struct Inspection {
     /// Everything that speaks against destroying its data; empty if nothing does.
     pub refusals: Vec<Refusal>,
     /// What `--destroy-data-on` must say for it.
-    pub consent: String,
+    pub consent: ConsentName,
+    /// Processes that could not be looked into: one of them may have it open.
+    pub unseen_processes: usize,
 }
 
 /// Opens a drive or file for a run.
@@ -41,7 +58,7 @@ pub fn open(path: &Path, access: &Access, options: &Options) -> Result<UringDevi
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
     match access {
-        Access::ReadOnly => open_to_read(&found, options),
+        Access::ReadOnly => open_to_read(&host, &found, options),
         Access::Destroy(consent) => open_to_destroy(&host, &found, consent, options),
     }
 }
@@ -55,27 +72,39 @@ pub fn open(path: &Path, access: &Access, options: &Options) -> Result<UringDevi
 pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
-    let claim = found.open(Claim::ExclusiveRead)?;
-    let (identity, refusals) = found.judge(&host, claim)?.parts();
-    Ok(Inspection::new(identity, refusals))
+    found.judge_patiently(&host, Claim::ExclusiveRead)?.inspection(&host, &found)
 }
 
 /// Every block device of this machine, partitions included, that has any capacity, and the verdict
 /// on it. Claims nothing, so that it disturbs nobody: what only a claim shows ([`Refusal::Busy`])
-/// is left to [`inspect`] and [`open`].
+/// is left to [`inspect`] and [`open`]. One that does not answer keeps nobody waiting for the others.
 pub fn block_devices() -> Vec<Inspection> {
     let host = Host::this_machine();
-    let mut nodes = Vec::new();
-    for disk in host.disks().unwrap_or_default() {
-        let partitions = disk.partitions().unwrap_or_default();
-        nodes.push(disk);
-        nodes.extend(partitions);
-    }
+    let mut nodes = host.block_devices().unwrap_or_default();
     nodes.retain(has_capacity);
-    let looked = nodes.iter().map(|node| (node, look_at(&host, node)));
+    let (answers, answered) = mpsc::channel();
+    for (index, node) in nodes.iter().enumerate() {
+        let (host, node, answers) = (host.clone(), node.clone(), answers.clone());
+        // Not waited for: the kernel may hold it for as long as the device is silent.
+        thread::spawn(move || answers.send((index, look_at(&host, &node))));
+    }
+    drop(answers);
+    let until = Instant::now() + ANSWER;
+    let mut looked: Vec<Option<Inspection>> = vec![None; nodes.len()];
+    while let Ok((index, inspection)) =
+        answered.recv_timeout(until.saturating_duration_since(Instant::now()))
+    {
+        looked[index] = Some(inspection);
+    }
+    let silent = Refusal::NoAnswer { seconds: ANSWER.as_secs() };
+    let pairs = nodes.iter().zip(looked);
     // Devices come and go: what has gone meanwhile is no news.
-    let still_there = looked.filter(|(node, _)| has_capacity(node));
-    still_there.map(|(_, inspection)| inspection).collect()
+    let still_there = pairs.filter(|(node, _)| has_capacity(node));
+    still_there
+        .map(|(node, looked)| {
+            looked.unwrap_or_else(|| Inspection::unknown(&host.path_of(node), silent.clone()))
+        })
+        .collect()
 }
 
 fn has_capacity(node: &Node) -> bool {
@@ -86,27 +115,35 @@ fn look_at(host: &Host, node: &Node) -> Inspection {
     let path = host.path_of(node);
     let looked = Found::at(host, &path).and_then(|found| {
         let unclaimed = found.open(Claim::None)?;
-        Ok(found.judge(host, unclaimed)?.parts())
+        found.judge(host, unclaimed)?.inspection(host, &found)
     });
-    let (identity, refusals) = looked.unwrap_or_else(|error| {
-        let refusals = match error {
-            OpenError::Refused { refusals, .. } => refusals,
-            error => vec![Refusal::Unreadable { path: path.clone(), error: error.to_string() }],
-        };
-        (Identity::unknown(&path), refusals)
-    });
-    Inspection::new(identity, refusals)
+    looked.unwrap_or_else(|error| match error {
+        OpenError::Refused { refusals, .. } => Inspection {
+            refusals,
+            ..Inspection::unknown(&path, Refusal::Missing)
+        },
+        error => {
+            let refusal = Refusal::Unreadable { path: path.clone(), error: error.to_string() };
+            Inspection::unknown(&path, refusal)
+        }
+    })
 }
 
 impl Inspection {
-    fn new(identity: Identity, refusals: Vec<Refusal>) -> Self {
-        Self { consent: identity.consent(), identity, refusals }
+    /// Of a device that could not be looked at.
+    fn unknown(path: &Path, refusal: Refusal) -> Self {
+        Self {
+            identity: Identity::unknown(path),
+            refusals: vec![refusal],
+            consent: ConsentName::of_file(path, None),
+            unseen_processes: 0,
+        }
     }
 }
 
-fn open_to_read(found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
+fn open_to_read(host: &Host, found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
     let file = found.open(Claim::None)?.map_err(|no| found.refused(no))?;
-    let identity = found.identify()?;
+    let identity = found.identify(host)?;
     if identity.capacity == Bytes::ZERO {
         let (capacity, at_least) = (identity.capacity, identity.lba_size);
         return Err(found.refused(Refusal::TooSmall { capacity, at_least }));
@@ -120,30 +157,56 @@ fn open_to_destroy(
     consent: &DestroyData,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
-    let claim = found.open(Claim::ExclusiveWrite)?;
-    let (identity, file) = match found.judge(host, claim)? {
-        Judged::Unused { identity, file } => (identity, file),
-        Judged::Refused { refusals, .. } => {
-            return Err(OpenError::Refused { path: found.path.clone(), refusals });
-        }
+    let Judged { identity, file, verdict } =
+        found.judge_patiently(host, Claim::ExclusiveWrite)?;
+    let path = found.path.clone();
+    let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
+        return Err(OpenError::Refused { path, refusals: verdict.refusals });
     };
-    check_consent(&identity, consent)?;
-    UringDevice::writable(file, &identity, found.gauges(), options)
+    check_consent(&identity, found.consent_names(host, &identity)?, consent)?;
+    let claims = claim(host, &verdict.other_paths)
+        .map_err(|refusals| OpenError::Refused { path, refusals })?;
+    let mut watched = vec![path_of_descriptor(&found.handle)];
+    watched.extend(verdict.own_nodes.iter().map(|node| host.path_of(node)));
+    watched.retain(|path| path.exists());
+    let sentry = Sentry::post(host, &watched, verdict.sought, claims);
+    UringDevice::writable(file, &identity, found.gauges(), options, sentry)
 }
 
-fn check_consent(identity: &Identity, consent: &DestroyData) -> Result<(), OpenError> {
-    let expected = identity.consent();
-    if consent.name() == expected {
+/// Claims the other paths to a drive, so that nobody can by them what this one's claim forbids.
+fn claim(host: &Host, other_paths: &[(Node, Node)]) -> Result<Vec<File>, Vec<Refusal>> {
+    let mut claims = Vec::new();
+    for (ours, other) in other_paths {
+        let path = host.path_of(other);
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::open(&path, flags, Mode::empty()) {
+            Ok(claim) => claims.push(claim.into()),
+            Err(Errno::BUSY) => {
+                let (device, path) = (guard::name_of(host, ours), guard::name_of(host, other));
+                return Err(vec![Refusal::Busy, Refusal::OtherPath { device, path }]);
+            }
+            // A path that is down leads nobody to the drive.
+            Err(_) => {}
+        }
+    }
+    Ok(claims)
+}
+
+fn check_consent(
+    identity: &Identity,
+    names: Vec<ConsentName>,
+    consent: &DestroyData,
+) -> Result<(), OpenError> {
+    if names.iter().any(|expected| expected.name == consent.name()) {
         return Ok(());
     }
-    let kind = identity.kind.to_string();
+    let expected = names.into_iter().next();
     Err(OpenError::Consent {
         path: identity.path.clone(),
-        model: identity.model.clone().unwrap_or(kind),
+        model: identity.model.clone().unwrap_or_else(|| identity.kind.to_string()),
         capacity: identity.capacity,
         named: consent.name().to_owned(),
-        expected,
-        is_serial: identity.serial.is_some(),
+        expected: expected.unwrap_or_else(|| ConsentName::of_file(&identity.path, None)),
     })
 }
 
@@ -170,18 +233,24 @@ enum Claim {
     ExclusiveWrite,
 }
 
-/// The guard's verdict.
-enum Judged {
-    Unused { identity: Identity, file: File },
-    Refused { identity: Identity, refusals: Vec<Refusal> },
+/// The guard's verdict on a drive, and the claim on it.
+struct Judged {
+    identity: Identity,
+    file: Result<File, Refusal>,
+    verdict: Verdict,
 }
 
 impl Judged {
-    fn parts(self) -> (Identity, Vec<Refusal>) {
-        match self {
-            Self::Unused { identity, .. } => (identity, Vec::new()),
-            Self::Refused { identity, refusals } => (identity, refusals),
-        }
+    fn inspection(self, host: &Host, found: &Found) -> Result<Inspection, OpenError> {
+        let names = found.consent_names(host, &self.identity)?;
+        let path = &self.identity.path;
+        let consent = names.into_iter().next();
+        Ok(Inspection {
+            consent: consent.unwrap_or_else(|| ConsentName::of_file(path, None)),
+            identity: self.identity,
+            refusals: self.verdict.refusals,
+            unseen_processes: self.verdict.unseen,
+        })
     }
 }
 
@@ -222,9 +291,8 @@ impl Found {
             _ => OFlags::empty(),
         };
         let flags = mode | exclusive | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
-        match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(file) => self.lock(file.into(), claim),
+        match rustix::fs::open(path_of_descriptor(&self.handle), flags, Mode::empty()) {
+            Ok(file) => self.lock(blocking(file.into()).map_err(|e| system(&self.path, "opening it", e))?, claim),
             Err(Errno::BUSY | Errno::TXTBSY) => Ok(Err(Refusal::Busy)),
             Err(Errno::ROFS) => Ok(Err(Refusal::ReadOnly { device: self.path.clone() })),
             Err(error @ (Errno::ACCESS | Errno::PERM)) => Ok(Err(not_permitted(error))),
@@ -233,42 +301,70 @@ impl Found {
         }
     }
 
-    /// A file has no exclusive open: a lock keeps at least other runs away.
+    /// Others who ask for no exclusive open may hold a lock; and a file has no exclusive open, so
+    /// that a lock keeps at least other runs away.
     fn lock(&self, file: File, claim: Claim) -> Result<Result<File, Refusal>, OpenError> {
-        if matches!(self.thing, Thing::Block(_)) || claim == Claim::None {
-            return Ok(Ok(file));
+        let locked = match claim {
+            Claim::None => return Ok(Ok(file)),
+            Claim::ExclusiveRead => lock::look(&file),
+            Claim::ExclusiveWrite => lock::take(&file),
+        };
+        match locked.map_err(|error| system(&self.path, "locking it", error))? {
+            Lock::Taken => Ok(Ok(file)),
+            Lock::Refused => Ok(Err(Refusal::Locked)),
         }
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Ok(file)),
-            Err(Errno::WOULDBLOCK) => Ok(Err(Refusal::Busy)),
-            Err(error) => Err(system(&self.path, "locking it", error)),
+    }
+
+    /// Claims and lets the guard judge, again and again for a while if somebody has it only for a
+    /// moment.
+    fn judge_patiently(&self, host: &Host, claim: Claim) -> Result<Judged, OpenError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let judged = self.judge(host, self.open(claim)?)?;
+            let refusals = &judged.verdict.refusals;
+            let may_pass = !refusals.is_empty() && refusals.iter().all(Refusal::may_pass);
+            if !may_pass || Instant::now() >= until {
+                return Ok(judged);
+            }
+            drop(judged);
+            thread::sleep(STEP);
         }
     }
 
     /// Lets the guard judge. Where the claim failed it still looks for all other reasons.
     fn judge(&self, host: &Host, claim: Result<File, Refusal>) -> Result<Judged, OpenError> {
-        let identity = self.identify()?;
+        let identity = self.identify(host)?;
         let (file, denied) = match claim {
             Ok(file) => (Ok(file), None),
             Err(denied) => (self.open(Claim::None)?, Some(denied)),
         };
-        let mut refusals = self.objections(host, file.as_ref().ok(), identity.capacity);
+        let mut verdict = self.verdict(host, file.as_ref().ok(), identity.capacity);
         let unreadable = file.as_ref().err().cloned();
         for denial in denied.into_iter().chain(unreadable) {
-            if !refusals.iter().any(|found| found.explains(&denial)) {
-                refusals.push(denial);
+            if !verdict.refusals.iter().any(|found| found.explains(&denial)) {
+                verdict.refusals.push(denial);
             }
         }
-        match file {
-            Ok(file) if refusals.is_empty() => Ok(Judged::Unused { identity, file }),
-            _ => Ok(Judged::Refused { identity, refusals }),
-        }
+        Ok(Judged { identity, file, verdict })
     }
 
-    fn objections(&self, host: &Host, file: Option<&File>, capacity: Bytes) -> Vec<Refusal> {
+    fn verdict(&self, host: &Host, file: Option<&File>, capacity: Bytes) -> Verdict {
         match &self.thing {
             Thing::Block(node) => guard::judge_block(host, node, file, capacity),
             Thing::File(id) => guard::judge_file(host, *id, &self.path, file, capacity),
+        }
+    }
+
+    /// The names by which consent may be given, the best first.
+    fn consent_names(
+        &self,
+        host: &Host,
+        identity: &Identity,
+    ) -> Result<Vec<ConsentName>, OpenError> {
+        match &self.thing {
+            Thing::Block(node) => ConsentName::of_block_device(host, node, identity)
+                .map_err(|doubt| self.refused(doubt.into())),
+            Thing::File(_) => Ok(vec![ConsentName::of_file(&self.path, None)]),
         }
     }
 
@@ -279,9 +375,13 @@ impl Found {
         }
     }
 
-    fn identify(&self) -> Result<Identity, OpenError> {
+    fn identify(&self, host: &Host) -> Result<Identity, OpenError> {
         let identity = match &self.thing {
-            Thing::Block(node) => identify::block_device(node, &self.path),
+            Thing::Block(node) => identify::block_device(node, &self.path).map(|identity| {
+                let layers = Layers::of(host);
+                let foundation = |layers: Layers<'_>| identify::foundation(&layers, node);
+                Identity { stands_on: layers.map(foundation).unwrap_or_default(), ..identity }
+            }),
             Thing::File(_) => identify::regular_file(&self.handle, &self.path),
         };
         identity.map_err(|doubt| self.refused(doubt.into()))
@@ -307,15 +407,29 @@ impl Thing {
     }
 }
 
+/// A descriptor that was opened without waiting for a medium waits for its I/O again: stacked devices
+/// would fail it (EAGAIN) instead.
+fn blocking(file: File) -> io::Result<File> {
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
 impl Refusal {
+    /// Whether this may be over in a moment.
+    fn may_pass(&self) -> bool {
+        matches!(self, Self::Busy | Self::Locked | Self::InUse(_))
+    }
+
     /// Whether this finding is the reason why a claim was denied, which then tells nothing new.
     fn explains(&self, denial: &Self) -> bool {
         match denial {
-            Self::Busy => matches!(
+            Self::Busy | Self::Locked => matches!(
                 self,
                 Self::Mounted { .. }
                     | Self::Swap { .. }
                     | Self::Held { .. }
+                    | Self::InUse(_)
                     | Self::SystemDrive { .. }
             ),
             Self::NotPermitted { .. } => matches!(self, Self::ReadOnly { .. }) || self == denial,
@@ -333,6 +447,8 @@ impl Identity {
             model: None,
             serial: None,
             firmware: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
             capacity: Bytes::ZERO,
             lba_size: Bytes(512),
             physical_block_size: Bytes(512),
@@ -349,26 +465,4 @@ fn not_permitted(error: Errno) -> Refusal {
 
 fn system(path: &Path, doing: &'static str, source: impl Into<io::Error>) -> OpenError {
     OpenError::System { path: path.to_owned(), doing, source: source.into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn consent_is_the_serial_where_there_is_one() {
-        let identity = Identity {
-            serial: Some("S1DBNSAF123456".to_owned()),
-            model: Some("Samsung SSD 840 EVO 250GB".to_owned()),
-            ..Identity::unknown(Path::new("/dev/sdx"))
-        };
-        let right = DestroyData::named("S1DBNSAF123456");
-        assert!(check_consent(&identity, &right).is_ok());
-        for wrong in ["/dev/sdx", "S1DBNSAF12345", "s1dbnsaf123456", ""] {
-            let error = check_consent(&identity, &DestroyData::named(wrong));
-            let text = error.map_or_else(|error| error.to_string(), |()| "passed".to_owned());
-            assert!(text.contains("--destroy-data-on 'S1DBNSAF123456'"), "{text}");
-            assert!(text.contains("Samsung SSD 840 EVO 250GB"), "{text}");
-        }
-    }
 }

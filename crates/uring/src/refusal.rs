@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use writecliff_device::Bytes;
 
+use crate::users::User;
+
 /// One thing that was found about a drive and that makes destroying its data wrong or impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +45,95 @@ pub enum Refusal {
         "it is in use: the kernel or another process holds it exclusively; find out who (`lsblk`, `fuser -v`, another writecliff?) and stop that first"
     )]
     Busy,
+    /// Another process has it, a partition of it or another path to it open or mapped, or writes to
+    /// what it stands on.
+    #[error(
+        "{} has {} {} (process {}); if this is the right drive, stop that first",
+        _0.program, _0.device.display(), _0.holding, _0.process
+    )]
+    InUse(User),
+    /// Another process holds a lock on it.
+    #[error(
+        "another process holds a lock on it, as virtual machines and servers do; find out who \
+         (`lslocks`, `fuser -v`) and stop that first"
+    )]
+    Locked,
+    /// There are processes that may have it open and that this user may not look into.
+    #[error(
+        "{processes} processes could not be looked into, and any of them may have it open; run as \
+         root"
+    )]
+    UnseenProcesses {
+        /// How many.
+        processes: usize,
+    },
+    /// The kernel gives it to another machine.
+    #[error(
+        "{} is exported to other machines ({}); disable that first, if nobody uses it",
+        device.display(), place.display()
+    )]
+    Exported {
+        /// What is exported.
+        device: PathBuf,
+        /// Where that is configured.
+        place: PathBuf,
+    },
+    /// Another device, which is not built on it, lies on the same blocks.
+    #[error(
+        "{other} lies on the same blocks of {device}{}; if its data may go, remove it first \
+         (`dmsetup remove`, `lvremove`)",
+        mounted_at(mount_points)
+    )]
+    SharesBlocks {
+        /// What both stand on.
+        device: String,
+        /// The other device.
+        other: String,
+        /// Where that is mounted.
+        mount_points: Vec<PathBuf>,
+    },
+    /// Another volume of its thin pool is in use, and would have no space left.
+    #[error(
+        "{other} takes its space from {pool} as well{}, and a test may use it up; unmount that \
+         first, or use a volume that has its own space",
+        mounted_at(mount_points)
+    )]
+    SharesPool {
+        /// The pool.
+        pool: String,
+        /// The other volume.
+        other: String,
+        /// Where that is mounted.
+        mount_points: Vec<PathBuf>,
+    },
+    /// Why the use of another device counts.
+    #[error("{path} leads to the same drive as {device}: they have the same world-wide name")]
+    OtherPath {
+        /// The one that is judged, or that it stands on.
+        device: String,
+        /// The other.
+        path: String,
+    },
+    /// It takes writes only in order within each zone.
+    #[error(
+        "{device} is a zoned drive ({model}): it takes writes only in order within a zone, and the \
+         tests write at random; use another drive, or put dm-zoned on it"
+    )]
+    Zoned {
+        /// The device.
+        device: String,
+        /// `host-managed` or `host-aware`.
+        model: String,
+    },
+    /// It does not answer.
+    #[error(
+        "it did not answer within {} s: nobody can tell what it holds; check its cabling and the \
+         kernel's log (`dmesg`)", seconds
+    )]
+    NoAnswer {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// A filesystem on it, its parent, a partition or a neighbour partition is mounted.
     #[error("{device} is mounted at {}; if this is the right drive, run `umount {}` first", mount_point.display(), mount_point.display())]
     Mounted {

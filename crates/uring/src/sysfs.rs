@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -78,6 +79,17 @@ impl Host {
         linked_nodes(&self.sys.join("block"))
     }
 
+    /// All block devices, disks and partitions.
+    pub(crate) fn block_devices(&self) -> Result<Vec<Node>, Unreadable> {
+        let mut nodes = Vec::new();
+        for disk in self.disks()? {
+            let partitions = disk.partitions()?;
+            nodes.push(disk);
+            nodes.extend(partitions);
+        }
+        Ok(nodes)
+    }
+
     /// The devices of each btrfs filesystem in use; none on a kernel without btrfs.
     pub(crate) fn btrfs_filesystems(&self) -> Result<Vec<Vec<DeviceNumber>>, Unreadable> {
         let all = self.sys.join("fs/btrfs");
@@ -98,6 +110,15 @@ impl Host {
     /// Where the node of a device is expected.
     pub(crate) fn path_of(&self, node: &Node) -> PathBuf {
         self.dev.join(&node.name)
+    }
+
+    /// A mapping's path by the name that it was given, which leads to it after the next boot as
+    /// well; its number then is another. `None` if it is no mapping.
+    pub(crate) fn lasting_path_of(&self, node: &Node) -> Option<PathBuf> {
+        let name = node.attribute("dm/name").ok().flatten()?;
+        let path = self.dev.join("mapper").join(name);
+        let facts = fs::metadata(&path).ok()?;
+        (DeviceNumber::from_raw(facts.rdev()) == node.number).then_some(path)
     }
 }
 
@@ -137,6 +158,29 @@ impl Node {
             Some(disk) if self.is_partition() => Self::at(disk).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// The whole disk that this is a part of; itself, if it is one.
+    pub(crate) fn disk(&self) -> Result<Self, Unreadable> {
+        Ok(self.parent()?.unwrap_or_else(|| self.clone()))
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn size(&self) -> Result<u64, Unreadable> {
+        Ok(self.number_of("size")? * 512)
+    }
+
+    /// The name that the drive has in the whole world, whatever path leads to it and whatever the
+    /// system calls it: NVMe's EUI-64, NGUID or UUID, SCSI's and ATA's page 83h, the UUID of a
+    /// mapping, an array or a memory card. A partition has its disk's.
+    pub(crate) fn world_wide_name(&self) -> Result<Option<String>, Unreadable> {
+        let disk = self.disk()?;
+        for name in ["wwid", "device/wwid", "dm/uuid", "md/uuid", "device/cid"] {
+            if let Some(value) = disk.attribute(name)? {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
     }
 
     /// The partitions that the kernel knows on this disk, by name.
@@ -203,11 +247,13 @@ impl Node {
     }
 }
 
-/// Bytes of a drive's identity as text: NULs and blanks around it dropped.
+/// Bytes of a drive's identity as text: NULs and blanks around it dropped. Whoever made the drive
+/// chose them: what could steer a terminal, or turn a line round, becomes a question mark.
 pub(crate) fn readable_text(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
-    (!text.is_empty()).then(|| text.to_owned())
+    let steers = |c: char| c.is_control() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}');
+    (!text.is_empty()).then(|| text.chars().map(|c| if steers(c) { '?' } else { c }).collect())
 }
 
 /// Whether a thing is not there, or has just gone away.

@@ -409,6 +409,8 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         kind: DeviceKind::Simulated,
         model: profile.identity.model.clone(),
         serial: None,
+        world_wide_name: None,
+        stands_on: Vec::new(),
         firmware: None,
         capacity: profile.identity.capacity,
         lba_size: LBA_SIZE,

@@ -455,6 +455,8 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         kind: DeviceKind::Simulated,
         model: profile.identity.model.clone(),
         serial: None,
+        world_wide_name: None,
+        stands_on: Vec::new(),
         firmware: None,
         capacity: profile.identity.capacity,
         lba_size: LBA_SIZE,

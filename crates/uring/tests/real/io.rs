@@ -347,7 +347,7 @@ fn inspecting_a_file_tells_its_path_as_consent() {
     let file = sparse_file(&directory.path().join("file"), 16);
     let inspection = inspect(&file).unwrap();
     let resolved = fs::canonicalize(&file).unwrap();
-    assert_eq!(inspection.consent, resolved.to_str().unwrap());
+    assert_eq!(inspection.consent.name, resolved.as_os_str());
     assert_eq!(inspection.identity.kind, DeviceKind::File);
     assert_eq!(inspection.refusals, []);
 }

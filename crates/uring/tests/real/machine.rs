@@ -42,7 +42,7 @@ pub(crate) fn skip(lacks: &str) -> bool {
 }
 
 fn installed(tool: &str) -> bool {
-    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/bin"]
         .iter()
         .any(|directory| Path::new(directory).join(tool).exists())
 }
@@ -231,25 +231,9 @@ pub(crate) const OPTIONS: Options =
     Options { queue_depth: 32, io_size_max: Bytes::from_kib(128), seed: 42 };
 
 /// Opens to destroy with the resolved path as consent: right for anything without a serial.
-///
-/// A device that is only busy is tried again: losetup claims one for a moment when it looks for a
-/// free one, and a program that another test starts has our descriptors until it runs.
 pub(crate) fn open_to_destroy(path: &Path) -> Result<UringDevice, OpenError> {
-    for _ in 0..100 {
-        match open_at_once(path) {
-            Err(OpenError::Refused { refusals, .. }) if refusals == [Refusal::Busy] => {
-                thread::sleep(Duration::from_millis(20));
-            }
-            opened_or_refused => return opened_or_refused,
-        }
-    }
-    open_at_once(path)
-}
-
-fn open_at_once(path: &Path) -> Result<UringDevice, OpenError> {
     let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let consent = DestroyData::named(resolved.to_str().unwrap());
-    open(path, &Access::Destroy(consent), &OPTIONS)
+    open(path, &Access::Destroy(DestroyData::named(resolved)), &OPTIONS)
 }
 
 /// What speaks against destroying `path`; asserts that asking changed no byte of `watched`.
@@ -266,7 +250,7 @@ pub(crate) fn refusals(path: &Path, watched: &Path) -> Vec<Refusal> {
 
 /// The same where the kernel itself may write: swap in use.
 pub(crate) fn refusals_unwatched(path: &Path) -> Vec<Refusal> {
-    let error = open_at_once(path).expect_err("must be refused");
+    let error = open_to_destroy(path).expect_err("must be refused");
     assert!(error.is_refusal(), "{error}");
     assert!(error.to_string().contains("nothing was written"), "{error}");
     match error {

@@ -5,7 +5,9 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
-use writecliff_uring::{Access, DestroyData, OpenError, Refusal, block_devices, inspect, open};
+use writecliff_uring::{
+    Access, ConsentKind, DestroyData, OpenError, Refusal, block_devices, inspect, open,
+};
 
 use crate::machine::{
     Loop, Mounted, OPTIONS, Swapped, assert_refused, eventually, needs, open_to_destroy, refusals,
@@ -220,7 +222,7 @@ fn consent_that_names_another_drive() {
         let error = open(&device.path, &access, &OPTIONS).unwrap_err();
         assert!(error.is_refusal());
         let text = error.to_string();
-        assert!(matches!(error, OpenError::Consent { is_serial: false, .. }));
+        assert!(matches!(&error, OpenError::Consent { expected, .. } if expected.kind == ConsentKind::Path));
         assert!(text.contains(&format!("--destroy-data-on '{}'", device.name())), "{text}");
         assert!(before == fs::read(&device.backing).unwrap());
     }
@@ -235,7 +237,7 @@ fn a_symlink_is_followed_and_does_not_name_the_drive() {
     symlink(&device.path, &link).unwrap();
     let by_own_name = Access::Destroy(DestroyData::named(link.to_str().unwrap()));
     let error = open(&link, &by_own_name, &OPTIONS).unwrap_err();
-    assert!(matches!(&error, OpenError::Consent { expected, .. } if expected == device.name()));
+    assert!(matches!(&error, OpenError::Consent { expected, .. } if expected.name == device.name()));
     let opened = open_to_destroy(&link).unwrap();
     drop(opened);
 
@@ -347,7 +349,7 @@ fn two_runs_on_one_drive_or_file() {
     let directory = scratch();
     let file = sparse_file(&directory.path().join("file"), 32);
     let _first = open_to_destroy(&file).unwrap();
-    assert_eq!(refusals(&file, &file), [Refusal::Busy]);
+    assert_eq!(refusals(&file, &file), [Refusal::Locked]);
 }
 
 #[test]
@@ -415,7 +417,7 @@ fn the_list_has_the_device_with_its_verdict() {
         found.unwrap_or_else(|| panic!("{} not listed", path.display()))
     };
     assert_eq!(verdict(&fine.path).refusals, []);
-    assert_eq!(verdict(&fine.path).consent, fine.name());
+    assert_eq!(verdict(&fine.path).consent.name, fine.name());
     assert_eq!(verdict(&fine.path).identity.capacity.0, 32 << 20);
     assert_refused!(&verdict(&formatted.path).refusals, Refusal::Signature { .. });
     assert!(list.iter().all(|inspection| inspection.identity.capacity.0 > 0));

@@ -1,0 +1,247 @@
+//! Keeps watch over a drive from its judgment to the end of its use.
+//!
+//! The judgment takes time, and so does what comes after it: consent, memory, the ring. Right before
+//! the first write everybody is asked for once more ([`Sentry::ask_again`]). From then on the kernel
+//! tells whenever somebody opens the drive, and a thread looks who has it open for writing: the
+//! device gives up then. Those who claim a drive exclusively (mounts, arrays, other runs) are kept
+//! out by the claims held here.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fs::inotify;
+
+use crate::Refusal;
+use crate::guard;
+use crate::sysfs::Host;
+use crate::users::{Holding, Sought};
+
+/// Somebody who opened the drive only to look at it is given so long to go away again.
+const PATIENCE: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(20);
+
+/// The watch over one drive. Ends with it.
+#[derive(Debug)]
+pub(crate) struct Sentry {
+    host: Host,
+    sought: Sought,
+    /// Tells of every opening; `None` where the system has no more watches to give.
+    openings: Option<Arc<OwnedFd>>,
+    /// Claims on the other paths to the drive.
+    _claims: Vec<File>,
+    watch: Option<Watch>,
+}
+
+#[derive(Debug)]
+struct Watch {
+    found: Arc<Intrusion>,
+    stop: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Whether somebody came, and who.
+#[derive(Debug, Default)]
+struct Intrusion {
+    is_there: AtomicBool,
+    who: Mutex<Vec<Refusal>>,
+}
+
+impl Sentry {
+    /// Watches who opens these nodes, looks for the users of `sought`, and holds `claims`.
+    pub(crate) fn post(host: &Host, nodes: &[PathBuf], sought: Sought, claims: Vec<File>) -> Self {
+        let openings = watch_openings(nodes).ok().map(Arc::new);
+        Self { host: host.clone(), sought, openings, _claims: claims, watch: None }
+    }
+
+    /// Whether anybody uses the drive by now; gives all who do. To be called right before the first
+    /// write: from here on the watch goes on by itself.
+    pub(crate) fn ask_again(&mut self) -> Vec<Refusal> {
+        let mut waited = Duration::ZERO;
+        loop {
+            self.forget_openings();
+            let found = match guard::used_by(&self.host, &self.sought) {
+                Ok((found, _)) => found,
+                Err(doubt) => return vec![doubt.into()],
+            };
+            let is_settled = waited >= PATIENCE || (found.is_empty() && !self.was_opened());
+            if is_settled {
+                if found.is_empty() {
+                    self.begin_watch();
+                }
+                return found;
+            }
+            thread::sleep(STEP);
+            waited += STEP;
+        }
+    }
+
+    /// Who has opened the drive for writing since; empty while nobody has.
+    pub(crate) fn intruders(&self) -> Vec<Refusal> {
+        let Some(watch) = &self.watch else {
+            return Vec::new();
+        };
+        match watch.found.is_there.load(Ordering::Relaxed) {
+            true => watch.found.who.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            false => Vec::new(),
+        }
+    }
+
+    fn begin_watch(&mut self) {
+        let Some(openings) = self.openings.clone() else { return };
+        let Ok(stop) = eventfd(0, EventfdFlags::CLOEXEC) else { return };
+        let (found, stop) = (Arc::new(Intrusion::default()), Arc::new(stop));
+        let (noted, stopped) = (Arc::clone(&found), Arc::clone(&stop));
+        let (host, sought) = (self.host.clone(), self.sought.clone());
+        let look_out = move || {
+            while opened(&openings, Some(&stopped), -1) {
+                drain(&openings);
+                noted.look(&host, &sought);
+            }
+        };
+        let started = thread::Builder::new().name("sentry".to_owned()).spawn(look_out);
+        self.watch = started.ok().map(|thread| Watch { found, stop, thread: Some(thread) });
+    }
+
+    fn was_opened(&self) -> bool {
+        self.openings.as_ref().is_some_and(|openings| opened(openings, None, 0))
+    }
+
+    fn forget_openings(&self) {
+        if let Some(openings) = &self.openings {
+            drain(openings);
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Intrusion {
+    /// Notes who has the drive open for writing. Who only reads it is in the record as other load.
+    fn look(&self, host: &Host, sought: &Sought) {
+        let writers = || {
+            let found = sought.users(host).map(|users| users.found).unwrap_or_default();
+            found.into_iter().filter(|user| user.holding != Holding::Reading).collect::<Vec<_>>()
+        };
+        let mut found = writers();
+        if !found.is_empty() {
+            // A child of this process has its descriptors until it has begun its own program.
+            thread::sleep(STEP);
+            let still = writers();
+            found.retain(|user| still.contains(user));
+        }
+        let writers: Vec<Refusal> = found.into_iter().map(Refusal::InUse).collect();
+        if !writers.is_empty() {
+            *self.who.lock().unwrap_or_else(PoisonError::into_inner) = writers;
+            self.is_there.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn watch_openings(nodes: &[PathBuf]) -> io::Result<OwnedFd> {
+    let openings = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+    for node in nodes {
+        inotify::add_watch(&openings, node, inotify::WatchFlags::OPEN)?;
+    }
+    Ok(openings)
+}
+
+/// Whether there was an opening, waiting for one so many milliseconds, or without end if negative;
+/// `false` if told to stop.
+fn opened(openings: &OwnedFd, stop: Option<&OwnedFd>, milliseconds: i32) -> bool {
+    let mut watched = vec![PollFd::new(openings, PollFlags::IN)];
+    watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
+    let patience = rustix::event::Timespec { tv_sec: 0, tv_nsec: i64::from(milliseconds) * 1_000_000 };
+    let patience = (milliseconds >= 0).then_some(&patience);
+    while let Err(error) = poll(&mut watched, patience) {
+        if error != rustix::io::Errno::INTR {
+            return false;
+        }
+    }
+    let is_stopped = watched.get(1).is_some_and(|stop| !stop.revents().is_empty());
+    !is_stopped && !watched[0].revents().is_empty()
+}
+
+fn drain(openings: &OwnedFd) {
+    let mut events = [0; 4096];
+    while rustix::io::read(openings, &mut events).is_ok_and(|length| length > 0) {}
+}
+
+/// The path by which a watch is put on what a descriptor leads to.
+pub(crate) fn path_of_descriptor(descriptor: &impl AsRawFd) -> PathBuf {
+    Path::new("/proc/self/fd").join(descriptor.as_raw_fd().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::users::FileId;
+
+    fn posted(path: &Path) -> Sentry {
+        let files = vec![FileId::of(&std::fs::metadata(path).unwrap())];
+        let host = Host::this_machine();
+        let sought = Sought { files, ..Sought::default() };
+        Sentry::post(&host, &[path.to_owned()], sought, Vec::new())
+    }
+
+    #[test]
+    fn who_opens_it_later_for_writing_is_noticed_and_a_reader_is_not() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("file");
+        File::create(&path).unwrap();
+        let mut sentry = posted(&path);
+        assert_eq!(sentry.ask_again(), []);
+        let script = |redirection: &str| format!("exec {redirection} \"$0\"; exec sleep 600");
+        let start = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).arg(&path).stdin(Stdio::null()).spawn().unwrap()
+        };
+        let mut reader = start(&script("7<"));
+        thread::sleep(Duration::from_millis(300));
+        assert_eq!(sentry.intruders(), []);
+        let mut writer = start(&script("7<>"));
+        let mut found = Vec::new();
+        for _ in 0..500 {
+            found = sentry.intruders();
+            if !found.is_empty() {
+                break;
+            }
+            thread::sleep(STEP);
+        }
+        let [Refusal::InUse(user)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((user.process, user.holding), (writer.id(), Holding::Writing));
+        for child in [&mut reader, &mut writer] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn who_has_it_open_is_found_before_the_first_write() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("file");
+        let file = File::create(&path).unwrap();
+        let mut sentry = posted(&path);
+        let mut other = Command::new("sleep").arg("600").stdin(Stdio::from(file)).spawn().unwrap();
+        let found = sentry.ask_again();
+        assert!(matches!(&found[..], [Refusal::InUse(_)]), "{found:?}");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(sentry.ask_again(), []);
+    }
+}
