@@ -5,7 +5,7 @@
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
-    PurgeOutcome, Specification, Status, Telemetry,
+    PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 
 use crate::clock;
@@ -74,7 +74,7 @@ impl Device for NullDevice {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
