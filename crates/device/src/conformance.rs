@@ -67,7 +67,9 @@ fn idling_reaches_its_time(device: &mut dyn Device) {
 fn purge_succeeds_in_every_way_listed(device: &mut dyn Device) {
     for how in device.info().purges.clone() {
         let before = device.now();
-        let outcome = device.purge(how, &mut |_| ControlFlow::Continue(())).expect("a listed purge must work");
+        let outcome = device
+            .purge(how, &mut |_| ControlFlow::Continue(()))
+            .expect("a listed purge must work");
         assert_eq!(outcome.how, how);
         assert!(device.now() >= before);
     }

@@ -15,6 +15,8 @@ use crate::supply::Supply;
 use crate::writer::Sink;
 
 const SECOND: Nanos = Nanos::from_secs(1);
+/// So long a load that is broken off waits for what is in flight.
+const LAST_WAIT: Nanos = Nanos::from_secs(5);
 /// For so many seconds after the planned end of a load, what is in flight may come back uncounted,
 /// if something does in each of them.
 const UNCOUNTED_SECONDS: u32 = 5;
@@ -48,8 +50,24 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
         Self { device, supply, counter, sink, io_timeout, second, end, late, done }
     }
 
-    /// Runs the load to its end, and waits for what is in flight then.
+    /// Runs the load to its end, and waits for what is in flight then; for a short time only if
+    /// that end is not the planned one.
     pub(crate) fn run(mut self) -> Result<(), RecordError> {
+        let ended = self.go();
+        if ended.is_err() && self.is_real() {
+            self.give_up();
+        }
+        ended
+    }
+
+    fn is_real(&self) -> bool {
+        match self.device.info().kind {
+            DeviceKind::Simulated => false,
+            DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => true,
+        }
+    }
+
+    fn go(&mut self) -> Result<(), RecordError> {
         while let Some(next) = self.supply.fill(self.device)? {
             self.turn(next)?;
             if self.device.now() >= self.end {
@@ -63,9 +81,9 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
             self.second.end = stopped;
             self.close()?;
         }
-        match self.device.info().kind {
-            DeviceKind::Simulated => Ok(drain(self.device, self.supply.in_flight())?),
-            DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => self.settle(),
+        match self.is_real() {
+            false => Ok(drain(self.device, self.supply.in_flight())?),
+            true => self.settle(),
         }
     }
 
@@ -161,7 +179,7 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
     /// Waits for what is in flight when the load's time is up. As long as it keeps coming back, it
     /// belongs to no second; a second in which nothing does is one of the phase, and so are those
     /// after it, until all is back and counted.
-    fn settle(mut self) -> Result<(), RecordError> {
+    fn settle(&mut self) -> Result<(), RecordError> {
         self.second = Second { end: self.second.start + SECOND, ..self.second };
         self.end = DeviceTime::MAX;
         let mut uncounted = UNCOUNTED_SECONDS;
@@ -174,11 +192,8 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
             }
             uncounted = if came { uncounted - 1 } else { 0 };
             if came && uncounted > 0 {
-                self.second = Second {
-                    start: self.second.end,
-                    end: self.second.end + SECOND,
-                    ..self.second
-                };
+                self.second =
+                    Second { start: self.second.end, end: self.second.end + SECOND, ..self.second };
             }
         }
         let is_over = self.supply.in_flight() == 0;
@@ -190,6 +205,22 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
             self.close()?;
         }
         Ok(())
+    }
+}
+
+impl<S: Supply> Cycle<'_, '_, S> {
+    /// Lets what is in flight come back, so that it is not the next one's; whoever asked for the end
+    /// does not wait for a drive that hangs.
+    fn give_up(&mut self) {
+        let until = self.device.now() + LAST_WAIT;
+        let mut in_flight = self.supply.in_flight();
+        while in_flight > 0 && self.device.now() < until {
+            self.done.clear();
+            if self.device.reap(until, &mut self.done).is_err() {
+                return;
+            }
+            in_flight = in_flight.saturating_sub(self.done.len());
+        }
     }
 }
 

@@ -273,9 +273,7 @@ impl Lane {
     fn end_second(&mut self, is_first: bool, second: &Second, finished: &mut Finished) {
         let end = match self.state {
             LaneState::Open => second.end,
-            LaneState::Ending => {
-                self.last_completed.max(second.start + Nanos(1)).min(second.end)
-            }
+            LaneState::Ending => self.last_completed.max(second.start + Nanos(1)).min(second.end),
             LaneState::Ended => return,
         };
         self.worked += self.counts.worked();

@@ -166,8 +166,7 @@ pub(crate) fn beside(
             writer.run(&to_write, &empty, &stopped)
         });
         let (pool, waiting, waiting_bytes) = (Vec::new(), 0, 0);
-        let to_thread =
-            ToThread { full, emptied, stopped: &stopped, pool, waiting, waiting_bytes };
+        let to_thread = ToThread { full, emptied, stopped: &stopped, pool, waiting, waiting_bytes };
         let mut sink = Sink::Thread(to_thread);
         let ended = load(&mut sink);
         // Closes the channel: the writer ends when it has written what is left in it.

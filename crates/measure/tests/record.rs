@@ -7,8 +7,7 @@ use std::path::Path;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
-    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Waiting,
-    record,
+    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Waiting, record,
     record_operations, record_streams,
 };
 use writecliff_workload::RandomUniform;

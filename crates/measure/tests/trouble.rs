@@ -9,8 +9,8 @@ use std::sync::mpsc;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceError, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
-    FAILURES_NAMED, FailedIo, Load, RecordError, Recorder, Recording, RunDirectory, Sample, Waiting,
-    record,
+    FAILURES_NAMED, FailedIo, Load, RecordError, Recorder, Recording, RunDirectory, Sample,
+    Waiting, record,
 };
 use writecliff_workload::RandomUniform;
 

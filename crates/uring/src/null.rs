@@ -4,7 +4,7 @@
 //! well they keep to a trace's clock.
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
     PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 
@@ -79,6 +79,6 @@ impl Device for NullDevice {
     }
 
     fn telemetry(&mut self) -> Telemetry {
-        Telemetry { host: Some(self.gauges.counters()), ..Telemetry::default() }
+        Telemetry { host: Some(self.gauges.counters(Nanos::ZERO)), ..Telemetry::default() }
     }
 }

@@ -194,7 +194,10 @@ fn writing_to_a_device_opened_for_reading_is_a_bug() {
     let file = sparse_file(&directory.path().join("file"), 16);
     let mut opened = open(&file, &Access::ReadOnly, &OPTIONS).unwrap();
     assert!(opened.info().purges.is_empty() && !opened.info().trim);
-    assert!(matches!(opened.purge(Purge::HolePunch, &mut |_| ControlFlow::Continue(())), Err(DeviceError::PurgeUnsupported { .. })));
+    assert!(matches!(
+        opened.purge(Purge::HolePunch, &mut |_| ControlFlow::Continue(())),
+        Err(DeviceError::PurgeUnsupported { .. })
+    ));
     complete(&mut opened, &[Io::read(Bytes::ZERO, Bytes(4096))]);
     let _ = opened.submit(&[Io::write(Bytes::ZERO, Bytes(4096))]);
 }
