@@ -15,7 +15,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Widget};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use writecliff_device::Nanos;
-use writecliff_measure::{Sample, Waiting};
+use writecliff_measure::Waiting;
 use writecliff_suite::Progress;
 
 use crate::interrupt::Interrupt;

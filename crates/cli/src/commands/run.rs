@@ -1,6 +1,5 @@
 //! `writecliff run`: one test, shown live, ended with a report.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

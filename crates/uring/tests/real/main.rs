@@ -6,3 +6,4 @@ mod io;
 mod machine;
 mod refusals;
 mod telemetry;
+mod trouble;
