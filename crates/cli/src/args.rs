@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, Nanos, ParseUnitError};
 use writecliff_suite::TESTS;
 
 use crate::commands::meter::signed_seconds;
@@ -123,7 +123,7 @@ pub(crate) struct ReviewOptions {
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "tests", "with", "spare", "traces", "out", "seed", "quick", "every_io"])]
+          conflicts_with_all = ["drive", "tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -143,6 +143,10 @@ pub(crate) struct CommonOptions {
     /// Keep every single I/O, not only every second (about 13 bytes each)
     #[arg(long)]
     pub(crate) every_io: bool,
+    /// How long a real drive may take for one I/O. What takes longer has failed; if it has not come
+    /// back after as long again, the run ends
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
+    pub(crate) io_timeout: Nanos,
     /// Agree to lose all data on the drive with this serial (on the path, if it has none)
     #[arg(long, value_name = "SERIAL")]
     pub(crate) destroy_data_on: Option<String>,
@@ -238,6 +242,15 @@ pub(crate) struct CheckOptions {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     number.parse().map_err(|_| "expected a share in percent, like 25 or 25%".to_owned())
+}
+
+/// A second is the unit that runs are recorded in.
+fn io_timeout(text: &str) -> Result<Nanos, String> {
+    let timeout: Nanos = text.parse().map_err(|error: ParseUnitError| error.to_string())?;
+    if (Nanos::from_secs(1)..=Nanos::from_secs(24 * 3600)).contains(&timeout) {
+        return Ok(timeout);
+    }
+    Err("expected a time from 1s to 24h, like 60s".to_owned())
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -142,6 +142,7 @@ impl CliError {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ExitCode::from(3),
             Self::ReviewBroken { source, .. } => source.exit_code(),
+            Self::Gate(GateError::Failed { .. }) => ExitCode::from(1),
             Self::RunDirectory(RunDirectoryError::Read { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound =>
             {

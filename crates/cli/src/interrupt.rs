@@ -1,40 +1,163 @@
 //! Ctrl-C: asked to stop once, everything ends in order; asked again, at once.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::error::CliError;
+
+/// `timeout` signals its child and then the child's group, and some terminals do alike: what comes
+/// so soon after the first is the same request.
+const REPEATED: Duration = Duration::from_secs(1);
 
 /// A flag that the first Ctrl-C raises; the second ends the program on the spot, which a run
 /// directory survives.
 pub(crate) struct Interrupt {
-    raised: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+/// What the signal's thread knows.
+#[derive(Default)]
+struct Shared {
+    raised: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When the user asked first.
+    asked: Option<Instant>,
+    /// What is waited for if the user asks now.
+    awaited: Awaited,
+    /// Shows a line at once, whatever else is on the terminal.
+    say: Option<Box<Say>>,
+}
+
+type Say = dyn Fn(&str) + Send;
+
+/// What a run has to wait for before it can end in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Awaited {
+    /// Nothing that takes long.
+    #[default]
+    Nothing,
+    /// What a real drive has in flight.
+    InFlight,
+    /// A real drive's purge or trim.
+    Discard,
+}
+
+/// What a signal means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    First,
+    Repeated,
+    Second,
 }
 
 impl Interrupt {
     pub(crate) fn catch() -> Result<Self, CliError> {
-        let raised = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&raised);
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(1);
-            }
-        })?;
-        Ok(Self { raised })
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        ctrlc::set_handler(move || theirs.signal())?;
+        Ok(Self { shared })
+    }
+
+    /// Has `say` show what a Ctrl-C leads to.
+    pub(crate) fn say_by(&self, say: impl Fn(&str) + Send + 'static) {
+        self.shared.state().say = Some(Box::new(say));
+    }
+
+    /// Notes what a Ctrl-C would have to wait for now.
+    pub(crate) fn awaits(&self, awaited: Awaited) {
+        self.shared.state().awaited = awaited;
     }
 
     /// Ends all that watches it, as if the user had asked.
     pub(crate) fn raise(&self) {
-        self.raised.store(true, Ordering::Relaxed);
+        self.shared.raised.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_raised(&self) -> bool {
-        self.raised.load(Ordering::Relaxed)
+        self.shared.raised.load(Ordering::Relaxed)
     }
 
     /// What a watcher of a run says to go on or not.
     pub(crate) fn flow(&self) -> ControlFlow<()> {
         if self.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn signal(&self) {
+        let mut state = self.state();
+        match state.meaning(Instant::now()) {
+            Meaning::First => {
+                self.raised.store(true, Ordering::Relaxed);
+                state.say(state.awaited.announcement());
+            }
+            Meaning::Repeated => {}
+            Meaning::Second => {
+                state.say(
+                    "Ctrl-C again: ended at once; what was recorded is kept. A drive that does not \
+                     answer can hold the process until the kernel gives it up.",
+                );
+                process::exit(1);
+            }
+        }
+    }
+}
+
+impl State {
+    fn meaning(&mut self, now: Instant) -> Meaning {
+        match self.asked {
+            None => {
+                self.asked = Some(now);
+                Meaning::First
+            }
+            Some(first) if now.duration_since(first) < REPEATED => Meaning::Repeated,
+            Some(_) => Meaning::Second,
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if let Some(say) = &self.say {
+            say(text);
+        }
+    }
+}
+
+impl Awaited {
+    const fn announcement(self) -> &'static str {
+        match self {
+            Self::Nothing => "Ctrl-C: ending in order; Ctrl-C again ends at once",
+            Self::InFlight => {
+                "Ctrl-C: ending when the I/Os in flight are back (5 s at most); Ctrl-C again ends \
+                 at once"
+            }
+            Self::Discard => "Ctrl-C: waiting for the drive's discard; Ctrl-C again ends at once",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_at_once_is_the_same_request_and_what_comes_later_is_another() {
+        let (mut state, begin) = (State::default(), Instant::now());
+        let mut after = |millis| state.meaning(begin + Duration::from_millis(millis));
+        assert_eq!(
+            [after(0), after(1), after(999)],
+            [Meaning::First, Meaning::Repeated, Meaning::Repeated]
+        );
+        assert_eq!(after(1000), Meaning::Second);
     }
 }

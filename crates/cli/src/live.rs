@@ -4,7 +4,7 @@
 //! to standard error, so that standard output holds only the result.
 
 use std::io::{IsTerminal, Stderr, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
@@ -12,10 +12,13 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::Line;
-use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Widget};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
-use writecliff_measure::Sample;
+use writecliff_device::Nanos;
+use writecliff_measure::Waiting;
 use writecliff_suite::Progress;
+
+use crate::interrupt::Interrupt;
 
 const HEIGHT: u16 = 14;
 /// A simulated drive passes thousands of seconds a second; the eye wants a dozen pictures.
@@ -24,6 +27,10 @@ const REDRAW: Duration = Duration::from_millis(80);
 const PLAIN_STEP: f64 = 0.1;
 /// ... but no more than one a second: models are faster than anybody reads.
 const PLAIN_EVERY: Duration = Duration::from_secs(1);
+
+/// A drive that completes nothing is worth a line of its own from then on, and whenever that has
+/// doubled.
+const STALL: Nanos = Nanos::from_secs(2);
 
 /// The display of the tests under way; several threads show theirs in it.
 pub(crate) struct Live {
@@ -38,6 +45,8 @@ struct Running {
     step: Step,
     next_line_at: f64,
     last_line: Option<Instant>,
+    /// A stall of this length has a line of its own.
+    next_stall: Nanos,
 }
 
 enum Display {
@@ -54,10 +63,12 @@ struct Step {
     /// Seconds and log10 of their IOPS.
     points: Vec<(f64, f64)>,
     last: Option<(u32, f64)>,
+    waiting: Waiting,
 }
 
 impl Live {
-    pub(crate) fn begin(title: &str) -> Self {
+    /// Begins to show tests, and what `interrupt` has to say.
+    pub(crate) fn begin(title: &str, interrupt: &Interrupt) -> Arc<Mutex<Self>> {
         let display = match terminal() {
             Some(terminal) => {
                 Display::Picture { terminal: Box::new(terminal), drawn: Instant::now() - REDRAW }
@@ -67,7 +78,34 @@ impl Live {
                 Display::Plain
             }
         };
-        Self { title: title.to_owned(), running: Vec::new(), display }
+        let live = Self { title: title.to_owned(), running: Vec::new(), display };
+        let live = Arc::new(Mutex::new(live));
+        let shown = Arc::clone(&live);
+        interrupt.say_by(move |text| Self::say(&shown, text));
+        live
+    }
+
+    /// Shows a line above the picture, at once.
+    pub(crate) fn say(live: &Mutex<Self>, text: &str) {
+        let mut live = match live.try_lock() {
+            Ok(live) => live,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                // Whoever draws may wait for the terminal; this must not wait for whoever draws.
+                let _ = write!(std::io::stderr(), "\r\n{text}\r\n");
+                return;
+            }
+        };
+        match &mut live.display {
+            Display::Picture { terminal, .. } => {
+                let line = Line::from(text.to_owned());
+                // Where it cannot be shown, the end of the run must do.
+                let _ = terminal.insert_before(1, |buffer| line.render(buffer.area, buffer));
+            }
+            Display::Plain => {
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
+        }
     }
 
     /// Shows a second of a test.
@@ -81,9 +119,11 @@ impl Live {
     }
 
     /// Takes the picture away, so that the result stands in its place.
-    pub(crate) fn end(live: Mutex<Self>) {
-        let mut live = live.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Display::Picture { terminal, .. } = &mut live.display {
+    pub(crate) fn end(live: &Mutex<Self>) {
+        let mut live = locked(live);
+        if let Display::Picture { mut terminal, .. } =
+            std::mem::replace(&mut live.display, Display::Plain)
+        {
             let _ = terminal.clear();
             let _ = terminal.show_cursor();
             // Clearing leaves the cursor at the end of a line.
@@ -95,14 +135,15 @@ impl Live {
         let index = self.running.iter().position(|running| running.test == test);
         let index = index.unwrap_or_else(|| {
             let step = Step::begin("");
-            self.running.push(Running { test, step, next_line_at: 0.0, last_line: None });
+            let (next_line_at, last_line, next_stall) = (0.0, None, STALL);
+            self.running.push(Running { test, step, next_line_at, last_line, next_stall });
             self.running.len() - 1
         });
         let running = &mut self.running[index];
         if progress.step != running.step.name {
             (running.step, running.next_line_at) = (Step::begin(progress.step), 0.0);
         }
-        running.step.advance(progress.sample, progress.fraction);
+        running.step.advance(progress);
         match &mut self.display {
             Display::Picture { terminal, drawn } => {
                 if drawn.elapsed() >= REDRAW {
@@ -113,7 +154,8 @@ impl Live {
             }
             Display::Plain => {
                 let is_time = running.last_line.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
-                if is_time && running.step.fraction >= running.next_line_at {
+                let stalls = running.stalls_longer();
+                if stalls || is_time && running.step.fraction >= running.next_line_at {
                     running.last_line = Some(Instant::now());
                     running.next_line_at = running.step.fraction + PLAIN_STEP;
                     let _ = writeln!(std::io::stderr(), "{}", running.line());
@@ -132,17 +174,31 @@ impl Running {
     fn line(&self) -> String {
         format!("{}: {}", self.test, self.step.line())
     }
+
+    /// Whether a stall has become so long that it is worth a line.
+    fn stalls_longer(&mut self) -> bool {
+        let longest = self.step.waiting.longest;
+        if self.step.waiting.ios == 0 {
+            self.next_stall = STALL;
+        }
+        let is_worth_it = longest >= self.next_stall;
+        if is_worth_it {
+            self.next_stall = longest * 2;
+        }
+        is_worth_it
+    }
 }
 
 impl Step {
     fn begin(name: &str) -> Self {
-        let points = Vec::new();
-        Self { name: name.to_owned(), began: Instant::now(), fraction: 0.0, points, last: None }
+        let (points, waiting) = (Vec::new(), Waiting::default());
+        let (name, began) = (name.to_owned(), Instant::now());
+        Self { name, began, fraction: 0.0, points, last: None, waiting }
     }
 
-    fn advance(&mut self, sample: Option<&Sample>, fraction: f64) {
-        self.fraction = fraction;
-        if let Some(sample) = sample {
+    fn advance(&mut self, progress: &Progress<'_>) {
+        (self.fraction, self.waiting) = (progress.fraction, progress.waiting);
+        if let Some(sample) = progress.sample {
             let iops = sample.iops().get();
             self.points.push((f64::from(sample.second), iops.max(1.0).log10()));
             self.last = Some((sample.second, iops));
@@ -155,10 +211,27 @@ impl Step {
         if let Some((second, iops)) = self.last {
             line += &format!("  t = {second} s  {iops:.0} IOPS");
         }
+        if let Some(stall) = self.stall() {
+            return line + "  " + &stall;
+        }
         if let Some(left) = self.time_left() {
             line += &format!("  {} left", human(left));
         }
         line
+    }
+
+    /// `no I/O completed for 12 s`, or what else a real drive has not answered for long.
+    fn stall(&self) -> Option<String> {
+        let Waiting { ios, longest } = self.waiting;
+        let seconds = longest.as_secs_f64();
+        match (ios, self.last) {
+            (0, _) => None,
+            (_, Some((_, 0.0))) => {
+                Some(format!("no I/O completed for {seconds:.0} s, {ios} in flight"))
+            }
+            (1, _) => Some(format!("1 I/O unanswered for {seconds:.0} s")),
+            _ => Some(format!("{ios} I/Os unanswered for {seconds:.0} s")),
+        }
     }
 
     /// From what the step has taken so far; nothing while that says nothing.

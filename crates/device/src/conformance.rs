@@ -1,5 +1,7 @@
 //! One test body for everything that calls itself a [`Device`].
 
+use std::ops::ControlFlow;
+
 use crate::{
     Bytes, Completion, Content, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
 };
@@ -65,7 +67,9 @@ fn idling_reaches_its_time(device: &mut dyn Device) {
 fn purge_succeeds_in_every_way_listed(device: &mut dyn Device) {
     for how in device.info().purges.clone() {
         let before = device.now();
-        let outcome = device.purge(how).expect("a listed purge must work");
+        let outcome = device
+            .purge(how, &mut |_| ControlFlow::Continue(()))
+            .expect("a listed purge must work");
         assert_eq!(outcome.how, how);
         assert!(device.now() >= before);
     }
@@ -113,9 +117,13 @@ fn a_deadline_does_not_lose_ios(device: &mut dyn Device) {
     device.submit(&batch).expect("submit");
     let mut done = Vec::new();
     let now = device.now();
+    let waiting = device.in_flight_since(DeviceTime::MAX);
+    assert!(waiting.len() <= depth, "more in flight than were submitted: {waiting:?}");
+    assert!(waiting.is_sorted_by_key(|waits| waits.submitted), "not oldest first: {waiting:?}");
     device.reap(now, &mut done).expect("an immediate deadline");
     let rest = drain(device, depth - done.len());
     assert_eq!(done.len() + rest.len(), depth);
+    assert_eq!(device.in_flight_since(DeviceTime::MAX), [], "what has completed is not in flight");
 }
 
 fn a_trim_may_cover_the_whole_device(device: &mut dyn Device) {

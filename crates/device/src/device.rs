@@ -1,6 +1,7 @@
 //! The one trait of the product, and what a device says of itself.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -45,15 +46,43 @@ pub trait Device {
     /// [`Status::Failed`](crate::Status::Failed).
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError>;
 
-    /// Brings the whole drive to its fresh state. Nothing may be in flight.
+    /// Brings the whole drive to its fresh state. Nothing may be in flight. While a real drive is
+    /// at it, `watch` is asked several times a second whether to go on, and told the share done.
     ///
     /// # Errors
-    /// [`DeviceError::PurgeUnsupported`] if `how` is not in [`DeviceInfo::purges`], or the error
-    /// that stopped it.
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError>;
+    /// [`DeviceError::PurgeUnsupported`] if `how` is not in [`DeviceInfo::purges`];
+    /// [`DeviceError::PurgeStopped`] if `watch` broke off; [`DeviceError::PurgeFailed`] if the drive
+    /// did not do it and can go on all the same; otherwise the device cannot go on.
+    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError>;
 
-    /// What the drive says of itself now; every field that it does not know is `None`.
+    /// What the drive says of itself now; every field that it does not know is `None`. Never waits
+    /// for the drive: what it has not told yet is not known.
     fn telemetry(&mut self) -> Telemetry;
+
+    /// The I/Os in flight that were submitted before `before`, oldest first. A simulated drive
+    /// answers everything in its own time and need not tell.
+    fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
+        let _ = before;
+        Vec::new()
+    }
+
+    /// What the system has not given back yet, and will keep this process from ending until it
+    /// does; `None` if there is nothing.
+    fn held_by_system(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Sees how far a purge is, from 0 to 1, and may break it off.
+pub type PurgeWatch<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
+/// An I/O that was submitted and has not completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// The I/O.
+    pub io: Io,
+    /// When the device was handed it.
+    pub submitted: DeviceTime,
 }
 
 /// Whether results come from hardware or from a model.
@@ -230,6 +259,10 @@ pub struct HostCounters {
     pub cpu: Nanos,
     /// Time that the machine has slept since it was booted.
     pub suspended: Nanos,
+    /// Time that the measuring thread was kept from running while I/Os were in flight: stopped,
+    /// starved of the processor, or in a virtual machine that stood still.
+    #[serde(default)]
+    pub held_up: Nanos,
 }
 
 impl HostCounters {
@@ -313,6 +346,35 @@ pub enum DeviceError {
         by: String,
         /// Whether anything had been written to it before that was found.
         wrote: bool,
+    },
+    /// The caller broke the purge off.
+    #[error("the purge of {address} was broken off; part of it may hold data still")]
+    PurgeStopped {
+        /// The device.
+        address: String,
+    },
+    /// The drive did not do the purge, but is there and can go on.
+    #[error("{address} failed its purge ({}) at offset {}: {source}", how.describe(), offset.0)]
+    PurgeFailed {
+        /// The device.
+        address: String,
+        /// What was asked.
+        how: Purge,
+        /// The first byte of what failed; what is before it was purged.
+        offset: Bytes,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The drive no longer answers to the system.
+    #[error(
+        "{address} is gone: {evidence}. It was unplugged, lost its power, or was dropped by its \
+         driver (the kernel's log says which); what was recorded until then is kept"
+    )]
+    Gone {
+        /// The device.
+        address: String,
+        /// What shows it.
+        evidence: String,
     },
     /// The operating system refused or failed a step that the device cannot go on without.
     #[error("{}: {doing} failed: {source}; check that the device is still there and healthy", path.display())]

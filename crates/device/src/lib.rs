@@ -13,8 +13,8 @@ pub mod scripted;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, Purge, PurgeOutcome, Specification,
-    Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Purge, PurgeOutcome,
+    PurgeWatch, Specification, Telemetry,
 };
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use units::{

@@ -2,28 +2,46 @@
 //! known.
 
 use std::fmt;
+use std::io;
 
 use crate::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
-    PurgeOutcome, Specification, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
+    Nanos, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 
 /// Serves one I/O after the other, or all side by side, each in the time that a script gives for it
-/// and the moment.
+/// and the moment. [`Scripted::NEVER`] is the service time of an I/O that does not come back.
 pub struct Scripted {
     info: DeviceInfo,
     now: DeviceTime,
     free_at: DeviceTime,
     in_flight: Vec<Completion>,
-    status: Status,
+    status: Box<StatusScript>,
     side_by_side: bool,
     script: Box<Script>,
+    gone_from: DeviceTime,
+    purge: PurgeScript,
+    telemetry: Telemetry,
 }
 
 /// What an I/O that begins then takes.
 type Script = dyn FnMut(&Io, DeviceTime) -> Nanos;
+/// How an I/O that begins then ends.
+type StatusScript = dyn FnMut(&Io, DeviceTime) -> Status;
+
+/// What becomes of a purge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PurgeScript {
+    Done,
+    Fails(i32),
+    /// Goes on until the watcher breaks it off.
+    Endless,
+}
 
 impl Scripted {
+    /// What an I/O takes that never ends.
+    pub const NEVER: Nanos = Nanos(u64::MAX / 2);
+
     /// A device that is idle at time zero. `script` gives what an I/O takes that begins then.
     pub fn new(capacity: Bytes, script: impl FnMut(&Io, DeviceTime) -> Nanos + 'static) -> Self {
         let info = DeviceInfo {
@@ -46,10 +64,18 @@ impl Scripted {
             temperature_limit: None,
             specification: Specification::default(),
         };
-        let (now, free_at) = (DeviceTime(0), DeviceTime(0));
-        let (in_flight, status) = (Vec::new(), Status::Done);
-        let (side_by_side, script) = (false, Box::new(script));
-        Self { info, now, free_at, in_flight, status, side_by_side, script }
+        Self {
+            info,
+            now: DeviceTime(0),
+            free_at: DeviceTime(0),
+            in_flight: Vec::new(),
+            status: Box::new(|_, _| Status::Done),
+            side_by_side: false,
+            script: Box::new(script),
+            gone_from: DeviceTime::MAX,
+            purge: PurgeScript::Done,
+            telemetry: Telemetry::default(),
+        }
     }
 
     /// The same device, but no I/O waits for another.
@@ -67,7 +93,53 @@ impl Scripted {
     /// The same device, but every I/O ends like this.
     #[must_use]
     pub fn ending(self, status: Status) -> Self {
-        Self { status, ..self }
+        self.ending_by(move |_, _| status)
+    }
+
+    /// The same device, but an I/O that begins then ends as `script` says.
+    #[must_use]
+    pub fn ending_by(self, script: impl FnMut(&Io, DeviceTime) -> Status + 'static) -> Self {
+        Self { status: Box::new(script), ..self }
+    }
+
+    /// The same device, treated like hardware: it tells what is in flight, and nobody can make its
+    /// clock wait.
+    #[must_use]
+    pub fn real(mut self) -> Self {
+        self.info.kind = DeviceKind::BlockDevice;
+        self
+    }
+
+    /// The same device, but it is no longer there from then on.
+    #[must_use]
+    pub fn gone_from(self, moment: DeviceTime) -> Self {
+        Self { gone_from: moment, ..self }
+    }
+
+    /// The same device, but its purge fails with this system error.
+    #[must_use]
+    pub fn failing_its_purge(self, errno: i32) -> Self {
+        Self { purge: PurgeScript::Fails(errno), ..self }
+    }
+
+    /// The same device, but its purge ends only when it is broken off.
+    #[must_use]
+    pub fn purging_for_ever(self) -> Self {
+        Self { purge: PurgeScript::Endless, ..self }
+    }
+
+    /// The same device, telling this of itself all the time.
+    #[must_use]
+    pub fn telling(self, telemetry: Telemetry) -> Self {
+        Self { telemetry, ..self }
+    }
+
+    fn check_presence(&self) -> Result<(), DeviceError> {
+        if self.now < self.gone_from {
+            return Ok(());
+        }
+        let evidence = "the script says so".to_owned();
+        Err(DeviceError::Gone { address: self.info.address.clone(), evidence })
     }
 }
 
@@ -87,10 +159,15 @@ impl Device for Scripted {
     }
 
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        self.check_presence()?;
         for io in batch {
             let begins = if self.side_by_side { self.now } else { self.free_at.max(self.now) };
-            self.free_at = begins + (self.script)(io, begins);
-            let (submitted, completed, status) = (self.now, self.free_at, self.status);
+            let takes = (self.script)(io, begins);
+            let completed = begins + takes;
+            if takes < Self::NEVER {
+                self.free_at = completed;
+            }
+            let (submitted, status) = (self.now, (self.status)(io, begins));
             self.in_flight.push(Completion { io: *io, submitted, completed, status });
         }
         self.in_flight.sort_by_key(|io| io.completed);
@@ -99,17 +176,39 @@ impl Device for Scripted {
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
         let next = self.in_flight.first().map_or(DeviceTime::MAX, |io| io.completed);
-        self.now = self.now.max(next.min(until));
+        self.now = self.now.max(next.min(until).min(self.gone_from));
+        self.check_presence()?;
         let now = self.now;
         done.extend(self.in_flight.extract_if(.., |io| io.completed <= now));
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
-        Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
+    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+        let address = self.info.address.clone();
+        match self.purge {
+            PurgeScript::Done => Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 }),
+            PurgeScript::Fails(errno) => Err(DeviceError::PurgeFailed {
+                address,
+                how,
+                offset: Bytes::ZERO,
+                source: io::Error::from_raw_os_error(errno),
+            }),
+            PurgeScript::Endless => {
+                while watch(0.5).is_continue() {}
+                Err(DeviceError::PurgeStopped { address })
+            }
+        }
     }
 
     fn telemetry(&mut self) -> Telemetry {
-        Telemetry::default()
+        self.telemetry
+    }
+
+    fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
+        let in_flight = self.in_flight.iter().filter(|io| io.submitted < before);
+        let mut found: Vec<InFlight> =
+            in_flight.map(|&Completion { io, submitted, .. }| InFlight { io, submitted }).collect();
+        found.sort_by_key(|waits| waits.submitted);
+        found
     }
 }

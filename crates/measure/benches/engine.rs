@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Specification, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 use writecliff_measure::{Load, Recorder, RunDirectory, record};
 use writecliff_workload::RandomUniform;
@@ -73,7 +73,7 @@ impl Device for Null {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
@@ -93,7 +93,7 @@ fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
         let span = Bytes::from_gib(1024);
         let ios = RandomUniform::new(Operation::Write, span, Bytes(4096), 1).take(IOS);
         let load = Load { ios, queue_depth: 32, duration: None };
-        record(&mut Null::new(), load, &mut recorder, &mut |_| ControlFlow::Continue(()))
+        record(&mut Null::new(), load, &mut recorder, &mut |_, _| ControlFlow::Continue(()))
             .expect("nothing can fail");
     });
 }

@@ -42,7 +42,7 @@ fn recorded(drive: &mut dyn Device, operation: Operation, seed: u64) {
     let mut recorder = Recorder::new(run, drive.now(), false);
     recorder.begin_phases(&["bench"], drive.telemetry());
     let ios = RandomUniform::new(operation, drive.info().capacity, PAGE, seed).take(IOS);
-    record(drive, closed_loop(ios), &mut recorder, &mut |_| ControlFlow::Continue(()))
+    record(drive, closed_loop(ios), &mut recorder, &mut |_, _| ControlFlow::Continue(()))
         .expect("recorded");
 }
 

@@ -34,6 +34,9 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
+    /// What one takes in memory, roughly.
+    pub(crate) const SIZE: usize = 40 << 10;
+
     /// Counts one latency.
     pub fn record(&mut self, latency: Nanos) {
         self.buckets.saturating_record(latency.0);

@@ -1,11 +1,14 @@
 //! Runs a workload on a [`Device`](writecliff_device::Device) and records it.
 //!
 //! [`record`] keeps a queue full and cuts the device's time into seconds; a [`Recorder`] turns
-//! each second into a [`Sample`] and puts it on disk before the next one begins. What is on disk is
+//! each second into a [`Sample`] and puts it on disk, beside the load if the device is a real one:
+//! the thread that measures waits for nothing but the device. What is on disk is
 //! a [`RunDirectory`]: readable at any moment, also after the process was killed. [`tally`] is for
 //! figures that nobody wants to keep: it only counts.
 
 mod columns;
+mod cycle;
+mod failures;
 mod io_log;
 mod latency;
 mod meter;
@@ -17,7 +20,9 @@ mod sample;
 mod statistics;
 mod supply;
 mod tally;
+mod writer;
 
+pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting, is_failing};
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
 pub use record::{

@@ -1,11 +1,11 @@
-//! The loop that everything is measured by: supply I/Os, collect them, cut time into seconds.
+//! What can be recorded: a load, several at once, a trace, a device that is left alone.
 
 use std::ops::ControlFlow;
 
-use writecliff_device::{
-    Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
-};
+use writecliff_device::{Completion, Device, DeviceError, Io, Nanos, Operation, Status};
 
+use crate::cycle::Cycle;
+use crate::failures::{FAILED_ONE_IN, FailedIo, UnansweredIo, Waiting};
 use crate::recorder::Recorder;
 use crate::replay::{Replay, ReplayIo, ReplaySupply};
 use crate::run_directory::RunDirectoryError;
@@ -22,9 +22,6 @@ pub struct Load<I> {
     /// When to stop; `None` to go on until `ios` ends.
     pub duration: Option<Nanos>,
 }
-
-/// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
-const FAILURES_MIN: u64 = 10;
 
 /// Why recording stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -50,17 +47,55 @@ pub enum RecordError {
         /// The system's error number of the last one.
         errno: i32,
     },
+    /// The device failed a noticeable share of a phase's I/Os.
+    #[error(
+        "the device failed {failed} of {all} I/Os of {phase}{}; from 1 in {FAILED_ONE_IN} on a \
+         run's figures are not the drive's: check its cabling and health, `failed_ios` in run.json \
+         names the first",
+        first.as_ref().map_or_else(String::new, |first| format!(", the first a {first}"))
+    )]
+    IosFailed {
+        /// The series.
+        phase: String,
+        /// I/Os that failed in it.
+        failed: u64,
+        /// All that ended in it.
+        all: u64,
+        /// The first of them, if it was among the run's first failures.
+        first: Option<Box<FailedIo>>,
+    },
+    /// The device did not answer.
+    #[error(
+        "the device has not answered: {io}; --io-timeout is half of that. What was recorded until \
+         then is kept; check its cabling and health, or give it a longer --io-timeout"
+    )]
+    Unanswered {
+        /// What it did not answer longest.
+        io: UnansweredIo,
+    },
+    /// What was recorded could not be put on disk as fast as time passed.
+    #[error(
+        "the last {seconds} s of samples could not be put on disk: where the run is kept takes \
+         nothing, or the terminal does not. The load was ended; what is on disk is kept: give \
+         --out another disk"
+    )]
+    DiskTooSlow {
+        /// Seconds that were not written.
+        seconds: usize,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What sees every sample as it is put on disk and may break off.
-pub type Watch<'a> = &'a mut dyn FnMut(&Sample) -> ControlFlow<()>;
+/// What sees every sample as it is put on disk, and what has been in flight for long, and may break
+/// off. On a real device another thread than the measuring one calls it.
+pub type Watch<'a> = &'a mut (dyn FnMut(&Sample, Waiting) -> ControlFlow<()> + Send);
 
 /// Runs `load` on `device`, a sample a second into `recorder`, until its duration or its I/Os end.
-/// I/Os in flight when the duration ends are waited for but not counted. `watch` sees every sample
-/// and may break off.
+/// I/Os in flight when the duration ends are waited for but not counted, unless a real device
+/// leaves them waiting for a whole second: then the phase goes on until they are back. `watch` sees
+/// every sample and may break off.
 ///
 /// # Errors
 /// [`RecordError`]; what was recorded up to then is on disk.
@@ -139,91 +174,15 @@ pub fn record_idle(
 
 fn record_supply(
     device: &mut dyn Device,
-    mut supply: impl Supply,
+    supply: impl Supply,
     duration: Option<Nanos>,
     recorder: &mut Recorder,
     watch: Watch<'_>,
 ) -> Result<(), RecordError> {
-    let start = device.now();
-    let end = duration.map_or(DeviceTime::MAX, |duration| start + duration);
-    let mut second = Second { index: 0, start, end: end.min(start + Nanos::from_secs(1)) };
-    let mut done = Vec::with_capacity(64);
-
-    while let Some(next) = supply.fill(device)? {
-        done.clear();
-        device.reap(second.end.min(next), &mut done)?;
-        for completion in &done {
-            while completion.completed >= second.end && second.end < end {
-                second = close(second, end, device, recorder, &mut supply, watch)?;
-            }
-            if completion.completed < end {
-                supply.observe(completion, recorder);
-            }
-            supply.completed(completion);
-        }
-        while device.now() >= second.end && second.end < end {
-            second = close(second, end, device, recorder, &mut supply, watch)?;
-        }
-        if device.now() >= end {
-            break;
-        }
-    }
-    // What completed in the very moment that a second began has that moment for a sample.
-    let at_least = second.start + Nanos(u64::from(recorder.is_open()));
-    let stopped = device.now().min(end).max(at_least);
-    if stopped > second.start {
-        close(Second { end: stopped, ..second }, end, device, recorder, &mut supply, watch)?;
-    }
-    Ok(drain(device, supply.in_flight())?)
-}
-
-/// The sample being filled.
-#[derive(Debug, Clone, Copy)]
-struct Second {
-    index: u32,
-    start: DeviceTime,
-    end: DeviceTime,
-}
-
-/// Puts one second on disk, shows it, and begins the next.
-fn close(
-    second: Second,
-    end: DeviceTime,
-    device: &mut dyn Device,
-    recorder: &mut Recorder,
-    supply: &mut impl Supply,
-    watch: Watch<'_>,
-) -> Result<Second, RecordError> {
-    let telemetry = device.telemetry();
-    let errno = recorder.last_errno();
-    supply.end_second(second.end, recorder);
-    recorder.end_series(|label| supply.is_over(label));
-    let samples = recorder.end_second(second.index, second.start, second.end, telemetry)?;
-    let is_whole = second.end - second.start == Nanos::from_secs(1);
-    let ios: u64 = samples.iter().map(Sample::ios).sum();
-    let failed = samples.iter().map(|sample| sample.failed).sum();
-    if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, ios, failed, errno) {
-        return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
-    }
-    for sample in samples {
-        if watch(sample).is_break() {
-            return Err(RecordError::Interrupted);
-        }
-    }
-    let (index, start) = (second.index + 1, second.end);
-    Ok(Second { index, start, end: end.min(start + Nanos::from_secs(1)) })
-}
-
-/// Waits for what is still in flight; its completions belong to no second.
-pub(crate) fn drain(device: &mut dyn Device, mut in_flight: usize) -> Result<(), DeviceError> {
-    let mut done = Vec::new();
-    while in_flight > 0 {
-        let until = device.now() + Nanos::from_secs(1);
-        device.reap(until, &mut done)?;
-        in_flight -= done.len();
-        done.clear();
-    }
-    Ok(())
+    let info = device.info().clone();
+    recorder.during(&info, watch, |counter, sink, io_timeout| {
+        Cycle::new(device, supply, duration, (counter, sink), io_timeout).run()
+    })
 }
 
 pub(crate) fn failed(completion: &Completion) -> Option<i32> {

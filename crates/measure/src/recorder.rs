@@ -1,37 +1,57 @@
-//! Turns completions into samples and puts them on disk, second by second.
+//! Counts completions, second by second, for the one who puts them on disk.
 
 use std::mem;
+use std::sync::Arc;
 
-use writecliff_device::{Bytes, Completion, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
+use writecliff_device::{
+    Bytes, Completion, DeviceKind, DeviceTime, Io, Nanos, Operation, Status, Telemetry,
+};
 
+use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing_already};
 use crate::io_log::IoEncoder;
 use crate::latency::LatencyHistogram;
-use crate::record::failed;
-use crate::run_directory::{RunDirectory, RunDirectoryError};
-use crate::sample::Sample;
+use crate::record::{RecordError, Watch, failed};
+use crate::run_directory::RunDirectory;
+use crate::writer::{Counts, Finished, Sink, Writer, beside};
+
+/// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
+const FAILURES_MIN: u64 = 10;
 
 /// Writes one run's samples to its directory. Memory does not grow with the run's length.
 #[derive(Debug)]
 pub struct Recorder {
     directory: RunDirectory,
+    counter: Counter,
+    io_timeout: Nanos,
+}
+
+/// What is known of the run while its load goes on.
+#[derive(Debug)]
+pub(crate) struct Counter {
     origin: DeviceTime,
     /// One for each stream of the load under way, in the order of their labels.
     lanes: Vec<Lane>,
     telemetry: Telemetry,
-    every_io: Option<EveryIo>,
-    last_samples: Vec<Sample>,
+    /// For every I/O, if they are kept.
+    encoder: Option<IoEncoder>,
+    ios: Vec<u8>,
+    lba_size: Bytes,
+    failures: Vec<FailedIo>,
 }
 
 /// The open second of one phase.
 #[derive(Debug, Default)]
 struct Lane {
-    phase: String,
+    phase: Arc<str>,
     counts: Counts,
     latencies: LatencyHistogram,
     last_completed: DeviceTime,
     state: LaneState,
     busy: Option<Nanos>,
     drive_busy: Option<Nanos>,
+    /// In the seconds before.
+    worked: u64,
+    failed: u64,
 }
 
 /// How far a series is: its last sample ends with its last I/O, and none follows.
@@ -43,6 +63,14 @@ enum LaneState {
     Ended,
 }
 
+/// The second being counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Second {
+    pub(crate) index: u32,
+    pub(crate) start: DeviceTime,
+    pub(crate) end: DeviceTime,
+}
+
 /// Where a phase lies in the run, on the device's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseSpan {
@@ -52,46 +80,30 @@ pub struct PhaseSpan {
     pub length: Nanos,
 }
 
-/// What completed since the second began.
-#[derive(Debug, Default)]
-struct Counts {
-    by_operation: [u64; 4],
-    failed: u64,
-    last_errno: Option<i32>,
-    read_bytes: u64,
-    written_bytes: u64,
-    latency_sum_ns: u64,
-    latency_squares: u128,
-    latency_max_ns: u64,
-}
-
-impl Counts {
-    /// Standard deviation of `count` latencies, from exact sums.
-    fn deviation(&self, count: u64) -> u64 {
-        let (count, sum) = (u128::from(count.max(1)), u128::from(self.latency_sum_ns));
-        let variance = (count * self.latency_squares).saturating_sub(sum * sum) / (count * count);
-        variance.isqrt() as u64
-    }
-}
-
-#[derive(Debug)]
-struct EveryIo {
-    encoder: IoEncoder,
-    bytes: Vec<u8>,
-}
-
 impl Recorder {
+    /// How long an I/O may be in flight unless somebody says otherwise: longer than disks try by
+    /// themselves to read a bad sector, and than the system's own time limit for a command.
+    pub const IO_TIMEOUT: Nanos = Nanos::from_secs(60);
+
     /// A recorder for a run that begins now, at `origin` on the device's clock.
     pub fn new(directory: RunDirectory, origin: DeviceTime, every_io: bool) -> Self {
-        Self {
-            directory,
+        let counter = Counter {
             origin,
             lanes: Vec::new(),
             telemetry: Telemetry::default(),
-            every_io: every_io
-                .then(|| EveryIo { encoder: IoEncoder::new(origin), bytes: Vec::new() }),
-            last_samples: Vec::new(),
-        }
+            encoder: every_io.then(|| IoEncoder::new(origin)),
+            ios: Vec::new(),
+            lba_size: Bytes(512),
+            failures: Vec::new(),
+        };
+        Self { directory, counter, io_timeout: Self::IO_TIMEOUT }
+    }
+
+    /// The same, but an I/O that is in flight so long has failed, and one that is in flight twice
+    /// as long ends the run.
+    #[must_use]
+    pub fn with_io_timeout(self, io_timeout: Nanos) -> Self {
+        Self { io_timeout, ..self }
     }
 
     /// Where the run is kept.
@@ -101,14 +113,19 @@ impl Recorder {
 
     /// Names the samples that follow: a phase for each stream of the load, in their order.
     pub fn begin_phases(&mut self, names: &[&str], telemetry: Telemetry) {
-        let lane = |name: &&str| Lane { phase: (*name).to_owned(), ..Lane::default() };
-        self.lanes = names.iter().map(lane).collect();
-        self.telemetry = telemetry;
+        let lane = |name: &&str| Lane { phase: Arc::from(*name), ..Lane::default() };
+        self.counter.lanes = names.iter().map(lane).collect();
+        self.counter.telemetry = telemetry;
     }
 
     /// The span from `start` to `end` as the run's files count time.
     pub fn span(&self, start: DeviceTime, end: DeviceTime) -> PhaseSpan {
-        PhaseSpan { start: start.since(self.origin), length: end.since(start) }
+        PhaseSpan { start: start.since(self.counter.origin), length: end.since(start) }
+    }
+
+    /// The first I/Os of the run that failed, [`FAILURES_NAMED`] at most.
+    pub fn failures(&self) -> &[FailedIo] {
+        &self.counter.failures
     }
 
     /// Ends recording; the directory is still to be closed.
@@ -116,16 +133,50 @@ impl Recorder {
         self.directory
     }
 
+    /// Runs a load with what counts it and where its seconds go.
+    pub(crate) fn during(
+        &mut self,
+        device: &writecliff_device::DeviceInfo,
+        watch: Watch<'_>,
+        load: impl FnOnce(&mut Counter, &mut Sink<'_>, Nanos) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        let Self { directory, counter, io_timeout } = self;
+        counter.lba_size = device.lba_size;
+        let writer = Writer::new(directory, watch);
+        match device.kind {
+            DeviceKind::Simulated => load(counter, &mut Sink::disk(writer), *io_timeout),
+            DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => {
+                beside(writer, |sink| load(counter, sink, *io_timeout))
+            }
+        }
+    }
+}
+
+impl Counter {
     /// Counts one completion in the second that is open.
     ///
     /// # Panics
     /// If no phase was begun for its stream.
     pub(crate) fn observe(&mut self, completion: &Completion) {
         let lane = &mut self.lanes[usize::from(completion.io.stream)];
-        if lane.observe(completion)
-            && let Some(every_io) = &mut self.every_io
-        {
-            every_io.encoder.encode(completion, &mut every_io.bytes);
+        if let Some(errno) = failed(completion) {
+            lane.observe_failed(completion, errno);
+            self.name(completion, errno);
+        } else {
+            lane.observe(completion);
+            if let Some(encoder) = &mut self.encoder {
+                encoder.encode(completion, &mut self.ios);
+            }
+        }
+    }
+
+    /// Keeps the first failures in detail.
+    #[cold]
+    fn name(&mut self, completion: &Completion, errno: i32) {
+        if self.failures.len() < FAILURES_NAMED {
+            let phase = &self.lanes[usize::from(completion.io.stream)].phase;
+            let at = completion.completed.since(self.origin);
+            self.failures.push(FailedIo::new(phase, at, completion, self.lba_size, errno));
         }
     }
 
@@ -159,9 +210,9 @@ impl Recorder {
         self.lanes.iter().any(|lane| lane.latencies.count() + lane.counts.failed > 0)
     }
 
-    /// Why the last failed I/O of the open second failed.
-    pub(crate) fn last_errno(&self) -> Option<i32> {
-        self.lanes.iter().find_map(|lane| lane.counts.last_errno)
+    /// The unit that the device counts its blocks in.
+    pub(crate) fn lba_size(&self) -> Bytes {
+        self.lba_size
     }
 
     /// Ends the series, by their labels, that are over although others go on.
@@ -173,109 +224,82 @@ impl Recorder {
         }
     }
 
-    /// Puts the open second on disk and opens the next; returns a sample for each phase that has
-    /// not ended. What the drive writes to its NAND is in the first of them.
-    pub(crate) fn end_second(
-        &mut self,
-        second: u32,
-        start: DeviceTime,
-        end: DeviceTime,
-        telemetry: Telemetry,
-    ) -> Result<&[Sample], RunDirectoryError> {
-        self.last_samples.clear();
-        let mut ios =
-            self.every_io.as_mut().map_or_else(Vec::new, |every_io| mem::take(&mut every_io.bytes));
-        for index in 0..self.lanes.len() {
-            let lane = &self.lanes[index];
-            let end = match lane.state {
-                LaneState::Open => end,
-                LaneState::Ending => lane.last_completed.max(start + Nanos(1)).min(end),
-                LaneState::Ended => continue,
-            };
-            let mut sample = self.sample(lane, second, start, end, &telemetry);
-            sample.nand_written_bytes = sample.nand_written_bytes.filter(|_| index == 0);
-            let lane = &mut self.lanes[index];
-            self.directory.append(&sample, &lane.latencies, &ios)?;
-            ios.clear();
-            lane.counts = Counts::default();
-            (lane.busy, lane.drive_busy) = (None, None);
-            lane.latencies.clear();
-            if lane.state == LaneState::Ending {
-                lane.state = LaneState::Ended;
+    /// Whether too much failed to go on: every I/O of the open second, if it is a whole one, or a
+    /// noticeable share of a phase up to its end.
+    pub(crate) fn verdict(&self, second: &Second) -> Result<(), RecordError> {
+        let is_whole = second.end - second.start == Nanos::from_secs(1);
+        let worked: u64 = self.lanes.iter().map(|lane| lane.counts.worked()).sum();
+        let failed = self.lanes.iter().map(|lane| lane.counts.failed).sum();
+        let errno = self.lanes.iter().find_map(|lane| lane.counts.last_errno);
+        if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
+            return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
+        }
+        for lane in &self.lanes {
+            let failed = lane.failed + lane.counts.failed;
+            let worked = lane.worked + lane.counts.worked();
+            if is_failing_already(failed, worked) {
+                return Err(self.failing(&lane.phase, failed, failed + worked));
             }
-            self.last_samples.push(sample);
         }
-        if let Some(every_io) = &mut self.every_io {
-            every_io.bytes = ios;
-        }
-        self.telemetry = telemetry;
-        Ok(&self.last_samples)
+        Ok(())
     }
 
-    fn sample(
-        &self,
-        lane: &Lane,
-        second: u32,
-        start: DeviceTime,
-        end: DeviceTime,
-        telemetry: &Telemetry,
-    ) -> Sample {
-        let Lane { phase, counts, latencies, busy, drive_busy, .. } = lane;
-        let [reads, writes, trims, flushes] = counts.by_operation;
-        let span = end - start;
-        let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
-        Sample {
-            phase: phase.clone(),
-            second,
-            start_ns: start.since(self.origin).0,
-            span_ns: span.0,
-            reads,
-            writes,
-            trims,
-            flushes,
-            failed: counts.failed,
-            read_bytes: counts.read_bytes,
-            written_bytes: counts.written_bytes,
-            latency_mean_ns: counts.latency_sum_ns / latencies.count().max(1),
-            latency_p50_ns: percentile(50.0),
-            latency_p99_ns: percentile(99.0),
-            latency_p999_ns: percentile(99.9),
-            latency_p9999_ns: percentile(99.99),
-            latency_max_ns: counts.latency_max_ns,
-            queue_depth: counts.latency_sum_ns as f64 / span.0.max(1) as f64,
-            nand_written_bytes: telemetry.nand_written_since(&self.telemetry).map(|b| b.0),
-            free_blocks: telemetry.free_blocks,
-            power_microwatts: telemetry.power_since(&self.telemetry, span).map(|power| power.0),
-            temperature_millicelsius: telemetry.temperature.map(|degrees| degrees.0),
-            latency_deviation_ns: Some(counts.deviation(latencies.count())),
-            busy_ns: busy.map(|busy| busy.0),
-            drive_busy_ns: drive_busy.map(|busy| busy.0),
+    fn failing(&self, phase: &str, failed: u64, all: u64) -> RecordError {
+        let first = self.failures.iter().find(|failure| failure.phase == phase).cloned();
+        RecordError::IosFailed { phase: phase.to_owned(), failed, all, first: first.map(Box::new) }
+    }
+
+    /// Hands the open second over, a series for each phase that has not ended, and opens the next.
+    pub(crate) fn end_second(
+        &mut self,
+        second: &Second,
+        telemetry: Telemetry,
+        waiting: Waiting,
+        finished: &mut Finished,
+    ) {
+        finished.second = second.index;
+        finished.start = second.start;
+        finished.since_origin = second.start.since(self.origin);
+        finished.telemetry = [mem::replace(&mut self.telemetry, telemetry), telemetry];
+        finished.waiting = waiting;
+        mem::swap(&mut finished.ios, &mut self.ios);
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            lane.end_second(index == 0, second, finished);
         }
     }
 }
 
 impl Lane {
-    /// Counts one completion; returns whether it worked.
-    fn observe(&mut self, completion: &Completion) -> bool {
-        let counts = &mut self.counts;
+    fn end_second(&mut self, is_first: bool, second: &Second, finished: &mut Finished) {
+        let end = match self.state {
+            LaneState::Open => second.end,
+            LaneState::Ending => self.last_completed.max(second.start + Nanos(1)).min(second.end),
+            LaneState::Ended => return,
+        };
+        self.worked += self.counts.worked();
+        self.failed += self.counts.failed;
+        let mut series = finished.spare.pop().unwrap_or_default();
+        series.phase = Arc::clone(&self.phase);
+        (series.is_first, series.end) = (is_first, end);
+        series.counts = mem::take(&mut self.counts);
+        mem::swap(&mut series.latencies, &mut self.latencies);
+        (series.busy, series.drive_busy) = (self.busy.take(), self.drive_busy.take());
+        finished.series.push(series);
+        if self.state == LaneState::Ending {
+            self.state = LaneState::Ended;
+        }
+    }
+
+    fn observe(&mut self, completion: &Completion) {
         self.last_completed = completion.completed;
-        if let Some(errno) = failed(completion) {
-            counts.failed += 1;
-            counts.last_errno = Some(errno);
-            return false;
-        }
-        let io = &completion.io;
-        counts.by_operation[io.operation as usize] += 1;
-        match io.operation {
-            Operation::Read => counts.read_bytes += io.length.0,
-            Operation::Write => counts.written_bytes += io.length.0,
-            Operation::Trim | Operation::Flush => {}
-        }
-        let service_time = completion.service_time();
-        counts.latency_sum_ns += service_time.0;
-        counts.latency_squares += u128::from(service_time.0) * u128::from(service_time.0);
-        counts.latency_max_ns = counts.latency_max_ns.max(service_time.0);
+        let (io, service_time) = (&completion.io, completion.service_time());
+        self.counts.add(io.operation, io.length.0, service_time);
         self.latencies.record(service_time);
-        true
+    }
+
+    fn observe_failed(&mut self, completion: &Completion, errno: i32) {
+        self.last_completed = completion.completed;
+        self.counts.failed += 1;
+        self.counts.last_errno = Some(errno);
     }
 }

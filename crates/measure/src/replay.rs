@@ -10,7 +10,7 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
 };
 
-use crate::recorder::Recorder;
+use crate::recorder::Counter;
 use crate::supply::Supply;
 
 /// One operation of a trace, ready to be done again.
@@ -218,16 +218,16 @@ impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
         Ok(Some(DeviceTime::MAX))
     }
 
-    fn observe(&self, completion: &Completion, recorder: &mut Recorder) {
-        recorder.observe(completion);
+    fn observe(&self, completion: &Completion, counter: &mut Counter) {
+        counter.observe(completion);
         if let Timing::Recorded { .. } = self.replay.timing
             && completion.status == Status::Done
         {
             let due = self.slots[usize::from(completion.io.slot)].due;
             let operation = completion.io.operation;
             let [response, lateness] = [3, 4];
-            recorder.observe_span(response, operation, due, completion.completed);
-            recorder.observe_span(lateness, operation, due, completion.submitted);
+            counter.observe_span(response, operation, due, completion.completed);
+            counter.observe_span(lateness, operation, due, completion.submitted);
         }
     }
 
@@ -244,11 +244,11 @@ impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
         self.in_flight.len()
     }
 
-    fn end_second(&mut self, end: DeviceTime, recorder: &mut Recorder) {
+    fn end_second(&mut self, end: DeviceTime, counter: &mut Counter) {
         for (label, busy) in self.busy.iter_mut().enumerate() {
-            recorder.busy(label, busy.take(end));
+            counter.busy(label, busy.take(end));
         }
-        recorder.drive_busy(self.drive_busy.take(end));
+        counter.drive_busy(self.drive_busy.take(end));
     }
 }
 

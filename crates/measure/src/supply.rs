@@ -7,7 +7,7 @@ use writecliff_device::{
     Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Throughput,
 };
 
-use crate::recorder::Recorder;
+use crate::recorder::Counter;
 
 /// Hands a device its I/Os when they are to begin.
 pub(crate) trait Supply {
@@ -19,13 +19,13 @@ pub(crate) trait Supply {
     fn completed(&mut self, completion: &Completion);
 
     /// Has a completion recorded that counts; comes before [`completed`](Self::completed).
-    fn observe(&self, completion: &Completion, recorder: &mut Recorder) {
-        recorder.observe(completion);
+    fn observe(&self, completion: &Completion, counter: &mut Counter) {
+        counter.observe(completion);
     }
 
     /// Tells the recorder what only the supply knows of the second that ends now.
-    fn end_second(&mut self, end: DeviceTime, recorder: &mut Recorder) {
-        let _ = (end, recorder);
+    fn end_second(&mut self, end: DeviceTime, counter: &mut Counter) {
+        let _ = (end, counter);
     }
 
     /// I/Os submitted and not completed.

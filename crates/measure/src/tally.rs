@@ -2,7 +2,8 @@
 
 use writecliff_device::{Bytes, Completion, Device, DeviceError, DeviceTime, Io, Iops, Nanos};
 
-use crate::record::{Load, drain, failed};
+use crate::cycle::drain;
+use crate::record::{Load, failed};
 use crate::supply::{Queue, Supply};
 
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -7,7 +7,7 @@ use std::path::Path;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
-    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, record,
+    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Waiting, record,
     record_operations, record_streams,
 };
 use writecliff_workload::RandomUniform;
@@ -39,7 +39,7 @@ fn load(seconds: u64) -> Load<RandomUniform> {
     Load { ios: writes(), queue_depth: 4, duration: Some(Nanos::from_secs(seconds)) }
 }
 
-fn go_on(_: &Sample) -> ControlFlow<()> {
+fn go_on(_: &Sample, _: Waiting) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -123,7 +123,7 @@ fn a_watcher_can_break_off() {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, true);
     let mut device = scripted(0..0);
-    let ended = record(&mut device, load(100), &mut recorder, &mut |sample| {
+    let ended = record(&mut device, load(100), &mut recorder, &mut |sample, _| {
         if sample.second == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(ended, Err(RecordError::Interrupted)));

@@ -48,7 +48,7 @@ fn replay(device: &mut Scripted, ios: Vec<ReplayIo>, timing: Timing) -> Vec<Samp
     let mut recorder = Recorder::new(directory, DeviceTime(0), false);
     recorder.begin_phases(&SERIES[..timing.series().len()], Telemetry::default());
     let replay = Replay { ios: ios.into_iter(), timing };
-    record_replay(device, replay, &mut recorder, &mut |_| ControlFlow::Continue(())).unwrap();
+    record_replay(device, replay, &mut recorder, &mut |_, _| ControlFlow::Continue(())).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     Recording::open::<serde_json::Value>(&path).unwrap().1.samples
 }

@@ -1,5 +1,7 @@
 //! The simulated drive's own speed, one I/O after the other at a queue depth of 32.
 
+use std::ops::ControlFlow;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand_core::{Rng, SeedableRng};
@@ -90,7 +92,7 @@ fn sequential_fill_in_pages(bencher: Bencher<'_, '_>, name: &str) {
     let mut ssd = Ssd::new(load(name).ok().and_then(Profile::into_ssd).expect("ships"), name);
     let pages = ssd.info().capacity.0 / PAGE.0;
     bencher.counter(ItemsCount::new(pages)).bench_local(|| {
-        ssd.purge(Purge::SecureErase).expect("listed");
+        ssd.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())).expect("listed");
         fill(&mut ssd);
     });
 }

@@ -2,6 +2,8 @@
 //! profiles are fitted to.
 #![allow(clippy::unwrap_used)]
 
+use std::ops::ControlFlow;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
@@ -288,7 +290,7 @@ fn trim_fails_and_purge_is_refused() {
     assert!(disk.info().rotational && !disk.info().trim);
     let trimmed = perform(&mut disk, Io::trim(Bytes::ZERO, PAGE));
     assert!(matches!(trimmed.status, Status::Failed(_)));
-    let refused = disk.purge(Purge::SecureErase);
+    let refused = disk.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(refused, Err(DeviceError::PurgeUnsupported { .. })), "{refused:?}");
 }
 

@@ -2,6 +2,8 @@
 //! latency of a read that waits for nobody.
 #![allow(clippy::unwrap_used)]
 
+use std::ops::ControlFlow;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Device, DeviceTime, Io, Operation, Purge, Telemetry};
@@ -338,7 +340,7 @@ fn trim_and_secure_erase_give_the_spare_area_back() {
     let capacity = ssd.info().capacity;
     perform(&mut ssd, Io::trim(Bytes::ZERO, capacity));
     let trimmed = overwrite(&mut ssd, &mut random, pages / 2);
-    ssd.purge(Purge::SecureErase).unwrap();
+    ssd.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())).unwrap();
     let erased = overwrite(&mut ssd, &mut random, pages / 2);
     assert!(dirty > 3.0, "dirty {dirty}");
     assert!(trimmed < 1.2 && erased == 1.0, "after TRIM {trimmed}, after erase {erased}");
@@ -369,7 +371,7 @@ fn telemetry_counts_from_the_first_power_on() {
     fill(&mut ssd);
     let capacity = ssd.info().capacity;
     assert_eq!(ssd.telemetry().host_written, Some(capacity));
-    ssd.purge(Purge::SecureErase).unwrap();
+    ssd.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(ssd.telemetry().host_written, Some(capacity));
     assert_eq!(ssd.telemetry().free_blocks, blank.free_blocks);
 }

@@ -19,6 +19,9 @@ const BUSY_PHASE_MIN: Nanos = Nanos::from_secs(1);
 /// Less is the uncertainty of reading two clocks.
 const SLEEP_MIN: Nanos = Nanos::from_millis(100);
 
+/// Shorter pauses of the measuring thread are ordinary scheduling.
+const HELD_UP_MIN: Nanos = Nanos::from_millis(100);
+
 /// Everything in `record` and `recording` that makes the result doubtful, whatever the test.
 pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> {
     let found = [
@@ -26,6 +29,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         too_warm(record, recording),
         generator_busy(record),
         suspended(record),
+        held_up(record),
         failed_ios(recording),
     ];
     found.into_iter().flatten().collect()
@@ -105,6 +109,20 @@ fn suspended(record: &RunRecord) -> Option<Warning> {
     (span >= SLEEP_MIN).then_some(Warning::Suspended { span })
 }
 
+/// The pauses of the measuring thread in phases in which they came to more than a moment.
+fn held_up(record: &RunRecord) -> Option<Warning> {
+    let (mut span, mut phases) = (Nanos::ZERO, Vec::new());
+    for phase in &record.phases {
+        let Some((before, after)) = host(phase) else { continue };
+        let held_up = Nanos(after.held_up.0.saturating_sub(before.held_up.0));
+        if held_up >= HELD_UP_MIN {
+            span += held_up;
+            phases.push(phase.name.clone());
+        }
+    }
+    (!phases.is_empty()).then_some(Warning::HeldUp { span, phases })
+}
+
 fn failed_ios(recording: &Recording) -> Option<Warning> {
     let count = recording.samples.iter().map(|sample| sample.failed).sum();
     (count > 0).then_some(Warning::FailedIos { count })
@@ -134,6 +152,7 @@ mod tests {
             written: Some(Bytes::from_mib(mib)),
             cpu: Nanos::from_millis(cpu_percent * 10),
             suspended: Nanos::ZERO,
+            held_up: Nanos::ZERO,
         }
     }
 
@@ -174,6 +193,7 @@ mod tests {
             purge: None,
             phases,
             power_source: Default::default(),
+            failed_ios: Vec::new(),
             outcome: None,
             warnings: Vec::new(),
         }
@@ -306,6 +326,22 @@ mod tests {
         assert_eq!(doubts_of(phases, Vec::new()), [Warning::Suspended { span }]);
         let jitter = phase("fill", 0, slept(Nanos::from_millis(99)));
         assert_eq!(doubts_of(vec![jitter], Vec::new()), []);
+    }
+
+    #[test]
+    fn a_machine_that_stood_still_is_named_with_the_phases_and_scheduling_is_not() {
+        let held_up = |name, second, millis| {
+            let held_up = Nanos::from_millis(millis);
+            phase(name, second, HostCounters { held_up, ..counted(0, 0) })
+        };
+        assert_eq!(doubts_of(vec![held_up("fill", 0, 99)], Vec::new()), []);
+        let phases =
+            vec![held_up("fill", 0, 99), held_up("torture", 1, 5200), held_up("mixed", 2, 100)];
+        let found = doubts_of(phases, Vec::new());
+        let phases = vec!["torture".to_owned(), "mixed".to_owned()];
+        assert_eq!(found, [Warning::HeldUp { span: Nanos::from_millis(5300), phases }]);
+        let text = found[0].to_string();
+        assert!(text.contains("for 5.30 s during torture, mixed"), "{text}");
     }
 
     #[test]

@@ -63,6 +63,14 @@ pub enum GateError {
         /// The test.
         test: &'static str,
     },
+    /// The run failed.
+    #[error("the {test} run failed, and no gate passes that: {error}")]
+    Failed {
+        /// The test.
+        test: &'static str,
+        /// What its user was told.
+        error: String,
+    },
     /// A limit for something that was not run.
     #[error("{option} is about the consistency test, which is not in this run; run it")]
     NoConsistency {
@@ -123,11 +131,22 @@ pub fn gate(
     baseline: Option<&[RunRecord]>,
     tolerance_percent: f64,
 ) -> Result<Vec<Check>, GateError> {
+    runs.iter().try_for_each(has_not_failed)?;
     let mut checks = limit_checks(runs, limits)?;
     if let Some(baseline) = baseline {
         checks.extend(baseline_checks(runs, baseline, tolerance_percent)?);
     }
     if checks.is_empty() { Err(GateError::NothingAsked) } else { Ok(checks) }
+}
+
+/// A test that failed closes the gate of the whole review, whatever is asked of the others.
+fn has_not_failed(run: &RunRecord) -> Result<(), GateError> {
+    match &run.status {
+        Status::Failed { error } => {
+            Err(GateError::Failed { test: run.plan.name(), error: error.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn limit_checks(runs: &[RunRecord], limits: &Limits) -> Result<Vec<Check>, GateError> {

@@ -31,12 +31,11 @@ pub mod transfer_size;
 pub mod trim;
 mod warning;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use writecliff_device::{Device, DeviceInfo};
-use writecliff_measure::{Liveness, Recording, RunDirectoryError, Sample, recover};
+use writecliff_device::{Device, DeviceInfo, Nanos};
+use writecliff_measure::{Liveness, Recorder, Recording, RunDirectoryError, Sample, recover};
 
 pub use across::doubts_across;
 pub use fast_part::FastPart;
@@ -45,7 +44,7 @@ pub use plan::{Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 pub use review::{DriveIdentity, Review, ReviewError, ReviewTest};
-pub use session::{Progress, RunError};
+pub use session::{PURGE, Progress, RunError, RunWatch};
 pub use warning::Warning;
 
 use session::Session;
@@ -180,12 +179,21 @@ tests! {
 }
 
 /// How a run is kept and called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunOptions {
     /// Keep every single I/O, not only every second.
     pub every_io: bool,
     /// The plan was cut down by [`Plan::quick`]: the report says so.
     pub quick: bool,
+    /// How long an I/O may be in flight before it has failed; after as long again the run ends.
+    pub io_timeout: Nanos,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
+    }
 }
 
 impl Plan {
@@ -230,7 +238,7 @@ pub fn run(
     device: &mut dyn Device,
     path: &Path,
     options: RunOptions,
-    watch: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    watch: RunWatch<'_>,
 ) -> Result<RunRecord, RunError> {
     plan.check(device.info())?;
     let mut session = Session::begin(plan, device, path, options, watch)?;

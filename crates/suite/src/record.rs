@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{DeviceInfo, Nanos, PurgeOutcome, Telemetry};
-use writecliff_measure::Recording;
+use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
@@ -39,6 +39,9 @@ pub struct RunRecord {
     /// What told the power in the samples.
     #[serde(default)]
     pub power_source: PowerSource,
+    /// The first I/Os that the drive failed, 16 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_ios: Vec<FailedIo>,
     /// The answer, as far as what was recorded gives one.
     pub outcome: Option<Outcome>,
     /// Doubts about it.

@@ -4,11 +4,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, PurgeOutcome,
+    Telemetry,
 };
 use writecliff_measure::{
-    Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
-    Watch, record, record_idle, record_operations, record_replay, record_streams,
+    Load, RecordError, Recorder, Recording, Replay, ReplayIo, RunDirectory, RunDirectoryError,
+    Sample, Stream, Waiting, Watch, is_failing, record, record_idle, record_operations,
+    record_replay, record_streams,
 };
 use writecliff_trace::TraceError;
 use writecliff_workload::Sequential;
@@ -27,7 +29,13 @@ pub struct Progress<'a> {
     pub step: &'a str,
     /// How much of the step is done, from 0 to 1.
     pub fraction: f64,
+    /// What a real drive has not answered for a second or longer.
+    pub waiting: Waiting,
 }
+
+/// Sees how a run goes on and may break it off; with a real drive from another thread than the one
+/// that measures.
+pub type RunWatch<'a> = &'a mut (dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send);
 
 /// Why a run ended without its result. A run that the user interrupts is no error.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +60,10 @@ pub enum RunError {
 
 impl RunError {
     fn is_interruption(&self) -> bool {
-        matches!(self, Self::Record(RecordError::Interrupted))
+        matches!(
+            self,
+            Self::Record(RecordError::Interrupted) | Self::Device(DeviceError::PurgeStopped { .. })
+        )
     }
 }
 
@@ -65,6 +76,9 @@ pub(crate) enum Extent {
     Bytes(Bytes),
 }
 
+/// What a watcher is told is going on while the drive is purged.
+pub const PURGE: &str = "purge";
+
 /// A trim of this length takes a drive a moment, so that progress is seen.
 const TRIM_BLOCK: Bytes = Bytes::from_mib(128);
 
@@ -73,7 +87,7 @@ pub(crate) struct Session<'a> {
     device: &'a mut dyn Device,
     recorder: Recorder,
     record: RunRecord,
-    watch: &'a mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    watch: RunWatch<'a>,
 }
 
 impl<'a> Session<'a> {
@@ -82,7 +96,7 @@ impl<'a> Session<'a> {
         device: &'a mut dyn Device,
         path: &Path,
         options: RunOptions,
-        watch: &'a mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+        watch: RunWatch<'a>,
     ) -> Result<Self, RunError> {
         let mut warnings = doubts_about(device.info());
         if options.quick {
@@ -101,11 +115,13 @@ impl<'a> Session<'a> {
             purge: None,
             phases: Vec::new(),
             power_source: PowerSource::default(),
+            failed_ios: Vec::new(),
             outcome: None,
             warnings,
         };
         let directory = RunDirectory::create(path, &record, options.every_io)?;
         let recorder = Recorder::new(directory, origin, options.every_io);
+        let recorder = recorder.with_io_timeout(options.io_timeout);
         Ok(Self { device, recorder, record, watch })
     }
 
@@ -113,25 +129,39 @@ impl<'a> Session<'a> {
         self.device.info()
     }
 
-    /// Purges the drive in the best way it has, and notes what that is worth.
+    /// Purges the drive in the best way it has, and notes what that is worth. A drive that fails
+    /// its purge and is still there is tested as it is, like one that has none.
     pub(crate) fn purge(&mut self) -> Result<(), RunError> {
         let Some(&how) = self.drive().purges.first() else {
             self.warn(Warning::NotPurged);
             return Ok(());
         };
-        let progress = Progress { sample: None, step: "purge", fraction: 0.0 };
-        if (self.watch)(&progress).is_break() {
+        let watch = &mut self.watch;
+        let mut show = |fraction| {
+            let waiting = Waiting::default();
+            watch(&Progress { sample: None, step: PURGE, fraction, waiting })
+        };
+        if show(0.0).is_break() {
             return Err(RecordError::Interrupted.into());
         }
-        let outcome = self.device.purge(how)?;
+        match self.device.purge(how, &mut show) {
+            Ok(outcome) => self.note_purge(outcome),
+            Err(error @ DeviceError::PurgeFailed { .. }) => {
+                self.warn(Warning::PurgeFailed { error: error.to_string() });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(self.recorder.directory().write_record(&self.record)?)
+    }
+
+    fn note_purge(&mut self, outcome: PurgeOutcome) {
         if outcome.still_readable > 0 {
             let (still_readable, sampled) = (outcome.still_readable, outcome.sampled);
             self.warn(Warning::PurgeIneffective { still_readable, sampled });
-        } else if how != Purge::SecureErase {
-            self.warn(Warning::WeakPurge { how });
+        } else if outcome.how != Purge::SecureErase {
+            self.warn(Warning::WeakPurge { how: outcome.how });
         }
         self.record.purge = Some(outcome);
-        Ok(self.recorder.directory().write_record(&self.record)?)
     }
 
     /// Notes a doubt, once.
@@ -277,7 +307,7 @@ impl<'a> Session<'a> {
         let mut sum = RateSum::default();
         let (mut nanos, mut bytes) = (0, 0);
         let watch = &mut self.watch;
-        let ended = load(self.device, &mut self.recorder, &mut |sample| {
+        let ended = load(self.device, &mut self.recorder, &mut |sample, waiting| {
             sum.add(sample);
             if sample.phase == series[0] {
                 nanos += sample.span_ns;
@@ -287,7 +317,8 @@ impl<'a> Session<'a> {
                 Extent::Time(all) => nanos as f64 / all.0 as f64,
                 Extent::Bytes(all) => bytes as f64 / all.0 as f64,
             };
-            watch(&Progress { sample: Some(sample), step: name, fraction: fraction.min(1.0) })
+            let fraction = fraction.min(1.0);
+            watch(&Progress { sample: Some(sample), step: name, fraction, waiting })
         });
         ended?;
         Ok(sum.rate())
@@ -309,19 +340,49 @@ impl<'a> Session<'a> {
     /// Concludes the run from what was recorded and puts its record in its final form. A failed
     /// run is concluded as well, as far as the disk allows, before its error is returned.
     pub(crate) fn end(mut self, ended: Result<(), RunError>) -> Result<RunRecord, RunError> {
+        self.record.failed_ios = self.recorder.failures().to_vec();
+        let directory = self.recorder.finish();
+        let recording = directory.recording();
+        let ended = ended.and_then(|()| match &recording {
+            Ok(recording) => Ok(enough_worked(&self.record, recording)?),
+            // Told below, where it cannot be concluded.
+            Err(_) => Ok(()),
+        });
         let status = match &ended {
             Ok(()) => Status::Complete,
             Err(error) if error.is_interruption() => Status::Interrupted,
             Err(error) => Status::Failed { error: error.to_string() },
         };
-        let directory = self.recorder.finish();
-        let concluded = directory.recording().and_then(|recording| {
+        let concluded = recording.and_then(|recording| {
             self.record.conclude(&recording, status);
             directory.close(&self.record)
         });
         match ended {
             Err(error) if !error.is_interruption() => Err(error),
             _ => Ok(concluded.map(|()| self.record)?),
+        }
+    }
+}
+
+/// Whether the drive did what it was asked often enough in every series for its figures to mean
+/// anything.
+fn enough_worked(record: &RunRecord, recording: &Recording) -> Result<(), RecordError> {
+    let mut series: Vec<(&str, u64, u64)> = Vec::new();
+    for sample in &recording.samples {
+        let known = series.iter().position(|(phase, ..)| *phase == sample.phase);
+        let place = known.unwrap_or_else(|| {
+            series.push((&sample.phase, 0, 0));
+            series.len() - 1
+        });
+        series[place].1 += sample.failed;
+        series[place].2 += sample.ios();
+    }
+    match series.into_iter().find(|(_, failed, worked)| is_failing(*failed, *worked)) {
+        None => Ok(()),
+        Some((phase, failed, worked)) => {
+            let first = record.failed_ios.iter().find(|failed| failed.phase == phase);
+            let (phase, first) = (phase.to_owned(), first.cloned().map(Box::new));
+            Err(RecordError::IosFailed { phase, failed, all: failed + worked, first })
         }
     }
 }

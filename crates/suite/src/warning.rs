@@ -15,6 +15,15 @@ pub enum Warning {
          shows the state that it was left in, not a fresh drive."
     )]
     NotPurged,
+    /// The drive failed the purge that it offers.
+    #[error(
+        "The drive was not purged: {error}. The beginning of the run shows the state that it was \
+         left in, not a fresh drive."
+    )]
+    PurgeFailed {
+        /// What the drive answered.
+        error: String,
+    },
     /// The purge was something less than the drive's own erase.
     #[error("The drive was purged by {}.", how.describe())]
     WeakPurge {
@@ -123,6 +132,19 @@ pub enum Warning {
     Suspended {
         /// Time asleep.
         span: Nanos,
+    },
+    /// The process was stopped, starved, or in a virtual machine that stood still.
+    #[error(
+        "This machine paused the measuring thread for {span} during {}: it was stopped, starved of \
+         the processor, or its virtual machine stood still. Latencies of that time are the \
+         machine's own, not the drive's.",
+        phases.join(", ")
+    )]
+    HeldUp {
+        /// All pauses together.
+        span: Nanos,
+        /// The phases in which it was held up for long.
+        phases: Vec<String>,
     },
     /// The run ended before the part that it is about.
     #[error("The run ended before its first second of random writes: there are no figures.")]

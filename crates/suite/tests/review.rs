@@ -4,13 +4,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_device::{Bytes, Device, DeviceInfo, Nanos};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     Overrides, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
 };
 
-const QUICK: RunOptions = RunOptions { every_io: false, quick: true };
+const QUICK: RunOptions =
+    RunOptions { every_io: false, quick: true, io_timeout: Nanos::from_secs(60) };
 
 fn tiny() -> Ssd {
     Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")

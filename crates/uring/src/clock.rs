@@ -16,9 +16,13 @@ pub(crate) fn now() -> DeviceTime {
 /// therefore spent asking, so that what is due at a time begins at that time.
 const WAKES_LATE: Nanos = Nanos::from_micros(150);
 
+/// A wait for a drive is cut into pieces of this length, so that somebody looks whether it is still
+/// there, and a pause of this process is told from one of the drive.
+const PATIENCE_MAX: Nanos = Nanos::from_millis(100);
+
 /// How long to let the kernel wait if there is so much time left.
 pub(crate) fn patience(left: Nanos) -> Nanos {
-    Nanos(left.0.saturating_sub(WAKES_LATE.0))
+    Nanos(left.0.saturating_sub(WAKES_LATE.0)).min(PATIENCE_MAX)
 }
 
 /// Does nothing until then.

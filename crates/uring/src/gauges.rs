@@ -1,14 +1,22 @@
 //! What the system and the drive say while a device is in use: counters, clocks, temperature.
 //!
-//! Read once a second by the measuring thread, so the files are opened once. What cannot be read
-//! is `None`: a gauge never stops a run.
+//! Asked once a second by the measuring thread, so the files are opened once. What cannot be read
+//! is `None`: a gauge never stops a run, and never waits for the drive. The counters are the
+//! kernel's own memory; the temperature is a question to the drive, for which a thread of its own
+//! waits: a dead NVMe drive takes a minute to leave it unanswered.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::{Bytes, DeviceTime, HostCounters, Nanos, Temperature};
 
+use crate::clock;
+use crate::presence::Presence;
 use crate::sysfs::Node;
 
 /// The unit that block devices are counted in, whatever their LBA size.
@@ -26,6 +34,7 @@ const LIMIT_MAX: Temperature = Temperature(200_000);
 pub(crate) struct Gauges {
     stat: Option<File>,
     thermometer: Option<Thermometer>,
+    pub(crate) presence: Presence,
 }
 
 impl Gauges {
@@ -37,6 +46,7 @@ impl Gauges {
         Self {
             stat: counting.then(|| File::open(disk.directory.join("stat")).ok()).flatten(),
             thermometer: Thermometer::of(&disk),
+            presence: Presence::of(node, &disk),
         }
     }
 
@@ -45,17 +55,22 @@ impl Gauges {
         self.thermometer.as_ref()?.limit
     }
 
-    /// The drive's temperature, if it has worked since it was last asked: the question itself
-    /// could wake one that rests.
+    /// The drive's temperature as it last told it, if it has worked since it was last asked: the
+    /// question itself could wake one that rests.
     pub(crate) fn temperature(&mut self, now: DeviceTime, worked: bool) -> Option<Temperature> {
         self.thermometer.as_mut()?.read(now, worked)
     }
 
-    /// What the system counts, for the calling thread.
-    pub(crate) fn counters(&self) -> HostCounters {
+    /// Whether the drive owes an answer for so long that it may never give one.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.thermometer.as_ref().is_some_and(|thermometer| thermometer.is_unanswered(clock::now()))
+    }
+
+    /// What the system counts, for the calling thread, which was held up for so long.
+    pub(crate) fn counters(&self, held_up: Nanos) -> HostCounters {
         let (read, written) = self.transferred().unzip();
         let cpu = clock(ClockId::ThreadCPUTime);
-        HostCounters { read, written, cpu, suspended: suspended() }
+        HostCounters { read, written, cpu, suspended: suspended(), held_up }
     }
 
     /// Bytes read and written; sysfs makes the text anew for every read from its beginning.
@@ -90,42 +105,116 @@ fn clock(id: ClockId) -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// A drive's temperature in hwmon.
-#[derive(Debug)]
+/// A drive's temperature, asked for by a thread of its own.
 struct Thermometer {
-    input: File,
     limit: Option<Temperature>,
     period: Nanos,
-    last: Option<(DeviceTime, Option<Temperature>)>,
+    ask: Option<Box<Ask>>,
+    questions: Option<Sender<()>>,
+    answer: Arc<Mutex<Answer>>,
+    asked: Option<DeviceTime>,
+    /// Since it was asked last; what it told then is not its temperature any more.
+    rested: bool,
+}
+
+/// Asks the drive, for as long as that takes.
+type Ask = dyn FnMut() -> Option<Temperature> + Send;
+
+/// What the drive told last, and whether it is being asked again.
+#[derive(Debug, Default)]
+struct Answer {
+    told: Option<Temperature>,
+    is_due: bool,
 }
 
 impl Thermometer {
+    /// The one in hwmon.
     fn of(disk: &Node) -> Option<Self> {
         let directory = hwmon_of(&disk.directory)?;
         let number = |name| thousandths(&fs::read_to_string(directory.join(name)).ok()?);
         let mut limits = ["temp1_max", "temp1_crit"].into_iter().filter_map(number);
+        let limit = limits.find(|limit| (1..=LIMIT_MAX.0).contains(&limit.0));
         let is_nvme = fs::read_to_string(directory.join("name")).is_ok_and(|n| n.trim() == "nvme");
-        Some(Self {
-            input: File::open(directory.join("temp1_input")).ok()?,
-            limit: limits.find(|limit| (1..=LIMIT_MAX.0).contains(&limit.0)),
-            period: if is_nvme { NVME_PERIOD } else { QUEUED_PERIOD },
-            last: None,
-        })
+        let period = if is_nvme { NVME_PERIOD } else { QUEUED_PERIOD };
+        let input = File::open(directory.join("temp1_input")).ok()?;
+        let ask = move || {
+            let mut text = [0; 32];
+            let length = rustix::io::pread(&input, &mut text, 0).ok()?;
+            thousandths(std::str::from_utf8(&text[..length]).ok()?)
+        };
+        Some(Self::new(limit, period, Box::new(ask)))
+    }
+
+    fn new(limit: Option<Temperature>, period: Nanos, ask: Box<Ask>) -> Self {
+        let answer = Arc::default();
+        Self { limit, period, ask: Some(ask), questions: None, answer, asked: None, rested: false }
     }
 
     fn read(&mut self, now: DeviceTime, worked: bool) -> Option<Temperature> {
-        match self.last {
-            Some((asked, last)) if now.since(asked) < self.period => last,
-            Some(_) if !worked => None,
-            _ => {
-                let mut text = [0; 32];
-                let read = rustix::io::pread(&self.input, &mut text, 0);
-                let text = read.ok().and_then(|length| std::str::from_utf8(&text[..length]).ok());
-                let told = text.and_then(thousandths);
-                self.last = Some((now, told));
-                told
+        match self.asked {
+            Some(asked) if now.since(asked) < self.period => {}
+            Some(_) if !worked => {
+                self.rested = true;
+                return None;
             }
+            _ => self.question(now),
         }
+        let answer = locked(&self.answer);
+        // What was told before the drive fell silent is not its temperature now.
+        let is_silent = answer.is_due && self.asked.is_some_and(|a| now.since(a) >= self.period);
+        answer.told.filter(|_| !is_silent)
+    }
+
+    /// Asks the drive, unless it still owes an answer.
+    fn question(&mut self, now: DeviceTime) {
+        let mut answer = locked(&self.answer);
+        if answer.is_due {
+            return;
+        }
+        if std::mem::take(&mut self.rested) {
+            answer.told = None;
+        }
+        (answer.is_due, self.asked) = (true, Some(now));
+        drop(answer);
+        if let Some(ask) = self.ask.take() {
+            self.questions = listen(ask, Arc::clone(&self.answer));
+        }
+        if let Some(questions) = &self.questions {
+            let _ = questions.send(());
+        }
+    }
+
+    fn is_unanswered(&self, now: DeviceTime) -> bool {
+        locked(&self.answer).is_due && self.asked.is_some_and(|a| now.since(a) >= self.period)
+    }
+}
+
+/// Starts the thread that asks. It ends with the last sender, or when the drive answers after that:
+/// nobody waits for it. Without a thread there is no temperature.
+fn listen(mut ask: Box<Ask>, answer: Arc<Mutex<Answer>>) -> Option<Sender<()>> {
+    let (questions, asked) = channel();
+    let work = move || {
+        for () in asked {
+            let told = ask();
+            *locked(&answer) = Answer { told, is_due: false };
+        }
+    };
+    thread::Builder::new().name("thermometer".to_owned()).spawn(work).ok()?;
+    Some(questions)
+}
+
+/// An answer is whole at any moment, whatever became of the thread that gave it.
+fn locked(answer: &Mutex<Answer>) -> MutexGuard<'_, Answer> {
+    answer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Thermometer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thermometer")
+            .field("limit", &self.limit)
+            .field("period", &self.period)
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
     }
 }
 
@@ -199,6 +288,15 @@ mod tests {
         }
     }
 
+    /// What the drive tells at a time, as soon as it has told it.
+    fn told(gauges: &mut Gauges, second: u64, worked: bool) -> Option<Temperature> {
+        gauges.temperature(at(second), worked);
+        while locked(&gauges.thermometer.as_ref().unwrap().answer).is_due {
+            thread::yield_now();
+        }
+        gauges.temperature(at(second), worked)
+    }
+
     fn at(seconds: u64) -> DeviceTime {
         DeviceTime(seconds * 1_000_000_000)
     }
@@ -209,11 +307,11 @@ mod tests {
     fn sectors_are_of_512_bytes_and_trims_do_not_count() {
         let disk = FakeDisk::new(&[("stat", STAT)]);
         let gauges = disk.gauges();
-        let counters = gauges.counters();
+        let counters = gauges.counters(Nanos::ZERO);
         assert_eq!(counters.read, Some(Bytes(800 * 512)));
         assert_eq!(counters.written, Some(Bytes(1600 * 512)));
         disk.set("stat", &STAT.replace("1600", "1608"));
-        assert_eq!(gauges.counters().transferred_since(&counters), Some(Bytes(4096)));
+        assert_eq!(gauges.counters(Nanos::ZERO).transferred_since(&counters), Some(Bytes(4096)));
     }
 
     #[test]
@@ -221,27 +319,28 @@ mod tests {
         let partition = [("p1/dev", "259:1\n"), ("p1/partition", "1\n"), ("p1/stat", "0 0 1 0 0")];
         let disk = FakeDisk::new(&[&partition[..], &[("stat", STAT)]].concat());
         let partition = disk.node.partitions().unwrap().remove(0);
-        assert_eq!(Gauges::of(&partition).counters().read, Some(Bytes(800 * 512)));
+        assert_eq!(Gauges::of(&partition).counters(Nanos::ZERO).read, Some(Bytes(800 * 512)));
     }
 
     #[test]
     fn a_system_that_does_not_count_says_nothing() {
         let off = FakeDisk::new(&[("stat", STAT), ("queue/iostats", "0\n")]);
         let damaged = FakeDisk::new(&[("stat", "1 2 three 4\n")]);
-        for counters in [off.gauges().counters(), damaged.gauges().counters()] {
+        for counters in [off.gauges().counters(Nanos::ZERO), damaged.gauges().counters(Nanos::ZERO)]
+        {
             assert_eq!((counters.read, counters.written), (None, None));
         }
-        let of_a_file = Gauges::default().counters();
+        let of_a_file = Gauges::default().counters(Nanos::ZERO);
         assert_eq!((of_a_file.read, of_a_file.written), (None, None));
     }
 
     #[test]
     fn processor_time_counts_work_and_not_sleep() {
-        let before = Gauges::default().counters();
+        let before = Gauges::default().counters(Nanos::ZERO);
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let slept = Gauges::default().counters();
+        let slept = Gauges::default().counters(Nanos::ZERO);
         assert!(slept.cpu.0 - before.cpu.0 < 40_000_000, "sleep took processor time");
-        while Gauges::default().counters().cpu.0 < slept.cpu.0 + 5_000_000 {
+        while Gauges::default().counters(Nanos::ZERO).cpu.0 < slept.cpu.0 + 5_000_000 {
             std::hint::spin_loop();
         }
     }
@@ -262,7 +361,7 @@ mod tests {
             ]);
             let mut gauges = disk.gauges();
             assert_eq!(gauges.temperature_limit(), Some(Temperature(84_850)), "{place}");
-            assert_eq!(gauges.temperature(at(0), false), Some(Temperature(41_850)), "{place}");
+            assert_eq!(told(&mut gauges, 0, false), Some(Temperature(41_850)), "{place}");
         }
     }
 
@@ -286,12 +385,12 @@ mod tests {
         let disk =
             FakeDisk::new(&[(input, "30000\n"), ("device/hwmon/hwmon2/name", "drivetemp\n")]);
         let mut gauges = disk.gauges();
-        assert_eq!(gauges.temperature(at(0), false), Some(Temperature(30_000)));
+        assert_eq!(told(&mut gauges, 0, false), Some(Temperature(30_000)));
         disk.set(input, "40000\n");
-        assert_eq!(gauges.temperature(at(9), true), Some(Temperature(30_000)));
-        assert_eq!(gauges.temperature(at(10), true), Some(Temperature(40_000)));
+        assert_eq!(told(&mut gauges, 9, true), Some(Temperature(30_000)));
+        assert_eq!(told(&mut gauges, 10, true), Some(Temperature(40_000)));
         assert_eq!(gauges.temperature(at(60), false), None);
-        assert_eq!(gauges.temperature(at(61), true), Some(Temperature(40_000)));
+        assert_eq!(told(&mut gauges, 61, true), Some(Temperature(40_000)));
     }
 
     #[test]
@@ -299,16 +398,34 @@ mod tests {
         let input = "device/hwmon2/temp1_input";
         let disk = FakeDisk::new(&[(input, "30000\n"), ("device/hwmon2/name", "nvme\n")]);
         let mut gauges = disk.gauges();
-        gauges.temperature(at(0), true);
+        assert_eq!(told(&mut gauges, 0, true), Some(Temperature(30_000)));
         disk.set(input, "31000\n");
-        assert_eq!(gauges.temperature(at(1), true), Some(Temperature(31_000)));
+        assert_eq!(told(&mut gauges, 1, true), Some(Temperature(31_000)));
         disk.set(input, "-5000\n");
-        assert_eq!(gauges.temperature(at(2), true), None);
+        assert_eq!(told(&mut gauges, 2, true), None);
     }
 
     #[test]
     fn a_drive_without_a_thermometer_has_no_temperature() {
         let mut gauges = FakeDisk::new(&[("stat", STAT)]).gauges();
         assert_eq!((gauges.temperature_limit(), gauges.temperature(at(0), true)), (None, None));
+    }
+
+    #[test]
+    fn a_drive_that_does_not_tell_its_temperature_holds_nobody_up() {
+        let (answers, drive) = channel();
+        let ask = move || drive.recv().ok();
+        let thermometer = Thermometer::new(None, NVME_PERIOD, Box::new(ask));
+        let mut gauges = Gauges { thermometer: Some(thermometer), ..Gauges::default() };
+        assert_eq!(gauges.temperature(at(0), true), None);
+        answers.send(Temperature(40_000)).unwrap();
+        assert_eq!(told(&mut gauges, 0, true), Some(Temperature(40_000)));
+        // Asked and not answered: known for as long as that is fresh, then not known.
+        assert_eq!(gauges.temperature(at(1), true), Some(Temperature(40_000)));
+        assert_eq!(gauges.temperature(at(2), true), None);
+        assert!(gauges.is_unanswered());
+        // Nor does the end wait for it: `answers` lives on.
+        drop(gauges);
+        drop(answers);
     }
 }

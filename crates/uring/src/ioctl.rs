@@ -6,11 +6,14 @@ use std::io;
 use std::os::fd::AsFd;
 
 use rustix::ioctl::{Getter, Setter, ioctl, opcode};
+use writecliff_device::Bytes;
 
 use crate::sysfs::DeviceNumber;
 
 /// `BLKDISCARD` of linux/fs.h: a start and a length in bytes.
 const BLOCK_DISCARD: u32 = opcode::none(0x12, 119);
+/// `BLKGETSIZE64` of linux/fs.h: the size in bytes.
+const BLOCK_SIZE: u32 = opcode::read::<usize>(0x12, 114);
 /// `LOOP_GET_STATUS64` of linux/loop.h.
 const LOOP_GET_STATUS: u32 = 0x4C05;
 
@@ -25,6 +28,16 @@ pub(crate) fn discard(device: &File, offset: u64, length: u64) -> io::Result<()>
         ioctl(device.as_fd(), range)?;
     }
     Ok(())
+}
+
+/// The size of a block device now, from the kernel's memory: it asks no drive.
+///
+/// # Errors
+/// What the kernel says; ENOTTY for what is no block device.
+pub(crate) fn size(device: &File) -> io::Result<Bytes> {
+    // SAFETY: BLKGETSIZE64 fills a u64, whatever its number says of a size_t.
+    let size = unsafe { ioctl(device.as_fd(), Getter::<BLOCK_SIZE, u64>::new())? };
+    Ok(Bytes(size))
 }
 
 /// `struct loop_info64` of linux/loop.h.

@@ -4,8 +4,8 @@
 //! well they keep to a trace's clock.
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
-    PurgeOutcome, Specification, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
+    PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 
 use crate::clock;
@@ -76,11 +76,11 @@ impl Device for NullDevice {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 
     fn telemetry(&mut self) -> Telemetry {
-        Telemetry { host: Some(self.gauges.counters()), ..Telemetry::default() }
+        Telemetry { host: Some(self.gauges.counters(Nanos::ZERO)), ..Telemetry::default() }
     }
 }

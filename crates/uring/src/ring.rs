@@ -69,6 +69,11 @@ impl Ring {
         unsafe { self.arena.buffer(slot) }
     }
 
+    /// Whether a slot has an I/O in flight.
+    pub(crate) fn is_busy(&self, slot: usize) -> bool {
+        self.busy[slot]
+    }
+
     /// Queues a read, write or flush for the next [`enter`](Self::enter).
     ///
     /// # Panics
@@ -142,6 +147,10 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
+        // Both calls wait for what is in flight, on some kernels for ever.
+        if self.busy.contains(&true) {
+            return;
+        }
         // The kernel tears a ring down some time after its last descriptor is closed. Giving the
         // file back by hand makes the drive free for others at once; where that fails, later.
         let _ = self.uring.submitter().unregister_files();

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
@@ -141,7 +140,7 @@ fn run_all(
         true => std::thread::available_parallelism().map_or(1, usize::from).min(tests.len()),
         false => 1,
     };
-    let live = Mutex::new(Live::begin(&format!("review of {}", drive.as_typed())));
+    let live = Live::begin(&format!("review of {}", drive.as_typed()), interrupt);
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), CliError> {
         while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -166,7 +165,7 @@ fn run_all(
         });
         ended.collect::<Vec<_>>()
     });
-    Live::end(live);
+    Live::end(&live);
     ended.into_iter().collect()
 }
 

@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use writecliff_device::Device;
 use writecliff_report::{Subject, summary, write_page};
-use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS, mixed};
+use writecliff_suite::{
+    Overrides, PURGE, Plan, Progress, RunOptions, RunRecord, Status, TESTS, mixed, trim,
+};
 use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
 
@@ -13,7 +16,7 @@ use super::trace::from_anywhere;
 use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Awaited, Interrupt};
 use crate::live::Live;
 
 /// One test: plan, drive, live picture, summary and page.
@@ -39,9 +42,10 @@ pub(crate) fn run_plan(
     let consent = drive.consent(plan.writes(), common.destroy_data_on.as_deref())?;
     let interrupt = Interrupt::catch()?;
 
-    let live = Mutex::new(Live::begin(&format!("{} on {}", plan.name(), drive.as_typed())));
+    let title = format!("{} on {}", plan.name(), drive.as_typed());
+    let live = Live::begin(&title, &interrupt);
     let ended = perform(plan, drive, &consent, path, run_options(common), &live, &interrupt);
-    Live::end(live);
+    Live::end(&live);
 
     let record = ended?;
     let subjects = [Subject::open(path)?];
@@ -69,16 +73,40 @@ pub(crate) fn perform(
 ) -> Result<RunRecord, CliError> {
     let mut device = drive.open(plan, consent)?;
     let name = plan.name();
+    let is_real = !drive.is_simulated();
     let record = writecliff_suite::run(plan, device.as_mut(), path, options, &mut |progress| {
+        interrupt.awaits(if is_real { awaited(progress) } else { Awaited::Nothing });
         Live::show(live, name, progress);
         interrupt.flow()
     });
     Live::forget(live, name);
+    tell_what_is_held(live, device.as_ref());
     Ok(record?)
 }
 
+/// What a real drive has to be waited for at this point.
+fn awaited(progress: &Progress<'_>) -> Awaited {
+    match progress.step {
+        PURGE | trim::TRIM => Awaited::Discard,
+        _ => Awaited::InFlight,
+    }
+}
+
+/// A process does not end before the kernel has all of its I/O back: then at least it says so.
+fn tell_what_is_held(live: &Mutex<Live>, device: &dyn Device) {
+    if let Some(held) = device.held_by_system() {
+        let text = format!(
+            "{} has not answered {held}; this process can end when the kernel has that back: when \
+             the drive answers, is reset or is removed",
+            device.info().address
+        );
+        Live::say(live, &text);
+    }
+}
+
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    RunOptions { every_io: common.every_io, quick: common.quick }
+    let CommonOptions { every_io, quick, io_timeout, .. } = *common;
+    RunOptions { every_io, quick, io_timeout }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.

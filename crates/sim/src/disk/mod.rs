@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
 };
 
 use crate::profile::LBA_SIZE;
@@ -374,7 +374,7 @@ impl Device for Disk {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert_eq!(self.in_flight, 0, "purged with I/Os in flight");
         Err(DeviceError::PurgeUnsupported {
             address: self.info.address.clone(),

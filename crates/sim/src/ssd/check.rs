@@ -2,6 +2,7 @@
 //! loads, with faults, that must keep them and every page.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -387,7 +388,7 @@ impl Run {
             self.submit(&[everything]);
             self.check();
         }
-        self.ssd.purge(Purge::SecureErase).expect("listed");
+        self.ssd.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())).expect("listed");
         self.oracle.pages.clear();
         self.check();
     }

@@ -31,7 +31,7 @@ use std::collections::VecDeque;
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, Status, Telemetry, Throughput,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry, Throughput,
 };
 
 use crate::profile::{LBA_SIZE, SsdProfile};
@@ -389,7 +389,7 @@ impl Device for Ssd {
         }
     }
 
-    fn purge(&mut self, how: Purge) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight.is_empty(), "purged with I/Os in flight");
         if how != Purge::SecureErase {
             return Err(DeviceError::PurgeUnsupported {

@@ -20,6 +20,8 @@ mod slc;
 mod trim;
 mod wear;
 
+use std::ops::ControlFlow;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
@@ -122,7 +124,7 @@ impl Drive {
 
     fn purge(&mut self) -> Nanos {
         let start = self.ssd.now();
-        self.ssd.purge(Purge::SecureErase).unwrap();
+        self.ssd.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())).unwrap();
         self.ssd.now() - start
     }
 

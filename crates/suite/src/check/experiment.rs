@@ -2,6 +2,8 @@
 //!
 //! The content of all writes is incompressible, but where the experiment says otherwise.
 
+use std::ops::ControlFlow;
+
 use writecliff_device::{Bytes, Content, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_measure::{Load, Statistics, Tally, tally};
 use writecliff_workload::{RandomUniform, Sequential};
@@ -266,7 +268,7 @@ fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Tally>, Vec<Tall
 fn purge(device: &mut dyn Device) -> Result<(), DeviceError> {
     // A drive that cannot be purged, such as a disk, is never worn by earlier writes.
     match device.info().purges.first() {
-        Some(&how) => device.purge(how).map(|_| ()),
+        Some(&how) => device.purge(how, &mut |_| ControlFlow::Continue(())).map(|_| ()),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 
@@ -193,7 +194,10 @@ fn writing_to_a_device_opened_for_reading_is_a_bug() {
     let file = sparse_file(&directory.path().join("file"), 16);
     let mut opened = open(&file, &Access::ReadOnly, &OPTIONS).unwrap();
     assert!(opened.info().purges.is_empty() && !opened.info().trim);
-    assert!(matches!(opened.purge(Purge::HolePunch), Err(DeviceError::PurgeUnsupported { .. })));
+    assert!(matches!(
+        opened.purge(Purge::HolePunch, &mut |_| ControlFlow::Continue(())),
+        Err(DeviceError::PurgeUnsupported { .. })
+    ));
     complete(&mut opened, &[Io::read(Bytes::ZERO, Bytes(4096))]);
     let _ = opened.submit(&[Io::write(Bytes::ZERO, Bytes(4096))]);
 }
@@ -233,11 +237,11 @@ fn purge_and_trim_leave_zeros() {
         let stored = fs::read(path).unwrap();
         assert!(stored[8192..8192 + 65536].iter().all(|&byte| byte == 0));
         assert!(stored[8192 + 65536..].chunks(512).all(|s| s.iter().any(|&byte| byte != 0)));
-        let outcome = opened.purge(how).unwrap();
+        let outcome = opened.purge(how, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((outcome.how, outcome.sampled, outcome.still_readable), (how, 64, 0));
         assert!(fs::read(path).unwrap().iter().all(|&byte| byte == 0));
         assert!(matches!(
-            opened.purge(Purge::SecureErase),
+            opened.purge(Purge::SecureErase, &mut |_| ControlFlow::Continue(())),
             Err(DeviceError::PurgeUnsupported { .. })
         ));
     }
@@ -278,7 +282,7 @@ fn a_device_without_discard_says_so() {
     let done = complete(&mut opened, &[Io::trim(Bytes::ZERO, Bytes(4096))]);
     let unsupported = rustix::io::Errno::OPNOTSUPP.raw_os_error();
     assert_eq!(done[0].status, Status::Failed(unsupported));
-    assert!(opened.purge(Purge::Discard).is_err());
+    assert!(opened.purge(Purge::Discard, &mut |_| ControlFlow::Continue(())).is_err());
     drop(opened);
     drop(device);
 }

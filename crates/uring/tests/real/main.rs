@@ -6,4 +6,5 @@ mod io;
 mod machine;
 mod refusals;
 mod telemetry;
+mod trouble;
 mod users;

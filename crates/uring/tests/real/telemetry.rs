@@ -82,7 +82,7 @@ fn a_file_and_a_loop_device_have_no_temperature_and_a_file_no_counters() {
 }
 
 /// A short consistency run on a loop device, `during` the second half of which something happens.
-fn recorded(device: &Path, during: impl Fn()) -> RunRecord {
+fn recorded(device: &Path, during: impl Fn() + Sync) -> RunRecord {
     let plan = consistency::Plan { duration: Nanos::from_secs(2), ..consistency::Plan::default() };
     let directory = TempDir::new().unwrap();
     let mut opened = open_to_destroy(device).unwrap();

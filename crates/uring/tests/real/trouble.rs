@@ -1,0 +1,254 @@
+//! Drives that hang, vanish, or fail what they offer.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Nanos, Purge};
+use writecliff_suite::{Plan, RunError, RunOptions, Status, Warning, consistency};
+use writecliff_uring::UringDevice;
+
+use crate::machine::{Loop, Mounted, needs, open_to_destroy, run, sparse_file};
+
+/// A loop device on a file of a filesystem that can be frozen: what is asked of it then does not
+/// come back before it is thawed.
+struct Freezable {
+    // In the order in which they are taken down.
+    device: Loop,
+    filesystem: Mounted,
+    _below: Loop,
+}
+
+impl Freezable {
+    fn new() -> Self {
+        let below = Loop::new(256);
+        run("mkfs.ext4", &["-q", below.name()]);
+        let filesystem = Mounted::new(&below.path, "rw");
+        let backing = filesystem.path().join("backing");
+        // Written, so that the load allocates nothing.
+        fs::write(&backing, vec![0x5a; 64 << 20]).unwrap();
+        let device = Loop::on(&backing, &[]);
+        Self { device, filesystem, _below: below }
+    }
+
+    fn freeze(&self) -> Frozen<'_> {
+        run("fsfreeze", &["--freeze", self.filesystem.path().to_str().unwrap()]);
+        Frozen(self.filesystem.path())
+    }
+}
+
+/// Thaws when it is dropped, also when a test panics.
+struct Frozen<'a>(&'a Path);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        run("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+    }
+}
+
+fn reap(device: &mut UringDevice, span: Nanos) -> usize {
+    let (until, mut done) = (device.now() + span, Vec::new());
+    while device.now() < until {
+        device.reap(until, &mut done).unwrap();
+    }
+    done.len()
+}
+
+#[test]
+fn what_a_hanging_drive_has_not_answered_is_known_with_its_age() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    let mut device = open_to_destroy(&drive.device.path).unwrap();
+    let frozen = drive.freeze();
+    let writes: Vec<Io> = (0..4).map(|slot| Io::write(Bytes(slot << 20), Bytes(4096))).collect();
+    device.submit(&writes).unwrap();
+    assert_eq!(reap(&mut device, Nanos::from_secs(1)), 0);
+    let since = device.in_flight_since(DeviceTime::MAX);
+    let offsets: Vec<Bytes> = since.iter().map(|waits| waits.io.offset).collect();
+    assert_eq!(offsets.len(), 4, "{since:?}");
+    assert!(writes.iter().all(|write| offsets.contains(&write.offset)));
+    assert_eq!(device.in_flight_since(since[0].submitted), []);
+    assert_eq!(device.held_by_system().as_deref(), Some("4 I/Os"));
+    drop(frozen);
+    let mut done = Vec::new();
+    while done.len() < 4 {
+        device.reap(device.now() + Nanos::from_secs(1), &mut done).unwrap();
+    }
+    assert!(done.iter().all(|io| io.service_time() >= Nanos::from_secs(1)), "{done:?}");
+    assert_eq!((device.in_flight_since(DeviceTime::MAX), device.held_by_system()), (vec![], None));
+}
+
+#[test]
+fn dropping_a_device_that_hangs_takes_a_bounded_time() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    let mut device = open_to_destroy(&drive.device.path).unwrap();
+    let frozen = drive.freeze();
+    device
+        .submit(&[Io::write(Bytes::ZERO, Bytes(4096)), Io::read(Bytes(8192), Bytes(4096))])
+        .unwrap();
+    device.reap(device.now() + Nanos::from_millis(10), &mut Vec::new()).unwrap();
+    let (sender, dropped) = channel();
+    thread::spawn(move || {
+        drop(device);
+        let _ = sender.send(());
+    });
+    // Five seconds, and what a busy machine adds to them.
+    let ended = dropped.recv_timeout(Duration::from_secs(30));
+    drop(frozen);
+    assert!(ended.is_ok(), "the drop waits for the drive");
+}
+
+#[test]
+fn a_drive_that_vanishes_is_gone_and_not_out_of_space() {
+    needs!();
+    let drive = Loop::new(64);
+    let mut device = open_to_destroy(&drive.path).unwrap();
+    // What is left of an NVMe drive that is pulled: a node without capacity.
+    File::options().write(true).open(&drive.backing).unwrap().set_len(0).unwrap();
+    run("losetup", &["--set-capacity", drive.name()]);
+    let error = first_error(&mut device);
+    let DeviceError::Gone { evidence, .. } = &error else { panic!("{error}") };
+    assert!(evidence.contains("0B now, and was 64MiB"), "{evidence}");
+    let text = error.to_string();
+    assert!(text.contains("is gone") && text.contains("is kept"), "{text}");
+    assert!(!text.contains("space") && !text.contains("health"), "{text}");
+}
+
+#[test]
+fn a_drive_that_vanishes_while_nothing_fails_is_noticed_as_well() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    let mut device = open_to_destroy(&drive.device.path).unwrap();
+    let file = File::options().write(true).open(&drive.device.backing).unwrap();
+    file.set_len(32 << 20).unwrap();
+    let frozen = drive.freeze();
+    device.submit(&[Io::write(Bytes::ZERO, Bytes(4096))]).unwrap();
+    device.reap(device.now(), &mut Vec::new()).unwrap();
+    run("losetup", &["--set-capacity", drive.device.name()]);
+    let begun = Instant::now();
+    let error = loop {
+        let until = device.now() + Nanos::from_secs(1);
+        match device.reap(until, &mut Vec::new()) {
+            Ok(()) => assert!(begun.elapsed() < Duration::from_secs(60), "nobody noticed"),
+            Err(error) => break error,
+        }
+    };
+    drop(frozen);
+    assert!(matches!(error, DeviceError::Gone { .. }), "{error}");
+}
+
+/// Writes until the device cannot go on.
+fn first_error(device: &mut UringDevice) -> DeviceError {
+    let mut done = Vec::new();
+    for slot in 0..100_000 {
+        let write = Io::write(Bytes(slot % 16 * 4096), Bytes(4096));
+        let until = device.now() + Nanos::from_secs(10);
+        let ended = device.submit(&[write]).and_then(|()| device.reap(until, &mut done));
+        if let Err(error) = ended {
+            return error;
+        }
+    }
+    panic!("it went on");
+}
+
+/// An append-only file takes no holes, and a descriptor that was opened before writes to it.
+struct AppendOnly<'a>(&'a str);
+
+impl<'a> AppendOnly<'a> {
+    fn new(file: &'a Path) -> Self {
+        let name = file.to_str().unwrap();
+        run("chattr", &["+a", name]);
+        Self(name)
+    }
+}
+
+impl Drop for AppendOnly<'_> {
+    fn drop(&mut self) {
+        run("chattr", &["-a", self.0]);
+    }
+}
+
+#[test]
+fn a_purge_that_fails_does_not_end_the_run_and_is_told() {
+    needs!("mkfs.ext4", "chattr");
+    let below = Loop::new(128);
+    run("mkfs.ext4", &["-q", below.name()]);
+    let filesystem = Mounted::new(&below.path, "rw");
+    let file = sparse_file(&filesystem.path().join("drive"), 32);
+    fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
+    let mut device = open_to_destroy(&file).unwrap();
+    let _locked = AppendOnly::new(&file);
+    let refused = device.purge(Purge::HolePunch, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(refused, Err(DeviceError::PurgeFailed { .. })), "{refused:?}");
+    let plan = consistency::Plan { duration: Nanos::from_secs(1), ..Default::default() };
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("run");
+    let (plan, options) = (Plan::Consistency(plan), RunOptions::default());
+    let record = writecliff_suite::run(&plan, &mut device, &path, options, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let record = record.unwrap();
+    assert_eq!((&record.status, record.purge), (&Status::Complete, None));
+    let told = record.warnings.iter().any(|warning| {
+        matches!(warning, Warning::PurgeFailed { error } if error.contains("not permitted"))
+    });
+    assert!(told, "{:?}", record.warnings);
+    assert!(record.outcome.is_some());
+}
+
+#[test]
+fn a_purge_can_be_broken_off() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    let mut device = open_to_destroy(&drive.device.path).unwrap();
+    let frozen = drive.freeze();
+    let mut asked = 0;
+    let stopped = device.purge(Purge::Discard, &mut |_| {
+        asked += 1;
+        if asked == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    // The discard itself hangs in the kernel; nobody waits for it longer than 5 s.
+    assert!(matches!(stopped, Err(DeviceError::PurgeStopped { .. })), "{stopped:?}");
+    assert_eq!(device.held_by_system().as_deref(), Some("a discard"));
+    drop(frozen);
+    assert_eq!(asked, 3);
+}
+
+#[test]
+fn a_run_on_a_drive_that_hangs_for_good_ends_with_the_truth() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    let mut device = open_to_destroy(&drive.device.path).unwrap();
+    let plan = consistency::Plan { duration: Nanos::from_secs(600), ..Default::default() };
+    let options = RunOptions { io_timeout: Nanos::from_secs(1), ..RunOptions::default() };
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("run");
+    let (mut frozen, mut longest) = (None, Nanos::ZERO);
+    let ended = writecliff_suite::run(
+        &Plan::Consistency(plan),
+        &mut device,
+        &path,
+        options,
+        &mut |progress| {
+            if progress.step == consistency::TORTURE && frozen.is_none() {
+                frozen = Some(drive.freeze());
+            }
+            longest = longest.max(progress.waiting.longest);
+            ControlFlow::Continue(())
+        },
+    );
+    let Err(RunError::Record(error)) = ended else { panic!("{ended:?}") };
+    assert!(error.to_string().contains("has not answered: Write of 4KiB at LBA"), "{error}");
+    assert!(longest >= Nanos::from_secs(2), "{longest}");
+    drop(frozen);
+    let (record, recording) = writecliff_suite::open(&path).unwrap();
+    assert!(matches!(record.status, Status::Failed { .. }), "{:?}", record.status);
+    assert_eq!(record.failed_ios.len(), 16);
+    let failed: u64 = recording.phase(consistency::TORTURE).map(|sample| sample.failed).sum();
+    assert_eq!(failed, 32, "all that was in flight");
+}
