@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use writecliff_device::Bytes;
 
-use crate::Refusal;
+use crate::{Refusal, advice};
 
 /// Why [`open`](crate::open) or [`inspect`](crate::inspect) gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +110,10 @@ struct Listed<'a>(&'a [Refusal]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|refusal| write!(f, "\n  - {refusal}"))
+        self.0.iter().try_for_each(|refusal| write!(f, "\n  - {refusal}"))?;
+        match advice(self.0) {
+            Some(advice) => write!(f, "\n{advice}"),
+            None => Ok(()),
+        }
     }
 }

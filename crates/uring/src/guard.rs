@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Bytes;
 
 use crate::Refusal;
+use crate::drive_marks;
 use crate::ioctl::{LoopBacking, loop_backing};
 use crate::mounts::Mount;
-use crate::signatures;
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable, absent};
 
 /// The smallest drive that a test means anything on: 32 writes of 128 KiB in flight are 4 MiB, and
@@ -79,7 +79,8 @@ pub(crate) fn judge_file(
     verdict.take(file_in_use(host, file, path));
     if let Some(drive) = drive {
         let name = path.display().to_string();
-        verdict.take(marks(&name, path, drive, capacity, |_| true));
+        let marks = drive_marks::refusals(&name, drive, capacity.0);
+        verdict.take(marks.map_err(|e| Unreadable::new(path, e)));
     }
     verdict.take(Ok(too_small(capacity)));
     verdict.refusals
@@ -400,7 +401,9 @@ fn read_only(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
 fn partitioned(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
     let partitions = node.partitions()?;
     let names: Vec<String> = partitions.iter().map(|p| name_of(host, p)).collect();
-    Ok(Vec::from_iter((!names.is_empty()).then_some(Refusal::Partitioned { partitions: names })))
+    let device = name_of(host, node);
+    let found = Refusal::Partitioned { device, partitions: names.clone() };
+    Ok(Vec::from_iter((!names.is_empty()).then_some(found)))
 }
 
 fn marked(
@@ -410,7 +413,8 @@ fn marked(
     capacity: Bytes,
 ) -> Result<Vec<Refusal>, Unreadable> {
     let path = host.path_of(node);
-    marks(&name_of(host, node), &path, drive, capacity, |_| true)
+    let name = name_of(host, node);
+    drive_marks::refusals(&name, drive, capacity.0).map_err(|e| Unreadable::new(path, e))
 }
 
 /// Marks on the disk of a partition, other than the table that makes it one: an array or a
@@ -427,26 +431,7 @@ fn parent_marked(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
         return Err(unreadable(ErrorKind::InvalidData.into()));
     }
     let capacity = Bytes(disk.number_of("size")? * 512);
-    let is_content = |found: &signatures::Found| !found.is_partition_table();
-    marks(&name_of(host, &disk), &path, &drive, capacity, is_content)
-}
-
-fn marks(
-    device: &str,
-    path: &Path,
-    drive: &File,
-    capacity: Bytes,
-    counts: impl Fn(&signatures::Found) -> bool,
-) -> Result<Vec<Refusal>, Unreadable> {
-    let found = signatures::find(drive, capacity.0).map_err(|e| Unreadable::new(path, e))?;
-    let counting = found.into_iter().filter(counts);
-    Ok(counting
-        .map(|found| Refusal::Signature {
-            device: device.to_owned(),
-            what: found.what,
-            offset: found.offset,
-        })
-        .collect())
+    drive_marks::of_the_disk_below(&name_of(host, &disk), &drive, capacity.0).map_err(unreadable)
 }
 
 /// Opens for direct reading, without claiming.

@@ -1,0 +1,3 @@
+//! Files as applications write them.
+
+use super::*;
