@@ -35,18 +35,27 @@ pub(crate) enum Held {
 /// # Errors
 /// If the file cannot be read.
 pub(crate) fn held_by(file: &File, capacity: u64) -> io::Result<Held> {
-    let mut chunk = Chunk::zeroed();
-    let length = read_at(file, &mut chunk.0, 0)?;
-    if let Some(kind) = kinds::kind_of(&chunk.0[..length]) {
+    let size = file.metadata()?.len().max(capacity);
+    let (start, end) = both_ends(file, size)?;
+    if let Some(kind) = kinds::kind_of(&start, &end) {
         return Ok(Held::Data(kind));
     }
-    let size = file.metadata()?.len().max(capacity);
     match zeros(file, size)? {
         Zeros::Only => Ok(Held::Nothing),
         _ if test_file::is_marked(file) => Ok(Held::OwnTestFile),
         Zeros::NotRead => Ok(Held::Data(NOT_READ_TO_THE_END)),
         Zeros::DataBehind => Ok(Held::Data(UNKNOWN)),
     }
+}
+
+/// The first 64 KiB, and what the last chunk has.
+fn both_ends(file: &File, size: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let mut chunk = Chunk::zeroed();
+    let length = read_at(file, &mut chunk.0, 0)?;
+    let start = chunk.0[..length].to_vec();
+    let last = size.saturating_sub(1) / CHUNK as u64 * CHUNK as u64;
+    let length = read_at(file, &mut chunk.0, last)?;
+    Ok((start, chunk.0[..length].to_vec()))
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -25,10 +25,6 @@ const OUTPUT_MAX: u64 = 64 << 10;
 const NAME_MAX: usize = 48;
 const SECTOR: u64 = 512;
 
-/// Kinds that the tools see in random data now and then, which our own runs leave; the guard's own
-/// marks have a stricter test for each. An Atari table has no mark at all, only plausible numbers.
-const TOO_EASILY_SEEN: &[&str] = &["atari"];
-
 /// What a tool said that was not known before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -70,7 +66,7 @@ fn installed(tool: &str) -> Option<PathBuf> {
 }
 
 fn is_news(answer: &Answer, known: &[Found]) -> bool {
-    let Answer::Recognised(Recognised { what, place, .. }) = answer else {
+    let Answer::Recognised(Recognised { place, .. }) = answer else {
         return true;
     };
     let sectors = |place: Extent| {
@@ -80,20 +76,19 @@ fn is_news(answer: &Answer, known: &[Found]) -> bool {
     };
     let is_here =
         |found: &Found| place.is_some_and(|place| sectors(place).overlaps(sectors(found.place)));
-    !TOO_EASILY_SEEN.contains(&what.as_str()) && !known.iter().any(is_here)
+    !known.iter().any(is_here)
 }
 
 /// `blkid` tells no places: what it says counts where nobody found anything of the sort.
 fn is_first_of_its_sort(answer: &Answer, known: &[Found], answers: &[Answer]) -> bool {
-    let Answer::Recognised(Recognised { what, table, .. }) = answer else {
+    let Answer::Recognised(Recognised { table, .. }) = answer else {
         return !answers.iter().any(|earlier| matches!(earlier, Answer::Failed { .. }));
     };
     let by_another = |earlier: &Answer| match earlier {
         Answer::Recognised(earlier) => earlier.table == *table,
         Answer::Failed { .. } => false,
     };
-    !TOO_EASILY_SEEN.contains(&what.as_str())
-        && !known.iter().any(|found| found.is_partition_table() == *table)
+    !known.iter().any(|found| found.is_partition_table() == *table)
         && !answers.iter().any(by_another)
 }
 

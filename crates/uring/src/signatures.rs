@@ -142,3 +142,7 @@ impl Place {
 #[cfg(test)]
 #[path = "signatures_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "signatures_against_tools_tests.rs"]
+mod against_tools_tests;
