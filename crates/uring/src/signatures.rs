@@ -7,8 +7,9 @@
 use std::fs::File;
 use std::io;
 
+use crate::direct_read::read_at;
 use crate::erasing::Extent;
-use reader::Reader;
+use reader::{ReadAt, Reader};
 use table::SIGNATURES;
 
 mod plausible;
@@ -87,7 +88,11 @@ pub(crate) struct Marks {
 pub(crate) fn find(drive: &File, capacity: u64) -> io::Result<Marks> {
     let facts = drive.metadata()?;
     let capacity = if facts.is_file() { facts.len().max(capacity) } else { capacity };
-    let mut reader = Reader::new(drive, capacity);
+    find_by(&|buffer, start| read_at(drive, buffer, start), capacity)
+}
+
+fn find_by(read_at: &ReadAt<'_>, capacity: u64) -> io::Result<Marks> {
+    let mut reader = Reader::new(read_at, capacity);
     let mut marks = Marks::default();
     for signature in SIGNATURES {
         for place in signature.places {

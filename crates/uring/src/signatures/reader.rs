@@ -1,14 +1,13 @@
 //! Direct reads of the places that are looked at, each once, with what cannot be read set apart.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
 use super::{SECTOR, Signature};
-use crate::direct_read::{CHUNK, Chunk, read_at};
+use crate::direct_read::{CHUNK, Chunk};
 
 /// A chunk that cannot be read whole is read in pieces of this size, and only those that matter.
 const PIECE: usize = 4096;
@@ -27,6 +26,9 @@ const BAD_BLOCK: &[Errno] = &[
     Errno::UCLEAN,
 ];
 
+/// Fills a buffer from an offset on; tells how much of it the drive has.
+pub(super) type ReadAt<'a> = dyn Fn(&mut [u8], u64) -> Result<usize, Errno> + 'a;
+
 /// A part of the drive, and which of it could be read.
 struct Part {
     bytes: Box<Chunk>,
@@ -44,7 +46,7 @@ enum Piece {
 
 /// Looks at a drive by direct reads, each chunk once: what is on the drive, not in a cache.
 pub(super) struct Reader<'a> {
-    drive: &'a File,
+    read_at: &'a ReadAt<'a>,
     capacity: u64,
     parts: BTreeMap<u64, Part>,
     spent_on_failures: Duration,
@@ -62,8 +64,8 @@ pub(super) struct BadPiece {
 type Looked<T> = io::Result<Result<T, BadPiece>>;
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(drive: &'a File, capacity: u64) -> Self {
-        Self { drive, capacity, parts: BTreeMap::new(), spent_on_failures: Duration::ZERO }
+    pub(super) fn new(read_at: &'a ReadAt<'a>, capacity: u64) -> Self {
+        Self { read_at, capacity, parts: BTreeMap::new(), spent_on_failures: Duration::ZERO }
     }
 
     /// Whether a mark is at an offset.
@@ -154,7 +156,7 @@ impl<'a> Reader<'a> {
             return Ok(Err(Errno::IO));
         }
         let asked = Instant::now();
-        match read_at(self.drive, buffer, start) {
+        match (self.read_at)(buffer, start) {
             Ok(length) if length < expected => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => Ok(Ok(())),
             Err(error) if BAD_BLOCK.contains(&error) => {
