@@ -201,9 +201,8 @@ mod tests {
             lower("delay", "8:16 7 500 8:32 9 100"),
             Some(vec![from("8:16", 7), from("8:32", 9)])
         );
-        let stripe = |device, sector: u64| {
-            at(device, Place::Within(sector * 512..(sector + 32) * 512))
-        };
+        let stripe =
+            |device, sector: u64| at(device, Place::Within(sector * 512..(sector + 32) * 512));
         assert_eq!(
             lower("striped", "2 128 8:16 10 8:32 20"),
             Some(vec![stripe("8:16", 10), stripe("8:32", 20)])

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use writecliff_device::Bytes;
 
-use crate::{ConsentName, Refusal};
+use crate::{ConsentName, Refusal, advice};
 
 /// Why [`open`](crate::open) or [`inspect`](crate::inspect) gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +109,10 @@ struct Listed<'a>(&'a [Refusal]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|refusal| write!(f, "\n  - {refusal}"))
+        self.0.iter().try_for_each(|refusal| write!(f, "\n  - {refusal}"))?;
+        match advice(self.0) {
+            Some(advice) => write!(f, "\n{advice}"),
+            None => Ok(()),
+        }
     }
 }

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Bytes;
 
 use crate::Refusal;
+use crate::drive_marks;
 use crate::exports::exports;
 use crate::family::Family;
 use crate::layers::{Below, Layers, Sharing, backing_of, backing_path};
 use crate::mounts::Mount;
-use crate::signatures;
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
 use crate::users::{FileId, Sought};
 
@@ -107,7 +107,8 @@ pub(crate) fn judge_file(
     verdict.take(asked);
     if let Some(drive) = drive {
         let name = path.display().to_string();
-        verdict.take(marks(&name, path, drive, capacity, |_| true));
+        let marks = drive_marks::refusals(&name, drive, capacity.0);
+        verdict.take(marks.map_err(|e| Unreadable::new(path, e)));
     }
     verdict.take(Ok(too_small(capacity)));
     verdict
@@ -345,13 +346,18 @@ fn read_only(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
 fn zoned(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
     let model = node.disk()?.attribute("queue/zoned")?;
     let model = model.filter(|model| model != "none");
-    Ok(model.map(|model| Refusal::Zoned { device: name_of(host, node), model }).into_iter().collect())
+    Ok(model
+        .map(|model| Refusal::Zoned { device: name_of(host, node), model })
+        .into_iter()
+        .collect())
 }
 
 fn partitioned(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
     let partitions = node.partitions()?;
     let names: Vec<String> = partitions.iter().map(|p| name_of(host, p)).collect();
-    Ok(Vec::from_iter((!names.is_empty()).then_some(Refusal::Partitioned { partitions: names })))
+    let device = name_of(host, node);
+    let found = Refusal::Partitioned { device, partitions: names.clone() };
+    Ok(Vec::from_iter((!names.is_empty()).then_some(found)))
 }
 
 fn marked(
@@ -361,7 +367,8 @@ fn marked(
     capacity: Bytes,
 ) -> Result<Vec<Refusal>, Unreadable> {
     let path = host.path_of(node);
-    marks(&name_of(host, node), &path, drive, capacity, |_| true)
+    let name = name_of(host, node);
+    drive_marks::refusals(&name, drive, capacity.0).map_err(|e| Unreadable::new(path, e))
 }
 
 /// Marks on the disk of a partition, other than the table that makes it one: an array or a
@@ -377,27 +384,8 @@ fn parent_marked(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
     if DeviceNumber::from_raw(facts.rdev()) != disk.number {
         return Err(unreadable(ErrorKind::InvalidData.into()));
     }
-    let capacity = Bytes(disk.size()?);
-    let is_content = |found: &signatures::Found| !found.is_partition_table();
-    marks(&name_of(host, &disk), &path, &drive, capacity, is_content)
-}
-
-fn marks(
-    device: &str,
-    path: &Path,
-    drive: &File,
-    capacity: Bytes,
-    counts: impl Fn(&signatures::Found) -> bool,
-) -> Result<Vec<Refusal>, Unreadable> {
-    let found = signatures::find(drive, capacity.0).map_err(|e| Unreadable::new(path, e))?;
-    let counting = found.into_iter().filter(counts);
-    Ok(counting
-        .map(|found| Refusal::Signature {
-            device: device.to_owned(),
-            what: found.what,
-            offset: found.offset,
-        })
-        .collect())
+    let capacity = disk.size()?;
+    drive_marks::of_the_disk_below(&name_of(host, &disk), &drive, capacity).map_err(unreadable)
 }
 
 /// Opens for direct reading, without claiming.
@@ -451,12 +439,7 @@ fn file_in_use(host: &Host, sought: &Sought, path: &Path) -> Result<Vec<Refusal>
 /// Whether a loop device stands on the file. Who may not ask the loop device itself goes by the
 /// path that it shows; a file that one may not even look at is another one, unless it is called the
 /// same.
-fn is_backing(
-    host: &Host,
-    node: &Node,
-    sought: &Sought,
-    path: &Path,
-) -> Result<bool, Unreadable> {
+fn is_backing(host: &Host, node: &Node, sought: &Sought, path: &Path) -> Result<bool, Unreadable> {
     let Some(shown) = backing_path(node)? else {
         return Ok(false);
     };

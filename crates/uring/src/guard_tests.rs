@@ -234,7 +234,10 @@ fn devices_on_the_same_blocks_are_seen_though_neither_is_built_on_the_other() {
     let stacked = [("dm-0", "sdd"), ("dm-1", "sdd")];
     let machine = Machine::new(NODES, &stacked, "1 0 253:1 / /data rw - ext4 x rw\n");
     let text = machine.texts("253:0");
-    assert!(text.contains("/dev/dm-1 lies on the same blocks of /dev/sdd, mounted at /data"), "{text}");
+    assert!(
+        text.contains("/dev/dm-1 lies on the same blocks of /dev/sdd, mounted at /data"),
+        "{text}"
+    );
     let alone = Machine::new(NODES, &[("dm-0", "sdd"), ("dm-1", "sdc")], "");
     assert_eq!(alone.refusals("253:0"), []);
 }

@@ -66,12 +66,10 @@ fn a_loop_device_is_followed_to_the_disk_of_its_file_or_to_its_device() {
     let machine = machine();
     let node = |number: &str| machine.host.node(number.parse().unwrap()).unwrap();
     let number = |text: &str| text.parse().unwrap();
-    let on_file = |filesystem| LoopBacking { file: (number(filesystem), 12), block_device: None, offset: 0 };
-    let on_device = LoopBacking {
-        file: (number("0:5"), 9),
-        block_device: Some(number("8:3")),
-        offset: 0,
-    };
+    let on_file =
+        |filesystem| LoopBacking { file: (number(filesystem), 12), block_device: None, offset: 0 };
+    let on_device =
+        LoopBacking { file: (number("0:5"), 9), block_device: Some(number("8:3")), offset: 0 };
 
     let loops = vec![(node("7:0"), on_file("253:1")), (node("7:1"), on_device)];
     let below = |path| names(&machine, loops.clone(), path);

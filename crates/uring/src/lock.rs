@@ -99,7 +99,9 @@ mod tests {
             ("posix", |file| {
                 fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).unwrap();
             }),
-            ("ofd", |file| assert_eq!(of_ranges(file, libc::F_OFD_SETLK).unwrap(), libc::F_WRLCK as i32)),
+            ("ofd", |file| {
+                assert_eq!(of_ranges(file, libc::F_OFD_SETLK).unwrap(), libc::F_WRLCK as i32)
+            }),
         ];
         for (kind, hold) in kinds {
             // Closing any descriptor of a file gives back the process's POSIX locks on it.

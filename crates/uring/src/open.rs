@@ -118,10 +118,9 @@ fn look_at(host: &Host, node: &Node) -> Inspection {
         found.judge(host, unclaimed)?.inspection(host, &found)
     });
     looked.unwrap_or_else(|error| match error {
-        OpenError::Refused { refusals, .. } => Inspection {
-            refusals,
-            ..Inspection::unknown(&path, Refusal::Missing)
-        },
+        OpenError::Refused { refusals, .. } => {
+            Inspection { refusals, ..Inspection::unknown(&path, Refusal::Missing) }
+        }
         error => {
             let refusal = Refusal::Unreadable { path: path.clone(), error: error.to_string() };
             Inspection::unknown(&path, refusal)
@@ -157,8 +156,7 @@ fn open_to_destroy(
     consent: &DestroyData,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
-    let Judged { identity, file, verdict } =
-        found.judge_patiently(host, Claim::ExclusiveWrite)?;
+    let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
     let path = found.path.clone();
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
         return Err(OpenError::Refused { path, refusals: verdict.refusals });
@@ -292,7 +290,10 @@ impl Found {
         };
         let flags = mode | exclusive | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(path_of_descriptor(&self.handle), flags, Mode::empty()) {
-            Ok(file) => self.lock(blocking(file.into()).map_err(|e| system(&self.path, "opening it", e))?, claim),
+            Ok(file) => self.lock(
+                blocking(file.into()).map_err(|e| system(&self.path, "opening it", e))?,
+                claim,
+            ),
             Err(Errno::BUSY | Errno::TXTBSY) => Ok(Err(Refusal::Busy)),
             Err(Errno::ROFS) => Ok(Err(Refusal::ReadOnly { device: self.path.clone() })),
             Err(error @ (Errno::ACCESS | Errno::PERM)) => Ok(Err(not_permitted(error))),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use writecliff_device::Bytes;
 
+use crate::erasing::Extent;
 use crate::users::User;
 
 /// One thing that was found about a drive and that makes destroying its data wrong or impossible.
@@ -128,7 +129,8 @@ pub enum Refusal {
     /// It does not answer.
     #[error(
         "it did not answer within {} s: nobody can tell what it holds; check its cabling and the \
-         kernel's log (`dmesg`)", seconds
+         kernel's log (`dmesg`)",
+        seconds
     )]
     NoAnswer {
         /// How long was waited.
@@ -180,22 +182,73 @@ pub enum Refusal {
         loop_device: String,
     },
     /// The kernel knows partitions on it.
-    #[error("it has partitions: {}; if their data may go, run `wipefs --all` on each of them and then on the drive", partitions.join(", "))]
+    #[error("it has partitions: {}; if they may go, erase them from {device}, otherwise use another drive", partitions.join(", "))]
     Partitioned {
+        /// The disk.
+        device: String,
         /// Their names.
         partitions: Vec<String>,
     },
     /// It bears the mark of a filesystem, partition table, array or the like.
     #[error(
-        "{device} has {what} (found at byte {offset}); if its data may go, run `wipefs --all {device}` first, or overwrite it with zeros where wipefs finds nothing"
+        "{device} has {what} (at byte {offset}{}); if it may go, erase it, otherwise use another drive",
+        and_more(*more)
     )]
     Signature {
         /// Where the mark is.
         device: String,
         /// What is marked.
         what: &'static str,
-        /// Where exactly.
+        /// Where exactly, first.
         offset: u64,
+        /// In how many places besides.
+        more: usize,
+        /// What to zero; nothing where that is not for the user of a partition to do.
+        extents: Vec<Extent>,
+    },
+    /// Another program recognises something that the guard's own marks do not.
+    #[error(
+        "{device} has what {tool} calls {what}{}; if it may go, erase it, otherwise use another drive",
+        at_byte(*offset)
+    )]
+    OtherTool {
+        /// The device or file.
+        device: String,
+        /// The program.
+        tool: &'static str,
+        /// The program's word.
+        what: String,
+        /// Where, if it tells.
+        offset: Option<u64>,
+        /// What to zero.
+        extents: Vec<Extent>,
+    },
+    /// Another program that recognises filesystems gave no answer, so that it may be any.
+    #[error("{tool} could not say what {device} holds ({problem}); run `{tool}` on it to see why")]
+    ToolFailed {
+        /// The device or file.
+        device: String,
+        /// The program.
+        tool: &'static str,
+        /// What went wrong.
+        problem: String,
+    },
+    /// A part of it that would tell what it holds cannot be read.
+    #[error(
+        "bytes {offset} to {} of {device} cannot be read ({error}), so nobody can tell what they hold; if all its data may go, zero them, which makes most drives replace a bad block, otherwise use another drive",
+        offset + length.saturating_sub(1)
+    )]
+    BadBlock {
+        /// The device or file.
+        device: String,
+        /// The first byte that cannot be read.
+        offset: u64,
+        /// How many.
+        length: u64,
+        /// What the system said.
+        error: String,
+        /// What to zero; nothing where that is not for the user of a partition to do.
+        extents: Vec<Extent>,
     },
     /// It is too small for a test to mean anything.
     #[error("it has {}, a test needs at least {}; use a larger drive or file (`truncate --size 1G FILE`)", capacity.exact(), at_least.exact())]
@@ -213,6 +266,35 @@ pub enum Refusal {
         /// What the system said.
         error: String,
     },
+}
+
+impl Refusal {
+    /// What would have to be erased, and on which device; `None` for what erasing does not mend.
+    pub(crate) fn erasable(&self) -> Option<(&str, &[Extent])> {
+        match self {
+            Self::Partitioned { device, .. } => Some((device, &[])),
+            Self::Signature { device, extents, .. }
+            | Self::OtherTool { device, extents, .. }
+            | Self::BadBlock { device, extents, .. }
+                if !extents.is_empty() =>
+            {
+                Some((device, extents))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn and_more(places: usize) -> String {
+    match places {
+        0 => String::new(),
+        1 => " and in another place".to_owned(),
+        more => format!(" and in {more} more places"),
+    }
+}
+
+fn at_byte(offset: Option<u64>) -> String {
+    offset.map_or_else(String::new, |offset| format!(" (at byte {offset})"))
 }
 
 fn mounted_at(mount_points: &[PathBuf]) -> String {

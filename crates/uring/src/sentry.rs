@@ -164,7 +164,8 @@ fn watch_openings(nodes: &[PathBuf]) -> io::Result<OwnedFd> {
 fn opened(openings: &OwnedFd, stop: Option<&OwnedFd>, milliseconds: i32) -> bool {
     let mut watched = vec![PollFd::new(openings, PollFlags::IN)];
     watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
-    let patience = rustix::event::Timespec { tv_sec: 0, tv_nsec: i64::from(milliseconds) * 1_000_000 };
+    let patience =
+        rustix::event::Timespec { tv_sec: 0, tv_nsec: i64::from(milliseconds) * 1_000_000 };
     let patience = (milliseconds >= 0).then_some(&patience);
     while let Err(error) = poll(&mut watched, patience) {
         if error != rustix::io::Errno::INTR {

@@ -252,7 +252,10 @@ impl Node {
 pub(crate) fn readable_text(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
-    let steers = |c: char| c.is_control() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}');
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
+    };
     (!text.is_empty()).then(|| text.chars().map(|c| if steers(c) { '?' } else { c }).collect())
 }
 

@@ -159,7 +159,9 @@ impl Held {
         let facts = statx(CWD, link, flags, StatxFlags::TYPE | StatxFlags::INO)?;
         let number = |major, minor| DeviceNumber { major, minor };
         Ok(match FileType::from_raw_mode(u32::from(facts.stx_mode)) {
-            FileType::BlockDevice => Self::Block(number(facts.stx_rdev_major, facts.stx_rdev_minor)),
+            FileType::BlockDevice => {
+                Self::Block(number(facts.stx_rdev_major, facts.stx_rdev_minor))
+            }
             FileType::CharacterDevice => {
                 Self::Character(number(facts.stx_rdev_major, facts.stx_rdev_minor))
             }
@@ -236,14 +238,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn note(
-        &mut self,
-        process: u32,
-        directory: &Path,
-        link: &Path,
-        held: Held,
-        holding: Holding,
-    ) {
+    fn note(&mut self, process: u32, directory: &Path, link: &Path, held: Held, holding: Holding) {
         let is_known = |user: &User| (user.process, user.holding) == (process, holding);
         if !self.sought.matches(&held, holding) || self.users.found.iter().any(is_known) {
             return;

@@ -257,9 +257,8 @@ fn of_an_opener_and_a_run_never_both_go_on() {
             Ok((_, Err(DeviceError::InUse { .. }))) => {}
             Ok((_, Err(other))) => panic!("{other}"),
             Ok((mut opened, Ok(()))) => {
-                let error = eventually("the end", || {
-                    opened.reap(DeviceTime(0), &mut Vec::new()).err()
-                });
+                let error =
+                    eventually("the end", || opened.reap(DeviceTime(0), &mut Vec::new()).err());
                 assert!(matches!(error, DeviceError::InUse { .. }), "{error}");
             }
         }
