@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_device::{Bytes, Device, DeviceInfo, printable_lines};
 use writecliff_sim::Profile;
 use writecliff_suite::{Demands, Plan};
 use writecliff_uring::{Access, DestroyData, NullDevice, Options, QUEUE_DEPTH_MAX};
@@ -172,7 +172,7 @@ fn ask_for_consent(path: &Path) -> Result<DestroyData, CliError> {
     );
     let mut terminal = std::io::stderr();
     terminal
-        .write_all(prompt.as_bytes())
+        .write_all(printable_lines(&prompt).as_bytes())
         .and_then(|()| std::io::stdin().lock().read_line(&mut typed))
         .map_err(|source| CliError::Prompt { source })?;
     Ok(DestroyData::named(typed.trim_end_matches(['\n', '\r'])))

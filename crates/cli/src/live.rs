@@ -17,6 +17,8 @@ use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use writecliff_measure::Sample;
 use writecliff_suite::Progress;
 
+use crate::commands::say;
+
 const HEIGHT: u16 = 14;
 /// A simulated drive passes thousands of seconds a second; the eye wants a dozen pictures.
 const REDRAW: Duration = Duration::from_millis(80);
@@ -63,7 +65,7 @@ impl Live {
                 Display::Picture { terminal: Box::new(terminal), drawn: Instant::now() - REDRAW }
             }
             None => {
-                let _ = writeln!(std::io::stderr(), "{title}");
+                say(title);
                 Display::Plain
             }
         };
@@ -116,7 +118,7 @@ impl Live {
                 if is_time && running.step.fraction >= running.next_line_at {
                     running.last_line = Some(Instant::now());
                     running.next_line_at = running.step.fraction + PLAIN_STEP;
-                    let _ = writeln!(std::io::stderr(), "{}", running.line());
+                    say(&running.line());
                 }
             }
         }

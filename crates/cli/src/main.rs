@@ -7,7 +7,6 @@ mod error;
 mod interrupt;
 mod live;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody can be told, the exit code must do.
-            let _ = writeln!(std::io::stderr(), "writecliff: {error}");
+            commands::say(&format!("writecliff: {error}"));
             error.exit_code()
         }
     }

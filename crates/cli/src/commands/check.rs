@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
+use writecliff_device::printable;
 use writecliff_suite::check::{
     Bound, CheckProgress, Comparison, Figure, Kind, PUBLISHED, TOLERANCE_PERCENT, Verdict, compare,
     parse,
@@ -64,7 +65,7 @@ fn show(CheckProgress { drive, done, all }: CheckProgress<'_>) {
 /// Replaces the line that is there.
 fn progress_line(text: &str) {
     // Progress that cannot be shown is no reason to stop.
-    let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+    let _ = write!(std::io::stderr(), "\r\x1b[K{}", printable(text));
 }
 
 /// What a script gets.

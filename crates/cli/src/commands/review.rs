@@ -1,18 +1,18 @@
 //! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
+use writecliff_output::check_directory;
 use writecliff_report::{Subject, verdict_text, write_page};
 use writecliff_suite::{
     Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area, storage_bench,
 };
 use writecliff_uring::DestroyData;
 
-use super::print;
+use super::{print, say};
 use super::run::{default_directory, perform, run_options};
 use super::trace::from_anywhere;
 use crate::args::ReviewOptions;
@@ -37,6 +37,7 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
             (review, path, drive.clone())
         }
     };
+    check_directory(&path)?;
     let info = drive.info()?;
     review.check(&info).map_err(RunError::from)?;
     let remaining = match &options.resume {
@@ -124,8 +125,7 @@ fn announce(
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
     }
-    // Where nobody reads it, nobody misses it.
-    let _ = writeln!(std::io::stderr(), "{text}.");
+    say(&format!("{text}."));
 }
 
 /// Runs the tests: one after the other on a real drive, on all processors on models of it.

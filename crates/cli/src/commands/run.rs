@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use writecliff_output::check_directory;
 use writecliff_report::{Subject, summary, write_page};
 use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS, mixed};
 use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
 
-use super::print;
+use super::{print, say};
 use super::trace::from_anywhere;
 use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
@@ -35,6 +36,7 @@ pub(crate) fn run_plan(
     path: &Path,
     common: &CommonOptions,
 ) -> Result<(), CliError> {
+    check_directory(path)?;
     plan.check(&drive.info()?).map_err(writecliff_suite::RunError::from)?;
     let consent = drive.consent(plan.writes(), common.destroy_data_on.as_deref())?;
     let interrupt = Interrupt::catch()?;
@@ -123,7 +125,7 @@ fn read_job_file(path: &Path, text: &str) -> Result<Plan, CliError> {
     let file = path.display().to_string();
     let jobs = fio::read(&file, text, &|name| std::env::var(name).ok())?;
     for fio::Note { line, option, text } in &jobs.notes {
-        eprintln!("{file}:{line}: note: {option}: {text}");
+        say(&format!("{file}:{line}: note: {option}: {text}"));
     }
     Ok(Plan::Mixed(jobs.into()))
 }
