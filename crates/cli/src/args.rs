@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -24,15 +25,15 @@ DRIVE is sim:NAME, sim:PATH.toml, a block device, a file, or null: for none at a
 Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage, 3 refused for safety.";
 
 /// The drive that is reviewed when none is named.
-const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
+pub(crate) const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every test on a drive and make its report
     Review {
-        /// The drive to review
-        #[arg(default_value = DEFAULT_DRIVE)]
-        drive: DriveName,
+        /// The drive to review [default: sim:samsung-840-evo-250gb]; with --resume, the drive that it
+        /// began with, where that has another name by now
+        drive: Option<DriveName>,
         #[command(flatten)]
         options: ReviewOptions,
     },
@@ -50,7 +51,7 @@ pub(crate) enum Command {
     Drives {
         /// Show everything about these: NAME or PATH.toml of a simulated drive, or a device
         #[arg(value_name = "NAME")]
-        names: Vec<String>,
+        names: Vec<OsString>,
         /// Run simulated drives beside their published figures: all of them, or those named
         #[arg(long)]
         check: bool,
@@ -123,7 +124,7 @@ pub(crate) struct ReviewOptions {
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
+          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -147,9 +148,9 @@ pub(crate) struct CommonOptions {
     /// back after as long again, the run ends
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
-    /// Agree to lose all data on the drive with this serial (on the path, if it has none)
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) destroy_data_on: Option<String>,
+    /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) destroy_data_on: Option<OsString>,
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,15 +1,15 @@
 //! From what the user calls a drive to a device that can be tested.
 
-use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_device::{Bytes, Device, DeviceInfo, printable_lines};
 use writecliff_sim::Profile;
 use writecliff_suite::{Demands, Plan};
-use writecliff_uring::{Access, DestroyData, NullDevice, Options, QUEUE_DEPTH_MAX};
+use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
 
+use crate::commands::say;
 use crate::error::CliError;
 
 /// A drive as the user names it.
@@ -25,16 +25,18 @@ pub(crate) enum DriveName {
 
 /// What no drive is called.
 const NULL: &str = "null:";
+/// What the names of simulated drives begin with.
+const SIMULATED: &str = "sim:";
 
-impl FromStr for DriveName {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.strip_prefix("sim:") {
-            Some(name) => Self::Simulated(name.to_owned()),
-            None if text == NULL => Self::Null,
-            None => Self::Real(PathBuf::from(text)),
-        })
+impl From<OsString> for DriveName {
+    fn from(name: OsString) -> Self {
+        match name.to_str() {
+            Some(NULL) => Self::Null,
+            Some(text) if text.starts_with(SIMULATED) => {
+                Self::Simulated(text[SIMULATED.len()..].to_owned())
+            }
+            _ => Self::Real(PathBuf::from(name)),
+        }
     }
 }
 
@@ -89,12 +91,16 @@ impl DriveName {
     pub(crate) fn consent(
         &self,
         writes: bool,
-        passed: Option<&str>,
+        passed: Option<&OsStr>,
     ) -> Result<DestroyData, CliError> {
-        match (self, writes, passed) {
-            (Self::Simulated(_) | Self::Null, _, _) | (_, false, _) => Ok(DestroyData::named("")),
-            (Self::Real(_), true, Some(name)) => Ok(DestroyData::named(name)),
-            (Self::Real(path), true, None) => ask_for_consent(named(path)?),
+        let (Self::Real(path), true) = (self, writes) else {
+            return Ok(DestroyData::named(""));
+        };
+        let inspection = writecliff_uring::inspect(named(path)?)?;
+        tell_what_was_not_seen(&inspection);
+        match passed {
+            Some(name) => Ok(DestroyData::named(name)),
+            None => ask_for_consent(&inspection),
         }
     }
 
@@ -153,26 +159,38 @@ fn options(plan: &Plan) -> Options {
     Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
 }
 
+/// Who may have the drive open and cannot be seen from here is told: there is nothing to ask.
+fn tell_what_was_not_seen(inspection: &Inspection) {
+    let Inspection { identity, unseen_processes: unseen @ 1.., .. } = inspection else {
+        return;
+    };
+    say(&format!(
+        "note: {unseen} processes could not be looked into from here (other users', or outside of \
+         this container): make sure that none of them uses {}",
+        identity.path.display()
+    ));
+}
+
 /// Shows what would be destroyed and lets the user type its name; without a terminal there is
 /// nobody to ask, and the guard's own refusal says what to pass.
-fn ask_for_consent(path: &Path) -> Result<DestroyData, CliError> {
-    let inspection = writecliff_uring::inspect(path)?;
+fn ask_for_consent(inspection: &Inspection) -> Result<DestroyData, CliError> {
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !interactive || !inspection.refusals.is_empty() {
         return Ok(DestroyData::named(""));
     }
     let mut typed = String::new();
-    let identity = &inspection.identity;
+    let Inspection { identity, survey, consent, .. } = inspection;
+    let survey = survey.map_or_else(String::new, |survey| format!(", {survey}"));
     let prompt = format!(
-        "All data on {} will be destroyed:\n  {}, {}\nType {} to go on: ",
+        "All data on {} will be destroyed:\n  {}, {}{survey}\nType {} to go on: ",
         identity.path.display(),
         identity.model.as_deref().unwrap_or("no model name"),
         identity.capacity,
-        inspection.consent
+        consent.name.display(),
     );
     let mut terminal = std::io::stderr();
     terminal
-        .write_all(prompt.as_bytes())
+        .write_all(printable_lines(&prompt).as_bytes())
         .and_then(|()| std::io::stdin().lock().read_line(&mut typed))
         .map_err(|source| CliError::Prompt { source })?;
     Ok(DestroyData::named(typed.trim_end_matches(['\n', '\r'])))

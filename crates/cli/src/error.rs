@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
 use writecliff_measure::RunDirectoryError;
+use writecliff_output::OutputError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
@@ -77,8 +78,10 @@ pub(crate) enum CliError {
     GateClosed { failed: usize, all: usize },
     #[error("the gate cannot be decided: {0}")]
     GateUndecided(Box<CliError>),
-    #[error("cannot write {}: {source}", path.display())]
-    Junit { path: PathBuf, source: std::io::Error },
+    #[error("cannot make the JUnit report: {source}; please report this")]
+    Junit { source: quick_junit::SerializeError },
+    #[error(transparent)]
+    Destination(#[from] OutputError),
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(
@@ -140,6 +143,14 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
+            Self::Run(error) if error.is_refusal() => ExitCode::from(3),
+            Self::Destination(error)
+            | Self::Trace(TraceError::Output(error))
+            | Self::Report(ReportError::Output(error))
+                if error.is_refusal() =>
+            {
+                ExitCode::from(3)
+            }
             Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ExitCode::from(3),
             Self::ReviewBroken { source, .. } => source.exit_code(),
             Self::Gate(GateError::Failed { .. }) => ExitCode::from(1),
@@ -155,9 +166,8 @@ impl CliError {
             }
             Self::Profile(_)
             | Self::Trace(
-                TraceError::OutputExists { .. }
+                TraceError::Output(OutputError::Exists { .. } | OutputError::NoFile { .. })
                 | TraceError::OutputIsInput { .. }
-                | TraceError::OutputIsNoFile { .. }
                 | TraceError::UnknownFormat { .. }
                 | TraceError::NoColumns { .. }
                 | TraceError::Empty { .. }

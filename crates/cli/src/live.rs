@@ -18,6 +18,7 @@ use writecliff_device::Nanos;
 use writecliff_measure::Waiting;
 use writecliff_suite::Progress;
 
+use crate::commands::say;
 use crate::interrupt::Interrupt;
 
 const HEIGHT: u16 = 14;
@@ -74,7 +75,7 @@ impl Live {
                 Display::Picture { terminal: Box::new(terminal), drawn: Instant::now() - REDRAW }
             }
             None => {
-                let _ = writeln!(std::io::stderr(), "{title}");
+                say(title);
                 Display::Plain
             }
         };
@@ -158,7 +159,7 @@ impl Live {
                 if stalls || is_time && running.step.fraction >= running.next_line_at {
                     running.last_line = Some(Instant::now());
                     running.next_line_at = running.step.fraction + PLAIN_STEP;
-                    let _ = writeln!(std::io::stderr(), "{}", running.line());
+                    say(&running.line());
                 }
             }
         }

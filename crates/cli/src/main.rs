@@ -7,7 +7,6 @@ mod error;
 mod interrupt;
 mod live;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -16,7 +15,7 @@ use args::{Arguments, Command};
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Review { drive, options } => commands::review::review(&drive, &options),
+        Command::Review { drive, options } => commands::review::review(drive, &options),
         Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
         Command::Drives { names, check: true, options } => commands::check::check(&names, &options),
         Command::Drives { names, .. } if names.is_empty() => commands::drives::list(),
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody can be told, the exit code must do.
-            let _ = writeln!(std::io::stderr(), "writecliff: {error}");
+            commands::say(&format!("writecliff: {error}"));
             error.exit_code()
         }
     }

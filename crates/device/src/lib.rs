@@ -2,7 +2,8 @@
 //!
 //! A drive, real or simulated, is a [`Device`]: it takes batches of [`Io`], gives back
 //! [`Completion`]s, and owns the clock that both are timed by. This crate is a leaf: it knows
-//! units and shapes, no drive and no operating system.
+//! units, shapes and how to show what a drive says of itself ([`printable`]), no drive and no
+//! operating system.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -10,6 +11,7 @@ mod device;
 mod io;
 #[cfg(feature = "conformance")]
 pub mod scripted;
+mod text;
 mod units;
 
 pub use device::{
@@ -17,6 +19,7 @@ pub use device::{
     PurgeWatch, Specification, Telemetry,
 };
 pub use io::{Completion, Content, Io, Operation, Status};
+pub use text::{printable, printable_lines};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,
 };

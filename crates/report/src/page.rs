@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use plotly::Plot;
 use serde_json::{Value, json};
+use writecliff_output::{OutputError, check_directory, write_text};
 
 use crate::picture::{csv, figure, svg};
 use crate::section::{Panel, Place, Section, Table};
@@ -25,6 +26,9 @@ pub enum ReportError {
         /// The system's error.
         source: io::Error,
     },
+    /// A file of it cannot be written; a block device is refused.
+    #[error("no report: {0}")]
+    Output(#[from] OutputError),
     /// The directory holds what is no page.
     #[error(
         "{} is not empty and holds no page of Writecliff's; give --out a new directory, or an \
@@ -97,17 +101,18 @@ pub(crate) fn write(
     sections: &[Section],
     out: &Path,
 ) -> Result<PathBuf, ReportError> {
+    check_directory(out)?;
     check_place(out)?;
     let html = render(about, sections)?;
     let pictures = out.join(PICTURES);
     fs::create_dir_all(&pictures)
         .map_err(|source| ReportError::Write { path: pictures.clone(), source })?;
     for Panel { picture, .. } in panels(sections) {
-        write_file(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
-        write_file(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
+        write_text(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
+        write_text(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
     }
     let path = out.join(PAGE);
-    write_file(&path, &html)?;
+    write_text(&path, &html)?;
     Ok(path)
 }
 
@@ -126,15 +131,6 @@ fn is_page(path: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MARK_WITHIN).read_to_end(&mut beginning));
     read.is_ok() && beginning.windows(MARK.len()).any(|window| window == MARK)
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), ReportError> {
-    let partial = path.with_added_extension("partial");
-    fs::write(&partial, text).and_then(|()| fs::rename(&partial, path)).map_err(|source| {
-        // What is left of a failed attempt only takes space.
-        let _ = fs::remove_file(&partial);
-        ReportError::Write { path: path.to_owned(), source }
-    })
 }
 
 fn panels(sections: &[Section]) -> impl Iterator<Item = &Panel> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff_device::DeviceKind;
+use writecliff_device::{DeviceKind, printable};
 use writecliff_measure::{Recording, RunDirectoryError};
 use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, TestEntry, consistency};
 
@@ -163,7 +163,7 @@ impl Run {
             (true, false) => "run.json and journal.jsonl",
             (true, true) => "run.json, journal.jsonl and ios.journal",
         };
-        format!("{files} in {}", self.path.display())
+        format!("{files} in {}", printable(&self.path.display().to_string()))
     }
 }
 

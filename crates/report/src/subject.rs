@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writecliff_device::DeviceInfo;
+use writecliff_device::{DeviceInfo, printable};
 use writecliff_measure::RunDirectoryError;
 use writecliff_suite::{Review, doubts_across};
 
@@ -122,7 +122,8 @@ impl<'a> Subjects<'a> {
             |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
         let name = |subject: &Subject| match model(subject) {
             shared if is_shared(&shared) => {
-                format!("{shared} ({})", subject.runs[0].path.display())
+                let place = subject.runs[0].path.display().to_string();
+                format!("{shared} ({})", printable(&place))
             }
             own => own,
         };

@@ -12,6 +12,7 @@ pub mod consistency;
 pub mod corners;
 mod doubts;
 mod fast_part;
+mod foreign;
 pub mod gate;
 pub mod incompressible;
 mod meter;
@@ -272,7 +273,7 @@ pub(crate) fn read_record(path: &Path) -> Result<RunRecord, RunDirectoryError> {
 /// A record of this version of the schema; others would be misread.
 fn parse(record: serde_json::Value) -> std::io::Result<RunRecord> {
     check_version(&record)?;
-    Ok(serde_json::from_value(record)?)
+    Ok(serde_json::from_value(foreign::printable_record(record))?)
 }
 
 fn check_version(record: &serde_json::Value) -> std::io::Result<()> {

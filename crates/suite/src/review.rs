@@ -41,6 +41,9 @@ pub struct DriveIdentity {
     pub model: String,
     /// Serial number, if it has one.
     pub serial: Option<String>,
+    /// The name that it has by whatever path and whatever number, if it has one.
+    #[serde(default)]
+    pub world_wide_name: Option<String>,
     /// Bytes that a host can address.
     pub capacity: Bytes,
 }
@@ -261,7 +264,7 @@ impl Review {
         drive: &DeviceInfo,
     ) -> Result<Vec<ReviewTest>, ReviewError> {
         let found = DriveIdentity::of(drive);
-        if self.identity != found {
+        if !self.identity.is_same_drive(&found) {
             return Err(ReviewError::OtherDrive { expected: self.identity.clone(), found });
         }
         let mut remaining = Vec::new();
@@ -335,9 +338,21 @@ fn is_run_file(name: &str) -> bool {
 }
 
 impl DriveIdentity {
-    fn of(drive: &DeviceInfo) -> Self {
-        let (model, serial) = (drive.model.clone(), drive.serial.clone());
-        Self { model, serial, capacity: drive.capacity }
+    /// Of a drive as it is now.
+    pub fn of(drive: &DeviceInfo) -> Self {
+        let DeviceInfo { model, serial, world_wide_name, capacity, .. } = drive.clone();
+        Self { model, serial, world_wide_name, capacity }
+    }
+
+    /// Whether both are of one drive. Namespaces of one controller, and cheap drives, share model and
+    /// serial: where both have a world-wide name, that decides.
+    pub fn is_same_drive(&self, other: &Self) -> bool {
+        let names = (&self.world_wide_name, &other.world_wide_name);
+        let named = match names {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => (&self.model, &self.serial) == (&other.model, &other.serial),
+        };
+        named && self.capacity == other.capacity
     }
 }
 

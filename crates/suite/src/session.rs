@@ -59,6 +59,14 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Whether this is a no for the sake of somebody's data (exit code 3): nothing was written.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Device(error) | Self::Record(RecordError::Device(error)) => error.is_refusal(),
+            _ => false,
+        }
+    }
+
     fn is_interruption(&self) -> bool {
         matches!(
             self,

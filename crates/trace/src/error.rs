@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use writecliff_output::OutputError;
+
 use crate::Volume;
 
 /// Why a trace cannot be read or written.
@@ -17,7 +19,7 @@ pub enum TraceError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file cannot be written.
+    /// The file cannot be written to.
     #[error("cannot write {}: {source}; free some space or choose another place", path.display())]
     Write {
         /// The file.
@@ -25,21 +27,9 @@ pub enum TraceError {
         /// The system's error.
         source: io::Error,
     },
-    /// A file of the output's name is there, and was to stay.
-    #[error("{} is there already and was not changed; name another file", path.display())]
-    OutputExists {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The output would take the place of a device, a directory or a link.
-    #[error(
-        "{} is there and is no regular file, which a trace could replace; name another file",
-        path.display()
-    )]
-    OutputIsNoFile {
-        /// What is there.
-        path: PathBuf,
-    },
+    /// The output cannot be begun or ended; a block device is refused.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The output would take the place of what is read.
     #[error("{} is read itself and was not changed; name another output", path.display())]
     OutputIsInput {

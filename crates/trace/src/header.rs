@@ -1,10 +1,9 @@
 //! What is known of a trace as a whole.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_device::{Bytes, Nanos, Operation, printable};
 
 use crate::TraceIo;
-use crate::printable::printable;
 
 /// Where a trace comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

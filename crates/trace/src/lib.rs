@@ -14,10 +14,8 @@ mod io;
 pub mod make;
 mod map;
 mod parquet;
-mod printable;
 mod record;
 mod source;
-mod whole;
 
 pub use ahead::{ReadAhead, read_ahead};
 pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
@@ -34,4 +32,4 @@ pub use map::{Map, Mapping, Misfit};
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
 pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions, Volume};
-pub use whole::Existing;
+pub use writecliff_output::Existing;

@@ -3,31 +3,46 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::identify::{self, Identity};
 use crate::sysfs::{Host, Node, Unreadable};
+use crate::users::FileId;
 
 /// Consent to lose everything on one drive, by the name that the user gave for it.
 ///
 /// It is worth something only if the name is right, and right for this drive alone.
 /// [`open`](crate::open) compares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DestroyData(OsString);
+#[derive(Debug, Clone)]
+pub struct DestroyData {
+    name: OsString,
+    /// Files that were opened by this consent, whose contents are tests' own since. Shared by copies
+    /// of the consent.
+    given_up: Arc<Mutex<Vec<FileId>>>,
+}
 
 impl DestroyData {
     /// Consent for the drive that the user named, as typed or passed; never filled in by a program.
     pub fn named(name: impl Into<OsString>) -> Self {
-        Self(name.into())
+        Self { name: name.into(), given_up: Arc::default() }
     }
 
     /// What the user named.
     pub fn name(&self) -> &OsStr {
-        &self.0
+        &self.name
+    }
+
+    pub(crate) fn give_up(&self, file: FileId) {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+
+    pub(crate) fn gave_up(&self, file: FileId) -> bool {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&file)
     }
 }
 
 /// What may be done with a drive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Access {
     /// Reading only: the drive may be mounted or in use, and cannot be changed.
     ReadOnly,
@@ -76,7 +91,9 @@ impl ConsentName {
         Self { name: name.into(), kind }
     }
 
-    /// The names that name a block device and nothing else here, the best first.
+    /// The names that name a block device and nothing else here, the best first. A mapping's number
+    /// may be another's after the next boot: it will do only beside a lasting name, as which the
+    /// device was `typed`.
     ///
     /// # Errors
     /// If another drive's names cannot be read: it might have the same.
@@ -84,6 +101,7 @@ impl ConsentName {
         host: &Host,
         node: &Node,
         identity: &Identity,
+        typed: &Path,
     ) -> Result<Vec<Self>, Unreadable> {
         let mut names = Vec::new();
         let others = Names::of_others(host, &node.disk()?)?;
@@ -93,6 +111,9 @@ impl ConsentName {
         names.extend(serial.map(|name| Self::new(name, ConsentKind::Serial)));
         if let Some(path) = host.lasting_path_of(node) {
             names.push(Self::new(path, ConsentKind::LastingPath));
+            if typed != identity.path {
+                names.push(Self::new(&identity.path, ConsentKind::Path));
+            }
         }
         let world_wide = identity.world_wide_name.as_ref();
         let world_wide = world_wide.filter(|name| is_only(name, &others.world_wide_names));

@@ -270,8 +270,9 @@ fn an_export_of_a_partition_is_a_use_of_the_drive() {
 
 fn consent(machine: &Machine, number: &str) -> Vec<(String, ConsentKind)> {
     let node = machine.host.node(number.parse().unwrap()).unwrap();
-    let identity = crate::identify::block_device(&node, &machine.host.path_of(&node)).unwrap();
-    let names = ConsentName::of_block_device(&machine.host, &node, &identity).unwrap();
+    let path = machine.host.path_of(&node);
+    let identity = crate::identify::block_device(&node, &path).unwrap();
+    let names = ConsentName::of_block_device(&machine.host, &node, &identity, &path).unwrap();
     let text = |name: &ConsentName| name.name.to_str().unwrap().to_owned();
     names.iter().map(|name| (text(name), name.kind)).collect()
 }

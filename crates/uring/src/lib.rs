@@ -28,7 +28,6 @@ mod exports;
 mod family;
 mod gauges;
 mod guard;
-#[allow(dead_code, reason = "until open calls it")]
 mod held;
 mod identify;
 mod ioctl;
@@ -44,10 +43,8 @@ mod refusal;
 mod ring;
 mod sentry;
 mod signatures;
-#[allow(dead_code, reason = "until open calls it")]
 mod survey;
 mod sysfs;
-#[allow(dead_code, reason = "until open calls it")]
 mod test_file;
 mod users;
 
@@ -59,6 +56,7 @@ pub use erasing::{Extent, advice};
 pub use error::OpenError;
 pub use identify::Identity;
 pub use null::NullDevice;
-pub use open::{Inspection, block_devices, inspect, open};
+pub use open::{Inspection, block_devices, disks, inspect, open};
 pub use refusal::Refusal;
+pub use survey::Survey;
 pub use users::{Holding, User};

@@ -20,11 +20,14 @@ use writecliff_device::{Bytes, DeviceKind};
 
 use crate::gauges::Gauges;
 use crate::guard::{self, Verdict};
+use crate::held::{Held, held_by};
 use crate::identify::{self, Identity};
 use crate::layers::Layers;
 use crate::lock::{self, Lock};
 use crate::sentry::{Sentry, path_of_descriptor};
+use crate::survey::{Survey, survey};
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
+use crate::test_file;
 use crate::users::FileId;
 use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice};
 
@@ -47,6 +50,8 @@ pub struct Inspection {
     pub consent: ConsentName,
     /// Processes that could not be looked into: one of them may have it open.
     pub unseen_processes: usize,
+    /// How many of some places hold data, where they were looked at.
+    pub survey: Option<Survey>,
 }
 
 /// Opens a drive or file for a run.
@@ -72,7 +77,10 @@ pub fn open(path: &Path, access: &Access, options: &Options) -> Result<UringDevi
 pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
-    found.judge_patiently(&host, Claim::ExclusiveRead)?.inspection(&host, &found)
+    let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
+    let capacity = judged.identity.capacity.0;
+    let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
+    Ok(Inspection { survey, ..judged.inspection(&host, &found)? })
 }
 
 /// Every block device of this machine, partitions included, that has any capacity, and the verdict
@@ -107,6 +115,13 @@ pub fn block_devices() -> Vec<Inspection> {
         .collect()
 }
 
+/// The paths of all disks, volumes and arrays of this machine that have any capacity; opens nothing.
+pub fn disks() -> Vec<PathBuf> {
+    let host = Host::this_machine();
+    let disks = host.disks().unwrap_or_default().into_iter().filter(has_capacity);
+    disks.map(|disk| host.lasting_path_of(&disk).unwrap_or_else(|| host.path_of(&disk))).collect()
+}
+
 fn has_capacity(node: &Node) -> bool {
     node.number_of("size").is_ok_and(|sectors| sectors > 0)
 }
@@ -136,6 +151,7 @@ impl Inspection {
             refusals: vec![refusal],
             consent: ConsentName::of_file(path, None),
             unseen_processes: 0,
+            survey: None,
         }
     }
 }
@@ -161,7 +177,13 @@ fn open_to_destroy(
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
         return Err(OpenError::Refused { path, refusals: verdict.refusals });
     };
-    check_consent(&identity, found.consent_names(host, &identity)?, consent)?;
+    let names = found.consent_names(host, &identity, Some(&file), Some(consent))?;
+    check_consent(&identity, names, consent)?;
+    if let Thing::File(id) = found.thing {
+        consent.give_up(id);
+        // Where the filesystem cannot keep that, the next run asks again what the file holds.
+        let _ = test_file::mark(&file);
+    }
     let claims = claim(host, &verdict.other_paths)
         .map_err(|refusals| OpenError::Refused { path, refusals })?;
     let mut watched = vec![path_of_descriptor(&found.handle)];
@@ -210,6 +232,9 @@ fn check_consent(
 
 /// What a path led to: one thing, held by a descriptor that cannot read or write.
 struct Found {
+    /// As the caller named it.
+    typed: PathBuf,
+    /// Resolved.
     path: PathBuf,
     handle: OwnedFd,
     thing: Thing,
@@ -240,7 +265,7 @@ struct Judged {
 
 impl Judged {
     fn inspection(self, host: &Host, found: &Found) -> Result<Inspection, OpenError> {
-        let names = found.consent_names(host, &self.identity)?;
+        let names = found.consent_names(host, &self.identity, self.file.as_ref().ok(), None)?;
         let path = &self.identity.path;
         let consent = names.into_iter().next();
         Ok(Inspection {
@@ -248,6 +273,7 @@ impl Judged {
             identity: self.identity,
             refusals: self.verdict.refusals,
             unseen_processes: self.verdict.unseen,
+            survey: None,
         })
     }
 }
@@ -270,7 +296,7 @@ impl Found {
         let resolved = fs::read_link(&name).map_err(|e| system(path, "resolving it", e))?;
         let facts = fs::metadata(&name).map_err(|e| system(path, "looking at it", e))?;
         let thing = Thing::of(host, &facts).map_err(refused)?;
-        Ok(Self { path: resolved, handle, thing })
+        Ok(Self { typed: path.to_owned(), path: resolved, handle, thing })
     }
 
     fn refused(&self, refusal: Refusal) -> OpenError {
@@ -290,10 +316,7 @@ impl Found {
         };
         let flags = mode | exclusive | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(path_of_descriptor(&self.handle), flags, Mode::empty()) {
-            Ok(file) => self.lock(
-                blocking(file.into()).map_err(|e| system(&self.path, "opening it", e))?,
-                claim,
-            ),
+            Ok(file) => self.lock(file.into(), claim),
             Err(Errno::BUSY | Errno::TXTBSY) => Ok(Err(Refusal::Busy)),
             Err(Errno::ROFS) => Ok(Err(Refusal::ReadOnly { device: self.path.clone() })),
             Err(error @ (Errno::ACCESS | Errno::PERM)) => Ok(Err(not_permitted(error))),
@@ -305,6 +328,7 @@ impl Found {
     /// Others who ask for no exclusive open may hold a lock; and a file has no exclusive open, so
     /// that a lock keeps at least other runs away.
     fn lock(&self, file: File, claim: Claim) -> Result<Result<File, Refusal>, OpenError> {
+        let file = blocking(file).map_err(|error| system(&self.path, "opening it", error))?;
         let locked = match claim {
             Claim::None => return Ok(Ok(file)),
             Claim::ExclusiveRead => lock::look(&file),
@@ -356,17 +380,32 @@ impl Found {
         }
     }
 
-    /// The names by which consent may be given, the best first.
+    /// The names by which consent may be given, the best first. A file that holds data needs more than
+    /// its path, unless these were given up before, by `earlier` consent or in a run before.
     fn consent_names(
         &self,
         host: &Host,
         identity: &Identity,
+        file: Option<&File>,
+        earlier: Option<&DestroyData>,
     ) -> Result<Vec<ConsentName>, OpenError> {
-        match &self.thing {
-            Thing::Block(node) => ConsentName::of_block_device(host, node, identity)
-                .map_err(|doubt| self.refused(doubt.into())),
-            Thing::File(_) => Ok(vec![ConsentName::of_file(&self.path, None)]),
-        }
+        let id = match &self.thing {
+            Thing::Block(node) => {
+                let names = ConsentName::of_block_device(host, node, identity, &self.typed);
+                return names.map_err(|doubt| self.refused(doubt.into()));
+            }
+            Thing::File(id) => *id,
+        };
+        let held = match file.filter(|_| !earlier.is_some_and(|consent| consent.gave_up(id))) {
+            Some(file) => held_by(file, identity.capacity.0)
+                .map_err(|error| system(&self.path, "looking at what it holds", error))?,
+            None => Held::Nothing,
+        };
+        let holds = match held {
+            Held::Nothing | Held::OwnTestFile => None,
+            Held::Data(kind) => Some(kind),
+        };
+        Ok(vec![ConsentName::of_file(&self.path, holds)])
     }
 
     fn gauges(&self) -> Gauges {

@@ -13,11 +13,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How many of some evenly spread places hold data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Survey {
+pub struct Survey {
     /// How many places were read.
-    pub(crate) looked_at: u32,
+    pub looked_at: u32,
     /// How many of them hold anything but zeros.
-    pub(crate) with_data: u32,
+    pub with_data: u32,
 }
 
 /// Reads 64 KiB at 64 places from the first to the last byte, in at most a few seconds. What cannot

@@ -1,8 +1,10 @@
 //! `writecliff drives --check`: simulated drives beside the published figures of the real ones.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
+use writecliff_device::printable;
 use writecliff_suite::check::{
     Bound, CheckProgress, Comparison, Figure, Kind, PUBLISHED, TOLERANCE_PERCENT, Verdict, compare,
     parse,
@@ -16,8 +18,9 @@ use crate::error::CliError;
 const SHIPPED: &str = "drives/published/figures.csv";
 
 /// Compares, prints, and fails if a specification is missed.
-pub(crate) fn check(names: &[String], options: &CheckOptions) -> Result<(), CliError> {
-    let figures = chosen(names, options)?;
+pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), CliError> {
+    let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    let figures = chosen(&names, options)?;
     let terminal = std::io::stderr().is_terminal();
     let compared = compare(&figures, simulated, |progress| {
         if terminal {
@@ -64,7 +67,7 @@ fn show(CheckProgress { drive, done, all }: CheckProgress<'_>) {
 /// Replaces the line that is there.
 fn progress_line(text: &str) {
     // Progress that cannot be shown is no reason to stop.
-    let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+    let _ = write!(std::io::stderr(), "\r\x1b[K{}", printable(text));
 }
 
 /// What a script gets.

@@ -1,9 +1,11 @@
 //! `writecliff drives`: the catalogue, and the block devices here with what the guard says.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
+use writecliff_device::Bytes;
 use writecliff_sim::{Profile, catalogue, load};
-use writecliff_uring::{Inspection, block_devices, inspect};
+use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
 use super::print;
 use crate::drive::profile;
@@ -32,13 +34,15 @@ pub(crate) fn list() -> Result<(), CliError> {
     print(&text)
 }
 
-pub(crate) fn show(name: &str) -> Result<(), CliError> {
-    let is_profile = name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/');
-    let text = if is_profile {
-        let simulated = name.strip_prefix("sim:").unwrap_or(name);
-        describe_profile(simulated, &profile(simulated)?)
-    } else {
-        describe(&inspect(Path::new(name))?)
+pub(crate) fn show(name: &OsStr) -> Result<(), CliError> {
+    let is_profile =
+        |name: &&str| name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/');
+    let text = match name.to_str().filter(is_profile) {
+        Some(name) => {
+            let simulated = name.strip_prefix("sim:").unwrap_or(name);
+            describe_profile(simulated, &profile(simulated)?)
+        }
+        None => describe_whole(&inspect(Path::new(name))?),
     };
     print(&text)
 }
@@ -46,21 +50,69 @@ pub(crate) fn show(name: &str) -> Result<(), CliError> {
 /// A device and the verdict on it, with everything that speaks against it.
 fn describe(device: &Inspection) -> String {
     let drive = &device.identity;
-    let mut text = format!(
-        "  {}  {}, {}, {}\n",
-        drive.path.display(),
-        drive.model.as_deref().unwrap_or("no model name"),
-        drive.serial.as_deref().unwrap_or("no serial"),
-        drive.capacity
-    );
+    let names = [&drive.model, &drive.serial];
+    let [model, serial] = names.map(|name| name.as_deref());
+    let path = drive.path.display();
+    let (model, serial) = (model.unwrap_or("no model name"), serial.unwrap_or("no serial"));
+    format!("  {path}  {model}, {serial}, {}\n{}", drive.capacity, verdict(device))
+}
+
+/// What the guard says.
+fn verdict(device: &Inspection) -> String {
+    let mut text = String::new();
     if device.refusals.is_empty() {
-        text += &format!("    may be tested: --destroy-data-on '{}'\n", device.consent);
+        let Inspection { consent, .. } = device;
+        text += &format!(
+            "    may be tested: --destroy-data-on {} ({})\n",
+            consent.quoted(),
+            consent.kind
+        );
     }
     for refusal in &device.refusals {
         let lines = refusal.to_string().replace('\n', "\n      ");
         text += &format!("    refused: {lines}\n");
     }
+    for line in advice(&device.refusals).unwrap_or_default().lines() {
+        text += &format!("    {line}\n");
+    }
     text
+}
+
+/// Everything that is known of a device without sending it a command of its own.
+fn describe_whole(device: &Inspection) -> String {
+    let drive = &device.identity;
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".to_owned());
+    let discard = match drive.discard_max {
+        Bytes::ZERO => "none".to_owned(),
+        Bytes(u64::MAX) => "holes in the file".to_owned(),
+        most => format!("up to {} at a time", most.exact()),
+    };
+    let contents = device.survey.map_or_else(|| "not looked at".to_owned(), |s| s.to_string());
+    let mut rows = vec![
+        ("path", drive.path.display().to_string()),
+        ("model", text(&drive.model)),
+        ("serial", text(&drive.serial)),
+        ("firmware", text(&drive.firmware)),
+        ("world-wide name", text(&drive.world_wide_name)),
+        ("capacity", format!("{} ({} bytes)", drive.capacity, drive.capacity.0)),
+        (
+            "LBA",
+            format!("{} (physical {})", drive.lba_size.exact(), drive.physical_block_size.exact()),
+        ),
+        ("medium", if drive.rotational { "called rotating" } else { "not rotating" }.to_owned()),
+        ("discard", discard),
+        ("scheduler", text(&drive.scheduler)),
+        ("contents", contents),
+    ];
+    rows.extend(drive.stands_on.iter().map(|below| ("stands on", below.clone())));
+    if device.unseen_processes > 0 {
+        rows.push((
+            "not seen",
+            format!("{} processes could not be looked into", device.unseen_processes),
+        ));
+    }
+    let rows: String = rows.iter().map(|(name, value)| format!("  {name:16} {value}\n")).collect();
+    rows + &verdict(device)
 }
 
 /// What a drive is built of, in a few words.

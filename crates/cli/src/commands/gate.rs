@@ -1,13 +1,14 @@
 //! `writecliff gate`: a run against limits and against an earlier run, for somebody's CI.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use writecliff_device::printable;
+use writecliff_output::send_text;
 use writecliff_suite::gate::{Check, GateError, Good, Limits, gate, in_words};
 use writecliff_suite::{Review, RunRecord};
 
-use super::print;
+use super::{print, say};
 use crate::args::GateOptions;
 use crate::error::CliError;
 
@@ -15,6 +16,8 @@ use crate::error::CliError;
 pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
     decide(path, options).map_err(|error| match error {
         CliError::GateClosed { .. } | CliError::Output { .. } => error,
+        // Refused is refused, whatever was to be decided.
+        CliError::Destination(ref refused) if refused.is_refusal() => error,
         undecided => CliError::GateUndecided(Box::new(undecided)),
     })
 }
@@ -76,8 +79,7 @@ fn note_doubts(runs: &[RunRecord], baseline: Option<&[RunRecord]>) {
         }
     }
     for note in notes {
-        // Where nobody reads it, the checks must do.
-        let _ = writeln!(std::io::stderr(), "note: {note}");
+        say(&format!("note: {}", printable(&note)));
     }
 }
 
@@ -116,7 +118,6 @@ fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), 
     }
     let mut report = Report::new("writecliff gate");
     report.add_test_suite(suite);
-    let failed = |source| CliError::Junit { path: file.to_owned(), source };
-    let text = report.to_string().map_err(|error| failed(std::io::Error::other(error)))?;
-    std::fs::write(file, text).map_err(failed)
+    let text = report.to_string().map_err(|source| CliError::Junit { source })?;
+    Ok(send_text(file, &text)?)
 }

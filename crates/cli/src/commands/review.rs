@@ -1,41 +1,45 @@
 //! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
 
-use std::io::Write;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
+use writecliff_output::check_directory;
 use writecliff_report::{Subject, verdict_text, write_page};
 use writecliff_suite::{
-    Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area, storage_bench,
+    DriveIdentity, Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area,
+    storage_bench,
 };
 use writecliff_uring::DestroyData;
 
-use super::print;
 use super::run::{default_directory, perform, run_options};
 use super::trace::from_anywhere;
-use crate::args::ReviewOptions;
+use super::{print, say};
+use crate::args::{DEFAULT_DRIVE, ReviewOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::live::Live;
 
 /// Begins a review, or goes on with one.
-pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), CliError> {
+pub(crate) fn review(drive: Option<DriveName>, options: &ReviewOptions) -> Result<(), CliError> {
     let common = &options.common;
     let (review, path, drive) = match &options.resume {
         Some(path) => {
             let review = Review::open(path)?;
-            let drive = review.drive.parse().unwrap_or_else(|never| match never {});
+            let drive = drive.unwrap_or_else(|| drive_of(&review));
             (review, path.clone(), drive)
         }
         None => {
-            let review = begin(drive, &drive.info()?, options)?;
+            let drive = drive.unwrap_or_else(|| DriveName::from(OsString::from(DEFAULT_DRIVE)));
+            let review = begin(&drive, &drive.info()?, options)?;
             let path =
-                common.out.clone().unwrap_or_else(|| default_directory("review", drive, &[]));
-            (review, path, drive.clone())
+                common.out.clone().unwrap_or_else(|| default_directory("review", &drive, &[]));
+            (review, path, drive)
         }
     };
+    check_directory(&path)?;
     let info = drive.info()?;
     review.check(&info).map_err(RunError::from)?;
     let remaining = match &options.resume {
@@ -63,6 +67,28 @@ pub(crate) fn review(drive: &DriveName, options: &ReviewOptions) -> Result<(), C
         report(&path, common.json)?;
     }
     if interrupt.is_raised() { Err(CliError::ReviewInterrupted { path }) } else { Ok(()) }
+}
+
+/// The drive that a review began with. The system may call it something else by now: then it is
+/// looked for by what it is, and taken if exactly one is that.
+fn drive_of(review: &Review) -> DriveName {
+    let named = DriveName::from(OsString::from(&review.drive));
+    let is_it = |info: &DeviceInfo| review.identity.is_same_drive(&DriveIdentity::of(info));
+    let is_real = matches!(&named, DriveName::Real(path) if !path.is_file());
+    if !is_real || named.info().is_ok_and(|info| is_it(&info)) {
+        return named;
+    }
+    let here = writecliff_uring::disks().into_iter();
+    let mut found = here
+        .map(|path| DriveName::Real(path))
+        .filter(|drive| drive.info().is_ok_and(|info| is_it(&info)));
+    match (found.next(), found.next()) {
+        (Some(drive), None) => {
+            say(&format!("{} is called {} now", review.drive, drive.as_typed()));
+            drive
+        }
+        _ => named,
+    }
 }
 
 fn begin(
@@ -123,8 +149,7 @@ fn announce(
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
     }
-    // Where nobody reads it, nobody misses it.
-    let _ = writeln!(std::io::stderr(), "{text}.");
+    say(&format!("{text}."));
 }
 
 /// Runs the tests: one after the other on a real drive, on all processors on models of it.

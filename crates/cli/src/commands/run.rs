@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use writecliff_device::Device;
+use writecliff_output::check_directory;
 use writecliff_report::{Subject, summary, write_page};
 use writecliff_suite::{
     Overrides, PURGE, Plan, Progress, RunOptions, RunRecord, Status, TESTS, mixed, trim,
@@ -11,8 +12,8 @@ use writecliff_suite::{
 use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
 
-use super::print;
 use super::trace::from_anywhere;
+use super::{print, say};
 use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
@@ -38,6 +39,7 @@ pub(crate) fn run_plan(
     path: &Path,
     common: &CommonOptions,
 ) -> Result<(), CliError> {
+    check_directory(path)?;
     plan.check(&drive.info()?).map_err(writecliff_suite::RunError::from)?;
     let consent = drive.consent(plan.writes(), common.destroy_data_on.as_deref())?;
     let interrupt = Interrupt::catch()?;
@@ -151,7 +153,7 @@ fn read_job_file(path: &Path, text: &str) -> Result<Plan, CliError> {
     let file = path.display().to_string();
     let jobs = fio::read(&file, text, &|name| std::env::var(name).ok())?;
     for fio::Note { line, option, text } in &jobs.notes {
-        eprintln!("{file}:{line}: note: {option}: {text}");
+        say(&format!("{file}:{line}: note: {option}: {text}"));
     }
     Ok(Plan::Mixed(jobs.into()))
 }

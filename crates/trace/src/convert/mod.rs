@@ -11,7 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::whole::WholeFile;
+use writecliff_output::WholeFile;
+
 use crate::{Existing, Header, Source, Summary, TraceError, TraceIo, TraceWriter};
 use csv::CsvWriter;
 use iolog::IologWriter;
@@ -52,7 +53,7 @@ pub struct Conversion {
 ///
 /// # Errors
 /// Those of the source; [`TraceError::NoOperations`] if it has none; [`TraceError::OutputIsInput`];
-/// [`TraceError::OutputExists`], [`TraceError::OutputIsNoFile`] and [`TraceError::Write`].
+/// [`TraceError::Output`] and [`TraceError::Write`].
 pub fn convert(
     source: &mut Source,
     path: &Path,
@@ -122,7 +123,8 @@ impl Writer {
             Self::Csv(writer) => Ok(writer.end()),
         };
         let file = ended.and_then(|file| file.into_inner().map_err(io::Error::from));
-        file.map_err(|source| TraceError::Write { path: path.to_owned(), source })?.finish()
+        file.map_err(|source| TraceError::Write { path: path.to_owned(), source })?.finish()?;
+        Ok(())
     }
 }
 

@@ -12,9 +12,10 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::ColumnPath;
 
+use writecliff_output::WholeFile;
+
 use super::room::Room;
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
-use crate::whole::WholeFile;
 use crate::{Existing, Header, Summary, TraceError, TraceIo};
 
 /// Rows of a row group: bounds the memory of writer and reader.
@@ -34,8 +35,8 @@ impl TraceWriter {
     /// kept free on the disk from the beginning.
     ///
     /// # Errors
-    /// [`TraceError::Write`] if it cannot be made, or a full disk has no room for it;
-    /// [`TraceError::OutputIsNoFile`].
+    /// [`TraceError::Output`] if it cannot be made; [`TraceError::Write`] if a full disk has no room
+    /// for it.
     pub fn create(path: &Path) -> Result<Self, TraceError> {
         Self::begin(path, WholeFile::create(path, Existing::Replaced)?)
     }
@@ -43,7 +44,7 @@ impl TraceWriter {
     /// As [`create`](Self::create), but what is there stays.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::OutputExists`].
+    /// [`TraceError::Write`]; [`TraceError::Output`].
     pub fn create_new(path: &Path) -> Result<Self, TraceError> {
         Self::begin(path, WholeFile::create(path, Existing::Stays)?)
     }
@@ -110,7 +111,7 @@ impl TraceWriter {
     /// Ends the file and gives it its name.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::OutputExists`] if something has come there that was to
+    /// [`TraceError::Write`]; [`TraceError::Output`] if something has come there that was to
     /// stay. Nothing is left behind then.
     pub fn finish(mut self, header: &Header) -> Result<Summary, TraceError> {
         self.flush()?;

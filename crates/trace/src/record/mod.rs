@@ -113,7 +113,7 @@ impl Recorder {
     /// processor until it is read.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::OutputExists`]; [`TraceError::RecordNotPermitted`]
+    /// [`TraceError::Write`]; [`TraceError::Output`]; [`TraceError::RecordNotPermitted`]
     /// without root's rights;
     /// [`TraceError::NoTracefs`], [`TraceError::NoTracepoint`] and [`TraceError::Tracefs`] if the
     /// kernel cannot.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::printable::printable;
+use writecliff_device::printable;
 
 /// More names than a stream's number can tell apart share the last one.
 const STREAMS_MAX: usize = 1 << 16;

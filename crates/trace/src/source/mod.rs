@@ -28,7 +28,8 @@ mod volumes;
 
 use std::path::{Path, PathBuf};
 
-use crate::printable::printable;
+use writecliff_device::printable;
+
 use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use writecliff_device::printable;
+
 use super::event::DeviceNumber;
-use crate::printable::printable;
 
 /// The most streams that an operation can tell apart; the last of them is all others.
 const STREAMS_MAX: usize = NOT_ASKED_FOR as usize;

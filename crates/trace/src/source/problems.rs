@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use writecliff_device::printable;
+
 use super::fields::Expected;
 use super::volumes::Volume;
-use crate::printable::printable;
 
 /// How many broken lines are kept to be told in detail.
 const TOLD: usize = 10;

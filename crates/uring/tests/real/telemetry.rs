@@ -121,10 +121,10 @@ fn a_run_alone_on_its_device_has_no_doubt_of_other_load() {
 }
 
 #[test]
-fn a_program_that_writes_to_the_device_during_a_run_is_noticed() {
+fn a_program_that_reads_the_device_during_a_run_is_noticed() {
     needs!("dd");
     let device = Loop::new(64);
-    let record = recorded(&device.path, || (0..4).for_each(|_| dd(&device.path, 60, false)));
+    let record = recorded(&device.path, || (0..4).for_each(|_| dd(&device.path, 60, true)));
     let (bytes, phases) = other_load(&record).expect("240 MiB by others must be noticed");
     assert_eq!(phases, [consistency::TORTURE]);
     // All but what our own I/Os in flight at the end could have been.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff_device::Nanos;
+use writecliff_device::{Nanos, printable};
 use writecliff_report::{trace_summary, write_trace_page};
 use writecliff_trace::{
     Description, Maker, Plan, Source, SourceOptions, Summary, TraceError, describe, read_ahead,
@@ -66,7 +66,8 @@ fn describe_file(path: &Path, options: &SourceOptions) -> Result<Description, Tr
     let mut source = Source::open(path, options)?;
     let info = read_ahead(&mut source, |ios| describe(ios, duration));
     tell(source.problems());
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let name = printable(&name);
     Ok(Description { name, header: source.header().clone(), info: info? })
 }
 
@@ -75,7 +76,7 @@ fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
     let names: Vec<String> = traces.iter().map(|trace| trace.name.clone()).collect();
     for (trace, path) in traces.iter_mut().zip(paths) {
         if names.iter().filter(|name| **name == trace.name).count() > 1 {
-            trace.name = path.display().to_string();
+            trace.name = printable(&path.display().to_string());
         }
     }
 }

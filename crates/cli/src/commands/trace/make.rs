@@ -4,8 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use writecliff_output::Existing;
 use writecliff_trace::make::{Comparison, Figure};
-use writecliff_trace::{Existing, Maker, PLANS, Plan, Summary, TraceWriter};
+use writecliff_trace::{Maker, PLANS, Plan, Summary, TraceWriter};
 
 use super::existing;
 use super::source::note;

@@ -11,7 +11,7 @@ mod watched;
 use std::path::Path;
 
 use clap::Subcommand;
-use writecliff_trace::Existing;
+use writecliff_output::{Existing, check_file};
 
 use crate::error::CliError;
 
@@ -44,6 +44,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
 
 /// Whether what is at `path` may be replaced; refused before anything is done if it may not.
 fn existing(path: &Path, force: bool) -> Result<Existing, CliError> {
+    check_file(path)?;
     match (force, path.symlink_metadata()) {
         (true, _) => Ok(Existing::Replaced),
         (false, Err(_)) => Ok(Existing::Stays),

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, Nanos, printable};
+use writecliff_output::check_file;
 use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
 use writecliff_uring::{BlockDevice, OpenError, Reach};
 
 use super::watched::Watched;
-use crate::commands::print;
+use crate::commands::{print, say};
 use crate::drive::DriveName;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -81,6 +82,7 @@ fn out(arguments: &RecordArguments) -> PathBuf {
 
 /// Writing the trace must not be in it, and what is there stays.
 fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
+    check_file(out)?;
     if out.symlink_metadata().is_ok() {
         return Err(CliError::TraceExists { path: out.to_owned() });
     }
@@ -116,11 +118,12 @@ fn target(device: &BlockDevice) -> Target {
     let names = [&identity.model, &identity.serial];
     let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
     let path = identity.path.display();
+    let name = match names.is_empty() {
+        true => path.to_string(),
+        false => format!("{path} ({})", names.join(", ")),
+    };
     Target {
-        name: match names.is_empty() {
-            true => path.to_string(),
-            false => format!("{path} ({})", names.join(", ")),
-        },
+        name: printable(&name),
         numbers: device.numbers.clone(),
         sectors: device.starts_at.map(|start| {
             let first = start.0 / 512;
@@ -133,10 +136,10 @@ fn target(device: &BlockDevice) -> Target {
 
 fn tell(preparation: &Preparation) {
     if let Some(path) = &preparation.mounted {
-        eprintln!("mounted tracefs on {}; it stays mounted", path.display());
+        say(&format!("mounted tracefs on {}; it stays mounted", path.display()));
     }
     for name in &preparation.removed {
-        eprintln!("removed {name}, which a recording that was killed had left in the kernel");
+        say(&format!("removed {name}, which a recording that was killed had left in the kernel"));
     }
 }
 

@@ -1,7 +1,5 @@
 //! How traces of any format are read by the commands that take them, and what is told of that.
 
-use std::io::Write;
-
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use writecliff_trace::{FORMATS, Format, Problems, SourceOptions, Volume};
@@ -105,7 +103,4 @@ fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 8] {
     ]
 }
 
-/// Nobody who cannot be told is worth failing for.
-pub(super) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
+pub(super) use crate::commands::say as note;

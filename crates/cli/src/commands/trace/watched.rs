@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::commands::say;
 use crate::error::CliError;
 
 /// A command that runs, or none; it is never ended by force.
@@ -57,7 +58,7 @@ impl Watched {
             return Ok(None);
         };
         if self.status.is_none() {
-            eprintln!("recorded; waiting for the command to end");
+            say("recorded; waiting for the command to end");
         }
         let status = child.wait().map_err(|source| CliError::CommandLost { source })?;
         Ok(Some(status))

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
 use rustix::io::Errno;
 
-use crate::TraceError;
+use crate::{OutputError, check_file};
 
 /// What becomes of a file that is there already under an output's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Existing {
 /// whatever ends the process. Where the filesystem has no files without names (NFS, FAT), it goes by
 /// a hidden name of its own, which only SIGKILL and a power cut leave behind.
 #[derive(Debug)]
-pub(crate) struct WholeFile {
+pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: File,
@@ -36,34 +36,41 @@ impl WholeFile {
     /// Begins the file that will be called `path`.
     ///
     /// # Errors
-    /// [`TraceError::OutputExists`]; [`TraceError::OutputIsNoFile`] for a device, a directory, a
-    /// link; [`TraceError::Write`].
-    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, TraceError> {
+    /// [`OutputError::BlockDevice`]; [`OutputError::Exists`]; [`OutputError::NoFile`] for another
+    /// device, a directory, a link; [`OutputError::Write`].
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, OutputError> {
         check(path, existing)?;
         let made = match unnamed(directory(path)) {
             Some(file) => Ok((file, None)),
             None => named(directory(path)).map(|(file, hidden)| (file, Some(hidden))),
         };
         let (file, hidden) =
-            made.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+            made.map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), existing, file, hidden })
     }
 
-    pub(crate) fn file(&self) -> &File {
+    /// What is written to.
+    pub fn file(&self) -> &File {
         &self.file
     }
 
     /// Puts the file safely on disk and gives it its name.
     ///
     /// # Errors
-    /// [`TraceError::OutputExists`]; [`TraceError::Write`]. Nothing is left behind then.
-    pub(crate) fn finish(mut self) -> Result<(), TraceError> {
-        let finished = self.file.sync_all().and_then(|()| self.take_name());
-        finished.map_err(|source| match (source.kind(), self.existing) {
+    /// [`OutputError::Exists`]; [`OutputError::Write`]. Nothing is left behind then.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let synced = self.file.sync_all();
+        synced.map_err(|source| OutputError::Write { path: self.path.clone(), source })?;
+        self.name()
+    }
+
+    /// Gives the file its name without waiting for the disk.
+    pub(crate) fn name(mut self) -> Result<(), OutputError> {
+        self.take_name().map_err(|source| match (source.kind(), self.existing) {
             (ErrorKind::AlreadyExists, Existing::Stays) => {
-                TraceError::OutputExists { path: self.path.clone() }
+                OutputError::Exists { path: self.path.clone() }
             }
-            _ => TraceError::Write { path: self.path.clone(), source },
+            _ => OutputError::Write { path: self.path.clone(), source },
         })
     }
 
@@ -120,11 +127,12 @@ fn hidden<T>(
 
 /// A name can be given only to what is not there, or to a file like those that are written here: a
 /// rename would put a file in the place of a device.
-fn check(path: &Path, existing: Existing) -> Result<(), TraceError> {
+fn check(path: &Path, existing: Existing) -> Result<(), OutputError> {
+    check_file(path)?;
     match (fs::symlink_metadata(path), existing) {
-        (Ok(_), Existing::Stays) => Err(TraceError::OutputExists { path: path.to_owned() }),
+        (Ok(_), Existing::Stays) => Err(OutputError::Exists { path: path.to_owned() }),
         (Ok(there), Existing::Replaced) if !there.is_file() => {
-            Err(TraceError::OutputIsNoFile { path: path.to_owned() })
+            Err(OutputError::NoFile { path: path.to_owned() })
         }
         _ => Ok(()),
     }
@@ -210,13 +218,13 @@ mod tests {
             let file = create(&path, Existing::Stays);
             fs::write(&path, "precious").unwrap();
             let error = file.finish().unwrap_err();
-            assert!(matches!(error, TraceError::OutputExists { .. }), "{error}");
+            assert!(matches!(error, OutputError::Exists { .. }), "{error}");
             assert_eq!(fs::read(&path).unwrap(), b"precious");
             fs::remove_file(&path).unwrap();
         }
         fs::write(&path, "precious").unwrap();
         let error = WholeFile::create(&path, Existing::Stays).unwrap_err();
-        assert!(matches!(error, TraceError::OutputExists { .. }), "{error}");
+        assert!(matches!(error, OutputError::Exists { .. }), "{error}");
         for create in BOTH {
             let file = create(&path, Existing::Replaced);
             fs::write(&path, "old").unwrap();
@@ -233,7 +241,7 @@ mod tests {
         symlink("/dev/null", &link).unwrap();
         for path in [Path::new("/dev/null"), directory.path(), &link] {
             let error = WholeFile::create(path, Existing::Replaced).unwrap_err();
-            assert!(matches!(error, TraceError::OutputIsNoFile { .. }), "{error}");
+            assert!(matches!(error, OutputError::NoFile { .. }), "{error}");
         }
     }
 
