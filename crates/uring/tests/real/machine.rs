@@ -1,5 +1,6 @@
 //! Loop devices, mounts and swaps that clean up after themselves, also when a test panics.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use writecliff_device::Bytes;
-use writecliff_uring::{Access, DestroyData, OpenError, Options, Refusal, UringDevice, open};
+use writecliff_uring::{
+    Access, ConsentKind, DestroyData, OpenError, Options, Refusal, UringDevice, open,
+};
 
 /// Ends the test with a line that is seen without asking, unless the tools are there.
 macro_rules! needs {
@@ -230,10 +233,24 @@ impl Drop for Swapped {
 pub(crate) const OPTIONS: Options =
     Options { queue_depth: 32, io_size_max: Bytes::from_kib(128), seed: 42 };
 
-/// Opens to destroy with the resolved path as consent: right for anything without a serial.
+/// Opens to destroy with the resolved path as consent, right for anything without a serial; for a
+/// file that holds data with the consent that names these.
 pub(crate) fn open_to_destroy(path: &Path) -> Result<UringDevice, OpenError> {
     let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    open(path, &Access::Destroy(DestroyData::named(resolved)), &OPTIONS)
+    match open_by_name(path, resolved) {
+        Err(OpenError::Consent { expected, .. }) if expected.kind == ConsentKind::Contents => {
+            open_by_name(path, expected.name)
+        }
+        opened_or_refused => opened_or_refused,
+    }
+}
+
+/// Opens to destroy with this name as consent.
+pub(crate) fn open_by_name(
+    path: &Path,
+    name: impl Into<OsString>,
+) -> Result<UringDevice, OpenError> {
+    open(path, &Access::Destroy(DestroyData::named(name)), &OPTIONS)
 }
 
 /// What speaks against destroying `path`; asserts that asking changed no byte of `watched`.

@@ -5,13 +5,14 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use writecliff_device::{Bytes, Device, Io, Nanos};
 use writecliff_uring::{
-    Access, ConsentKind, DestroyData, OpenError, Refusal, block_devices, inspect, open,
+    Access, ConsentKind, DestroyData, OpenError, Refusal, UringDevice, block_devices, inspect, open,
 };
 
 use crate::machine::{
-    Loop, Mounted, OPTIONS, Swapped, assert_refused, eventually, needs, open_to_destroy, refusals,
-    refusals_unwatched, run, scratch, skip, sparse_file, try_run,
+    Loop, Mounted, OPTIONS, Swapped, assert_refused, eventually, needs, open_by_name,
+    open_to_destroy, refusals, refusals_unwatched, run, scratch, skip, sparse_file, try_run,
 };
 
 const ONE_PARTITION: &str = "label: gpt\n,,L\n";
@@ -228,6 +229,70 @@ fn consent_that_names_another_drive() {
         assert!(text.contains(&format!("--destroy-data-on '{}'", device.name())), "{text}");
         assert!(before == fs::read(&device.backing).unwrap());
     }
+}
+
+#[test]
+fn a_file_that_holds_data_needs_more_than_its_path_until_it_is_a_test_file() {
+    let directory = tempfile::TempDir::new_in(".").unwrap();
+    let path = fs::canonicalize(directory.path()).unwrap().join("app.db");
+    let mut database = vec![0x11; 16 << 20];
+    database[..16].copy_from_slice(b"SQLite format 3\0");
+    fs::write(&path, &database).unwrap();
+    let error = open_by_name(&path, &path).unwrap_err();
+    let text = error.to_string();
+    let OpenError::Consent { expected, .. } = error else { panic!("{text}") };
+    assert_eq!(expected.kind, ConsentKind::Contents);
+    assert!(text.contains("SQLite") && text.contains("it is no empty file"), "{text}");
+    assert!(fs::read(&path).unwrap() == database, "the refusal changed the file");
+    // Consent for another kind of content is none.
+    let mut wrong = path.clone().into_os_string();
+    wrong.push(": a tar archive");
+    assert!(open_by_name(&path, wrong).unwrap_err().is_refusal());
+    let mut opened = open_by_name(&path, expected.name).unwrap();
+    write_noise(&mut opened);
+    drop(opened);
+    if rustix::fs::fgetxattr(File::open(&path).unwrap(), "user.writecliff.test-file", &mut [0; 64])
+        .is_err()
+    {
+        skip("a filesystem with extended attributes for users");
+        return;
+    }
+    // What is in it now is the test's own.
+    let again = open_by_name(&path, &path);
+    assert!(again.is_ok(), "{}", again.unwrap_err());
+}
+
+/// Overwrites the beginning.
+fn write_noise(device: &mut UringDevice) {
+    let mut done = Vec::new();
+    device.submit(&[Io::write(Bytes::ZERO, Bytes::from_kib(128))]).unwrap();
+    while done.is_empty() {
+        let until = device.now() + Nanos::from_secs(1);
+        device.reap(until, &mut done).unwrap();
+    }
+}
+
+#[test]
+fn one_consent_covers_all_runs_on_a_file_whose_filesystem_keeps_no_marks() {
+    let directory = scratch();
+    let path = sparse_file(&directory.path().join("file"), 32);
+    let access = Access::Destroy(DestroyData::named(&path));
+    write_noise(&mut open(&path, &access, &OPTIONS).unwrap());
+    let file = File::open(&path).unwrap();
+    let _ = rustix::fs::fremovexattr(&file, "user.writecliff.test-file");
+    drop(file);
+    assert!(open_by_name(&path, &path).unwrap_err().is_refusal());
+    assert!(open(&path, &access, &OPTIONS).is_ok());
+}
+
+#[test]
+fn a_path_that_is_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = scratch();
+    let name = std::ffi::OsStr::from_bytes(b"drive-\xFF.img");
+    let path = sparse_file(&directory.path().join(name), 32);
+    assert!(open_by_name(&path, path.to_string_lossy().into_owned()).is_err());
+    assert!(open_by_name(&path, &path).is_ok());
 }
 
 #[test]
