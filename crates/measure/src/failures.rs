@@ -63,14 +63,14 @@ pub struct Waiting {
     pub longest: Nanos,
 }
 
-/// Whether so many failures of a phase that is over are a noticeable share: one in
+/// Whether so many failures of a load that is over are a noticeable share: one in
 /// [`FAILED_ONE_IN`], unless they are fewer than ten beside others that worked.
-pub fn is_failing(failed: u64, worked: u64) -> bool {
+pub(crate) fn is_failing(failed: u64, worked: u64) -> bool {
     let is_share = failed > 0 && failed.saturating_mul(FAILED_ONE_IN) >= failed + worked;
     is_share && (failed >= FAILED_MIN || worked == 0)
 }
 
-/// The same of a phase that goes on.
+/// The same of a load that goes on.
 pub(crate) fn is_failing_already(failed: u64, worked: u64) -> bool {
     failed >= FAILED_CLEARLY && is_failing(failed, worked)
 }

@@ -22,7 +22,7 @@ mod supply;
 mod tally;
 mod writer;
 
-pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting, is_failing};
+pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting};
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
 pub use record::{

@@ -7,7 +7,7 @@ use writecliff_device::{
     Bytes, Completion, DeviceKind, DeviceTime, Io, Nanos, Operation, Status, Telemetry,
 };
 
-use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing_already};
+use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing, is_failing_already};
 use crate::io_log::IoEncoder;
 use crate::latency::LatencyHistogram;
 use crate::record::{RecordError, Watch, failed};
@@ -234,10 +234,19 @@ impl Counter {
         if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
             return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
         }
+        self.share_failed(is_failing_already)
+    }
+
+    /// Whether too much failed for the load's figures to mean anything, now that it is over.
+    pub(crate) fn last_verdict(&self) -> Result<(), RecordError> {
+        self.share_failed(is_failing)
+    }
+
+    fn share_failed(&self, is_failing: impl Fn(u64, u64) -> bool) -> Result<(), RecordError> {
         for lane in &self.lanes {
             let failed = lane.failed + lane.counts.failed;
             let worked = lane.worked + lane.counts.worked();
-            if is_failing_already(failed, worked) {
+            if is_failing(failed, worked) {
                 return Err(self.failing(&lane.phase, failed, failed + worked));
             }
         }

@@ -211,9 +211,7 @@ fn a_watcher_that_hangs_does_not_hold_up_the_load_and_ends_it_after_a_minute_of_
     let mut recorder = recorder(&path);
     let (release, hung) = mpsc::channel();
     // A virtual minute is over in no time; the load's end lets the watcher go.
-    let mut count = 0;
     let takes = move |_: &Io, begins: DeviceTime| {
-        count += 1;
         if begins > DeviceTime(0) + Nanos::from_secs(60) {
             let _ = release.send(());
         }

@@ -60,27 +60,27 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "Latency p50",
         meaning: "half of the writes in the steady window took at most this",
-        value: |o| number::latency(o.steady_latency.p50_ns),
+        value: |o| number::service_time(o.steady_latency.p50_ns),
     },
     Figure {
         name: "Latency p99",
         meaning: "99 of 100 writes took at most this",
-        value: |o| number::latency(o.steady_latency.p99_ns),
+        value: |o| number::service_time(o.steady_latency.p99_ns),
     },
     Figure {
         name: "Latency p99.9",
         meaning: "999 of 1,000 writes took at most this",
-        value: |o| number::latency(o.steady_latency.p999_ns),
+        value: |o| number::service_time(o.steady_latency.p999_ns),
     },
     Figure {
         name: "Latency p99.99",
         meaning: "9,999 of 10,000 writes took at most this",
-        value: |o| number::latency(o.steady_latency.p9999_ns),
+        value: |o| number::service_time(o.steady_latency.p9999_ns),
     },
     Figure {
         name: "Longest write",
         meaning: "the longest service time of the whole run of random writes",
-        value: |o| number::latency(o.longest_ns),
+        value: |o| number::service_time(o.longest_ns),
     },
     Figure {
         name: "Dead seconds",

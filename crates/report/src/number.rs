@@ -2,6 +2,8 @@
 
 use writecliff_device::{Bytes, Nanos};
 
+use crate::run::NONE;
+
 /// `66,667`.
 pub(crate) fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
@@ -56,6 +58,11 @@ pub(crate) fn latency(nanos: u64) -> String {
     Nanos(nanos).to_string()
 }
 
+/// A service time, which is none where no I/O completed: nothing is done in no time.
+pub(crate) fn service_time(nanos: u64) -> String {
+    if nanos == 0 { NONE.to_owned() } else { latency(nanos) }
+}
+
 /// `66 %`.
 pub(crate) fn percent(share: f64) -> String {
     // Little is not nothing.
@@ -107,6 +114,7 @@ mod tests {
         assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");
         assert_eq!(megabytes_per_second(9.876), "9.88 MB/s");
         assert_eq!(latency(32_385_000), "32.4 ms");
+        assert_eq!([32_385_000, 0].map(service_time), ["32.4 ms", NONE]);
         assert_eq!(gigabytes(1_583_020_000_000), "1,583.02 GB");
         assert_eq!(gigabytes(999_996_000), "1.00 GB");
         assert_eq!([999_000_000, 4096, 0].map(gigabytes), ["999 MB", "4.10 kB", "0 B"]);

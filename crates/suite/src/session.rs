@@ -8,9 +8,8 @@ use writecliff_device::{
     Telemetry,
 };
 use writecliff_measure::{
-    Load, RecordError, Recorder, Recording, Replay, ReplayIo, RunDirectory, RunDirectoryError,
-    Sample, Stream, Waiting, Watch, is_failing, record, record_idle, record_operations,
-    record_replay, record_streams,
+    Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
+    Waiting, Watch, record, record_idle, record_operations, record_replay, record_streams,
 };
 use writecliff_trace::TraceError;
 use writecliff_workload::Sequential;
@@ -350,47 +349,18 @@ impl<'a> Session<'a> {
     pub(crate) fn end(mut self, ended: Result<(), RunError>) -> Result<RunRecord, RunError> {
         self.record.failed_ios = self.recorder.failures().to_vec();
         let directory = self.recorder.finish();
-        let recording = directory.recording();
-        let ended = ended.and_then(|()| match &recording {
-            Ok(recording) => Ok(enough_worked(&self.record, recording)?),
-            // Told below, where it cannot be concluded.
-            Err(_) => Ok(()),
-        });
         let status = match &ended {
             Ok(()) => Status::Complete,
             Err(error) if error.is_interruption() => Status::Interrupted,
             Err(error) => Status::Failed { error: error.to_string() },
         };
-        let concluded = recording.and_then(|recording| {
+        let concluded = directory.recording().and_then(|recording| {
             self.record.conclude(&recording, status);
             directory.close(&self.record)
         });
         match ended {
             Err(error) if !error.is_interruption() => Err(error),
             _ => Ok(concluded.map(|()| self.record)?),
-        }
-    }
-}
-
-/// Whether the drive did what it was asked often enough in every series for its figures to mean
-/// anything.
-fn enough_worked(record: &RunRecord, recording: &Recording) -> Result<(), RecordError> {
-    let mut series: Vec<(&str, u64, u64)> = Vec::new();
-    for sample in &recording.samples {
-        let known = series.iter().position(|(phase, ..)| *phase == sample.phase);
-        let place = known.unwrap_or_else(|| {
-            series.push((&sample.phase, 0, 0));
-            series.len() - 1
-        });
-        series[place].1 += sample.failed;
-        series[place].2 += sample.ios();
-    }
-    match series.into_iter().find(|(_, failed, worked)| is_failing(*failed, *worked)) {
-        None => Ok(()),
-        Some((phase, failed, worked)) => {
-            let first = record.failed_ios.iter().find(|failed| failed.phase == phase);
-            let (phase, first) = (phase.to_owned(), first.cloned().map(Box::new));
-            Err(RecordError::IosFailed { phase, failed, all: failed + worked, first })
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -52,8 +52,8 @@ impl StillRunning {
     }
 }
 
-/// Discards `[0, capacity)` and flushes. `running` tells, also afterwards, whether the thread is
-/// still at it.
+/// Discards `[0, capacity)` and flushes. `running` tells, also afterwards, whether that is still
+/// going on.
 ///
 /// # Errors
 /// [`Unfinished`].
@@ -64,24 +64,35 @@ pub(crate) fn all(
     running: &StillRunning,
     watch: PurgeWatch<'_>,
 ) -> Result<(), Unfinished> {
-    let failed = |error| Unfinished::Failed(Bytes::ZERO, error);
-    let file = file.try_clone().map_err(failed)?;
-    let shared = Arc::new(Shared::default());
-    let (theirs, flag) = (Arc::clone(&shared), running.clone());
-    let (sender, ended) = channel::<Result<(), Unfinished>>();
-    flag.0.store(true, Ordering::Relaxed);
+    let file = file.try_clone().map_err(|error| Unfinished::Failed(Bytes::ZERO, error))?;
+    let work = move |shared: &Shared| parts(&file, kind, capacity, shared);
+    beside(work, capacity, running, watch)
+}
+
+/// Does `work` in another thread, and asks the watcher meanwhile.
+fn beside(
+    work: impl FnOnce(&Shared) -> Result<(), Unfinished> + Send + 'static,
+    capacity: Bytes,
+    running: &StillRunning,
+    watch: PurgeWatch<'_>,
+) -> Result<(), Unfinished> {
+    let (shared, running) = (Arc::new(Shared::default()), running.clone());
+    let (sender, ended) = channel();
+    running.0.store(true, Ordering::Relaxed);
+    let theirs = Arc::clone(&shared);
     let work = move || {
-        let result = parts(&file, kind, capacity, &theirs);
-        flag.0.store(false, Ordering::Relaxed);
-        tell(&sender, result);
+        let result = work(&theirs);
+        running.0.store(false, Ordering::Relaxed);
+        // Whoever waits may have given up.
+        let _ = sender.send(result);
     };
-    thread::Builder::new().name("discard".to_owned()).spawn(work).map_err(failed)?;
+    let thread = thread::Builder::new().name("discard".to_owned());
+    thread.spawn(work).map_err(|error| Unfinished::Failed(Bytes::ZERO, error))?;
     let mut stopped_at = None;
     loop {
         match ended.recv_timeout(PERIOD) {
-            Ok(Ok(())) if stopped_at.is_none() => return Ok(()),
-            Ok(Ok(())) | Err(RecvTimeoutError::Disconnected) => return Err(Unfinished::Stopped),
-            Ok(Err(unfinished)) => return Err(unfinished),
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => return Err(Unfinished::Stopped),
             Err(RecvTimeoutError::Timeout) => {}
         }
         let share = shared.done.load(Ordering::Relaxed) as f64 / capacity.0.max(1) as f64;
@@ -96,11 +107,6 @@ pub(crate) fn all(
             _ => {}
         }
     }
-}
-
-/// Whoever waits may have given up.
-fn tell(sender: &Sender<Result<(), Unfinished>>, result: Result<(), Unfinished>) {
-    let _ = sender.send(result);
 }
 
 fn parts(
@@ -140,4 +146,59 @@ pub(crate) fn range(file: &File, kind: DeviceKind, offset: u64, length: u64) -> 
 pub(crate) fn punch_hole(file: &File, offset: u64, length: u64) -> Result<(), Errno> {
     let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     fallocate(file, how, offset, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+
+    #[test]
+    fn a_discard_that_hangs_is_left_to_itself_a_while_after_it_was_broken_off() {
+        let (answer, drive) = channel::<()>();
+        let hang = move |_: &Shared| {
+            let _ = drive.recv();
+            Ok(())
+        };
+        let (running, mut asked) = (StillRunning::default(), 0);
+        let ended = beside(hang, Bytes(1), &running, &mut |_| {
+            asked += 1;
+            if asked == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(matches!(ended, Err(Unfinished::Stopped)), "{ended:?}");
+        assert!(asked == 3 && running.get(), "asked {asked} times");
+        drop(answer);
+        while running.get() {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_discard_that_is_broken_off_ends_with_its_part() {
+        let parts = |shared: &Shared| {
+            while !shared.stop.load(Ordering::Relaxed) {
+                shared.done.store(50, Ordering::Relaxed);
+                thread::yield_now();
+            }
+            Err(Unfinished::Stopped)
+        };
+        let (running, mut seen) = (StillRunning::default(), 0.0);
+        let ended = beside(parts, Bytes(100), &running, &mut |share| {
+            seen = share;
+            ControlFlow::Break(())
+        });
+        assert!(matches!(ended, Err(Unfinished::Stopped)), "{ended:?}");
+        assert!((seen - 0.5).abs() < 1e-9 && !running.get(), "{seen}");
+    }
+
+    #[test]
+    fn what_fails_is_told_with_its_place() {
+        let file = tempfile::tempfile().unwrap();
+        // A file takes no discard.
+        let (running, kind) = (StillRunning::default(), DeviceKind::BlockDevice);
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let ended = all(&file, kind, Bytes(4096), &running, go_on);
+        assert!(matches!(ended, Err(Unfinished::Failed(Bytes(0), _))), "{ended:?}");
+    }
 }

@@ -190,7 +190,7 @@ fn run_all(
         });
         ended.collect::<Vec<_>>()
     });
-    Live::end(&live);
+    live.end();
     ended.into_iter().collect()
 }
 

@@ -1,7 +1,6 @@
 //! `writecliff run`: one test, shown live, ended with a report.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use writecliff_device::Device;
 use writecliff_output::check_directory;
@@ -47,7 +46,7 @@ pub(crate) fn run_plan(
     let title = format!("{} on {}", plan.name(), drive.as_typed());
     let live = Live::begin(&title, &interrupt);
     let ended = perform(plan, drive, &consent, path, run_options(common), &live, &interrupt);
-    Live::end(&live);
+    live.end();
 
     let record = ended?;
     let subjects = [Subject::open(path)?];
@@ -70,7 +69,7 @@ pub(crate) fn perform(
     consent: &DestroyData,
     path: &Path,
     options: RunOptions,
-    live: &Mutex<Live>,
+    live: &Live,
     interrupt: &Interrupt,
 ) -> Result<RunRecord, CliError> {
     let mut device = drive.open(plan, consent)?;
@@ -78,10 +77,10 @@ pub(crate) fn perform(
     let is_real = !drive.is_simulated();
     let record = writecliff_suite::run(plan, device.as_mut(), path, options, &mut |progress| {
         interrupt.awaits(if is_real { awaited(progress) } else { Awaited::Nothing });
-        Live::show(live, name, progress);
+        live.show(name, progress);
         interrupt.flow()
     });
-    Live::forget(live, name);
+    live.forget(name);
     tell_what_is_held(live, device.as_ref());
     Ok(record?)
 }
@@ -95,14 +94,14 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 /// A process does not end before the kernel has all of its I/O back: then at least it says so.
-fn tell_what_is_held(live: &Mutex<Live>, device: &dyn Device) {
+fn tell_what_is_held(live: &Live, device: &dyn Device) {
     if let Some(held) = device.held_by_system() {
         let text = format!(
             "{} has not answered {held}; this process can end when the kernel has that back: when \
              the drive answers, is reset or is removed",
             device.info().address
         );
-        Live::say(live, &text);
+        live.say(&text);
     }
 }
 

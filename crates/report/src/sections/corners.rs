@@ -35,7 +35,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let latency = |figures: &CornerFigures| {
         let latency = figures.latency;
-        [latency.p50_ns, latency.p999_ns, latency.max_ns].map(number::latency).join(" / ")
+        [latency.p50_ns, latency.p999_ns, latency.max_ns].map(number::service_time).join(" / ")
     };
     let table = |title, text, value: fn(&CornerFigures) -> String| {
         let row = |corner: &Corner| {

@@ -57,7 +57,7 @@ fn rates(figures: &OperationFigures) -> String {
 fn latencies(figures: &OperationFigures) -> String {
     let latency = figures.latency;
     let all = [figures.mean_ns, latency.p99_ns, latency.p999_ns, latency.max_ns];
-    all.map(number::latency).join(" / ")
+    all.map(number::service_time).join(" / ")
 }
 
 /// What the series is called in the recording as well.

@@ -214,6 +214,6 @@ fn cell(part: Part, figures: &CellFigures) -> String {
     match part {
         Part::Iops | Part::WriteSaturation => number::thousands(rate.iops),
         Part::Throughput => number::significant(rate.megabytes_per_second),
-        Part::Latency => [rate.mean_ns, rate.max_ns].map(number::latency).join(" / "),
+        Part::Latency => [rate.mean_ns, rate.max_ns].map(number::service_time).join(" / "),
     }
 }

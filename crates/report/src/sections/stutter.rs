@@ -14,17 +14,21 @@ use crate::subject::Subjects;
 type Fact = (&'static str, fn(&Outcome) -> String, &'static str);
 
 const FACTS: &[Fact] = &[
-    ("Longest pause", |o| number::latency(o.latency.max_ns), "the longest small write"),
+    ("Longest pause", |o| number::service_time(o.latency.max_ns), "the longest small write"),
     ("Over 100 ms", |o| share(o.over_100ms), "share of the small writes that a person notices"),
     ("Over 500 ms", |o| share(o.over_500ms), "share of the small writes that annoy"),
-    ("Mean", |o| number::latency(o.mean_ns), "average small write"),
+    ("Mean", |o| number::service_time(o.mean_ns), "average small write"),
     (
         "Latency p50",
-        |o| number::latency(o.latency.p50_ns),
+        |o| number::service_time(o.latency.p50_ns),
         "half of the small writes took at most this",
     ),
-    ("Latency p99", |o| number::latency(o.latency.p99_ns), "99 of 100 took at most this"),
-    ("Latency p99.9", |o| number::latency(o.latency.p999_ns), "999 of 1,000 took at most this"),
+    ("Latency p99", |o| number::service_time(o.latency.p99_ns), "99 of 100 took at most this"),
+    (
+        "Latency p99.9",
+        |o| number::service_time(o.latency.p999_ns),
+        "999 of 1,000 took at most this",
+    ),
     ("Small writes", |o| number::thousands(o.writes as f64), "how many there were"),
     (
         "Background",
