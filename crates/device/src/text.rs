@@ -38,7 +38,10 @@ mod tests {
     #[test]
     fn nothing_that_steers_a_terminal_stays_in_a_name() {
         assert_eq!(printable("M\x1b]0;title\x07\x1b[2Jx"), "M\u{fffd}]0;title\u{fffd}\u{fffd}[2Jx");
-        assert_eq!(printable("a\u{9b}31m\x7f\nb\tc\0"), "a\u{fffd}31m\u{fffd}\u{fffd}b\u{fffd}c\u{fffd}");
+        assert_eq!(
+            printable("a\u{9b}31m\x7f\nb\tc\0"),
+            "a\u{fffd}31m\u{fffd}\u{fffd}b\u{fffd}c\u{fffd}"
+        );
         assert_eq!(printable("sd\u{202e}a\u{2066}\u{2028}"), "sd\u{fffd}a\u{fffd}\u{fffd}");
         assert_eq!(printable("Größe 8 Ω"), "Größe 8 Ω");
     }

@@ -127,10 +127,7 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
         send_text(Path::new("/dev/null"), "x").unwrap();
-        assert!(matches!(
-            send_text(directory.path(), "x").unwrap_err(),
-            OutputError::Write { .. }
-        ));
+        assert!(matches!(send_text(directory.path(), "x").unwrap_err(), OutputError::Write { .. }));
     }
 
     #[test]

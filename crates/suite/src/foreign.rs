@@ -24,7 +24,8 @@ mod tests {
     #[test]
     fn texts_at_any_depth_lose_what_could_steer_a_terminal() {
         let record = json!({"drive": {"model": "M\u{1b}[2J"}, "all": [1, null, "\u{9b}m", "ok"]});
-        let clean = json!({"drive": {"model": "M\u{fffd}[2J"}, "all": [1, null, "\u{fffd}m", "ok"]});
+        let clean =
+            json!({"drive": {"model": "M\u{fffd}[2J"}, "all": [1, null, "\u{fffd}m", "ok"]});
         assert_eq!(printable_record(record), clean);
     }
 }

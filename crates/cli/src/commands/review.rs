@@ -12,9 +12,9 @@ use writecliff_suite::{
 };
 use writecliff_uring::DestroyData;
 
-use super::{print, say};
 use super::run::{default_directory, perform, run_options};
 use super::trace::from_anywhere;
+use super::{print, say};
 use crate::args::ReviewOptions;
 use crate::drive::DriveName;
 use crate::error::CliError;

@@ -9,8 +9,8 @@ use writecliff_suite::{Overrides, Plan, RunOptions, RunRecord, Status, TESTS, mi
 use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
 
-use super::{print, say};
 use super::trace::from_anywhere;
+use super::{print, say};
 use crate::args::{self, CommonOptions};
 use crate::drive::DriveName;
 use crate::error::CliError;
