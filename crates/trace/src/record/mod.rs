@@ -335,7 +335,8 @@ fn set_filters(
     numbers: &[(u32, u32)],
 ) -> Result<(), TraceError> {
     let filter = filter(target, numbers);
-    let mut tracepoints = tracepoints(target.has_requests).iter();
+    // The issue last: of a path that has just come, better a completion too many than one too few.
+    let mut tracepoints = tracepoints(target.has_requests).iter().rev();
     tracepoints
         .try_for_each(|(_, name)| instance.set(&format!("events/block/{name}/filter"), &filter))
 }
