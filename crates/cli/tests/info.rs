@@ -147,3 +147,23 @@ light-2011 (SYNTHETIC)
     let expected = expected.replace("VERSION", env!("CARGO_PKG_VERSION"));
     assert!(table.starts_with(&expected), "{table}");
 }
+
+/// A disk of NVMe's multipathing tells what is queued, its path what is issued and done.
+#[test]
+fn a_device_of_which_no_completion_is_known_has_no_queue_depth() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("blkparse.txt");
+    let line = |device: &str, index: u32, letter: char| {
+        format!("{device} 0 1 0.{index:09} 9 {letter} W {} + 8 [fio]\n", index * 8)
+    };
+    let mut lines = line(" 259,0", 0, 'D') + &line(" 259,0", 0, 'C');
+    lines.extend((1..9).map(|index| line(" 259,2", index, 'Q')));
+    fs::write(&trace, lines).unwrap();
+    let output = info(&[trace.to_str().unwrap(), "--stream", "259,2"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    let depth = table.lines().find(|line| line.contains("Average queue depth"));
+    assert!(depth.is_some_and(|line| line.ends_with("not known")), "{table}");
+    assert!(!table.contains("At queue depth 1"), "{table}");
+    assert!(table.contains("Writes") && table.contains(" 8\n"), "{table}");
+}

@@ -361,7 +361,11 @@ fn a_command_that_fails_keeps_its_trace() {
 
 /// Waits for the first line that shows counts: it records then.
 fn recording(bench: &Bench, arguments: &[&str]) -> Child {
-    let mut child = bench.command(&bench.drive.device, arguments).spawn().unwrap();
+    recording_of(bench, &bench.drive.device, arguments)
+}
+
+fn recording_of(bench: &Bench, device: &str, arguments: &[&str]) -> Child {
+    let mut child = bench.command(device, arguments).spawn().unwrap();
     let mut said = Vec::new();
     let mut errors = child.stderr.take().unwrap();
     while !said.contains(&b'\n') {
@@ -373,6 +377,84 @@ fn recording(bench: &Bench, arguments: &[&str]) -> Child {
     // Nobody reads it any more, and it must be able to go on.
     thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
     child
+}
+
+/// Waits for a recording's end without a signal; one that goes on is a failure after a minute.
+fn end_by_itself(mut child: Child) -> Output {
+    for _ in 0..600 {
+        if child.try_wait().unwrap().is_some() {
+            return child.wait_with_output().unwrap();
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    panic!("the recording went on for a minute without its drive");
+}
+
+/// What a recording says and keeps that ended because its drive went away, after writes to three
+/// blocks of 64 KiB.
+fn assert_ended_with_its_drive(bench: &Bench, child: Child, trace: &str) {
+    let process = child.id();
+    let output = end_by_itself(child);
+    assert_code(&output, 1);
+    assert!(instances_of(process).is_empty());
+    let (_, ios) = bench.trace(trace);
+    let writes = asked(&ios).into_iter().filter(|io| io.0 == Operation::Write);
+    assert!(writes.eq((4..7).map(|block| (Operation::Write, block << 16, 1 << 16))));
+    assert!(text(&output.stdout).contains("3 writes"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_recording_ends_when_its_drive_is_detached_and_says_so() {
+    let Some(bench) = Bench::with(&["losetup", "dd", "sleep"]) else {
+        return;
+    };
+    let device = &bench.drive.device;
+    // Standard error is read by then; the end of it is looked at around a command below.
+    let child = recording(&bench, &["--out", "t.trace"]);
+    bench.dd(device, 4, 3);
+    let detached = Command::new("losetup").args(["--detach", device]).status().unwrap();
+    assert!(detached.success());
+    assert_ended_with_its_drive(&bench, child, "t.trace");
+}
+
+#[test]
+fn a_recording_of_a_drive_that_goes_away_names_it_and_where_the_trace_is() {
+    let Some(bench) = Bench::with(&["losetup", "sleep"]) else {
+        return;
+    };
+    let script = format!("losetup --detach {} && sleep 3", bench.drive.device);
+    let output = bench.record(&["--out", "t.trace", "--", "sh", "-c", &script]);
+    assert_code(&output, 1);
+    let errors = text(&output.stderr);
+    assert!(errors.contains(&format!("{} has gone", bench.drive.device)), "{errors}");
+    assert!(errors.contains("recorded before is in t.trace"), "{errors}");
+    assert!(bench.path("t.trace").exists());
+}
+
+#[test]
+fn a_recording_ends_when_its_partition_is_removed() {
+    let Some(bench) = Bench::with(&["losetup", "partx", "addpart", "dd"]) else {
+        return;
+    };
+    let disk = &bench.drive.device;
+    let run = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).status().unwrap().success()
+    };
+    assert!(run("addpart", &[disk, "1", "2048", "65536"]));
+    let part = format!("{disk}p1");
+    let appeared = (0..100).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        Path::new(&part).exists()
+    });
+    assert!(appeared);
+    let child = recording_of(&bench, &part, &["--out", "t.trace"]);
+    bench.dd(&part, 4, 3);
+    // Another partition of the disk is none of its business.
+    assert!(run("addpart", &[disk, "2", "131072", "2048"]));
+    assert!(run("partx", &["--delete", "--nr", "1", disk]));
+    assert_ended_with_its_drive(&bench, child, "t.trace");
+    assert!(run("partx", &["--delete", "--nr", "2", disk]));
 }
 
 fn tell(child: &Child, signal: Signal) {

@@ -44,6 +44,8 @@ where
     for<'a> &'a [T]: RecordWriter<T>,
 {
     let partial = path.with_extension("parquet.partial");
+    // In a directory from elsewhere it could be a link, to a device even.
+    let _ = std::fs::remove_file(&partial);
     let written = write_rows(&partial, rows).and_then(|()| std::fs::rename(&partial, path));
     if written.is_err() {
         // What is left of a failed attempt only takes space; the journal has the data.
@@ -60,8 +62,9 @@ where
         WriterProperties::builder().set_compression(Compression::ZSTD(Default::default())).build();
     let mut group: Vec<T> = Vec::new();
     let schema = group.as_slice().schema().map_err(io_error)?;
-    let mut writer = SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties))
-        .map_err(io_error)?;
+    let mut writer =
+        SerializedFileWriter::new(File::create_new(path)?, schema, Arc::new(properties))
+            .map_err(io_error)?;
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
         group.clear();

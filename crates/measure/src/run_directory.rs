@@ -231,7 +231,9 @@ fn write_record(path: &Path, record: &impl Serialize) -> Result<(), RunDirectory
     let write = || -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(record)?;
         text.push(b'\n');
-        let mut file = File::create(&partial)?;
+        // In a directory from elsewhere it could be a link, to a device even.
+        let _ = fs::remove_file(&partial);
+        let mut file = File::create_new(&partial)?;
         file.write_all(&text)?;
         file.sync_all()?;
         fs::rename(&partial, &path)

@@ -197,6 +197,15 @@ pub enum TraceError {
         /// The system's error.
         source: io::Error,
     },
+    /// What is recorded is not there any more.
+    #[error(
+        "{name} has gone: it was unplugged, detached or changed for another; see `dmesg`, and record \
+         again when it is back"
+    )]
+    DriveGone {
+        /// What it was called.
+        name: String,
+    },
     /// A page of the kernel's buffer is not as the kernel describes it.
     #[error(
         "the trace buffer of processor {processor} holds what this version does not understand; \

@@ -33,7 +33,12 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        // A test may have detached it, and somebody else have its number by now.
+        let name = self.device.trim_start_matches("/dev/");
+        let backing = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+        if backing.is_ok_and(|backing| Path::new(backing.trim()) == self.file) {
+            let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        }
         let _ = std::fs::remove_file(&self.file);
     }
 }

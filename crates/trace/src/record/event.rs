@@ -22,6 +22,8 @@ pub(super) enum What {
     Issued(Request),
     /// The drive had no place for it; it will be issued again, and counts from then.
     PutBack(Request),
+    /// Nothing of it is done: its bios were taken back, to go by another path.
+    TakenBack(Request),
     /// The drive has done it, or a part of it.
     Completed { request: Request, failed: bool },
     /// Before this, events of this processor were lost.
@@ -117,8 +119,9 @@ impl Layout {
             let letters = name.iter().take_while(|letter| **letter != 0);
             process.iter_mut().zip(letters).for_each(|(to, from)| *to = *from);
         }
+        let letters = self.flags.bytes(data)?;
         let request = Request {
-            operation: operation(self.flags.bytes(data)?, sectors),
+            operation: operation(letters, sectors),
             sector: self.sector.number(data)?,
             sectors,
             process,
@@ -127,6 +130,10 @@ impl Layout {
             Meaning::Queued => What::Queued(request),
             Meaning::Issued => What::Issued(request),
             Meaning::PutBack => What::PutBack(request),
+            // A completion of nothing.
+            Meaning::Completed if request.operation.is_none() && sectors == 0 => {
+                What::TakenBack(Request { operation: operation(letters, 1), ..request })
+            }
             Meaning::Completed => {
                 What::Completed { request, failed: self.error?.number(data)? != 0 }
             }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Recorder::advance
+//!  ├ Drive::look           once a second: is it there, by which disks does its I/O go
 //!  ├ Instance::wait        until a buffer of the kernel fills up, or a tenth of a second
 //!  ├ drain                 pages of every processor → records → events
 //!  ├ settled               those that no other processor can precede any more, by time
@@ -13,6 +14,7 @@
 //! completion. What is lost is counted. The kernel's buffer is ours alone and goes with the
 //! [`Recorder`]. Left out: the data themselves, so that no content class is known.
 
+mod drive;
 mod event;
 mod format;
 mod instance;
@@ -29,6 +31,7 @@ use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::Bytes;
 
 use crate::{Header, Summary, TraceError, TraceWriter};
+use drive::Drive;
 use event::{Decoder, Event, Meaning, What};
 use instance::Instance;
 use page::PageLayout;
@@ -50,8 +53,10 @@ const LATENESS_NS: u64 = 50_000_000;
 pub struct Target {
     /// What the trace shall call it.
     pub name: String,
-    /// Its numbers, major and minor, by which the tracepoints know it: those of the whole disk, and
-    /// of the partitions of a disk without requests.
+    /// Its own number, major and minor: of the disk, or of the partition.
+    pub number: (u32, u32),
+    /// The numbers by which the tracepoints know it: that of the whole disk first, and those of the
+    /// partitions, which count on a disk without requests.
     pub numbers: Vec<(u32, u32)>,
     /// The sectors (of 512 bytes) of the disk that count, for a partition; offsets are from the
     /// first. Flushes have no sector and are recorded wherever on the disk they belong.
@@ -59,7 +64,7 @@ pub struct Target {
     /// Its size.
     pub size: Bytes,
     /// Whether its driver takes requests. One that takes bios as they come (zram, most mappings
-    /// and arrays) has other tracepoints.
+    /// and arrays) has other tracepoints; the disk of NVMe's multipathing has those of its paths.
     pub has_requests: bool,
 }
 
@@ -67,6 +72,7 @@ pub struct Target {
 #[derive(Debug)]
 pub struct Recorder {
     target: Target,
+    drive: Drive,
     // Before the writer: it goes first, whatever the writer takes.
     instance: Instance,
     preparation: Preparation,
@@ -88,8 +94,8 @@ pub struct Recorder {
 pub struct Counts {
     /// All operations that were issued.
     pub issued: Summary,
-    /// Operations in flight.
-    pub queue_depth: usize,
+    /// Operations in flight; `None` as long as no completion was seen.
+    pub queue_depth: Option<usize>,
     /// Events that were lost: as many operations at most.
     pub lost: u64,
 }
@@ -121,18 +127,22 @@ impl Recorder {
         let writer = TraceWriter::create_new(out)?;
         let (instance, preparation) = Instance::make(buffer)?;
         let layout = page_layout(&instance)?;
-        let decoder = enable(&instance, &target)?;
+        let drive = Drive::find(&target, Path::new("/sys"), Path::new("/proc"));
+        let target = Target { has_requests: target.has_requests || drive.has_paths(), ..target };
+        let decoder = enable(&instance, &target, drive.numbers())?;
         instance.set("tracing_on", "1")?;
         let first_sector = target.sectors.as_ref().map_or(0, |sectors| sectors.start);
+        let pairing = Pairing::new(first_sector, drive.has_paths());
         Ok(Self {
             target,
+            drive,
             instance,
             preparation,
             layout,
             decoder,
             page: vec![0; layout.size()],
             events: Vec::new(),
-            pairing: Pairing::new(first_sector),
+            pairing,
             writer,
             unix_epoch_ns: unix_epoch(),
             cut_off: None,
@@ -169,7 +179,7 @@ impl Recorder {
     /// [`TraceError::Write`] if the file cannot be ended; nothing is left of it then.
     pub fn finish(mut self) -> Result<Recorded, TraceError> {
         let rest = match self.cut_off {
-            None => self.take_rest(),
+            None | Some(TraceError::DriveGone { .. }) => self.take_rest(),
             Some(_) => self.pairing.end(&mut |io| self.writer.write(io)),
         };
         let _ = self.keep(rest);
@@ -198,7 +208,11 @@ impl Recorder {
         let settled = now().saturating_sub(LATENESS_NS);
         self.drain()?;
         self.take_until(settled)?;
-        self.writer.expect_names(self.pairing.streams.json_bytes())
+        self.writer.expect_names(self.pairing.streams.json_bytes())?;
+        match self.drive.look()? {
+            true => set_filters(&self.instance, &self.target, self.drive.numbers()),
+            false => Ok(()),
+        }
     }
 
     fn take_rest(&mut self) -> Result<(), TraceError> {
@@ -293,30 +307,49 @@ fn page_layout(instance: &Instance) -> Result<PageLayout, TraceError> {
     PageLayout::parse(&description).ok_or(TraceError::NoTracepoint { name: "header_page" })
 }
 
-/// Lets the tracepoints record what concerns the target.
-fn enable(instance: &Instance, target: &Target) -> Result<Decoder, TraceError> {
+/// Lets the tracepoints record what concerns the target, on the disks of these numbers.
+fn enable(
+    instance: &Instance,
+    target: &Target,
+    numbers: &[(u32, u32)],
+) -> Result<Decoder, TraceError> {
     let tracepoints = tracepoints(target.has_requests);
-    let filter = filter(target);
     let mut descriptions = Vec::new();
     for (meaning, name) in tracepoints {
-        let directory = format!("events/block/{name}");
-        let description = instance.get(&format!("{directory}/format"))?;
+        let description = instance.get(&format!("events/block/{name}/format"))?;
         let description = description.ok_or(TraceError::NoTracepoint { name })?;
-        instance.set(&format!("{directory}/filter"), &filter)?;
-        instance.set(&format!("{directory}/enable"), "1")?;
         descriptions.push((*meaning, description));
+    }
+    set_filters(instance, target, numbers)?;
+    for (_, name) in tracepoints {
+        instance.set(&format!("events/block/{name}/enable"), "1")?;
     }
     Decoder::new(&descriptions)
         .map_err(|index| TraceError::NoTracepoint { name: tracepoints[index].1 })
 }
 
+/// Lets nothing through but what concerns the target, on the disks of these numbers.
+fn set_filters(
+    instance: &Instance,
+    target: &Target,
+    numbers: &[(u32, u32)],
+) -> Result<(), TraceError> {
+    let filter = filter(target, numbers);
+    // The issue last: of a path that has just come, better a completion too many than one too few.
+    let mut tracepoints = tracepoints(target.has_requests).iter().rev();
+    tracepoints
+        .try_for_each(|(_, name)| instance.set(&format!("events/block/{name}/filter"), &filter))
+}
+
 /// As the kernel's filters say it (Documentation/trace/events.rst); a device's number is in its own
 /// encoding, with 20 bits of minor number.
-fn filter(target: &Target) -> String {
-    let numbers = target.numbers.iter();
-    let numbers: Vec<String> =
-        numbers.map(|(major, minor)| format!("dev == {}", (major << 20) | minor)).collect();
-    let devices = numbers.join(" || ");
+fn filter(target: &Target, numbers: &[(u32, u32)]) -> String {
+    let is = |(major, minor): &(u32, u32)| format!("dev == {}", (major << 20) | minor);
+    let devices = match numbers {
+        // No path is left, and no disk has this number.
+        [] => format!("dev == {}", u32::MAX),
+        numbers => numbers.iter().map(is).collect::<Vec<_>>().join(" || "),
+    };
     match &target.sectors {
         None => devices,
         Some(Range { start, end }) => {
@@ -341,16 +374,19 @@ fn unix_epoch() -> u64 {
 mod tests {
     use super::*;
 
-    fn target(numbers: &[(u32, u32)], sectors: Option<Range<u64>>) -> Target {
-        let (name, size) = ("x".to_owned(), Bytes(0));
-        Target { name, numbers: numbers.to_vec(), sectors, size, has_requests: true }
+    fn filter_of(numbers: &[(u32, u32)], sectors: Option<Range<u64>>) -> String {
+        let (name, number, size) = ("x".to_owned(), (7, 2), Bytes(0));
+        let target =
+            Target { name, number, numbers: vec![number], sectors, size, has_requests: true };
+        filter(&target, numbers)
     }
 
     #[test]
     fn the_kernel_filters_by_device_and_sectors() {
-        assert_eq!(filter(&target(&[(7, 2)], None)), "dev == 7340034");
+        assert_eq!(filter_of(&[(7, 2)], None), "dev == 7340034");
+        assert_eq!(filter_of(&[], None), "dev == 4294967295");
         assert_eq!(
-            filter(&target(&[(259, 0), (259, 1)], Some(2048..4096))),
+            filter_of(&[(259, 0), (259, 1)], Some(2048..4096)),
             "(dev == 271581184 || dev == 271581185) && \
              (nr_sector == 0 || (sector >= 2048 && sector < 4096))"
         );

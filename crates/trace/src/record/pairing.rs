@@ -33,6 +33,8 @@ pub(super) type Sink<'a> = dyn FnMut(&TraceIo) -> Result<(), TraceError> + 'a;
 pub(super) struct Pairing {
     /// What offsets are counted from.
     first_sector: u64,
+    /// Whether the drive has several paths, one of which may take over.
+    has_paths: bool,
     /// The first issue: the trace's time zero.
     began: Option<u64>,
     last_issued: Nanos,
@@ -44,6 +46,7 @@ pub(super) struct Pairing {
     /// Completions without an issue so far.
     early: VecDeque<Early>,
     depths: QueueDepths,
+    has_completions: bool,
     /// Who asked for what waits for its turn.
     queued: HashMap<(Operation, u64), u16>,
     pub(super) streams: Streams,
@@ -103,6 +106,13 @@ impl InFlight {
             && self.sectors_left == request.sectors
     }
 
+    /// Whether it begins there, and no part of it is done.
+    fn is_untouched_at(&self, request: &Request) -> bool {
+        Some(self.operation) == request.operation
+            && self.sector == request.sector
+            && self.sectors_left == self.end - self.sector
+    }
+
     fn contains(&self, request: &Request) -> bool {
         let end = request.sector.saturating_add(request.sectors);
         Some(self.operation) == request.operation
@@ -113,9 +123,10 @@ impl InFlight {
 }
 
 impl Pairing {
-    pub(super) fn new(first_sector: u64) -> Self {
+    pub(super) fn new(first_sector: u64, has_paths: bool) -> Self {
         Self {
             first_sector,
+            has_paths,
             began: None,
             last_issued: Nanos::ZERO,
             waiting: VecDeque::new(),
@@ -123,6 +134,7 @@ impl Pairing {
             in_flight: Vec::new(),
             early: VecDeque::new(),
             depths: QueueDepths::default(),
+            has_completions: false,
             queued: HashMap::new(),
             streams: Streams::default(),
             issued: Summary::new(),
@@ -135,8 +147,9 @@ impl Pairing {
         self.began
     }
 
-    pub(super) fn queue_depth(&self) -> usize {
-        self.in_flight.len()
+    /// `None` as long as no completion was seen.
+    pub(super) fn queue_depth(&self) -> Option<usize> {
+        self.has_completions.then_some(self.in_flight.len())
     }
 
     /// Takes the next event; those of one moment may come in any order.
@@ -147,7 +160,8 @@ impl Pairing {
         match &event.what {
             What::Queued(request) => self.queue(request),
             What::Issued(request) => self.issue(event.time, request),
-            What::PutBack(request) => self.put_back(request),
+            What::PutBack(request) => self.put_back(|io| io.contains(request)),
+            What::TakenBack(request) => self.take_back(request),
             What::Completed { request, failed } => self.complete(event.time, request, *failed),
             What::Gap => self.give_up(self.waiting.len()),
         }
@@ -227,8 +241,16 @@ impl Pairing {
         TraceIo::new(self.last_issued, operation, offset, length)
     }
 
-    fn put_back(&mut self, request: &Request) {
-        let Some(index) = self.in_flight.iter().position(|io| io.contains(request)) else { return };
+    /// An operation whose path failed is issued again by another, and counts from then. Elsewhere a
+    /// completion of nothing is the end of a write whose data were completed before.
+    fn take_back(&mut self, request: &Request) {
+        if self.has_paths && request.operation.is_some() {
+            self.put_back(|io| io.is_untouched_at(request));
+        }
+    }
+
+    fn put_back(&mut self, is_it: impl Fn(&InFlight) -> bool) {
+        let Some(index) = self.in_flight.iter().position(is_it) else { return };
         let io = self.in_flight.remove(index);
         if let Some(waiting) = self.waiting.get_mut((io.index - self.gone) as usize) {
             (waiting.in_flight, waiting.is_void) = (false, true);
@@ -247,6 +269,7 @@ impl Pairing {
             self.early.push_back(Early { time, request: *request, failed });
             return;
         };
+        self.has_completions = true;
         let io = &mut self.in_flight[index];
         io.sectors_left -= request.sectors.min(io.sectors_left);
         io.failed |= failed;

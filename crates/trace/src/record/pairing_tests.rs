@@ -28,7 +28,7 @@ fn into(ios: &mut Vec<TraceIo>) -> impl FnMut(&TraceIo) -> Result<(), TraceError
 
 /// What came out, and the pairing as it is then; `None` as completion means none was seen.
 fn pair(events: &[(u64, What)]) -> (Vec<TraceIo>, Pairing) {
-    let mut pairing = Pairing::new(0);
+    let mut pairing = Pairing::new(0, false);
     let mut ios = Vec::new();
     for (time, what) in events {
         let event = Event { time: *time, what: *what };
@@ -67,7 +67,7 @@ fn operations_come_in_order_of_issue_with_their_queue_depth() {
         ios,
         [io(0, 50, Write, 8, 8, 1), io(10, 40, Read, 2048, 256, 2), io(20, 30, Trim, 16, 1024, 3)]
     );
-    assert_eq!((pairing.began(), pairing.queue_depth()), (Some(1000), 0));
+    assert_eq!((pairing.began(), pairing.queue_depth()), (Some(1000), Some(0)));
     assert_eq!((pairing.issued.ios(), pairing.tally), (3, Tally::default()));
 }
 
@@ -113,7 +113,7 @@ fn an_operation_that_is_put_back_counts_from_when_it_is_issued_again() {
         (5, completed(Read, 0, 8)),
     ]);
     assert_eq!(times(&ios), [(0, Some(5)), (3, Some(4))]);
-    assert_eq!((ios[1].queue_depth, pairing.queue_depth()), (Some(2), 0));
+    assert_eq!((ios[1].queue_depth, pairing.queue_depth()), (Some(2), Some(0)));
     assert_eq!(pairing.tally, Tally::default());
 }
 
@@ -130,7 +130,7 @@ fn a_completion_that_is_read_before_its_issue_finds_it() {
         (170, completed(Read, 64, 8)),
     ]);
     assert_eq!(times(&ios), [(0, Some(40)), (20, Some(30)), (60, Some(70))]);
-    assert_eq!(pairing.queue_depth(), 0);
+    assert_eq!(pairing.queue_depth(), Some(0));
     assert_eq!(pairing.tally, Tally { without_issue: 1, ..Tally::default() });
 }
 
@@ -194,7 +194,7 @@ fn who_asked_is_who_queued_it() {
 
 #[test]
 fn offsets_of_a_partition_begin_at_its_first_sector() {
-    let mut pairing = Pairing::new(2048);
+    let mut pairing = Pairing::new(2048, false);
     let mut ios = Vec::new();
     let event = Event { time: 0, what: issued(Write, 2056, 8) };
     pairing.take(&event, &mut into(&mut ios)).unwrap();
@@ -217,7 +217,7 @@ fn an_event_that_comes_late_does_not_break_the_order() {
 
 #[test]
 fn an_operation_that_never_completes_holds_up_a_bounded_number() {
-    let mut pairing = Pairing::new(0);
+    let mut pairing = Pairing::new(0, false);
     let mut ios = Vec::new();
     let mut take = |time, what| {
         pairing.take(&Event { time, what }, &mut into(&mut ios)).unwrap();
@@ -242,4 +242,36 @@ fn what_waits_in_the_block_layer_is_bounded() {
         .collect();
     let (_, pairing) = pair(&events);
     assert!(pairing.queued.len() <= QUEUED_MAX);
+}
+
+#[test]
+fn an_operation_whose_path_failed_counts_from_its_issue_on_the_other() {
+    let taken = |sector| What::TakenBack(request(Write, sector, 0));
+    let events = [
+        (0, issued(Write, 0, 8)),
+        (1, issued(Write, 8, 8)),
+        (2, taken(8)),
+        (9, issued(Write, 8, 8)),
+        (10, completed(Write, 0, 8)),
+        (11, completed(Write, 8, 8)),
+    ];
+    let mut pairing = Pairing::new(0, true);
+    let mut ios = Vec::new();
+    for (time, what) in events {
+        pairing.take(&Event { time, what }, &mut into(&mut ios)).unwrap();
+    }
+    assert_eq!(times(&ios), [(0, Some(10)), (9, Some(11))]);
+    assert_eq!((pairing.issued.ios(), pairing.tally), (3, Tally::default()));
+    // On one path it is the end of a write whose data were completed before.
+    let (ios, _) = pair_all(&events[..3]);
+    assert_eq!(times(&ios), [(0, None), (1, None)]);
+}
+
+#[test]
+fn without_any_completion_no_queue_depth_is_known() {
+    let events: Vec<_> = (0..9).map(|index| (index, issued(Write, index * 8, 8))).collect();
+    let (ios, pairing) = pair_all(&events);
+    assert_eq!((ios.len(), pairing.queue_depth()), (9, None));
+    assert!(ios.iter().all(|io| io.queue_depth.is_none() && io.completed.is_none()));
+    assert_eq!(pairing.tally.without_completion, 9);
 }

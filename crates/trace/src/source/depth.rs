@@ -14,12 +14,14 @@ const IN_FLIGHT_MAX: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct QueueDepths {
     in_flight: BinaryHeap<Reverse<Nanos>>,
+    /// Whether any completion has been told.
+    has_completions: bool,
 }
 
 impl QueueDepths {
     /// Operations in flight when this one is issued, itself included; one that completes at that
     /// very moment is not. An operation whose completion is not known counts only for itself.
-    /// `None` while no completion has been told.
+    /// `None` while no completion has been told: of nothing known, 1 would be an invention.
     pub(crate) fn at_issue(&mut self, io: &TraceIo) -> Option<u32> {
         while self.in_flight.peek().is_some_and(|first| first.0 <= io.issued) {
             self.in_flight.pop();
@@ -29,9 +31,10 @@ impl QueueDepths {
         }
         let depth = self.in_flight.len() as u32 + 1;
         if let Some(completed) = io.completed {
+            self.has_completions = true;
             self.in_flight.push(Reverse(completed));
         }
-        Some(depth)
+        self.has_completions.then_some(depth)
     }
 }
 
@@ -57,5 +60,26 @@ impl Queues {
         }
         self.last = Some((number, place));
         &mut self.all[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_device::{Bytes, Operation};
+
+    use super::*;
+
+    #[test]
+    fn a_device_that_tells_no_completion_has_no_queue_depth_whatever_others_tell() {
+        let io = |issued, completed: Option<u64>| TraceIo {
+            completed: completed.map(Nanos),
+            ..TraceIo::new(Nanos(issued), Operation::Read, Bytes(0), Bytes(4096))
+        };
+        let mut queues = Queues::default();
+        let ios = [(1, io(0, Some(9))), (2, io(1, None)), (1, io(2, None)), (2, io(3, None))];
+        let depths = ios.map(|(device, io)| queues.of(device).at_issue(&io));
+        assert_eq!(depths, [Some(1), None, Some(2), None]);
+        // From the first that is told on.
+        assert_eq!(queues.of(2).at_issue(&io(4, Some(5))), Some(1));
     }
 }

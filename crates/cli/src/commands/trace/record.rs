@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use rustix::fs::{major, minor};
 use writecliff_device::{Bytes, Nanos, printable};
 use writecliff_output::check_file;
 use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
@@ -40,7 +42,8 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
     let (device, out) = (device(&arguments.device)?, out(arguments));
     check_out(&device, &out)?;
     let interrupt = Interrupt::catch()?;
-    let mut recorder = Recorder::begin(target(&device), arguments.buffer, &out)?;
+    let target = target(&device)?;
+    let mut recorder = Recorder::begin(target, arguments.buffer, &out)?;
     let began = Instant::now();
     tell(recorder.preparation());
     let mut command = Watched::start(&arguments.command)?;
@@ -113,8 +116,10 @@ fn not_permitted(error: OpenError) -> CliError {
     }
 }
 
-fn target(device: &BlockDevice) -> Target {
+fn target(device: &BlockDevice) -> Result<Target, CliError> {
     let identity = &device.identity;
+    let node = identity.path.metadata();
+    let node = node.map_err(|source| TraceError::Read { path: identity.path.clone(), source })?;
     let names = [&identity.model, &identity.serial];
     let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
     let path = identity.path.display();
@@ -122,8 +127,9 @@ fn target(device: &BlockDevice) -> Target {
         true => path.to_string(),
         false => format!("{path} ({})", names.join(", ")),
     };
-    Target {
+    Ok(Target {
         name: printable(&name),
+        number: (major(node.rdev()), minor(node.rdev())),
         numbers: device.numbers.clone(),
         sectors: device.starts_at.map(|start| {
             let first = start.0 / 512;
@@ -131,7 +137,7 @@ fn target(device: &BlockDevice) -> Target {
         }),
         size: identity.capacity,
         has_requests: device.has_requests,
-    }
+    })
 }
 
 fn tell(preparation: &Preparation) {
@@ -199,13 +205,14 @@ impl Live {
 /// `12 s: 3400 reads, 120 writes, 14.4 MB, 290 IOPS, queue depth 4, 0 lost`.
 fn line(passed: Duration, counts: &Counts, iops: f64) -> String {
     let issued = &counts.issued;
+    let depth =
+        counts.queue_depth.map_or_else(|| "not known".to_owned(), |depth| depth.to_string());
     format!(
-        "{} s: {} reads, {} writes, {}, {iops:.0} IOPS, queue depth {}, {} lost",
+        "{} s: {} reads, {} writes, {}, {iops:.0} IOPS, queue depth {depth}, {} lost",
         passed.as_secs(),
         issued.reads,
         issued.writes,
         issued.read_bytes + issued.written_bytes,
-        counts.queue_depth,
         counts.lost
     )
 }
@@ -249,7 +256,8 @@ fn remarks(recorded: &Recorded) -> String {
         ),
         (
             without_completion,
-            "operations without completion: in flight at the end, or while events were lost",
+            "operations without completion: in flight at the end, while events were lost, or of a \
+             driver that does not tell them",
         ),
         (failed, "operations failed: without completion"),
         (others, "commands passed over: neither read, write, trim nor flush"),
