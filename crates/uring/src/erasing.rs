@@ -195,7 +195,7 @@ mod tests {
         let mounted =
             Refusal::Mounted { device: "/dev/sdx".to_owned(), mount_point: "/mnt".into() };
         assert_eq!(advice(&[mark.clone(), mounted]), None);
-        assert_eq!(advice(&[mark.clone(), Refusal::Busy]), None);
+        assert_eq!(advice(&[mark, Refusal::Busy]), None);
         assert_eq!(advice(&[]), None);
     }
 

@@ -187,3 +187,29 @@ fn a_drive_that_has_gone_is_no_bad_sector() {
     let (marks, _) = with_bad_bytes(0..512, rustix::io::Errno::NXIO);
     assert!(marks.is_err());
 }
+
+/// The part of the documentation between two comments, as items.
+fn documented(section: &str) -> std::collections::BTreeSet<String> {
+    let page = include_str!("../../../docs/safety.md");
+    let (_, rest) = page.split_once(&format!("<!-- {section} -->")).unwrap();
+    let (list, _) = rest.split_once(&format!("<!-- /{section} -->")).unwrap();
+    let words = list.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.trim_end_matches('.').split("; ").map(str::to_owned).collect()
+}
+
+fn listed<'a>(all: impl Iterator<Item = &'a str>) -> std::collections::BTreeSet<String> {
+    let without_article =
+        |what: &'a str| what.strip_prefix("a ").or(what.strip_prefix("an ")).unwrap_or(what);
+    all.map(|what| without_article(what).to_owned()).collect()
+}
+
+#[test]
+fn the_documentation_lists_every_mark_and_every_kind_of_file() {
+    let marks = listed(SIGNATURES.iter().map(|signature| signature.what));
+    let kinds = listed(crate::held::every_kind());
+    for (section, expected) in [("marks", marks), ("files", kinds)] {
+        let text: Vec<&str> = expected.iter().map(String::as_str).collect();
+        let message = format!("docs/safety.md, {section}: {}.", text.join("; "));
+        assert_eq!(documented(section), expected, "{message}");
+    }
+}

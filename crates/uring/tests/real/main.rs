@@ -4,5 +4,6 @@
 mod data_safety;
 mod io;
 mod machine;
+mod marks;
 mod refusals;
 mod telemetry;
