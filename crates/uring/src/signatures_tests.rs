@@ -53,10 +53,18 @@ fn every_place() -> Vec<(&'static Signature, u64)> {
     all
 }
 
+/// A file of zeros with a name; in memory where that is, since the advised commands sync it.
+fn named() -> tempfile::NamedTempFile {
+    let memory = std::path::Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let file = tempfile::NamedTempFile::new_in(place).unwrap();
+    file.as_file().set_len(CAPACITY).unwrap();
+    file
+}
+
 /// A file with just this mark.
 fn marked(signature: &Signature, offset: u64) -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    file.as_file().set_len(CAPACITY).unwrap();
+    let file = named();
     file.as_file().write_all_at(signature.magic, offset).unwrap();
     make_plausible(file.as_file(), signature, offset);
     file
@@ -127,8 +135,7 @@ fn the_commands_that_are_advised_for_a_mark_leave_a_drive_without_marks() {
 
 #[test]
 fn marks_of_all_kinds_at_once_are_erased_by_few_commands() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    file.as_file().set_len(CAPACITY).unwrap();
+    let file = named();
     for (signature, offset) in every_place() {
         file.as_file().write_all_at(signature.magic, offset).unwrap();
     }

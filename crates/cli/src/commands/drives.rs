@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use writecliff_sim::{Profile, catalogue, load};
-use writecliff_uring::{Inspection, block_devices, inspect};
+use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
 use super::print;
 use crate::drive::profile;
@@ -38,7 +38,8 @@ pub(crate) fn show(name: &str) -> Result<(), CliError> {
         let simulated = name.strip_prefix("sim:").unwrap_or(name);
         describe_profile(simulated, &profile(simulated)?)
     } else {
-        describe(&inspect(Path::new(name))?)
+        let device = inspect(Path::new(name))?;
+        describe(&device) + &how_to_erase(&device)
     };
     print(&text)
 }
@@ -61,6 +62,11 @@ fn describe(device: &Inspection) -> String {
         text += &format!("    refused: {lines}\n");
     }
     text
+}
+
+/// The commands that make a drive testable, if only its content speaks against it.
+fn how_to_erase(device: &Inspection) -> String {
+    advice(&device.refusals).map_or_else(String::new, |advice| format!("{advice}\n"))
 }
 
 /// What a drive is built of, in a few words.

@@ -80,6 +80,15 @@ fn run_advised(found: &[Refusal]) {
     }
 }
 
+/// What speaks against a device, once nobody has it open any more: programs that other tests start
+/// have our descriptors until they run.
+fn settled(path: &Path) -> Vec<Refusal> {
+    eventually("a device that is not busy", || {
+        let found = refusals_unwatched(path);
+        (!found.contains(&Refusal::Busy)).then_some(found)
+    })
+}
+
 fn assert_usable(path: &Path, before: &str) {
     let opened = open_to_destroy(path);
     assert!(opened.is_ok(), "after {before}: {}", opened.unwrap_err());
@@ -89,8 +98,6 @@ fn assert_usable(path: &Path, before: &str) {
 fn what_the_installed_tools_make_is_refused_and_the_advice_leads_to_a_usable_drive() {
     needs!();
     // An end that is no multiple of 4096.
-    let directory = scratch();
-    let backing = directory.path().join("backing");
     let mut made = 0;
     for (tool, script) in MAKERS {
         if !installed(tool) {
@@ -98,13 +105,15 @@ fn what_the_installed_tools_make_is_refused_and_the_advice_leads_to_a_usable_dri
             continue;
         }
         let mib = if *tool == "mkfs.xfs" { 320 } else { 144 };
+        let directory = scratch();
+        let backing = directory.path().join("backing");
         File::create(&backing).unwrap().set_len((mib << 20) + 512).unwrap();
         let device = Loop::on(&backing, &[]);
         if let Err(error) = make(script, &device.path) {
             skip(&format!("a {tool} that does `{script}` here ({error})"));
             continue;
         }
-        let found = refusals_unwatched(&device.path);
+        let found = settled(&device.path);
         assert_refused!(&found, Refusal::Signature { .. });
         assert!(!found.iter().any(|one| matches!(one, Refusal::OtherTool { .. })), "{found:#?}");
         run_advised(&found);
@@ -119,13 +128,13 @@ fn the_advice_works_with_lbas_of_4096_bytes_and_on_a_file() {
     needs!("mkfs.ext4");
     let device = Loop::with(64, &["--sector-size", "4096"]);
     make("mkfs.ext4 -q -F $1", &device.path).unwrap();
-    run_advised(&refusals(&device.path, &device.backing));
+    run_advised(&settled(&device.path));
     assert_usable(&device.path, "ext4 on 4096");
 
     let directory = scratch();
     let file = sparse_file(&directory.path().join("it's an image"), 64);
     make("mkfs.ext4 -q -F \"$1\"", &file).unwrap();
-    run_advised(&refusals(&file, &file));
+    run_advised(&settled(&file));
     let left = writecliff_uring::inspect(&file).unwrap().refusals;
     assert!(!left.iter().any(|one| matches!(one, Refusal::Signature { .. })), "{left:#?}");
     assert_eq!(fs::metadata(&file).unwrap().len(), 64 << 20);
@@ -139,7 +148,7 @@ fn the_advice_for_a_partitioned_disk_forgets_its_partitions_first() {
         let partitions = disk.partition(&format!("label: {label}\n,32M,L\n,,L\n"), 2);
         let name = partitions[1].to_str().unwrap();
         eventually("formatting", || try_run("mkfs.ext4", &["-q", "-F", name]).ok());
-        let found = refusals(&disk.path, &disk.backing);
+        let found = settled(&disk.path);
         assert_refused!(&found, Refusal::Partitioned { .. });
         run_advised(&found);
         assert_usable(&disk.path, label);
@@ -168,7 +177,7 @@ fn blocks_that_cannot_be_read_are_told_with_what_else_is_there_and_can_be_zeroed
     // What a loop device's file does not have any more cannot be read.
     let backing = File::options().write(true).open(&device.backing).unwrap();
     backing.set_len(32 << 20).unwrap();
-    let found = refusals(&device.path, &device.backing);
+    let found = settled(&device.path);
     if !found.iter().any(|one| matches!(one, Refusal::BadBlock { .. })) {
         skip("a kernel whose loop devices fail beyond the end of their file");
         return;
