@@ -24,6 +24,19 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     package("sfdisk", "fdisk", "makes partition tables for the guard to find"),
     package("mkfs.ext4", "e2fsprogs", "makes file systems for the guard to find"),
     package("mkswap", "util-linux", "makes swap areas for the guard to find"),
+    package(
+        "wipefs",
+        "util-linux",
+        "is asked by the guard, and the guard's marks are held against it",
+    ),
+    package("mkfs.vfat", "dosfstools", "makes file systems for the guard to find"),
+    package("mkfs.exfat", "exfatprogs", "makes file systems for the guard to find"),
+    package("mkfs.ntfs", "ntfs-3g", "makes file systems for the guard to find"),
+    package("mkfs.btrfs", "btrfs-progs", "makes file systems for the guard to find"),
+    package("mkfs.f2fs", "f2fs-tools", "makes file systems for the guard to find"),
+    package("mkudffs", "udftools", "makes file systems for the guard to find"),
+    package("genisoimage", "genisoimage", "makes file systems for the guard to find"),
+    package("parted", "parted", "makes partition tables for the guard to find"),
 ];
 
 /// The peer that the engine is measured beside.

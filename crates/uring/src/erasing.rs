@@ -89,7 +89,7 @@ impl Erasing<'_> {
         let device = in_shell(self.device)?;
         let commands = self.commands(&device);
         let mut text = format!(
-            "If the data on {device} may go, run as root and try again; this erases what was found:"
+            "If the data on {device} may go, erase what was found by this as root, and try again:"
         );
         for command in commands {
             let _ = write!(text, "\n    {command}");
@@ -195,7 +195,7 @@ mod tests {
         let mounted =
             Refusal::Mounted { device: "/dev/sdx".to_owned(), mount_point: "/mnt".into() };
         assert_eq!(advice(&[mark.clone(), mounted]), None);
-        assert_eq!(advice(&[mark.clone(), Refusal::Busy]), None);
+        assert_eq!(advice(&[mark, Refusal::Busy]), None);
         assert_eq!(advice(&[]), None);
     }
 

@@ -94,6 +94,12 @@ fn next_data(file: &File, at: u64) -> io::Result<Option<u64>> {
     }
 }
 
+/// Everything that a file may be told to hold, for the documentation.
+#[cfg(test)]
+pub(crate) fn every_kind() -> impl Iterator<Item = &'static str> {
+    kinds::every_kind()
+}
+
 #[cfg(test)]
 #[path = "held_tests.rs"]
 mod tests;

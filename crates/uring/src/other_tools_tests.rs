@@ -1,10 +1,14 @@
 //! What the tools print, and stand-ins for tools that misbehave.
 
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use tempfile::TempDir;
 
 use super::*;
+use crate::{Refusal, advice, drive_marks};
+
+const CAPACITY: u64 = 80 << 20;
 
 fn recognised(tool: &'static str, what: &str, place: Option<Extent>, table: bool) -> Answer {
     Answer::Recognised(Recognised { tool, what: what.to_owned(), place, table })
@@ -102,13 +106,57 @@ fn control_characters_and_long_names_are_not_passed_on() {
 #[test]
 fn the_tool_sees_the_drive_that_was_judged_and_cannot_write_it() {
     let file = drive();
-    std::os::unix::fs::FileExt::write_all_at(&file, b"judged", 0).unwrap();
+    file.write_all_at(b"judged", 0).unwrap();
     let script = "printf '0x0,4,other,%s\\n' \"$(head -c 6 \"$5\")\"; echo no >&0; exit 0";
     let (_directory, tool) = stand_in(script);
     let answers = by_wipefs(&tool, &file, PATIENCE);
     let place = Some(Extent { offset: 0, length: 4 });
     assert_eq!(answers.first(), Some(&recognised("wipefs", "judged", place, false)));
     let mut start = [0; 6];
-    std::os::unix::fs::FileExt::read_exact_at(&file, &mut start, 0).unwrap();
+    file.read_exact_at(&mut start, 0).unwrap();
     assert_eq!(&start, b"judged");
+}
+
+/// An Atari table whose one partition is of a kind that the guard's own marks do not list.
+fn only_the_tools_know() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(CAPACITY).unwrap();
+    let put = |bytes: &[u8], at| file.as_file().write_all_at(bytes, at).unwrap();
+    put(&[0, 1, 0, 0], 0x1C2);
+    put(&[1, b'A', b'B', b'C', 0, 0, 0, 2, 0, 0, 1, 0], 0x1C6);
+    file
+}
+
+#[test]
+fn what_only_the_tools_recognise_refuses_and_is_said_once() {
+    if installed("wipefs").is_none() {
+        let _ = writeln!(io::stderr(), "SKIPPED: asking wipefs, which is not installed");
+        return;
+    }
+    let file = only_the_tools_know();
+    let name = file.path().to_str().unwrap();
+    let look = || drive_marks::refusals(name, file.as_file(), CAPACITY).unwrap();
+    let refusals = look();
+    let [Refusal::OtherTool { tool: "wipefs", what, offset: Some(0x1C6), .. }] =
+        refusals.as_slice()
+    else {
+        panic!("{refusals:#?}");
+    };
+    assert_eq!(what, "atari");
+    let advice = advice(&refusals).unwrap();
+    let command = advice.lines().nth(1).unwrap();
+    assert!(Command::new("sh").args(["-c", command]).output().unwrap().status.success());
+    assert_eq!(look(), []);
+}
+
+#[test]
+fn blkid_alone_still_recognises_and_says_nothing_twice() {
+    let Some(blkid) = installed("blkid") else {
+        let _ = writeln!(io::stderr(), "SKIPPED: asking blkid, which is not installed");
+        return;
+    };
+    let answers = by_blkid(&blkid, only_the_tools_know().as_file(), PATIENCE);
+    assert_eq!(answers, [recognised("blkid", "atari", None, true)]);
+    assert!(is_first_of_its_sort(&answers[0], &[], &[]));
+    assert!(!is_first_of_its_sort(&answers[0], &[], &answers));
 }

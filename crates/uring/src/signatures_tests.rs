@@ -53,10 +53,18 @@ fn every_place() -> Vec<(&'static Signature, u64)> {
     all
 }
 
+/// A file of zeros with a name; in memory where that is, since the advised commands sync it.
+fn named() -> tempfile::NamedTempFile {
+    let memory = std::path::Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let file = tempfile::NamedTempFile::new_in(place).unwrap();
+    file.as_file().set_len(CAPACITY).unwrap();
+    file
+}
+
 /// A file with just this mark.
 fn marked(signature: &Signature, offset: u64) -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    file.as_file().set_len(CAPACITY).unwrap();
+    let file = named();
     file.as_file().write_all_at(signature.magic, offset).unwrap();
     make_plausible(file.as_file(), signature, offset);
     file
@@ -127,8 +135,7 @@ fn the_commands_that_are_advised_for_a_mark_leave_a_drive_without_marks() {
 
 #[test]
 fn marks_of_all_kinds_at_once_are_erased_by_few_commands() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    file.as_file().set_len(CAPACITY).unwrap();
+    let file = named();
     for (signature, offset) in every_place() {
         file.as_file().write_all_at(signature.magic, offset).unwrap();
     }
@@ -186,4 +193,30 @@ fn a_drive_that_reads_nothing_is_told_and_not_asked_forever() {
 fn a_drive_that_has_gone_is_no_bad_sector() {
     let (marks, _) = with_bad_bytes(0..512, rustix::io::Errno::NXIO);
     assert!(marks.is_err());
+}
+
+/// The part of the documentation between two comments, as items.
+fn documented(section: &str) -> std::collections::BTreeSet<String> {
+    let page = include_str!("../../../docs/safety.md");
+    let (_, rest) = page.split_once(&format!("<!-- {section} -->")).unwrap();
+    let (list, _) = rest.split_once(&format!("<!-- /{section} -->")).unwrap();
+    let words = list.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.trim_end_matches('.').split("; ").map(str::to_owned).collect()
+}
+
+fn listed<'a>(all: impl Iterator<Item = &'a str>) -> std::collections::BTreeSet<String> {
+    let without_article =
+        |what: &'a str| what.strip_prefix("a ").or(what.strip_prefix("an ")).unwrap_or(what);
+    all.map(|what| without_article(what).to_owned()).collect()
+}
+
+#[test]
+fn the_documentation_lists_every_mark_and_every_kind_of_file() {
+    let marks = listed(SIGNATURES.iter().map(|signature| signature.what));
+    let kinds = listed(crate::held::every_kind());
+    for (section, expected) in [("marks", marks), ("files", kinds)] {
+        let text: Vec<&str> = expected.iter().map(String::as_str).collect();
+        let message = format!("docs/safety.md, {section}: {}.", text.join("; "));
+        assert_eq!(documented(section), expected, "{message}");
+    }
 }

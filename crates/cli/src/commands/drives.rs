@@ -72,9 +72,6 @@ fn verdict(device: &Inspection) -> String {
         let lines = refusal.to_string().replace('\n', "\n      ");
         text += &format!("    refused: {lines}\n");
     }
-    for line in advice(&device.refusals).unwrap_or_default().lines() {
-        text += &format!("    {line}\n");
-    }
     text
 }
 
@@ -112,7 +109,12 @@ fn describe_whole(device: &Inspection) -> String {
         ));
     }
     let rows: String = rows.iter().map(|(name, value)| format!("  {name:16} {value}\n")).collect();
-    rows + &verdict(device)
+    rows + &verdict(device) + &how_to_erase(device)
+}
+
+/// The commands that make a drive testable, if only its content speaks against it.
+fn how_to_erase(device: &Inspection) -> String {
+    advice(&device.refusals).map_or_else(String::new, |advice| format!("{advice}\n"))
 }
 
 /// What a drive is built of, in a few words.

@@ -12,27 +12,29 @@ const fn kind(what: &'static str, offset: usize, magic: &'static [u8]) -> Kind {
     Kind { what, offset, magic }
 }
 
-/// Kinds that take more than one look.
-type Recognise = fn(&[u8]) -> Option<&'static str>;
+/// Kinds that take more than one look, and what they can be told to be.
+type Recognise = (fn(&[u8]) -> Option<&'static str>, &'static [&'static str]);
 
 const BY_STRUCTURE: &[Recognise] = &[
-    elf_or_core,
-    windows_program,
-    old_tar,
-    gzip,
-    bzip2,
-    jpeg,
-    riff,
-    iso_media,
-    transport_stream,
-    mp3,
-    class_or_fat_program,
-    git_pack,
-    postgresql_page,
-    postgresql_log,
-    innodb_tablespace,
-    berkeley_db,
+    (elf_or_core, &["core dump", "program or library"]),
+    (windows_program, &["Windows program or library"]),
+    (old_tar, &["tar archive"]),
+    (gzip, &["gzip archive"]),
+    (bzip2, &["bzip2 archive"]),
+    (jpeg, &["JPEG picture"]),
+    (riff, &["WebP picture", "WAV sound", "AVI film", "RIFF file"]),
+    (iso_media, &["MP4 or MOV film, or HEIF picture"]),
+    (transport_stream, &["MPEG film"]),
+    (mp3, &["MP3 sound"]),
+    (class_or_fat_program, &["Java class", "macOS program"]),
+    (git_pack, &["git pack"]),
+    (postgresql_page, &["PostgreSQL table or index"]),
+    (postgresql_log, &["PostgreSQL log"]),
+    (innodb_tablespace, &["InnoDB tablespace"]),
+    (berkeley_db, &["Berkeley DB database"]),
 ];
+
+const TEXT: &str = "text";
 
 /// What a file is by its first 64 KiB and its last bytes, if an application's or text.
 pub(super) fn kind_of(start: &[u8], end: &[u8]) -> Option<&'static str> {
@@ -45,9 +47,9 @@ pub(super) fn kind_of(start: &[u8], end: &[u8]) -> Option<&'static str> {
     };
     let by_start = KINDS.iter().find(|kind| has(start, kind)).map(|kind| kind.what);
     by_start
-        .or_else(|| BY_STRUCTURE.iter().find_map(|recognise| recognise(start)))
+        .or_else(|| BY_STRUCTURE.iter().find_map(|(recognise, _)| recognise(start)))
         .or_else(|| KINDS_BY_END.iter().find(|kind| from_end(kind)).map(|kind| kind.what))
-        .or_else(|| is_text(start).then_some("text"))
+        .or_else(|| is_text(start).then_some(TEXT))
 }
 
 #[rustfmt::skip]
@@ -188,6 +190,13 @@ const KINDS_BY_END: &[Kind] = &[
     kind("macOS disk image", 512, b"koly"),
     kind("Parquet file", 4, b"PAR1"),
 ];
+
+#[cfg(test)]
+pub(super) fn every_kind() -> impl Iterator<Item = &'static str> {
+    let by_bytes = KINDS.iter().chain(KINDS_BY_END).map(|kind| kind.what);
+    let by_structure = BY_STRUCTURE.iter().flat_map(|(_, kinds)| kinds.iter().copied());
+    by_bytes.chain(by_structure).chain([TEXT])
+}
 
 fn elf_or_core(start: &[u8]) -> Option<&'static str> {
     let header = start.strip_prefix(b"\x7FELF")?;
@@ -363,8 +372,11 @@ mod tests {
         }
     }
 
+    /// Bytes at an offset.
+    type Part<'a> = (usize, &'a [u8]);
+
     /// Some bytes at their offsets, zeros between.
-    fn with(parts: &[(usize, &[u8])]) -> Vec<u8> {
+    fn with(parts: &[Part<'_>]) -> Vec<u8> {
         let mut start = vec![0; 64 << 10];
         for (offset, bytes) in parts {
             start[*offset..][..bytes.len()].copy_from_slice(bytes);
@@ -375,7 +387,7 @@ mod tests {
     #[test]
     fn kinds_that_take_more_than_one_look() {
         let page: &[u8] = &[24, 0, 0, 0x20, 0, 0x20, 4, 0x20];
-        let cases: &[(&str, &[(usize, &[u8])])] = &[
+        let cases: &[(&str, &[Part<'_>])] = &[
             ("core dump", &[(0, b"\x7FELF\x02\x01"), (16, &[4])]),
             ("program or library", &[(0, b"\x7FELF\x02\x01"), (16, &[3])]),
             ("Windows program or library", &[(0, b"MZ"), (0x3C, &[0x80]), (0x80, b"PE\0\0")]),
@@ -398,8 +410,9 @@ mod tests {
         ];
         for (what, parts) in cases {
             assert_eq!(kind_of(&with(parts), &[]), Some(*what));
+            assert!(every_kind().any(|kind| kind == *what), "{what} is not listed");
         }
-        let packets: Vec<(usize, &[u8])> =
+        let packets: Vec<Part<'_>> =
             (0..16).map(|packet| (188 * packet, b"\x47".as_slice())).collect();
         assert_eq!(kind_of(&with(&packets), &[]), Some("MPEG film"));
     }

@@ -44,7 +44,8 @@ pub(crate) fn skip(lacks: &str) -> bool {
     false
 }
 
-fn installed(tool: &str) -> bool {
+/// Whether a program is where programs are.
+pub(crate) fn installed(tool: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/bin"]
         .iter()
         .any(|directory| Path::new(directory).join(tool).exists())

@@ -4,6 +4,7 @@
 mod data_safety;
 mod io;
 mod machine;
+mod marks;
 mod refusals;
 mod telemetry;
 mod trouble;
