@@ -83,7 +83,14 @@ tiny-drive-is-refused() { # quick
 }
 
 read-only-drive-is-refused() { # quick
-  refused "$(at nvme-read-only)"
+  local drive; drive=$(fresh hdd)
+  blockdev --setro "$drive"
+  refused "$drive" SATA-HDD
+}
+
+drive-that-fails-every-write() { # full
+  test_it "$(at nvme-read-only)"
+  fails
 }
 
 W6-zoned-nvme() { # quick

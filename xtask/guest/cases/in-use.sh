@@ -12,7 +12,7 @@ mounted-partition() { # quick
   partitions "$drive" 40M 40M
   mounted "${drive}1"
   refused "$drive"
-  runs "${drive}2"
+  refused "${drive}2" # the same drive is in use
 }
 
 swap-in-use() { # full
@@ -56,9 +56,10 @@ W2-open-for-reading() { # quick
 
 W2-mapped-and-closed() { # quick
   local drive; drive=$(fresh sata)
-  python -c "
+  python3 -c "
 import mmap, os
-fd = os.open('$drive', os.O_RDWR); held = mmap.mmap(fd, 4096); os.close(fd)" &
+fd = os.open('$drive', os.O_RDWR); held = mmap.mmap(fd, 4096); os.close(fd)
+import time; time.sleep(1000)" &
   sleep 1.5
   refused "$drive"
 }
@@ -82,7 +83,7 @@ W2-other-partition-open() { # full
   local drive; drive=$(fresh sata)
   partitions "$drive" 40M 40M
   opened "${drive}1" r+b
-  runs "${drive}2"
+  refused "${drive}2"
 }
 
 W2-what-it-stands-on-is-open() { # full
@@ -183,8 +184,8 @@ W3-origin-of-a-mounted-snapshot() { # quick
   group roomy
   lvcreate -qq -y -n origin -L 80M group
   mkfs.ext4 -q /dev/group/origin
-  lvcreate -qq -y -n snapshot -s -L 80M group/origin
-  mkdir -p /mnt/fs; mount /dev/group/snapshot /mnt/fs
+  lvcreate -qq -y -n earlier -s -L 80M group/origin
+  mkdir -p /mnt/fs; mount /dev/group/earlier /mnt/fs
   wipefs -qaf /dev/group/origin
   refused /dev/group/origin
 }
@@ -193,10 +194,11 @@ W3-snapshot-of-a-mounted-origin() { # full
   group roomy
   lvcreate -qq -y -n origin -L 80M group
   mounted /dev/group/origin
-  lvcreate -qq -y -n snapshot -s -L 80M group/origin
-  wipefs -qaf /dev/group/snapshot
-  runs_or_is_refused /dev/group/snapshot
+  lvcreate -qq -y -n earlier -s -L 80M group/origin
+  wipefs -qaf /dev/group/earlier
+  test_it /dev/group/earlier
   umount /mnt/fs; e2fsck -fn /dev/group/origin
+  found "expected the origin to be whole, got exit $code, and whole"
 }
 
 W4-second-path-to-a-mounted-lun() { # quick
@@ -232,7 +234,7 @@ W4-second-path-to-nvme-while-a-test-runs-on-the-first() { # full paths
 W4-nvmet-loopback-of-a-used-drive() { # full
   local drive; drive=$(fresh nvme)
   nvmet_exports "$drive"
-  nvmet_connects
+  nvme connect --transport tcp --traddr 127.0.0.1 --trsvcid 4420 --nqn case
   refused "$drive"
 }
 

@@ -125,6 +125,6 @@ W1-zram() { # quick
 
 W1-loop() { # quick
   mounted "$(fresh roomy)"
-  truncate -s 96M /mnt/file
-  runs "$(losetup --find --show /mnt/file)"
+  truncate -s 96M /mnt/fs/file
+  runs "$(losetup --find --show /mnt/fs/file)"
 }

@@ -31,8 +31,8 @@ const fn odd(
     Drive { name, mebibytes, device, backend }
 }
 
-/// Buses and controllers, in the order in which QEMU wants them. `spare0` to `spare3` are slots for
-/// drives that cases plug in.
+/// Buses and controllers, in the order in which QEMU wants them. The last are slots for
+/// the drives that cases plug in.
 const CONTROLLERS: &[&str] = &[
     "nvme,id=namespaces,serial=NVME-NS,max_ioqpairs=4",
     "nvme-subsys,id=pair,nqn=pair",
@@ -93,6 +93,10 @@ const DRIVES: &[Drive] = &[
     drive("sd-card", 128, "sd-card"),
 ];
 
+/// Not there until a case plugs it in, by its number.
+const SPARES: u64 = 4;
+const SMALLEST_SPARE: u64 = 122;
+
 /// What both paths to one LUN say of it.
 const PATH: &str = "serial=TWO-PATHS,wwn=0x5000c500a0000003";
 
@@ -100,6 +104,10 @@ const PATH: &str = "serial=TWO-PATHS,wwn=0x5000c500a0000003";
 pub(super) fn plug_in(qemu: &mut Command, folder: &Path) -> std::io::Result<()> {
     for controller in CONTROLLERS {
         qemu.args(["-device", controller]);
+    }
+    for number in 0..SPARES {
+        let file = fs::File::create(folder.join(format!("spare{number}")))?;
+        file.set_len((SMALLEST_SPARE + number) << 20)?;
     }
     for (index, drive) in DRIVES.iter().enumerate() {
         let file = folder.join(drive.name);
@@ -120,7 +128,8 @@ pub(super) fn list() -> String {
         let metadata = if drive.device.contains("ms=8") { 8 } else { 0 };
         format!("{} {}\n", drive.name, (drive.mebibytes << 20) / (512 + metadata))
     };
-    DRIVES.iter().map(line).collect()
+    let spare = |number: u64| format!("spare{number} {}\n", (SMALLEST_SPARE + number) << 11);
+    DRIVES.iter().map(line).chain((0..SPARES).map(spare)).collect()
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) struct Answer {
 }
 
 impl Machine {
-    /// Boots a guest that has `share` at `/host`, with its own drives in `folder`.
+    /// Boots a guest that has the `share` beside `folder` at `/host`, and its own drives in `folder`.
     ///
     /// # Errors
     ///
@@ -146,13 +146,14 @@ fn qemu(image: &Image, folder: &Path, kernel: &str) -> std::io::Result<Command> 
         image.root().display()
     ));
     command.args(["-device", "virtio-blk-pci,drive=root", "-virtfs"]);
-    command.arg("local,path=share,mount_tag=host,security_model=none,readonly=on");
+    command.arg("local,path=../share,mount_tag=host,security_model=none,readonly=on");
     command.args(["-device", "virtio-serial-pci"]);
     command.args(["-device", "virtserialport,chardev=cases,name=cases"]);
     command.args(["-chardev", "socket,id=monitor,path=qmp,server=on,wait=off"]);
     command.args(["-mon", "chardev=monitor,mode=control"]);
     command.args(["-chardev", "socket,id=qmp,path=qmp"]);
     command.args(["-device", "virtserialport,chardev=qmp,name=qmp"]);
+    fs::create_dir_all(folder.join("drives"))?;
     drives::plug_in(&mut command, &folder.join("drives"))?;
     command.stderr(File::create(folder.join("qemu.log"))?);
     Ok(command)

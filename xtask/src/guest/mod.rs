@@ -12,6 +12,10 @@ mod machine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice::Iter;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cases::Case;
 use image::Image;
@@ -19,8 +23,11 @@ use machine::{Answer, Machine};
 
 use crate::{cargo, packages, run, target_directory};
 
+/// Machines at once: one leaves a core of two idle for half of the time.
+const MACHINES: usize = 2;
+
 /// Which cases to run.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
     /// Only cases whose name contains this, from either set
     #[arg(long, value_name = "NAME")]
@@ -28,6 +35,9 @@ pub(crate) struct Options {
     /// Every case, not only the quick ones
     #[arg(long)]
     all: bool,
+    /// Try this program, instead of building one
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// No cases: boot the guest and give a shell in it on this terminal
     #[arg(long)]
     shell: bool,
@@ -52,7 +62,7 @@ pub(crate) fn test(all: bool) -> Result<(), String> {
         println!("xtask: SKIPPED every case of `cargo xtask guest`: {reason}");
         return Ok(());
     }
-    guest(&Options { only: None, all, shell: false, paths: false })
+    guest(&Options { all, ..Options::default() })
 }
 
 /// Builds the tool and the guest, and runs cases in it.
@@ -62,21 +72,28 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
         return Err(format!("there can be no guest here: {reason}"));
     }
     let chosen = chosen(cases::read(&here().join("cases"))?, options)?;
-    cargo(&["build", "--release", "--package", "writecliff-cli"])?;
-    let cache = target_directory()?.join("guest");
+    let target = target_directory()?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => {
+            cargo(&["build", "--release", "--package", "writecliff-cli"])?;
+            target.join("release/writecliff")
+        }
+    };
+    let cache = target.join("guest");
     let folder = cache.join("machine");
     let told = |error: std::io::Error| format!("{}: {error}", cache.display());
     fs::create_dir_all(&cache).map_err(told)?;
     let only_one = fs::File::create(cache.join("lock")).map_err(told)?;
     only_one.try_lock().map_err(|_| "another `cargo xtask guest` is running here; wait for it")?;
     let image = Image::prepare(&cache)?;
-    share(&folder)?;
+    share(&folder, &program)?;
     if options.shell {
         let kernel = kernel_options(options.paths);
         println!("xtask: a shell in the guest; `exit` ends it, as does Ctrl-A X");
-        return machine::shell(&image, &folder, kernel).map(drop);
+        return machine::shell(&image, &folder.join("0"), kernel).map(drop);
     }
-    verdict(&chosen.iter().collect::<Vec<_>>(), &image, &folder)
+    verdict(&chosen, &image, &folder)
 }
 
 /// Where this side's scripts lie.
@@ -98,14 +115,13 @@ fn chosen(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>, String> {
 }
 
 /// What the guest sees at `/host`: its init, the cases, the drives' sizes and the tool.
-fn share(folder: &Path) -> Result<(), String> {
+fn share(folder: &Path, program: &Path) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(told)?;
     }
     let share = folder.join("share");
     fs::create_dir_all(share.join("cases")).map_err(told)?;
-    fs::create_dir_all(folder.join("drives")).map_err(told)?;
     for name in ["init", "words"] {
         fs::copy(here().join(name), share.join(name)).map_err(told)?;
     }
@@ -115,7 +131,6 @@ fn share(folder: &Path) -> Result<(), String> {
         fs::copy(&path, share.join("cases").join(name)).map_err(told)?;
     }
     fs::write(share.join("drives"), drives::list()).map_err(told)?;
-    let program = target_directory()?.join("release/writecliff");
     run(Command::new("strip").arg("-o").arg(share.join("writecliff")).arg(program))
 }
 
@@ -123,34 +138,81 @@ fn kernel_options(wants_paths: bool) -> &'static str {
     if wants_paths { "nvme_core.multipath=N" } else { "nvme_core.multipath=Y" }
 }
 
-/// Runs the cases, one line each; an error if any is wrong.
-fn verdict(cases: &[&Case], image: &Image, folder: &Path) -> Result<(), String> {
-    let mut wrong = 0;
-    let mut machine: Option<(bool, Machine)> = None;
-    for case in cases {
-        let started = std::time::Instant::now();
-        let fits = machine.as_ref().is_some_and(|(paths, _)| *paths == case.wants_paths);
-        if !fits {
-            drop(machine.take());
-            let booted = Machine::boot(image, folder, kernel_options(case.wants_paths))?;
-            println!("xtask: the guest is up after {:.0?}", started.elapsed());
-            machine = Some((case.wants_paths, booted));
-        }
-        let Some((_, running)) = machine.as_mut() else { continue };
-        let answer = running.run(&case.file, &case.name, case.limit);
-        let is_lost = answer.is_err();
-        let answer = answer.unwrap_or_else(|text| Answer { is_ok: false, text, log: Vec::new() });
-        let verdict = if answer.is_ok { "ok   " } else { "WRONG" };
-        println!("{verdict}  {:40} {} ({:.0?})", case.name, answer.text, started.elapsed());
-        answer.log.iter().for_each(|line| println!("       | {line}"));
-        wrong += usize::from(!answer.is_ok);
-        if is_lost {
-            machine = None; // the next case gets another
-        }
-    }
+/// Runs the cases on several machines at once, one line each; an error if any is wrong.
+fn verdict(cases: &[Case], image: &Image, folder: &Path) -> Result<(), String> {
+    let waiting = Mutex::new(cases.iter());
+    let wrong: Result<usize, String> = thread::scope(|scope| {
+        let worker = |number: usize| {
+            let folder = folder.join(number.to_string());
+            let waiting = &waiting;
+            scope.spawn(move || Worker::new(image, folder).work(waiting))
+        };
+        let machines = MACHINES.min(cases.len());
+        let workers: Vec<_> = (0..machines).map(worker).collect();
+        let panicked = |_| Err("a worker panicked".to_owned());
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(panicked)).sum()
+    });
+    let wrong = wrong?;
     println!("{} cases, {wrong} wrong", cases.len());
     if wrong > 0 {
         return Err(format!("the tool does wrong in {wrong} of {} cases", cases.len()));
     }
     Ok(())
+}
+
+/// A machine after the other, and what runs on them.
+struct Worker<'a> {
+    image: &'a Image,
+    folder: PathBuf,
+    /// With what it was booted.
+    machine: Option<(bool, Machine)>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(image: &'a Image, folder: PathBuf) -> Self {
+        Self { image, folder, machine: None }
+    }
+
+    /// Takes cases until none is waiting; how many were wrong.
+    fn work(mut self, waiting: &Mutex<Iter<'_, Case>>) -> Result<usize, String> {
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut wrong = 0;
+        while let Some(case) = next() {
+            let machine = self.machine_for(case)?;
+            let started = Instant::now();
+            let answer = machine.run(&case.file, &case.name, case.limit);
+            let is_lost = answer.is_err();
+            let answer =
+                answer.unwrap_or_else(|text| Answer { is_ok: false, text, log: Vec::new() });
+            tell(case, &answer, started.elapsed());
+            wrong += usize::from(!answer.is_ok);
+            if is_lost {
+                self.machine = None; // the next case gets another
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// The machine that runs, or another if it was booted otherwise.
+    fn machine_for(&mut self, case: &Case) -> Result<&mut Machine, String> {
+        let fitting = self.machine.take().filter(|(paths, _)| *paths == case.wants_paths);
+        let (_, machine) = match fitting {
+            Some(fitting) => self.machine.insert(fitting),
+            None => {
+                let kernel = kernel_options(case.wants_paths);
+                let machine = Machine::boot(self.image, &self.folder, kernel)?;
+                self.machine.insert((case.wants_paths, machine))
+            }
+        };
+        Ok(machine)
+    }
+}
+
+fn tell(case: &Case, answer: &Answer, took: Duration) {
+    let verdict = if answer.is_ok { "ok   " } else { "WRONG" };
+    let mut text = format!("{verdict}  {:44} {} ({took:.0?})", case.name, answer.text);
+    for line in &answer.log {
+        text += &format!("\n       | {line}");
+    }
+    println!("{text}");
 }
