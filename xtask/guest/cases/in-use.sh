@@ -64,7 +64,7 @@ import time; time.sleep(1000)" &
   refused "$drive"
 }
 
-W2-partition-open() { # quick
+W2-partition-open() { # full
   local drive; drive=$(fresh sata)
   partitions "$drive" 40M 40M
   opened "${drive}1" r+b
@@ -72,7 +72,7 @@ W2-partition-open() { # quick
   refused "$drive"
 }
 
-W2-whole-drive-open-and-partition-tested() { # full
+W2-whole-drive-open-and-partition-tested() { # quick
   local drive; drive=$(fresh sata)
   partitions "$drive" 40M 40M
   opened "$drive" r+b
@@ -202,9 +202,8 @@ W3-snapshot-of-a-mounted-origin() { # full
 }
 
 W4-second-path-to-a-mounted-lun() { # quick
-  local one; one=$(fresh two-paths)
-  dmsetup create plain --table "0 $(blockdev --getsz "$one") linear $one 0"
-  mounted /dev/mapper/plain
+  encrypted "$(fresh two-paths)" # nothing on the second path tells of a file system
+  mounted /dev/mapper/top
   refused "$(at two-paths 2)"
 }
 

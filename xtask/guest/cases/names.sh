@@ -93,13 +93,12 @@ W21-review-goes-on-under-another-name() { # full 400s
   run=$!
   until grep -q '^spare-area' /tmp/started.log; do sleep 1; kill -0 $run; done
   interrupted; ended 30
-  echo 1 > "/sys/block/${one##*/}/device/delete"; sleep 1 # what is left of it has another name
+  deleted "$one"; sleep 1 # what is left of it has another name
   writecliff review --resume /tmp/review --destroy-data-on "$(consent "$two")" > /tmp/resumed.log 2>&1 &
   run=$!
   sleep 10
   kill -0 $run || wrong "expected that it goes on, got: $(grep -m 1 '^writecliff' /tmp/resumed.log)"
   ! grep -q '^consistency:' /tmp/resumed.log || wrong 'expected what was done to be kept, got it done again'
-  for host in /sys/class/scsi_host/*/scan; do echo '- - -' > "$host"; done # the other path again
   found 'expected that it goes on, it does'
 }
 

@@ -29,9 +29,9 @@ const MACHINES: usize = 2;
 /// Which cases to run.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
-    /// Only cases whose name contains this, from either set
+    /// Only cases whose name contains this, or one of several of these, from either set
     #[arg(long, value_name = "NAME")]
-    only: Option<String>,
+    only: Vec<String>,
     /// Every case, not only the quick ones
     #[arg(long)]
     all: bool,
@@ -102,16 +102,17 @@ fn here() -> PathBuf {
 }
 
 fn chosen(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>, String> {
-    let is_chosen = |case: &Case| match &options.only {
-        Some(part) => case.name.contains(part.as_str()),
-        None => case.is_quick || options.all,
+    let is_named = |case: &Case| options.only.iter().any(|part| case.name.contains(part));
+    let is_chosen = |case: &Case| match options.only.is_empty() {
+        true => case.is_quick || options.all,
+        false => is_named(case),
     };
     let mut chosen: Vec<Case> = cases.into_iter().filter(is_chosen).collect();
     chosen.sort_by_key(|case| case.wants_paths); // as few boots as can be
-    match (chosen.is_empty(), &options.only) {
-        (true, Some(part)) => Err(format!("no case's name contains '{part}'")),
-        _ => Ok(chosen),
+    if chosen.is_empty() {
+        return Err(format!("no case's name contains '{}'", options.only.join("' or '")));
     }
+    Ok(chosen)
 }
 
 /// What the guest sees at `/host`: its init, the cases, the drives' sizes and the tool.
