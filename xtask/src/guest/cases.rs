@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-const USUAL_LIMIT: Duration = Duration::from_secs(60);
+const USUAL_LIMIT: Duration = Duration::from_secs(120);
 
 /// A case, as its heading tells it: `NAME() { # quick` or `NAME() { # full paths 90s`.
 #[derive(Debug, PartialEq)]

@@ -72,16 +72,9 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
         return Err(format!("there can be no guest here: {reason}"));
     }
     let chosen = chosen(cases::read(&here().join("cases"))?, options)?;
-    let target = target_directory()?;
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => {
-            cargo(&["build", "--release", "--package", "writecliff-cli"])?;
-            target.join("release/writecliff")
-        }
-    };
-    let cache = target.join("guest");
-    let folder = cache.join("machine");
+    let program = program(options)?;
+    let cache = target_directory()?.join("guest");
+    let folder = cache.join("machines");
     let told = |error: std::io::Error| format!("{}: {error}", cache.display());
     fs::create_dir_all(&cache).map_err(told)?;
     let only_one = fs::File::create(cache.join("lock")).map_err(told)?;
@@ -94,6 +87,15 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
         return machine::shell(&image, &folder.join("0"), kernel).map(drop);
     }
     verdict(&chosen, &image, &folder)
+}
+
+/// The program to try, built if none was named.
+fn program(options: &Options) -> Result<PathBuf, String> {
+    if let Some(program) = &options.program {
+        return Ok(program.clone());
+    }
+    cargo(&["build", "--release", "--package", "writecliff-cli"])?;
+    Ok(target_directory()?.join("release/writecliff"))
 }
 
 /// Where this side's scripts lie.
