@@ -1,6 +1,7 @@
-//! The project's own chores: `cargo xtask test`, `bench`, `tidy`, `picture`.
+//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `tidy`, `picture`.
 
 mod bench;
+mod guest;
 mod packages;
 mod picture;
 
@@ -20,6 +21,8 @@ enum Chore {
         #[arg(long)]
         nightly: bool,
     },
+    /// Try the tool on many emulated drives in a virtual machine
+    Guest(guest::Options),
     /// Measure speed beside an earlier commit and beside fio, in turn
     Bench(bench::Options),
     /// Check formatting, lints, and licences if cargo-deny is installed
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     };
     let done = match chore {
         Chore::Test { nightly } => test(nightly),
+        Chore::Guest(options) => guest::guest(&options),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
@@ -78,6 +82,7 @@ fn test(nightly: bool) -> Result<(), String> {
     }
     println!("xtask: cargo test --workspace");
     run(&mut command)?;
+    guest::test(nightly)?;
     println!("xtask: all tests passed");
     Ok(())
 }

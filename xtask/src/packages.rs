@@ -45,6 +45,23 @@ pub(crate) const FOR_BENCHMARKS: &[Package] = &[
     package("losetup", "mount", "makes block devices of files"),
 ];
 
+/// What the virtual machine is made with, and runs on.
+pub(crate) const FOR_GUEST: &[Package] = &[
+    package("qemu-system-x86_64", "qemu-system-x86", "emulates a machine with many drives"),
+    package("apt-get", "apt", "downloads what the guest is made of"),
+    package("dpkg-deb", "dpkg", "unpacks what the guest is made of"),
+    package("depmod", "kmod", "finds the kernel modules that the guest needs"),
+    package("mke2fs", "e2fsprogs", "makes the guest's root file system"),
+    package("cpio", "cpio", "makes the guest's initrd"),
+    package("setpriv", "util-linux", "ends the guest with its parent"),
+    package("strip", "binutils", "makes the program small enough to be copied"),
+];
+
+/// The programs that are still missing.
+pub(crate) fn missing(packages: &[Package]) -> Vec<&'static str> {
+    packages.iter().map(|package| package.program).filter(|p| !is_installed(p)).collect()
+}
+
 /// Installs what is missing with apt, when root; otherwise says what is missing.
 pub(crate) fn install(packages: &[Package]) -> Result<(), String> {
     let missing: Vec<&Package> = packages.iter().filter(|p| !is_installed(p.program)).collect();

@@ -1,0 +1,110 @@
+# A drive that nobody uses can be tested, whatever it is and whatever it is plugged into.
+
+runs-on-nvme() { # quick
+  runs "$(fresh nvme)"
+}
+
+runs-on-nvme-with-4096-byte-blocks() { # quick
+  runs "$(fresh nvme-4k)"
+}
+
+runs-on-nvme-without-discard() { # quick
+  runs "$(fresh nvme-no-discard)"
+}
+
+runs-on-nvme-with-metadata() { # full
+  runs "$(fresh nvme-metadata)"
+}
+
+runs-on-nvme-with-protection() { # full
+  runs "$(fresh nvme-protected)"
+}
+
+runs-on-one-path-to-nvme() { # full paths
+  runs "$(fresh nvme-pair)"
+}
+
+runs-on-nvme-multipath() { # quick
+  runs "$(fresh nvme-pair)"
+}
+
+runs-on-sata() { # quick
+  runs "$(fresh sata)"
+}
+
+runs-on-hard-disk() { # full
+  runs "$(fresh hdd)"
+}
+
+runs-on-scsi() { # quick
+  runs "$(fresh scsi)"
+}
+
+runs-on-scsi-with-4096-byte-blocks() { # full
+  runs "$(fresh scsi-4k)"
+}
+
+runs-on-usb() { # quick
+  runs "$(fresh usb)"
+}
+
+runs-on-usb-without-serial() { # full
+  runs "$(fresh usb-nameless)"
+}
+
+runs-on-uas() { # quick
+  runs "$(fresh uas)"
+}
+
+runs-on-virtio() { # quick
+  runs "$(fresh virtio)"
+}
+
+runs-on-virtio-without-serial() { # full
+  runs "$(fresh virtio-nameless)"
+}
+
+runs-on-sd-card() { # full 120s
+  runs "$(fresh sd-card)"
+}
+
+runs-on-8-TiB() { # full 120s
+  runs "$(fresh nvme-huge)"
+}
+
+runs-on-partition-of-unused-drive() { # quick
+  local drive; drive=$(fresh sata)
+  partitions "$drive" 40M 40M
+  runs "${drive}2"
+}
+
+tiny-drive-is-refused() { # quick
+  refused "$(at tiny)" TINY
+}
+
+read-only-drive-is-refused() { # quick
+  local drive; drive=$(fresh hdd)
+  blockdev --setro "$drive"
+  refused "$drive" SATA-HDD
+}
+
+drive-that-fails-every-write() { # full
+  test_it "$(at nvme-read-only)"
+  fails
+}
+
+W6-zoned-nvme() { # quick
+  refused "$(at nvme-zoned)"
+}
+
+W6-zoned-scsi() { # full
+  modprobe scsi_debug zbc=managed zone_size_mb=16 dev_size_mb=96
+  udevadm settle
+  refused "$(scsi_debug)"
+}
+
+W6-host-aware-zoned-scsi() { # full
+  modprobe scsi_debug zbc=aware zone_size_mb=16 dev_size_mb=96
+  udevadm settle
+  refused "$(scsi_debug)"
+}

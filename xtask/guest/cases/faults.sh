@@ -1,0 +1,158 @@
+# Drives that hang, fail and vanish while they are tested: the run ends with the truth, in time.
+
+W5-a-hung-drive-is-seen-every-second() { # quick 120s
+  local drive lines; drive=$(plugged 0)
+  started "$drive" 60s --io-timeout 30s
+  silenced "$drive"; sleep 3
+  lines=$(wc -l < /tmp/started.log); sleep 6
+  [ "$(wc -l < /tmp/started.log)" -gt $((lines + 1)) ] || wrong 'expected news of a hung drive, got none for 6 s'
+  interrupted; sleep 1.5
+  tail -n +$((lines + 1)) /tmp/started.log | grep -q 'Ctrl-C:' || wrong 'expected an answer to Ctrl-C, got none in 1.5 s'
+  pulled "$drive" # the kernel gives its I/Os up
+  ended 60
+  fails
+}
+
+W5-a-hang-is-counted-in-its-seconds() { # full 180s
+  local drive; drive=$(plugged 0)
+  started "$drive" 15s
+  throttled plugged0 1; sleep 6; throttled plugged0 0
+  ended 60
+  [ "$(dead_seconds)" -ge 3 ] || wrong "expected dead seconds, got $(dead_seconds)"
+  found "expected dead seconds, got $(dead_seconds)"
+}
+
+W12-a-hang-at-the-end-fails-the-run() { # full 240s
+  local drive; drive=$(plugged 0)
+  started "$drive" 8s --io-timeout 10s
+  sleep 2; silenced "$drive"
+  sleep 45; pulled "$drive"
+  ended 120
+  fails
+}
+
+W12-an-io-that-never-ends-ends-the-run() { # quick 120s
+  local drive; drive=$(plugged 0)
+  started "$drive" 300s --io-timeout 3s
+  silenced "$drive"
+  until grep -q 'not answered' /tmp/started.log; do sleep 0.5; kill -0 "$run" || break; done
+  pulled "$drive"
+  ended 60
+  fails
+  says 'not answered' cat /tmp/started.log
+}
+
+W12-ctrl-c-in-a-healthy-run() { # quick
+  started "$(fresh nvme)" 300s
+  interrupted
+  ended 20
+  [ "$code" = 1 ] || wrong "expected exit 1, got $code"
+  found 'expected an interrupted run, got exit 1'
+}
+
+W10-pulled-nvme() { # quick
+  local drive; drive=$(plugged 1)
+  started "$drive" 300s
+  pulled "$drive"
+  ended 30
+  fails; tells_it_is_gone
+}
+
+W10-unplugged-nvme() { # full 120s
+  local drive; drive=$(plugged 1)
+  started "$drive" 300s
+  unplugged 1
+  ended 60
+  fails; tells_it_is_gone
+}
+
+W10-pulled-usb() { # full
+  local drive; drive=$(fresh usb)
+  started "$drive" 300s
+  deleted "$drive"
+  ended 30
+  fails; tells_it_is_gone
+}
+
+W10-pulled-scsi() { # full
+  local drive host
+  modprobe scsi_debug dev_size_mb=96 lbpu=1 max_queue=64
+  udevadm settle; drive=$(scsi_debug)
+  started "$drive" 300s
+  deleted "$drive"
+  ended 30
+  fails; tells_it_is_gone
+}
+
+W10-drive-below-a-mapping-is-pulled() { # full
+  local drive; drive=$(plugged 1)
+  mapped top linear "$drive" 0
+  started /dev/mapper/top 300s
+  pulled "$drive"
+  ended 30
+  fails
+}
+
+W11-discard-that-fails() { # quick
+  local drive; drive=$(plugged 2 '{"event":"none","iotype":"discard","errno":5},{"event":"none","iotype":"write-zeroes","errno":5}')
+  runs "$drive"
+  says 'not purged' cat /tmp/log
+}
+
+W11-discard-that-fails-on-scsi() { # full
+  modprobe scsi_debug dev_size_mb=96 lbpu=1 max_queue=64
+  udevadm settle
+  local drive; drive=$(scsi_debug)
+  echo 0 > "/sys/block/${drive##*/}/device/scsi_disk/$(ls "/sys/block/${drive##*/}/device/scsi_disk")/max_write_same_blocks"
+  runs "$drive"
+}
+
+W7-every-write-fails() { # quick
+  test_it "$(plugged 3 '{"event":"none","iotype":"write","errno":5}')"
+  fails
+}
+
+W7-one-bad-block-is-named() { # quick
+  local drive; drive=$(plugged 3 '{"event":"none","iotype":"write","errno":5,"sector":8192}')
+  test_it "$drive"
+  grep -qwrE '8192|4194304' /tmp/out/run.json || wrong 'expected the bad LBA, 8192, in the record, got none'
+  found 'expected the bad LBA in the record, got it'
+}
+
+W7-file-on-a-full-filesystem() { # quick
+  mounted "$(fresh scsi)"
+  truncate -s 512M /mnt/fs/file
+  test_it /mnt/fs/file /mnt/fs/file
+  fails
+  code=0; writecliff gate /tmp/out || code=$?
+  [ $code != 0 ] || wrong 'expected that no gate passes it, got a pass'
+  found 'expected exit 1 and no gate that passes it, got both'
+}
+
+W19-bad-block-under-a-signature() { # quick
+  local drive; drive=$(plugged 3 '{"event":"none","iotype":"read","errno":5,"sector":2}')
+  refused "$drive" SPARE3
+  ! grep -q 'mount /proc' <<< "$output" || wrong "expected word of the bad block, got advice on /proc"
+  grep -q 'cannot be read' <<< "$output" || wrong "expected word of the bad block, got: $(reason)"
+  found "expected word of the bad block, got it: $(reason)"
+}
+
+W22-stopped-process-is-no-fault-of-the-drive() { # quick
+  started "$(fresh nvme)" 8s
+  kill -STOP "$run"; sleep 4; kill -CONT "$run"
+  ended 40
+  says_so_of_a_pause
+}
+
+W22-paused-machine-is-no-fault-of-the-drive() { # full
+  started "$(fresh nvme)" 8s
+  pause 4
+  ended 40
+  says_so_of_a_pause
+}
+
+slow-drive-runs() { # full 180s
+  local drive; drive=$(plugged 2)
+  throttled plugged2 400
+  runs "$drive"
+}

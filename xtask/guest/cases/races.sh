@@ -1,0 +1,46 @@
+# Who comes a moment after the check.
+
+drive-opened-a-moment-after-the-check() { # full 1500s
+  local drive name; drive=$(fresh sata); name=$(consent "$drive")
+  python3 - "$drive" "$name" <<'END' || wrong 'expected never both, got a drive that was open and written'
+# Opens it at a random moment. If nothing was written by then, the tool must refuse.
+import os, random, shutil, subprocess, sys, time
+drive, consent = sys.argv[1:]
+def written():
+    fields = open(f"/sys/class/block/{os.path.basename(drive)}/stat").read().split()
+    return fields[4], fields[6], fields[11]
+began, first, second, until = time.time(), 0, 0, 0.8
+while first + second < 1000 and time.time() < began + 1400:
+    before = written()
+    tool = subprocess.Popen(["writecliff", "run", "consistency", drive, "--quick", "--duration", "1s",
+        "--destroy-data-on", consent, "--out", "/tmp/race"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0, until))
+    fd = os.open(drive, os.O_RDWR)
+    if written() != before:
+        tool.kill(); second += 1; until *= 0.98   # too late: aim earlier
+    else:
+        code = tool.wait(); first += 1; until = min(1.5, until * 1.02)
+        if code != 3 or written() != before:
+            sys.exit(f"round {first + second}: exit {code}")
+    tool.wait(); os.close(fd)
+    shutil.rmtree("/tmp/race", ignore_errors=True)
+print(first, "times first,", second, "times second")
+END
+  found 'expected never both, got never both'
+}
+
+drive-mounted-a-moment-after-the-check() { # full 600s
+  local drive round=0; drive=$(fresh sata)
+  while [ $((round += 1)) -le 40 ]; do
+    fresh sata
+    launched "$drive" 1s
+    sleep "0.$((RANDOM % 90 + 10))"
+    if mkfs.ext4 -q -F "$drive" && mount "$drive" /mnt; then
+      code=0; wait "$run" || code=$?
+      [ $code = 3 ] || wrong "expected refusal of what was mounted first, got exit $code"
+      umount /mnt; e2fsck -fn "$drive" || wrong 'expected a whole file system, got a broken one'
+    fi
+    kill -KILL "$run" || :; wait "$run" || :
+  done
+  found 'expected never both, got never both'
+}
