@@ -110,6 +110,8 @@ impl Run {
             ("Drive", format!("{} ({})", drive.model, drive.kind)),
             ("Address", drive.address.clone()),
             ("Serial", text(&drive.serial)),
+            ("World-wide name", text(&drive.world_wide_name)),
+            ("Stands on", drive.stands_on.join("; ")),
             ("Firmware", text(&drive.firmware)),
             ("Capacity", format!("{} ({bytes} bytes)", drive.capacity)),
             ("Sectors", format!("{logical} logical, {physical} physical")),
@@ -126,6 +128,7 @@ impl Run {
         }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
+        details.retain(|(name, value)| *name != "Stands on" || !value.is_empty());
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use writecliff_device::{DeviceInfo, printable};
+use writecliff_device::{DeviceInfo, DeviceKind, printable};
 use writecliff_measure::RunDirectoryError;
-use writecliff_suite::{Review, doubts_across};
+use writecliff_suite::{DriveIdentity, Review, doubts_across};
 
 use crate::Run;
 
@@ -61,13 +61,10 @@ impl Subject {
 
     /// Whether the other's runs are of the same drive and add something that was not done yet.
     fn takes(&self, other: &Self) -> bool {
-        let identity = |drive: &DeviceInfo| {
-            (drive.address.clone(), drive.model.clone(), drive.serial.clone(), drive.capacity)
-        };
         let same = |a: &Run, b: &Run| {
             a.record.plan.name() == b.record.plan.name() && a.setting() == b.setting()
         };
-        identity(self.drive()) == identity(other.drive())
+        is_same_drive(self.drive(), other.drive())
             && !self.runs.iter().any(|one| other.runs.iter().any(|two| same(one, two)))
     }
 
@@ -104,6 +101,15 @@ impl Subject {
         };
         doubts.into_iter().map(in_words).collect()
     }
+}
+
+/// Whether two runs were of one drive: at the same address, or, where a real drive was called
+/// something else after a boot, by a name of its own.
+fn is_same_drive(one: &DeviceInfo, two: &DeviceInfo) -> bool {
+    let is_named = one.serial.is_some() || one.world_wide_name.is_some();
+    let by_name = is_named && one.kind == DeviceKind::BlockDevice && one.kind == two.kind;
+    DriveIdentity::of(one).is_same_drive(&DriveIdentity::of(two))
+        && (by_name || one.address == two.address)
 }
 
 /// The drives of a page, each with the name that it has there.

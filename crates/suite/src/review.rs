@@ -362,3 +362,30 @@ impl fmt::Display for DriveIdentity {
         write!(f, "{}{serial}, {} bytes", self.model, self.capacity.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive(serial: Option<&str>, name: Option<&str>) -> DriveIdentity {
+        DriveIdentity {
+            model: "WD Blue".to_owned(),
+            serial: serial.map(str::to_owned),
+            world_wide_name: name.map(str::to_owned),
+            capacity: Bytes::from_gib(1),
+        }
+    }
+
+    #[test]
+    fn a_drive_is_known_by_its_world_wide_name_and_else_by_model_and_serial() {
+        let first = drive(Some("S1"), Some("eui.1"));
+        assert!(first.is_same_drive(&first));
+        assert!(!first.is_same_drive(&drive(Some("S1"), Some("eui.2"))), "another namespace");
+        assert!(first.is_same_drive(&drive(None, Some("eui.1"))), "behind another bridge");
+        // A review of an earlier version has no such name.
+        assert!(first.is_same_drive(&drive(Some("S1"), None)));
+        assert!(!first.is_same_drive(&drive(Some("S2"), None)));
+        let larger = DriveIdentity { capacity: Bytes::from_gib(2), ..first.clone() };
+        assert!(!first.is_same_drive(&larger));
+    }
+}
