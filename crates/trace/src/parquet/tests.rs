@@ -108,7 +108,7 @@ fn a_file_is_whole_or_absent() {
 
     let nowhere = directory.path().join("absent/t.trace");
     let error = TraceWriter::create(&nowhere).unwrap_err();
-    assert!(matches!(error, TraceError::Write { .. }), "{error}");
+    assert!(matches!(error, TraceError::Output(_)), "{error}");
 }
 
 #[test]
