@@ -36,7 +36,7 @@ use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, Uring
 const PATIENCE: Duration = Duration::from_millis(1500);
 const STEP: Duration = Duration::from_millis(50);
 /// A device that has not answered by then is told as that in a list.
-const ANSWER: Duration = Duration::from_secs(5);
+const ANSWER: Duration = Duration::from_secs(20);
 
 /// A drive and what the guard says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,15 +104,21 @@ pub fn block_devices() -> Vec<Inspection> {
     {
         looked[index] = Some(inspection);
     }
-    let silent = Refusal::NoAnswer { seconds: ANSWER.as_secs() };
     let pairs = nodes.iter().zip(looked);
     // Devices come and go: what has gone meanwhile is no news.
     let still_there = pairs.filter(|(node, _)| has_capacity(node));
-    still_there
-        .map(|(node, looked)| {
-            looked.unwrap_or_else(|| Inspection::unknown(&host.path_of(node), silent.clone()))
-        })
-        .collect()
+    still_there.map(|(node, looked)| looked.unwrap_or_else(|| silent(&host, node))).collect()
+}
+
+/// A device that does not answer, by the system's own notes of it.
+fn silent(host: &Host, node: &Node) -> Inspection {
+    let path = host.path_of(node);
+    let refusal = Refusal::NoAnswer { seconds: ANSWER.as_secs() };
+    let unknown = Inspection::unknown(&path, refusal);
+    match identify::block_device(node, &path) {
+        Ok(identity) => Inspection { identity, ..unknown },
+        Err(_) => unknown,
+    }
 }
 
 /// The paths of all disks, volumes and arrays of this machine that have any capacity; opens nothing.

@@ -141,7 +141,7 @@ impl Intrusion {
             // A child of this process has its descriptors until it has begun its own program.
             thread::sleep(STEP);
             let still = writers();
-            found.retain(|user| still.contains(user));
+            found.retain(|user| still.iter().any(|other| other.process == user.process));
         }
         let writers: Vec<Refusal> = found.into_iter().map(Refusal::InUse).collect();
         if !writers.is_empty() {
