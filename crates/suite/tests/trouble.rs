@@ -60,7 +60,7 @@ fn a_run_that_fails_a_noticeable_share_has_failed_and_no_gate_passes_it() {
     assert_eq!(record.failed_ios.len(), 10);
     let first = &record.failed_ios[0];
     assert_eq!((first.phase.as_str(), first.operation, first.errno), ("fill", Operation::Write, 5));
-    assert_eq!((first.offset, first.lba), (Bytes(49 * 128 << 10), 49 * 256));
+    assert_eq!((first.offset, first.lba), (Bytes::from_kib(49 * 128), 49 * 256));
     let text = std::fs::read_to_string(dir.path().join("run/run.json")).unwrap();
     assert!(text.contains("\"failed_ios\"") && text.contains("Input/output error"), "{text}");
     let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
@@ -76,7 +76,7 @@ fn a_failed_test_closes_the_gate_for_its_whole_review() {
     other.plan = Plan::Trim(trim::Plan::default());
     let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
     let good = good.unwrap();
-    assert!(gate(&[good.clone()], &easy, None, 5.0).is_ok());
+    assert!(gate(std::slice::from_ref(&good), &easy, None, 5.0).is_ok());
     assert!(gate(&[good, other], &easy, None, 5.0).is_err());
 }
 
