@@ -174,10 +174,11 @@ fn a_run_of_which_a_noticeable_share_fails_ends_early_and_names_the_first() {
 
 #[test]
 fn a_few_failed_ios_end_nothing() {
-    let Recorded { ended, samples, failures, .. } = run(failing_one_in(1100), 200);
+    let Recorded { ended, samples, failures, .. } = run(failing_one_in(1100), 50);
     ended.unwrap();
-    assert_eq!(samples.len(), 200);
-    assert_eq!(samples.iter().map(|sample| sample.failed).sum::<u64>(), 145);
+    // Fewer seconds than may wait for the disk: a virtual clock is faster than any.
+    assert_eq!(samples.len(), 50);
+    assert_eq!(samples.iter().map(|sample| sample.failed).sum::<u64>(), 36);
     assert_eq!(failures.len(), FAILURES_NAMED);
 }
 
