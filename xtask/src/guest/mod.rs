@@ -219,3 +219,34 @@ fn tell(case: &Case, answer: &Answer, took: Duration) {
     }
     println!("{text}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(options: &Options) -> Vec<String> {
+        let cases = cases::read(&here().join("cases")).unwrap();
+        chosen(cases, options).unwrap().into_iter().map(|case| case.name).collect()
+    }
+
+    #[test]
+    fn the_quick_set_needs_one_kind_of_boot() {
+        let cases = cases::read(&here().join("cases")).unwrap();
+        let quick = chosen(cases, &Options::default()).unwrap();
+        assert!(quick.iter().all(|case| !case.wants_paths));
+    }
+
+    #[test]
+    fn a_name_chooses_from_both_sets() {
+        let only = Options { only: vec!["reviews-of".to_owned()], ..Options::default() };
+        assert!(names(&only).len() > 3);
+        assert!(!names(&Options::default()).iter().any(|name| name.starts_with("reviews-of")));
+    }
+
+    #[test]
+    fn a_name_of_no_case_is_told() {
+        let only = Options { only: vec!["W333".to_owned()], ..Options::default() };
+        let cases = cases::read(&here().join("cases")).unwrap();
+        assert_eq!(chosen(cases, &only).unwrap_err(), "no case's name contains 'W333'");
+    }
+}
