@@ -155,6 +155,8 @@ impl UringDevice {
             return Ok(());
         };
         let found = sentry.ask_again();
+        // That was this program's own time.
+        self.pauses.forget();
         self.wrote = found.is_empty();
         self.in_use_unless_empty(&found)
     }
