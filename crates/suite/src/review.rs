@@ -119,9 +119,9 @@ pub enum ReviewError {
     #[error("this is {found}, and the review began with {expected}; resume it with that drive")]
     OtherDrive {
         /// What the review began with.
-        expected: DriveIdentity,
+        expected: Box<DriveIdentity>,
         /// What is there now.
-        found: DriveIdentity,
+        found: Box<DriveIdentity>,
     },
     /// A finished run did something else than the review asks for.
     #[error(
@@ -265,7 +265,8 @@ impl Review {
     ) -> Result<Vec<ReviewTest>, ReviewError> {
         let found = DriveIdentity::of(drive);
         if !self.identity.is_same_drive(&found) {
-            return Err(ReviewError::OtherDrive { expected: self.identity.clone(), found });
+            let (expected, found) = (Box::new(self.identity.clone()), Box::new(found));
+            return Err(ReviewError::OtherDrive { expected, found });
         }
         let mut remaining = Vec::new();
         for test in &self.tests {

@@ -329,8 +329,9 @@ fn sharing_pool(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal>, Un
         for other in pool.node.holders()?.iter().filter(|other| !family.stands_on(other)) {
             let mount_points = mount_points_above(layers, other)?;
             let (pool, other) = (name_of(layers.host, &pool.node), name_of(layers.host, other));
-            let is_used = !mount_points.is_empty();
-            found.extend(is_used.then(|| Refusal::SharesPool { pool, other, mount_points }));
+            if !mount_points.is_empty() {
+                found.push(Refusal::SharesPool { pool, other, mount_points });
+            }
         }
     }
     Ok(found)

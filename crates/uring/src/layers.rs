@@ -74,9 +74,8 @@ impl<'a> Layers<'a> {
     /// A device and all that it stands on, downwards, each with the bytes that are concerned. A loop
     /// device on a file ends the way: writing it changes the file, and nothing else of its disk.
     pub(crate) fn stack(&self, node: &Node, follow: Follow) -> Result<Vec<Layer>, Unreadable> {
-        let whole = Layer { node: node.clone(), bytes: vec![0..node.size()?] };
         let mut stack: Vec<Layer> = Vec::new();
-        let mut next = vec![whole];
+        let mut next = vec![Layer::whole(node.clone())?];
         while let Some(layer) = next.pop() {
             next.extend(self.lower(&layer, follow)?);
             match stack.iter_mut().find(|known| known.node == layer.node) {
@@ -253,7 +252,7 @@ impl<'a> Layers<'a> {
 
 impl Layer {
     fn whole(node: Node) -> Result<Self, Unreadable> {
-        let bytes = vec![0..node.size()?];
+        let bytes = std::iter::once(0..node.size()?).collect();
         Ok(Self { node, bytes })
     }
 

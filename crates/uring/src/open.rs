@@ -94,7 +94,10 @@ pub fn block_devices() -> Vec<Inspection> {
     for (index, node) in nodes.iter().enumerate() {
         let (host, node, answers) = (host.clone(), node.clone(), answers.clone());
         // Not waited for: the kernel may hold it for as long as the device is silent.
-        thread::spawn(move || answers.send((index, look_at(&host, &node))));
+        thread::spawn(move || {
+            // Whoever waited has gone by now if it comes too late.
+            let _ = answers.send((index, look_at(&host, &node)));
+        });
     }
     drop(answers);
     let until = Instant::now() + ANSWER;

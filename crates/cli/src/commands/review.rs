@@ -79,9 +79,8 @@ fn drive_of(review: &Review) -> DriveName {
         return named;
     }
     let here = writecliff_uring::disks().into_iter();
-    let mut found = here
-        .map(|path| DriveName::Real(path))
-        .filter(|drive| drive.info().is_ok_and(|info| is_it(&info)));
+    let mut found =
+        here.map(DriveName::Real).filter(|drive| drive.info().is_ok_and(|info| is_it(&info)));
     match (found.next(), found.next()) {
         (Some(drive), None) => {
             say(&format!("{} is called {} now", review.drive, drive.as_typed()));
