@@ -100,7 +100,7 @@ mod tests {
                 fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).unwrap();
             }),
             ("ofd", |file| {
-                assert_eq!(of_ranges(file, libc::F_OFD_SETLK).unwrap(), libc::F_WRLCK as i32)
+                assert_eq!(of_ranges(file, libc::F_OFD_SETLK).unwrap(), libc::F_WRLCK);
             }),
         ];
         for (kind, hold) in kinds {
