@@ -1,6 +1,6 @@
 # Drives that hang, fail and vanish while they are tested: the run ends with the truth, in time.
 
-W5-a-hung-drive-is-seen-every-second() { # quick 120s
+W5-a-hung-drive-is-seen-every-second() { # full 240s
   local drive lines; drive=$(plugged 0)
   started "$drive" 60s --io-timeout 30s
   silenced "$drive"; sleep 3
@@ -31,7 +31,7 @@ W12-a-hang-at-the-end-fails-the-run() { # full 240s
   fails
 }
 
-W12-an-io-that-never-ends-ends-the-run() { # quick 120s
+W12-an-io-that-never-ends-ends-the-run() { # full 240s
   local drive; drive=$(plugged 0)
   started "$drive" 300s --io-timeout 3s
   silenced "$drive"
@@ -40,6 +40,16 @@ W12-an-io-that-never-ends-ends-the-run() { # quick 120s
   ended 60
   fails
   says 'not answered' cat /tmp/started.log
+}
+
+W12-a-drive-that-stalls-ends-the-run() { # quick
+  local drive; drive=$(plugged 0)
+  started "$drive" 300s --io-timeout 2s
+  stalled plugged0
+  until grep -q 'not answered' /tmp/started.log; do sleep 0.5; kill -0 "$run" || break; done
+  throttled plugged0 0 # the process cannot end before the kernel has its I/Os back
+  ended 30
+  fails
 }
 
 W12-ctrl-c-in-a-healthy-run() { # quick
