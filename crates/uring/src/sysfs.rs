@@ -12,6 +12,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use rustix::io::Errno;
+
 /// The kernel's number of a block device, or of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DeviceNumber {
@@ -176,8 +178,11 @@ impl Node {
     pub(crate) fn world_wide_name(&self) -> Result<Option<String>, Unreadable> {
         let disk = self.disk()?;
         for name in ["wwid", "device/wwid", "dm/uuid", "md/uuid", "device/cid"] {
-            if let Some(value) = disk.attribute(name)? {
-                return Ok(Some(value));
+            match disk.attribute(name) {
+                Ok(None) => {}
+                // SCSI's way to say that its page 83h holds no name.
+                Err(doubt) if Errno::from_io_error(&doubt.source) == Some(Errno::INVAL) => {}
+                told => return told,
             }
         }
         Ok(None)
@@ -262,10 +267,7 @@ pub(crate) fn readable_text(bytes: &[u8]) -> Option<String> {
 /// Whether a thing is not there, or has just gone away.
 pub(crate) fn absent(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound
-        || matches!(
-            rustix::io::Errno::from_io_error(error),
-            Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV)
-        )
+        || matches!(Errno::from_io_error(error), Some(Errno::NXIO | Errno::NODEV))
 }
 
 /// The devices that a directory of links names, without those that go away meanwhile.
