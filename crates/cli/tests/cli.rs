@@ -238,20 +238,24 @@ fn output_that_cannot_be_written_is_told_apart() {
 
 /// The whole way on a real device engine: consent, purge, fill, torture, report, on a plain file.
 #[test]
-fn a_plain_file_is_tested_when_its_path_is_named_and_not_otherwise() {
+fn a_plain_file_is_tested_when_it_is_named_with_what_it_holds_and_not_otherwise() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().canonicalize().unwrap();
     let (file, run) = (dir.join("drive.img"), dir.join("run"));
     std::fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
     let arguments = ["run", "consistency", path(&file), "--duration", "2s", "--out", path(&run)];
-    for consent in [&[][..], &["--destroy-data-on", "drive.img"]] {
+    // It is no empty file: its path alone is not enough.
+    for consent in
+        [&[][..], &["--destroy-data-on", "drive.img"], &["--destroy-data-on", path(&file)]]
+    {
         let refused = writecliff(&[&arguments[..], consent].concat());
         assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
         assert!(text(&refused.stderr).contains(path(&file)), "{}", text(&refused.stderr));
     }
     assert!(std::fs::read(&file).unwrap().iter().all(|byte| *byte == 0x5a), "nothing was written");
     assert!(!run.exists(), "a refused run leaves nothing behind");
-    let output = writecliff(&[&arguments[..], &["--destroy-data-on", path(&file)]].concat());
+    let consent = format!("{}: text", path(&file));
+    let output = writecliff(&[&arguments[..], &["--destroy-data-on", &consent]].concat());
     if text(&output.stderr).contains("direct") {
         println!("SKIPPED: the temporary directory has no direct I/O");
         return;
@@ -270,7 +274,7 @@ fn a_plain_file_is_tested_when_its_path_is_named_and_not_otherwise() {
 fn run_on_a_file(dir: &Path) -> Option<PathBuf> {
     let dir = dir.canonicalize().unwrap();
     let (file, run) = (dir.join("drive.img"), dir.join("run"));
-    std::fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
+    std::fs::File::create(&file).unwrap().set_len(32 << 20).unwrap();
     let arguments = ["run", "consistency", path(&file), "--duration", "2s", "--out", path(&run)];
     let output = writecliff(&[&arguments[..], &["--destroy-data-on", path(&file)]].concat());
     if text(&output.stderr).contains("direct") {
