@@ -183,9 +183,9 @@ W3-mapping-over-a-mounted-partition() { # full
 W3-origin-of-a-mounted-snapshot() { # quick
   group roomy
   lvcreate -qq -y -n origin -L 80M group
-  mkfs.ext4 -q /dev/group/origin
+  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/group/origin
   lvcreate -qq -y -n earlier -s -L 80M group/origin
-  mkdir -p /mnt/fs; mount /dev/group/earlier /mnt/fs
+  mkdir -p /mnt/fs; mount -o ro /dev/group/earlier /mnt/fs # or its own writes would be counted
   wipefs -qaf /dev/group/origin
   refused /dev/group/origin
 }
