@@ -211,7 +211,7 @@ fn a_second_ctrl_c_ends_at_once_and_says_so() {
 fn file() -> (TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().canonicalize().unwrap().join("drive.img");
-    fs::write(&file, vec![0x5a; 32 << 20]).unwrap();
+    fs::File::create(&file).unwrap().set_len(32 << 20).unwrap();
     let name = file.to_str().unwrap().to_owned();
     (dir, name)
 }
