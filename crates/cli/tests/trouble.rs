@@ -140,8 +140,15 @@ impl Freezable {
 impl Drop for Freezable {
     fn drop(&mut self) {
         self.thaw();
-        let _ = succeeds("losetup", &["--detach", &self.drive]);
-        let _ = succeeds("umount", &[self.at()]);
+        // What hung goes on now, and a process that was killed meanwhile takes a moment to end.
+        for _ in 0..100 {
+            let _ = succeeds("losetup", &["--detach", &self.drive]);
+            if succeeds("umount", &[self.at()]).is_some() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        let _ = succeeds("umount", &["--lazy", self.at()]);
     }
 }
 

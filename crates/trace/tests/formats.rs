@@ -273,7 +273,7 @@ fn failed_operations_stay_without_completion() {
     for text in [blkparse, perf] {
         let got = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap();
         let expected = [
-            io(0, None, Read, 0, 4096, Some(1), 0),
+            io(0, None, Read, 0, 4096, None, 0),
             io(1_000, Some(3_000), Written, 4096, 4096, Some(1), 0),
         ];
         assert_eq!(got.ios, expected, "{text}");

@@ -14,7 +14,7 @@ W9-twin-runs-with-the-consent-that-is-asked-for() { # quick
 
 W9-refusal-names-the-consent() { # quick
   local drive name; drive=$(fresh twin1)
-  test_it "$drive" ''
+  test_it "$drive" nobody
   name=$(sed -n "s/.*--destroy-data-on '\([^']*\)'.*/\1/p" <<< "$output" | head -n 1)
   [ "$name" = "$(consent "$drive")" ] || wrong "expected '$(consent "$drive")', got '$name'"
   runs "$drive" "$name"
@@ -119,7 +119,7 @@ W21-review-does-not-go-on-with-another-drive() { # full 120s
 W27-mapping-is-named-by-its-name() { # quick
   mapped top linear "$(fresh member1)" 0
   [ "$(consent /dev/mapper/top)" = /dev/mapper/top ] || wrong "expected /dev/mapper/top, got $(consent /dev/mapper/top)"
-  refused /dev/mapper/top "$(readlink -f /dev/mapper/top)"
+  refused "$(readlink -f /dev/mapper/top)" "$(readlink -f /dev/mapper/top)"
   runs /dev/mapper/top /dev/mapper/top
 }
 

@@ -92,10 +92,7 @@ fn describe_whole(device: &Inspection) -> String {
         ("firmware", text(&drive.firmware)),
         ("world-wide name", text(&drive.world_wide_name)),
         ("capacity", format!("{} ({} bytes)", drive.capacity, drive.capacity.0)),
-        (
-            "LBA",
-            format!("{} (physical {})", drive.lba_size.exact(), drive.physical_block_size.exact()),
-        ),
+        ("LBA", format!("{} bytes (physical {})", drive.lba_size.0, drive.physical_block_size.0)),
         ("medium", if drive.rotational { "called rotating" } else { "not rotating" }.to_owned()),
         ("discard", discard),
         ("scheduler", text(&drive.scheduler)),
