@@ -8,7 +8,7 @@ runs-on-nvme-with-4096-byte-blocks() { # quick
   runs "$(fresh nvme-4k)"
 }
 
-runs-on-nvme-without-discard() { # quick
+runs-on-nvme-without-discard() { # full
   runs "$(fresh nvme-no-discard)"
 }
 
@@ -52,7 +52,7 @@ runs-on-usb-without-serial() { # full
   runs "$(fresh usb-nameless)"
 }
 
-runs-on-uas() { # quick
+runs-on-uas() { # full
   runs "$(fresh uas)"
 }
 
@@ -78,7 +78,7 @@ runs-on-partition-of-unused-drive() { # quick
   runs "${drive}2"
 }
 
-tiny-drive-is-refused() { # quick
+tiny-drive-is-refused() { # full
   refused "$(at tiny)" TINY
 }
 

@@ -52,7 +52,7 @@ W12-a-drive-that-stalls-ends-the-run() { # quick
   fails
 }
 
-W12-ctrl-c-in-a-healthy-run() { # quick
+W12-ctrl-c-in-a-healthy-run() { # full
   started "$(fresh nvme)" 300s
   interrupted
   ended 20
@@ -122,7 +122,7 @@ W7-every-write-fails() { # quick
   fails
 }
 
-W7-one-bad-block-is-named() { # quick
+W7-one-bad-block-is-named() { # full
   local drive; drive=$(plugged 3 '{"event":"none","iotype":"write","errno":5,"sector":8192}')
   test_it "$drive"
   grep -qwrE '8192|4194304' /tmp/out/run.json || wrong 'expected the bad LBA, 8192, in the record, got none'
@@ -147,7 +147,7 @@ W19-bad-block-under-a-signature() { # quick
   found "expected word of the bad block, got it: $(reason)"
 }
 
-W22-stopped-process-is-no-fault-of-the-drive() { # quick
+W22-stopped-process-is-no-fault-of-the-drive() { # full
   started "$(fresh nvme)" 8s
   kill -STOP "$run"; sleep 4; kill -CONT "$run"
   ended 40

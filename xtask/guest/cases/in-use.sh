@@ -7,7 +7,7 @@ mounted-drive() { # quick
   refused "$drive"
 }
 
-mounted-partition() { # quick
+mounted-partition() { # full
   local drive; drive=$(fresh scsi)
   partitions "$drive" 40M 40M
   mounted "${drive}1"
@@ -48,13 +48,13 @@ W2-open-for-writing() { # quick
   refused "$drive"
 }
 
-W2-open-for-reading() { # quick
+W2-open-for-reading() { # full
   local drive; drive=$(fresh sata)
   opened "$drive" rb
   refused "$drive"
 }
 
-W2-mapped-and-closed() { # quick
+W2-mapped-and-closed() { # full
   local drive; drive=$(fresh sata)
   python3 -c "
 import mmap, os
@@ -72,7 +72,7 @@ W2-partition-open() { # full
   refused "$drive"
 }
 
-W2-whole-drive-open-and-partition-tested() { # quick
+W2-whole-drive-open-and-partition-tested() { # full
   local drive; drive=$(fresh sata)
   partitions "$drive" 40M 40M
   opened "$drive" r+b
@@ -107,7 +107,7 @@ W2-open-in-another-mount-namespace() { # full
   refused "$drive"
 }
 
-W2-raw-device-of-loop() { # quick
+W2-raw-device-of-loop() { # full
   local drive; drive=$(fresh sata)
   losetup --find "$drive"
   refused "$drive"
@@ -207,7 +207,7 @@ W4-second-path-to-a-mounted-lun() { # quick
   refused "$(at two-paths 2)"
 }
 
-W4-second-path-to-an-open-lun() { # quick
+W4-second-path-to-an-open-lun() { # full
   opened "$(fresh two-paths)" r+b
   refused "$(at two-paths 2)"
 }
@@ -244,7 +244,7 @@ W4-path-of-a-used-multipath() { # full
   refused "$one"
 }
 
-W4-other-namespace-in-use() { # quick
+W4-other-namespace-in-use() { # full
   mounted "$(fresh nvme)"
   runs "$(fresh nvme-4k)"
 }

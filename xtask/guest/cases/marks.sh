@@ -8,7 +8,7 @@ W13-xfs() { # full
   made mkfs.xfs -q -f
 }
 
-W13-btrfs() { # quick
+W13-btrfs() { # full
   made mkfs.btrfs -q -f
 }
 
@@ -20,7 +20,7 @@ W13-ntfs() { # quick
   made mkntfs -q -Q -F
 }
 
-W13-fat32() { # quick
+W13-fat32() { # full
   made mkfs.fat -F 32
 }
 
@@ -28,7 +28,7 @@ W13-exfat() { # full
   made mkfs.exfat
 }
 
-W13-udf() { # quick
+W13-udf() { # full
   made mkudffs
 }
 
@@ -58,7 +58,7 @@ W13-luks1() { # full
   made luks1
 }
 
-W13-luks2() { # quick
+W13-luks2() { # full
   luks2() {
     head -c 32 /dev/zero | cryptsetup luksFormat --type luks2 --pbkdf pbkdf2 \
       --pbkdf-force-iterations 1000 -q "$1" -
@@ -66,7 +66,7 @@ W13-luks2() { # quick
   made luks2
 }
 
-W13-lvm() { # quick
+W13-lvm() { # full
   made pvcreate -qq -y -ff
 }
 
@@ -78,7 +78,7 @@ W13-md-1.0() { # full
   raided 1.0
 }
 
-W13-md-1.2() { # quick
+W13-md-1.2() { # full
   raided 1.2
 }
 
@@ -86,7 +86,7 @@ W13-bcache() { # full
   made make-bcache -B
 }
 
-W13-gpt() { # quick
+W13-gpt() { # full
   parted_out() { partitions "$1" 40M 40M; }
   made parted_out
 }

@@ -4,7 +4,7 @@ W9-serial-of-two-namespaces-is-no-consent() { # quick
   refused "$(fresh nvme)" NVME-NS
 }
 
-W9-serial-of-two-drives-is-no-consent() { # quick
+W9-serial-of-two-drives-is-no-consent() { # full
   refused "$(fresh twin1)" 0123456789ABCDEF
 }
 
@@ -36,7 +36,7 @@ W9-wwn-of-the-other-twin-is-no-consent() { # full
   refused "$one" "$(consent "$(at twin2)")"
 }
 
-consent-of-another-drive() { # quick
+consent-of-another-drive() { # full
   refused "$(fresh sata)" SCSI-SSD
 }
 
@@ -44,7 +44,7 @@ no-consent() { # full
   refused "$(fresh sata)" ''
 }
 
-W16-escapes-in-a-name-reach-no-terminal() { # quick
+W16-escapes-in-a-name-reach-no-terminal() { # full
   ! writecliff drives | grep -q $'\e' || wrong 'expected no escape codes, got some'
   ! writecliff drives "$(at escapes)" | grep -q $'\e' || wrong 'expected no escape codes, got some'
   test_it "$(fresh escapes)" ''
@@ -77,7 +77,7 @@ W17-one-hung-drive-does-not-silence-the-list() { # full 120s
   says "$(at sata)" timeout 40 writecliff drives
 }
 
-W18-gate-does-not-write-over-a-drive() { # quick
+W18-gate-does-not-write-over-a-drive() { # full
   local drive before; drive=$(fresh sata); before=$(written "$drive")
   writecliff run consistency null: --duration 1s --quick --out /tmp/null
   code=0; writecliff gate /tmp/null --min-mean-iops 1 --junit "$drive" || code=$?

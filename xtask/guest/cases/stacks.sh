@@ -1,6 +1,6 @@
 # Devices made of drives: W1 was that every I/O failed on most of them, after they had been wiped.
 
-W1-dm-linear() { # quick
+W1-dm-linear() { # full
   mapped top linear "$(fresh member1)" 0
   runs /dev/mapper/top
 }
@@ -32,13 +32,13 @@ W1-dm-crypt() { # quick
   runs /dev/mapper/top
 }
 
-W1-lvm-linear() { # quick
+W1-lvm-linear() { # full
   group member1
   lvcreate -qq -y -n top -L 64M group
   runs /dev/group/top
 }
 
-W1-lvm-linear-beside-a-mounted-volume() { # quick
+W1-lvm-linear-beside-a-mounted-volume() { # full
   group member1
   lvcreate -qq -y -n other -L 24M group; lvcreate -qq -y -n top -L 64M group
   mounted /dev/group/other
@@ -123,7 +123,7 @@ W1-zram() { # quick
   runs /dev/zram0
 }
 
-W1-loop() { # quick
+W1-loop() { # full
   mounted "$(fresh roomy)"
   truncate -s 96M /mnt/fs/file
   runs "$(losetup --find --show /mnt/fs/file)"
