@@ -164,9 +164,10 @@ fn tell_what_was_not_seen(inspection: &Inspection) {
     let Inspection { identity, unseen_processes: unseen @ 1.., .. } = inspection else {
         return;
     };
+    let processes = if *unseen == 1 { "process" } else { "processes" };
     say(&format!(
-        "note: {unseen} processes could not be looked into from here (other users', or outside of \
-         this container): make sure that none of them uses {}",
+        "note: {unseen} {processes} could not be looked into from here (of another user, or outside \
+         of this container): make sure that none uses {}",
         identity.path.display()
     ));
 }

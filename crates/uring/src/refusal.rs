@@ -61,8 +61,8 @@ pub enum Refusal {
     Locked,
     /// There are processes that may have it open and that this user may not look into.
     #[error(
-        "{processes} processes could not be looked into, and any of them may have it open; run as \
-         root"
+        "{processes} process{} could not be looked into and may have it open; run as root",
+        if *processes == 1 { "" } else { "es" }
     )]
     UnseenProcesses {
         /// How many.

@@ -102,7 +102,7 @@ fn describe_whole(device: &Inspection) -> String {
     if device.unseen_processes > 0 {
         rows.push((
             "not seen",
-            format!("{} processes could not be looked into", device.unseen_processes),
+            format!("{} of the processes could not be looked into", device.unseen_processes),
         ));
     }
     let rows: String = rows.iter().map(|(name, value)| format!("  {name:16} {value}\n")).collect();

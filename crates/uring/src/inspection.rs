@@ -1,0 +1,166 @@
+//! What drives are and what the guard says of them, without using any.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use writecliff_device::{Bytes, DeviceKind};
+
+use crate::found::{Claim, Found, Judged};
+use crate::identify::{self, Identity};
+use crate::survey::{Survey, survey};
+use crate::sysfs::{Host, Node};
+use crate::{ConsentName, OpenError, Refusal};
+
+/// A device that has not answered by then is told as that in a list.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// A drive and what the guard says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// What it is.
+    pub identity: Identity,
+    /// Everything that speaks against destroying its data; empty if nothing does.
+    pub refusals: Vec<Refusal>,
+    /// What `--destroy-data-on` must say for it.
+    pub consent: ConsentName,
+    /// Processes that could not be looked into: one of them may have it open.
+    pub unseen_processes: usize,
+    /// How many of some places hold data, where they were looked at.
+    pub survey: Option<Survey>,
+}
+
+/// Tells what a drive is and whether it would be refused, without opening it for writing. Claims
+/// it for a moment to see whether anybody else does.
+///
+/// # Errors
+/// With [`OpenError::is_refusal`] if there is no block device or file at the path; otherwise what
+/// the system could not do.
+pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
+    let capacity = judged.identity.capacity.0;
+    let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
+    Ok(Inspection { survey, ..judged.inspection(&host, &found)? })
+}
+
+/// Every block device of this machine, partitions included, that has any capacity, and the verdict
+/// on it. Claims nothing, so that it disturbs nobody: what only a claim shows ([`Refusal::Busy`])
+/// is left to [`inspect`] and [`open`]. One that does not answer keeps nobody waiting for the others.
+pub fn block_devices() -> Vec<Inspection> {
+    let host = Host::this_machine();
+    let mut nodes = host.block_devices().unwrap_or_default();
+    nodes.retain(has_capacity);
+    let (answers, answered) = mpsc::channel();
+    for (index, node) in nodes.iter().enumerate() {
+        let (host, node, answers) = (host.clone(), node.clone(), answers.clone());
+        // Not waited for: the kernel may hold it for as long as the device is silent.
+        thread::spawn(move || {
+            // Whoever waited has gone by now if it comes too late.
+            let _ = answers.send((index, look_at(&host, &node)));
+        });
+    }
+    drop(answers);
+    let until = Instant::now() + ANSWER;
+    let mut looked: Vec<Option<Inspection>> = vec![None; nodes.len()];
+    while let Ok((index, inspection)) =
+        answered.recv_timeout(until.saturating_duration_since(Instant::now()))
+    {
+        looked[index] = Some(inspection);
+    }
+    let pairs = nodes.iter().zip(looked);
+    // Devices come and go: what has gone meanwhile is no news.
+    let still_there = pairs.filter(|(node, _)| has_capacity(node));
+    still_there.map(|(node, looked)| looked.unwrap_or_else(|| silent(&host, node))).collect()
+}
+
+/// A device that does not answer, by the system's own notes of it.
+fn silent(host: &Host, node: &Node) -> Inspection {
+    let path = host.path_of(node);
+    let refusal = Refusal::NoAnswer { seconds: ANSWER.as_secs() };
+    let unknown = Inspection::unknown(&path, refusal);
+    match identify::block_device(node, &path) {
+        Ok(identity) => Inspection { identity, ..unknown },
+        Err(_) => unknown,
+    }
+}
+
+/// The paths of all disks, volumes and arrays of this machine that have any capacity; opens nothing.
+pub fn disks() -> Vec<PathBuf> {
+    let host = Host::this_machine();
+    let disks = host.disks().unwrap_or_default().into_iter().filter(has_capacity);
+    disks.map(|disk| host.lasting_path_of(&disk).unwrap_or_else(|| host.path_of(&disk))).collect()
+}
+
+fn has_capacity(node: &Node) -> bool {
+    node.number_of("size").is_ok_and(|sectors| sectors > 0)
+}
+
+fn look_at(host: &Host, node: &Node) -> Inspection {
+    let path = host.path_of(node);
+    let looked = Found::at(host, &path).and_then(|found| {
+        let unclaimed = found.open(Claim::None)?;
+        found.judge(host, unclaimed)?.inspection(host, &found)
+    });
+    looked.unwrap_or_else(|error| match error {
+        OpenError::Refused { refusals, .. } => {
+            Inspection { refusals, ..Inspection::unknown(&path, Refusal::Missing) }
+        }
+        error => {
+            let refusal = Refusal::Unreadable { path: path.clone(), error: error.to_string() };
+            Inspection::unknown(&path, refusal)
+        }
+    })
+}
+
+impl Inspection {
+    /// Of a device that could not be looked at.
+    fn unknown(path: &Path, refusal: Refusal) -> Self {
+        Self {
+            identity: Identity::unknown(path),
+            refusals: vec![refusal],
+            consent: ConsentName::of_file(path, None),
+            unseen_processes: 0,
+            survey: None,
+        }
+    }
+}
+
+impl Judged {
+    fn inspection(self, host: &Host, found: &Found) -> Result<Inspection, OpenError> {
+        let names = found.consent_names(host, &self.identity, self.file.as_ref().ok(), None)?;
+        let path = &self.identity.path;
+        let consent = names.into_iter().next();
+        Ok(Inspection {
+            consent: consent.unwrap_or_else(|| ConsentName::of_file(path, None)),
+            identity: self.identity,
+            refusals: self.verdict.refusals,
+            unseen_processes: self.verdict.unseen,
+            survey: None,
+        })
+    }
+}
+
+impl Identity {
+    /// All that is known of a drive that could not be looked at.
+    fn unknown(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            kind: DeviceKind::BlockDevice,
+            model: None,
+            serial: None,
+            firmware: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
+            capacity: Bytes::ZERO,
+            lba_size: Bytes(512),
+            physical_block_size: Bytes(512),
+            rotational: false,
+            discard_max: Bytes::ZERO,
+            scheduler: None,
+        }
+    }
+}
