@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use rustix::io::Errno;
@@ -151,7 +152,7 @@ impl UringDevice {
 
     /// Before the first write: asks who uses the drive by now.
     fn ask_the_sentry(&mut self) -> Result<(), DeviceError> {
-        let Some(sentry) = self.sentry.as_mut().filter(|_| !self.wrote) else {
+        let Some(sentry) = self.sentry.as_ref().filter(|_| !self.wrote) else {
             return Ok(());
         };
         let found = sentry.ask_again();
@@ -413,8 +414,15 @@ impl Device for UringDevice {
         }
         self.ask_the_sentry()?;
         let DeviceInfo { kind, capacity, .. } = self.info;
-        discard::all(&self.file, kind, capacity, &self.purging, watch)
-            .map_err(|unfinished| self.unfinished(how, unfinished))?;
+        let ended =
+            discard::all(&self.file, kind, capacity, &self.purging, &mut |share| match self
+                .look_for_intruders()
+            {
+                Ok(()) => watch(share),
+                Err(_) => ControlFlow::Break(()),
+            });
+        self.look_for_intruders()?;
+        ended.map_err(|unfinished| self.unfinished(how, unfinished))?;
         let (sampled, still_readable) = self.sample()?;
         Ok(PurgeOutcome { how, sampled, still_readable })
     }

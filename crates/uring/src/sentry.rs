@@ -1,21 +1,22 @@
 //! Keeps watch over a drive from its judgment to the end of its use.
 //!
 //! The judgment takes time, and so does what comes after it: consent, memory, the ring. Right before
-//! the first write everybody is asked for once more ([`Sentry::ask_again`]). From then on the kernel
-//! tells whenever somebody opens the drive, and a thread looks who has it open for writing: the
-//! device gives up then. Those who claim a drive exclusively (mounts, arrays, other runs) are kept
+//! the first write everybody is asked for once more ([`Sentry::ask_again`]). Besides, the kernel tells
+//! whenever somebody opens the drive, and a thread looks who has it open for writing: the device
+//! gives up then. Linux has no way to keep others from opening a device, so that between the last
+//! question and the first write some microseconds remain; who comes in them is found a moment later. Those who claim a drive exclusively (mounts, arrays, other runs) are kept
 //! out by the claims held here.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::inotify;
 
 use crate::Refusal;
@@ -32,49 +33,51 @@ const STEP: Duration = Duration::from_millis(20);
 pub(crate) struct Sentry {
     host: Host,
     sought: Sought,
-    /// Tells of every opening; `None` where the system has no more watches to give.
-    openings: Option<Arc<OwnedFd>>,
     /// Claims on the other paths to the drive.
     _claims: Vec<File>,
+    /// `None` where the system has no more watches or threads to give.
     watch: Option<Watch>,
 }
 
+/// A thread that is told of every opening.
 #[derive(Debug)]
 struct Watch {
-    found: Arc<Intrusion>,
+    openings: Arc<OwnedFd>,
+    seen: Arc<Seen>,
     stop: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Whether somebody came, and who.
+/// What it has seen.
 #[derive(Debug, Default)]
-struct Intrusion {
-    is_there: AtomicBool,
-    who: Mutex<Vec<Refusal>>,
+struct Seen {
+    /// How often it was told of openings.
+    times: AtomicU64,
+    /// Whether somebody has opened it for writing, and who.
+    is_intruded: AtomicBool,
+    intruders: Mutex<Vec<Refusal>>,
 }
 
 impl Sentry {
     /// Watches who opens these nodes, looks for the users of `sought`, and holds `claims`.
     pub(crate) fn post(host: &Host, nodes: &[PathBuf], sought: Sought, claims: Vec<File>) -> Self {
-        let openings = watch_openings(nodes).ok().map(Arc::new);
-        Self { host: host.clone(), sought, openings, _claims: claims, watch: None }
+        let watch = Watch::begin(host, nodes, &sought).ok();
+        Self { host: host.clone(), sought, _claims: claims, watch }
     }
 
     /// Whether anybody uses the drive by now; gives all who do. To be called right before the first
-    /// write: from here on the watch goes on by itself.
-    pub(crate) fn ask_again(&mut self) -> Vec<Refusal> {
+    /// write: who opens it for writing after that is one of the [`intruders`](Self::intruders).
+    pub(crate) fn ask_again(&self) -> Vec<Refusal> {
         let mut waited = Duration::ZERO;
         loop {
-            self.forget_openings();
+            let before = self.openings();
             let found = match guard::used_by(&self.host, &self.sought) {
                 Ok((found, _)) => found,
                 Err(doubt) => return vec![doubt.into()],
             };
-            let is_settled = waited >= PATIENCE || (found.is_empty() && !self.was_opened());
-            if is_settled {
-                if found.is_empty() {
-                    self.begin_watch();
-                }
+            // Who opened it meanwhile may not have been there yet when his processes were looked at.
+            let is_settled = before.is_some() && self.openings() == before;
+            if waited >= PATIENCE || (found.is_empty() && is_settled) {
                 return found;
             }
             thread::sleep(STEP);
@@ -82,41 +85,44 @@ impl Sentry {
         }
     }
 
-    /// Who has opened the drive for writing since; empty while nobody has.
+    /// Who has opened the drive for writing since it was judged; empty while nobody has.
     pub(crate) fn intruders(&self) -> Vec<Refusal> {
-        let Some(watch) = &self.watch else {
+        let Some(Watch { seen, .. }) = &self.watch else {
             return Vec::new();
         };
-        match watch.found.is_there.load(Ordering::Relaxed) {
-            true => watch.found.who.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        match seen.is_intruded.load(Ordering::Relaxed) {
+            true => seen.intruders.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             false => Vec::new(),
         }
     }
 
-    fn begin_watch(&mut self) {
-        let Some(openings) = self.openings.clone() else { return };
-        let Ok(stop) = eventfd(0, EventfdFlags::CLOEXEC) else { return };
-        let (found, stop) = (Arc::new(Intrusion::default()), Arc::new(stop));
-        let (noted, stopped) = (Arc::clone(&found), Arc::clone(&stop));
-        let (host, sought) = (self.host.clone(), self.sought.clone());
+    /// How often the drive was opened, by a number that every opening raises; `None` while there is
+    /// one that the thread has not come to.
+    fn openings(&self) -> Option<u64> {
+        let Some(Watch { openings, seen, .. }) = &self.watch else {
+            return Some(0);
+        };
+        let is_waiting = opened(openings, None, Some(Timespec::default()));
+        (!is_waiting).then(|| seen.times.load(Ordering::SeqCst))
+    }
+}
+
+impl Watch {
+    fn begin(host: &Host, nodes: &[PathBuf], sought: &Sought) -> io::Result<Self> {
+        let openings = Arc::new(watch_openings(nodes)?);
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let seen = Arc::new(Seen::default());
+        let (told, stopped, noted) = (Arc::clone(&openings), Arc::clone(&stop), Arc::clone(&seen));
+        let (host, sought) = (host.clone(), sought.clone());
         let look_out = move || {
-            while opened(&openings, Some(&stopped), -1) {
-                drain(&openings);
+            while opened(&told, Some(&stopped), None) {
+                noted.times.fetch_add(1, Ordering::SeqCst);
+                drain(&told);
                 noted.look(&host, &sought);
             }
         };
-        let started = thread::Builder::new().name("sentry".to_owned()).spawn(look_out);
-        self.watch = started.ok().map(|thread| Watch { found, stop, thread: Some(thread) });
-    }
-
-    fn was_opened(&self) -> bool {
-        self.openings.as_ref().is_some_and(|openings| opened(openings, None, 0))
-    }
-
-    fn forget_openings(&self) {
-        if let Some(openings) = &self.openings {
-            drain(openings);
-        }
+        let thread = thread::Builder::new().name("sentry".to_owned()).spawn(look_out)?;
+        Ok(Self { openings, seen, stop, thread: Some(thread) })
     }
 }
 
@@ -129,7 +135,7 @@ impl Drop for Watch {
     }
 }
 
-impl Intrusion {
+impl Seen {
     /// Notes who has the drive open for writing. Who only reads it is in the record as other load.
     fn look(&self, host: &Host, sought: &Sought) {
         let writers = || {
@@ -145,8 +151,8 @@ impl Intrusion {
         }
         let writers: Vec<Refusal> = found.into_iter().map(Refusal::InUse).collect();
         if !writers.is_empty() {
-            *self.who.lock().unwrap_or_else(PoisonError::into_inner) = writers;
-            self.is_there.store(true, Ordering::Relaxed);
+            *self.intruders.lock().unwrap_or_else(PoisonError::into_inner) = writers;
+            self.is_intruded.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -159,15 +165,11 @@ fn watch_openings(nodes: &[PathBuf]) -> io::Result<OwnedFd> {
     Ok(openings)
 }
 
-/// Whether there was an opening, waiting for one so many milliseconds, or without end if negative;
-/// `false` if told to stop.
-fn opened(openings: &OwnedFd, stop: Option<&OwnedFd>, milliseconds: i32) -> bool {
+/// Whether there was an opening, waiting for one so long, or without end; `false` if told to stop.
+fn opened(openings: &OwnedFd, stop: Option<&OwnedFd>, patience: Option<Timespec>) -> bool {
     let mut watched = vec![PollFd::new(openings, PollFlags::IN)];
     watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
-    let patience =
-        rustix::event::Timespec { tv_sec: 0, tv_nsec: i64::from(milliseconds) * 1_000_000 };
-    let patience = (milliseconds >= 0).then_some(&patience);
-    while let Err(error) = poll(&mut watched, patience) {
+    while let Err(error) = poll(&mut watched, patience.as_ref()) {
         if error != rustix::io::Errno::INTR {
             return false;
         }
@@ -205,7 +207,7 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("file");
         File::create(&path).unwrap();
-        let mut sentry = posted(&path);
+        let sentry = posted(&path);
         assert_eq!(sentry.ask_again(), []);
         let script = |redirection: &str| format!("exec {redirection} \"$0\"; exec sleep 600");
         let start = |script: &str| {
@@ -224,8 +226,11 @@ mod tests {
             }
             thread::sleep(STEP);
         }
-        let [Refusal::InUse(user)] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((user.process, user.holding), (writer.id(), Holding::Writing));
+        let is_writer = |refusal: &Refusal| {
+            matches!(refusal, Refusal::InUse(user)
+                if (user.process, user.holding) == (writer.id(), Holding::Writing))
+        };
+        assert!(found.iter().any(is_writer), "{found:?}");
         for child in [&mut reader, &mut writer] {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -237,10 +242,11 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("file");
         let file = File::create(&path).unwrap();
-        let mut sentry = posted(&path);
+        let sentry = posted(&path);
         let mut other = Command::new("sleep").arg("600").stdin(Stdio::from(file)).spawn().unwrap();
         let found = sentry.ask_again();
-        assert!(matches!(&found[..], [Refusal::InUse(_)]), "{found:?}");
+        let is_other = |refusal: &Refusal| matches!(refusal, Refusal::InUse(user) if user.process == other.id());
+        assert!(found.iter().any(is_other), "{found:?}");
         other.kill().unwrap();
         other.wait().unwrap();
         assert_eq!(sentry.ask_again(), []);

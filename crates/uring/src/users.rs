@@ -240,7 +240,10 @@ impl Search<'_> {
 
     fn note(&mut self, process: u32, directory: &Path, link: &Path, held: Held, holding: Holding) {
         let is_known = |user: &User| (user.process, user.holding) == (process, holding);
-        if !self.sought.matches(&held, holding) || self.users.found.iter().any(is_known) {
+        if !self.sought.matches(&held, holding)
+            || self.users.found.iter().any(is_known)
+            || is_child_before_its_program(directory)
+        {
             return;
         }
         let program = fs::read(directory.join("comm")).ok().and_then(|name| readable_text(&name));
@@ -249,6 +252,19 @@ impl Search<'_> {
         let program = program.unwrap_or_else(|| "a process".to_owned());
         self.users.found.push(User { device, process, program, holding });
     }
+}
+
+/// Whether this is a child of this process that has not begun its own program yet: until then it has
+/// a copy of every descriptor of ours.
+fn is_child_before_its_program(directory: &Path) -> bool {
+    let ours = fs::read_link("/proc/self/exe").ok();
+    let stat = fs::read_to_string(directory.join("stat")).unwrap_or_default();
+    // `NUMBER (PROGRAM) STATE PARENT ...`, and a program's name may hold blanks and brackets.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let parent = after_name.split_ascii_whitespace().nth(1).and_then(|text| text.parse().ok());
+    parent == Some(std::process::id())
+        && ours
+            .is_some_and(|ours| fs::read_link(directory.join("exe")).is_ok_and(|exe| exe == ours))
 }
 
 /// The name of a mapping in `map_files`, which has no leading zeros.
@@ -286,10 +302,13 @@ mod tests {
         }
     }
 
-    fn users_of(path: &Path) -> Vec<User> {
+    /// The process, if it has the file.
+    fn held_by(path: &Path, process: &Other) -> Option<User> {
         let files = vec![FileId::of(&fs::metadata(path).unwrap())];
         let sought = Sought { files, ..Sought::default() };
-        sought.users(&Host::this_machine()).unwrap().found
+        let found = sought.users(&Host::this_machine()).unwrap().found;
+        assert!(found.iter().all(|user| user.process != std::process::id()));
+        found.into_iter().find(|user| user.process == process.0.id())
     }
 
     #[test]
@@ -297,18 +316,17 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("file");
         let ours = File::create(&path).unwrap();
-        assert_eq!(users_of(&path), []);
+        let elsewhere = File::create(directory.path().join("another")).unwrap();
+        assert_eq!(held_by(&path, &Other::with(elsewhere)), None);
         let other = Other::with(File::open(&path).unwrap());
         let link = directory.path().join("other name");
         fs::hard_link(&path, &link).unwrap();
-        let [user] = &users_of(&link)[..] else { panic!("not one user") };
-        assert_eq!((user.process, user.holding), (other.0.id(), Holding::Reading));
+        let user = held_by(&link, &other).unwrap();
+        assert_eq!(user.holding, Holding::Reading);
         assert_eq!((&*user.program, &*user.device), ("sleep", &*path));
         drop(other);
-        assert_eq!(users_of(&path), []);
         let other = Other::with(ours);
-        assert_eq!(users_of(&path)[0].holding, Holding::Writing);
-        drop(other);
+        assert_eq!(held_by(&path, &other).unwrap().holding, Holding::Writing);
     }
 
     #[test]

@@ -67,9 +67,11 @@ fn a_device_that_another_process_merely_has_open() {
     for (how, expected) in [("<", Holding::Reading), ("<>", Holding::Writing)] {
         let other = Other::opening(&device.path, how);
         let found = refusals(&device.path, &device.backing);
-        let [Refusal::InUse(user)] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((user.process, user.holding), (other.0.id(), expected));
-        assert_eq!(user.device, device.path);
+        assert_refused!(
+            &found,
+            Refusal::InUse(user) if (user.process, user.holding) == (other.0.id(), expected)
+                && user.device == device.path
+        );
         drop(other);
         assert_free(&device.path);
     }
