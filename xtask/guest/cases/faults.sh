@@ -5,7 +5,7 @@ W5-a-hung-drive-is-seen-every-second() { # full 240s
   started "$drive" 60s --io-timeout 30s
   silenced "$drive"; sleep 3
   lines=$(wc -l < /tmp/started.log); sleep 6
-  [ "$(wc -l < /tmp/started.log)" -gt $((lines + 1)) ] || wrong 'expected news of a hung drive, got none for 6 s'
+  [ "$(wc -l < /tmp/started.log)" -gt "$lines" ] || wrong 'expected news of a hung drive, got none for 6 s'
   interrupted; sleep 1.5
   tail -n +$((lines + 1)) /tmp/started.log | grep -q 'Ctrl-C:' || wrong 'expected an answer to Ctrl-C, got none in 1.5 s'
   pulled "$drive" # the kernel gives its I/Os up
@@ -16,7 +16,7 @@ W5-a-hung-drive-is-seen-every-second() { # full 240s
 W5-a-hang-is-counted-in-its-seconds() { # full 180s
   local drive; drive=$(plugged 0)
   started "$drive" 15s
-  throttled plugged0 1; sleep 6; throttled plugged0 0
+  stalled plugged0; sleep 6; throttled plugged0 0
   ended 60
   [ "$(dead_seconds)" -ge 3 ] || wrong "expected dead seconds, got $(dead_seconds)"
   found "expected dead seconds, got $(dead_seconds)"
