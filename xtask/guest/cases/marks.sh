@@ -83,7 +83,9 @@ W13-md-1.2() { # full
 }
 
 W13-bcache() { # full
-  made make-bcache -B
+  # udev registers it at once; nothing is built on what is tried.
+  backing() { make-bcache -B "$1"; udevadm settle; echo 1 > /sys/block/bcache0/bcache/stop; sleep 2; }
+  made backing
 }
 
 W13-gpt() { # full
@@ -94,11 +96,6 @@ W13-gpt() { # full
 W13-mbr() { # full
   dos() { echo 'size=40M' | sfdisk --quiet --label dos "$1"; udevadm settle; }
   made dos
-}
-
-W13-bsd-label() { # full
-  bsd() { printf 'y\n' | sfdisk --quiet --label sgi "$1" < /dev/null || true; fdisk "$1" <<< $'b\nw\n'; }
-  made bsd
 }
 
 W13-sun-label() { # full
