@@ -21,11 +21,9 @@ use crate::lock::{self, Lock};
 use crate::sentry::path_of_descriptor;
 use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
 use crate::users::FileId;
-use crate::{ConsentName, DestroyData, OpenError, Refusal};
+use crate::{ConsentName, DestroyData, OpenError, Refusal, refusal};
 
-/// Who uses a drive only for a moment (udev after a change, a run that was just stopped) is given
-/// so long.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// Between two looks at a drive that somebody has for a moment.
 const STEP: Duration = Duration::from_millis(50);
 /// What a path led to: one thing, held by a descriptor that cannot read or write.
 pub(crate) struct Found {
@@ -125,16 +123,23 @@ impl Found {
     /// Claims and lets the guard judge, again and again for a while if somebody has it only for a
     /// moment.
     pub(crate) fn judge_patiently(&self, host: &Host, claim: Claim) -> Result<Judged, OpenError> {
-        let until = Instant::now() + PATIENCE;
+        let (begun, mut patience) = (Instant::now(), Duration::ZERO);
+        let mut way = claim;
         loop {
-            let judged = self.judge(host, self.open(claim)?)?;
-            let refusals = &judged.verdict.refusals;
-            let may_pass = !refusals.is_empty() && refusals.iter().all(Refusal::may_pass);
-            if !may_pass || Instant::now() >= until {
+            let judged = self.judge(host, self.open(way)?)?;
+            patience = patience.max(refusal::patience(&judged.verdict.refusals));
+            let may_pass = refusal::patience(&judged.verdict.refusals) > Duration::ZERO;
+            if may_pass && begun.elapsed() < patience {
+                // When a descriptor for writing is closed, udev looks at the drive once more: it is
+                // waited for by reading.
+                way = Claim::ExclusiveRead;
+                drop(judged);
+                thread::sleep(STEP);
+            } else if way == claim || may_pass {
                 return Ok(judged);
+            } else {
+                way = claim;
             }
-            drop(judged);
-            thread::sleep(STEP);
         }
     }
 
@@ -242,11 +247,6 @@ fn blocking(file: File) -> io::Result<File> {
 }
 
 impl Refusal {
-    /// Whether this may be over in a moment.
-    fn may_pass(&self) -> bool {
-        matches!(self, Self::Busy | Self::Locked | Self::InUse(_))
-    }
-
     /// Whether this finding is the reason why a claim was denied, which then tells nothing new.
     fn explains(&self, denial: &Self) -> bool {
         match denial {

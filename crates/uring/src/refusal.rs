@@ -1,6 +1,7 @@
 //! Why a drive is refused: what was found, and what to do about it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use writecliff_device::Bytes;
 
@@ -295,6 +296,17 @@ fn and_more(places: usize) -> String {
 
 fn at_byte(offset: Option<u64>) -> String {
     offset.map_or_else(String::new, |offset| format!(" (at byte {offset})"))
+}
+
+/// How long to wait for objections that may be over in a moment; zero where one is not of that kind.
+/// udev looks at a drive after every change of it, and takes its time on a busy machine.
+pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
+    let each = refusals.iter().map(|refusal| match refusal {
+        Refusal::InUse(user) if user.is_udev() => Duration::from_secs(20),
+        Refusal::InUse(_) | Refusal::Busy | Refusal::Locked => Duration::from_millis(1500),
+        _ => Duration::ZERO,
+    });
+    each.min().unwrap_or_default()
 }
 
 fn mounted_at(mount_points: &[PathBuf]) -> String {

@@ -19,10 +19,10 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::inotify;
 
-use crate::Refusal;
 use crate::guard;
 use crate::sysfs::Host;
 use crate::users::{Holding, Sought};
+use crate::{Refusal, refusal};
 
 /// Somebody who opened the drive only to look at it is given so long to go away again.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -77,7 +77,8 @@ impl Sentry {
             };
             // Who opened it meanwhile may not have been there yet when his processes were looked at.
             let is_settled = before.is_some() && self.openings() == before;
-            if waited >= PATIENCE || (found.is_empty() && is_settled) {
+            let patience = PATIENCE.max(refusal::patience(&found));
+            if waited >= patience || (found.is_empty() && is_settled) {
                 return found;
             }
             thread::sleep(STEP);

@@ -59,6 +59,15 @@ pub struct User {
     pub holding: Holding,
 }
 
+impl User {
+    /// Whether it is one of udev's, which look at every new and changed device for a moment. Others
+    /// may call themselves so: it is only waited for.
+    pub(crate) fn is_udev(&self) -> bool {
+        let names = ["(udev-worker)", "systemd-udevd", "udevd"];
+        self.holding == Holding::Reading && names.contains(&self.program.as_str())
+    }
+}
+
 /// How a process has something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holding {
