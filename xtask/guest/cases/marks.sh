@@ -82,12 +82,6 @@ W13-md-1.2() { # full
   raided 1.2
 }
 
-W13-bcache() { # full
-  # udev registers it at once; nothing is built on what is tried.
-  backing() { make-bcache -B "$1"; udevadm settle; echo 1 > /sys/block/bcache0/bcache/stop; sleep 2; }
-  made backing
-}
-
 W13-gpt() { # full
   parted_out() { partitions "$1" 40M 40M; }
   made parted_out
