@@ -302,7 +302,7 @@ fn at_byte(offset: Option<u64>) -> String {
 /// udev looks at a drive after every change of it, and takes its time on a busy machine.
 pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
     let each = refusals.iter().map(|refusal| match refusal {
-        Refusal::InUse(user) if user.is_udev() => Duration::from_secs(20),
+        Refusal::InUse(user) if user.is_a_look_of_udevs() => Duration::from_secs(60),
         Refusal::InUse(_) | Refusal::Busy | Refusal::Locked => Duration::from_millis(1500),
         _ => Duration::ZERO,
     });

@@ -57,14 +57,15 @@ pub struct User {
     pub program: String,
     /// How it has it.
     pub holding: Holding,
+    /// Whether it is one of udev's, or a program that udev runs.
+    pub is_udevs: bool,
 }
 
 impl User {
-    /// Whether it is one of udev's, which look at every new and changed device for a moment. Others
+    /// Whether udev looks at the device, as it does for a moment at every new and changed one. Others
     /// may call themselves so: it is only waited for.
-    pub(crate) fn is_udev(&self) -> bool {
-        let names = ["(udev-worker)", "systemd-udevd", "udevd"];
-        self.holding == Holding::Reading && names.contains(&self.program.as_str())
+    pub(crate) fn is_a_look_of_udevs(&self) -> bool {
+        self.holding == Holding::Reading && self.is_udevs
     }
 }
 
@@ -255,23 +256,44 @@ impl Search<'_> {
         {
             return;
         }
-        let program = fs::read(directory.join("comm")).ok().and_then(|name| readable_text(&name));
+        let program = match fs::read(directory.join("comm")) {
+            // It has nothing any more.
+            Err(error) if has_ended(&error) => return,
+            program => program.ok().and_then(|name| readable_text(&name)),
+        };
         let device = fs::read_link(link).map(PathBuf::into_os_string).unwrap_or_default();
         let device = readable_text(device.as_encoded_bytes()).unwrap_or_default().into();
         let program = program.unwrap_or_else(|| "a process".to_owned());
-        self.users.found.push(User { device, process, program, holding });
+        let is_udevs = is_udevs(directory);
+        self.users.found.push(User { device, process, program, holding, is_udevs });
     }
+}
+
+/// Whether a process is one of udev's, or was started by one: its rules run programs of their own.
+fn is_udevs(directory: &Path) -> bool {
+    const GENERATIONS: usize = 4;
+    let above = |child: &PathBuf| Some(child.parent()?.join(parent_of(child)?.to_string()));
+    let mut family = std::iter::successors(Some(directory.to_owned()), above).take(GENERATIONS);
+    family.any(|process| {
+        let name = fs::read(process.join("comm")).unwrap_or_default();
+        [&b"(udev-worker)"[..], b"systemd-udevd", b"udevd"].contains(&name.trim_ascii())
+    })
+}
+
+/// The number of the process that started this one.
+fn parent_of(directory: &Path) -> Option<u32> {
+    let stat = fs::read(directory.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // `NUMBER (PROGRAM) STATE PARENT ...`, and a program's name may hold blanks and brackets.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Whether this is a child of this process that has not begun its own program yet: until then it has
 /// a copy of every descriptor of ours.
 fn is_child_before_its_program(directory: &Path) -> bool {
     let ours = fs::read_link("/proc/self/exe").ok();
-    let stat = fs::read_to_string(directory.join("stat")).unwrap_or_default();
-    // `NUMBER (PROGRAM) STATE PARENT ...`, and a program's name may hold blanks and brackets.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let parent = after_name.split_ascii_whitespace().nth(1).and_then(|text| text.parse().ok());
-    parent == Some(std::process::id())
+    parent_of(directory) == Some(std::process::id())
         && ours
             .is_some_and(|ours| fs::read_link(directory.join("exe")).is_ok_and(|exe| exe == ours))
 }
@@ -290,6 +312,7 @@ fn address(range: &[u8]) -> OsString {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::io::{BufRead, BufReader};
     use std::process::{Child, Command, Stdio};
 
     use super::*;
@@ -336,6 +359,34 @@ mod tests {
         drop(other);
         let other = Other::with(ours);
         assert_eq!(held_by(&path, &other).unwrap().holding, Holding::Writing);
+    }
+
+    #[test]
+    fn a_program_that_udev_runs_is_udevs() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, "").unwrap();
+        let worker = directory.path().join("(udev-worker)");
+        std::os::unix::fs::symlink("/bin/sh", &worker).unwrap();
+        let start = |shell: &Path| {
+            let script = "sleep 600 & echo $!; read -r _; kill $!";
+            let mut command = Command::new(shell);
+            command.args(["-c", script]).stdout(Stdio::piped()).stdin(Stdio::piped());
+            command.stderr(File::open(&path).unwrap()).spawn().unwrap()
+        };
+        for (shell, expected) in [(worker.as_path(), true), (Path::new("/bin/sh"), false)] {
+            let mut shell = start(shell);
+            let mut number = String::new();
+            BufReader::new(shell.stdout.take().unwrap()).read_line(&mut number).unwrap();
+            let number: u32 = number.trim().parse().unwrap();
+            let files = vec![FileId::of(&fs::metadata(&path).unwrap())];
+            let sought = Sought { files, ..Sought::default() };
+            let found = sought.users(&Host::this_machine()).unwrap().found;
+            drop(shell.stdin.take());
+            shell.wait().unwrap();
+            let user = found.iter().find(|user| user.process == number).unwrap();
+            assert_eq!(user.is_a_look_of_udevs(), expected, "{user:?}");
+        }
     }
 
     #[test]
