@@ -1,6 +1,6 @@
 //! Why a drive is refused: what was found, and what to do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use writecliff_device::Bytes;
@@ -299,14 +299,25 @@ fn at_byte(offset: Option<u64>) -> String {
 }
 
 /// How long to wait for objections that may be over in a moment; zero where one is not of that kind.
-/// udev looks at a drive after every change of it, and takes its time on a busy machine.
+/// udev looks at a drive after every change of it, locks it meanwhile, and takes its time on a busy
+/// machine.
 pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
     let each = refusals.iter().map(|refusal| match refusal {
-        Refusal::InUse(user) if user.is_a_look_of_udevs() => Duration::from_secs(60),
-        Refusal::InUse(_) | Refusal::Busy | Refusal::Locked => Duration::from_millis(1500),
+        Refusal::InUse(user) if user.is_a_look_of_udevs() => UDEV,
+        Refusal::Locked | Refusal::Busy if udev_works() => UDEV,
+        Refusal::InUse(_) | Refusal::Busy | Refusal::Locked => MOMENT,
         _ => Duration::ZERO,
     });
     each.min().unwrap_or_default()
+}
+
+/// Eight emulated drives at once on two emulated processors kept it busy for longer than 20 s.
+const UDEV: Duration = Duration::from_secs(60);
+const MOMENT: Duration = Duration::from_millis(1500);
+
+/// Whether udev has anything to do: it keeps this file for as long.
+fn udev_works() -> bool {
+    Path::new("/run/udev/queue").exists()
 }
 
 fn mounted_at(mount_points: &[PathBuf]) -> String {
