@@ -6,7 +6,7 @@ use writecliff_device::{Completion, DeviceTime, Status};
 
 /// What was submitted and has not been reaped: ordered by completion, then by submission.
 #[derive(Debug, Default)]
-pub(super) struct InFlight {
+pub(crate) struct InFlight {
     /// Ends and places in `ios`, the first in front. Short, and nearly always extended at its end.
     order: VecDeque<(DeviceTime, u32)>,
     /// Places are used again; those in `unused` are.
@@ -22,7 +22,7 @@ struct Submitted {
 }
 
 impl InFlight {
-    pub(super) fn push(&mut self, completion: Completion) {
+    pub(crate) fn push(&mut self, completion: Completion) {
         let end = completion.completed;
         let place = self.keep(completion);
         if self.order.back().is_none_or(|(last, _)| *last <= end) {
@@ -48,21 +48,21 @@ impl InFlight {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// When the first of them ends.
-    pub(super) fn first(&self) -> Option<DeviceTime> {
+    pub(crate) fn first(&self) -> Option<DeviceTime> {
         self.order.front().map(|(end, _)| *end)
     }
 
     /// Moves what has ended by `now` to `done`; returns whether there was any.
-    pub(super) fn take_until(&mut self, now: DeviceTime, done: &mut Vec<Completion>) -> bool {
+    pub(crate) fn take_until(&mut self, now: DeviceTime, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
         while let Some(&(end, place)) = self.order.front()
             && end <= now
@@ -75,7 +75,7 @@ impl InFlight {
     }
 
     /// Ends everything at `now` with `status`, in the order it was submitted.
-    pub(super) fn fail_all(&mut self, now: DeviceTime, status: Status, done: &mut Vec<Completion>) {
+    pub(crate) fn fail_all(&mut self, now: DeviceTime, status: Status, done: &mut Vec<Completion>) {
         let mut all: Vec<u32> = self.order.drain(..).map(|(_, place)| place).collect();
         all.sort_unstable_by_key(|place| self.ios[*place as usize].sequence);
         for place in all {

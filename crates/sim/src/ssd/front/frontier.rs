@@ -1,12 +1,12 @@
 //! A write frontier: where a stream of pages goes, program by program.
 
-use super::layout::{CellMode, Layout, Ppa, SuperblockId};
+use crate::ssd::array::{CellMode, Layout, Ppa, SuperblockId};
 
 /// The open superblock of a stream and its next slot.
 #[derive(Debug, Default)]
-pub(super) struct Frontier {
-    pub(super) superblock: Option<SuperblockId>,
-    pub(super) mode: CellMode,
+pub(crate) struct Frontier {
+    pub(crate) superblock: Option<SuperblockId>,
+    pub(crate) mode: CellMode,
     /// The program being gathered, and the number of programs there are.
     program: u32,
     programs: u32,
@@ -14,44 +14,44 @@ pub(super) struct Frontier {
     slot: u32,
     program_end: u32,
     /// Slots of the program being gathered that hold the host's own pages.
-    pub(super) host_pages: u32,
+    pub(crate) host_pages: u32,
 }
 
 /// A program that is complete and on its way to NAND.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Program {
-    pub(super) die: u32,
-    pub(super) page: u32,
-    pub(super) mode: CellMode,
+pub(crate) struct Program {
+    pub(crate) die: u32,
+    pub(crate) page: u32,
+    pub(crate) mode: CellMode,
     /// Pages of the host in it; the others are copies, or padding.
-    pub(super) host_pages: u32,
+    pub(crate) host_pages: u32,
     /// Programs up to the next one that holds data: parity that is written with it, lost dies.
-    pub(super) skipped: Skipped,
+    pub(crate) skipped: Skipped,
 }
 
 /// Programs of a superblock, first and last plus one, that hold no data.
-pub(super) type Skipped = (u32, u32);
+pub(crate) type Skipped = (u32, u32);
 
 impl Frontier {
     /// Begins a superblock; returns the programs that it passes over.
-    pub(super) fn open(&mut self, id: SuperblockId, mode: CellMode, layout: &Layout) -> Skipped {
+    pub(crate) fn open(&mut self, id: SuperblockId, mode: CellMode, layout: &Layout) -> Skipped {
         let programs = layout.programs_in(mode);
         *self = Self { superblock: Some(id), mode, programs, ..Self::default() };
         self.skip_to(0, layout)
     }
 
     /// Slots left in the program being gathered; none if no superblock is open.
-    pub(super) fn room(&self) -> u32 {
+    pub(crate) fn room(&self) -> u32 {
         self.program_end - self.slot
     }
 
     /// Whether `count` more pages, at most a program of them, fit the superblock.
-    pub(super) fn fits(&self, count: u32, layout: &Layout) -> bool {
+    pub(crate) fn fits(&self, count: u32, layout: &Layout) -> bool {
         self.room() >= count || self.data_program_from(self.program + 1, layout) < self.programs
     }
 
     /// Whether slots of the program being gathered are taken.
-    pub(super) fn is_gathering(&self, layout: &Layout) -> bool {
+    pub(crate) fn is_gathering(&self, layout: &Layout) -> bool {
         self.superblock.is_some() && self.room() < layout.slots_per_program
     }
 
@@ -59,7 +59,7 @@ impl Frontier {
     ///
     /// # Panics
     /// If there is less room.
-    pub(super) fn take(&mut self, count: u32, layout: &Layout) -> Ppa {
+    pub(crate) fn take(&mut self, count: u32, layout: &Layout) -> Ppa {
         assert!(count <= self.room(), "a program has no such room");
         let superblock = self.superblock.expect("room is in a superblock");
         let first = layout.ppa(superblock, self.slot);
@@ -68,7 +68,7 @@ impl Frontier {
     }
 
     /// Ends the program being gathered, whatever it holds, and begins the next.
-    pub(super) fn end_program(&mut self, layout: &Layout) -> Program {
+    pub(crate) fn end_program(&mut self, layout: &Layout) -> Program {
         let program = self.program;
         let host_pages = std::mem::take(&mut self.host_pages);
         let skipped = self.skip_to(program + 1, layout);
@@ -82,14 +82,14 @@ impl Frontier {
     }
 
     /// Goes on behind what may hold no data any more; nothing must be gathered.
-    pub(super) fn pass_over(&mut self, layout: &Layout) {
+    pub(crate) fn pass_over(&mut self, layout: &Layout) {
         if self.superblock.is_some() {
             self.skip_to(self.program, layout);
         }
     }
 
     /// The superblock, if it was written to its end.
-    pub(super) fn take_full(&mut self) -> Option<SuperblockId> {
+    pub(crate) fn take_full(&mut self) -> Option<SuperblockId> {
         if self.program < self.programs {
             return None;
         }

@@ -6,30 +6,30 @@
 
 use writecliff_device::Content;
 
-use crate::profile;
+use crate::profile::Reduction;
 
 const WHOLE: u32 = 10_000;
 
 /// How much of the data so far was stored, carried from page to page.
 #[derive(Debug)]
-pub(super) struct Reduction {
-    options: profile::Reduction,
+pub(crate) struct Reducer {
+    options: Reduction,
     /// What is owed to the store, in ten-thousandths of a page.
     owed: u32,
 }
 
-impl Reduction {
-    pub(super) fn new(options: &profile::Reduction) -> Self {
+impl Reducer {
+    pub(crate) fn new(options: &Reduction) -> Self {
         Self { options: options.clone(), owed: 0 }
     }
 
     /// Whether anything of such data can be saved.
-    pub(super) fn applies_to(&self, content: Content) -> bool {
+    pub(crate) fn applies_to(&self, content: Content) -> bool {
         self.stored(content) < WHOLE
     }
 
     /// Whether the next page of such data is stored within others.
-    pub(super) fn absorbs(&mut self, content: Content) -> bool {
+    pub(crate) fn absorbs(&mut self, content: Content) -> bool {
         self.owed += self.stored(content);
         if self.owed < WHOLE {
             return true;
@@ -53,12 +53,11 @@ mod tests {
 
     #[test]
     fn the_share_that_is_stored_follows_the_content_down_to_the_least() {
-        let options =
-            profile::Reduction { compression: true, deduplication: true, stored_percent_min: 20 };
+        let options = Reduction { compression: true, deduplication: true, stored_percent_min: 20 };
         let stored = |compressible_percent, duplicate_percent| {
-            let mut reduction = Reduction::new(&options);
+            let mut reducer = Reducer::new(&options);
             let content = Content { compressible_percent, duplicate_percent };
-            (0..1000).filter(|_| !reduction.absorbs(content)).count()
+            (0..1000).filter(|_| !reducer.absorbs(content)).count()
         };
         assert_eq!(stored(0, 0), 1000);
         assert_eq!(stored(50, 0), 500);

@@ -4,13 +4,13 @@ use writecliff_device::{DeviceTime, Nanos};
 
 /// A resource that serves requests strictly in the order they come: the firmware.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Fifo {
+pub(crate) struct Fifo {
     free_at: DeviceTime,
 }
 
 impl Fifo {
     /// Serves `work` when the resource is free and the request is `ready`; returns its end.
-    pub(super) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+    pub(crate) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.free_at = self.free_at.max(ready) + work;
         self.free_at
     }
@@ -23,13 +23,13 @@ impl Fifo {
 /// sums up the work booked since it was last idle: nothing ends before all work booked ahead of it
 /// could have been done, and an idle bus adds no wait.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bus {
+pub(crate) struct Bus {
     booked_until: DeviceTime,
 }
 
 impl Bus {
     /// Books `work` at `now` for data that are ready at `ready`; returns its end.
-    pub(super) fn transfer(
+    pub(crate) fn transfer(
         &mut self,
         now: DeviceTime,
         ready: DeviceTime,
@@ -47,7 +47,7 @@ impl Bus {
 /// before stay as they were: the delay falls on what comes later, so that no work is lost or done
 /// twice.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Die {
+pub(crate) struct Die {
     busy_until: DeviceTime,
     reads_until: DeviceTime,
     /// Length of the operation queued last: those that wait are taken to be like it.
@@ -56,7 +56,7 @@ pub(super) struct Die {
 
 impl Die {
     /// Programs or erases when everything before has ended; returns its end.
-    pub(super) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+    pub(crate) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.operation = work;
         self.busy_until = self.busy_until.max(ready) + work;
         self.busy_until
@@ -64,7 +64,7 @@ impl Die {
 
     /// Reads ahead of waiting operations, and after at most `suspend` of the running one; returns
     /// its end.
-    pub(super) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
+    pub(crate) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
         let earliest = ready.max(self.reads_until);
         let left = self.busy_until.since(earliest);
         let follows_a_read = earliest > ready;
@@ -79,7 +79,7 @@ impl Die {
     }
 
     /// The power went: whatever it was doing, it does no longer.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         *self = Self::default();
     }
 }

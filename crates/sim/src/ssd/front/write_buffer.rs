@@ -7,7 +7,7 @@ use writecliff_device::DeviceTime;
 /// Slots of one mapping unit each. A slot is taken when a write is admitted and given back when
 /// the NAND program that carries it has ended; a full buffer makes writes wait for that.
 #[derive(Debug)]
-pub(super) struct WriteBuffer {
+pub(crate) struct BufferSlots {
     slots: u32,
     taken: u32,
     /// Writes are admitted in the order they come.
@@ -16,8 +16,8 @@ pub(super) struct WriteBuffer {
     programs: VecDeque<(DeviceTime, u32)>,
 }
 
-impl WriteBuffer {
-    pub(super) fn new(slots: u32) -> Self {
+impl BufferSlots {
+    pub(crate) fn new(slots: u32) -> Self {
         Self { slots, taken: 0, last_admitted: DeviceTime::default(), programs: VecDeque::new() }
     }
 
@@ -27,7 +27,7 @@ impl WriteBuffer {
     /// # Panics
     /// If they can never be free: a program that is under way, or the write that asks, must
     /// account for all the others.
-    pub(super) fn admit(&mut self, arrived: DeviceTime, count: u32) -> DeviceTime {
+    pub(crate) fn admit(&mut self, arrived: DeviceTime, count: u32) -> DeviceTime {
         let mut admitted = arrived.max(self.last_admitted);
         while let Some(&(finished, slots)) = self.programs.front() {
             if finished > admitted && self.taken + count <= self.slots {
@@ -44,7 +44,7 @@ impl WriteBuffer {
     }
 
     /// Gives `slots` back at `finished`, when the program that carries them has ended.
-    pub(super) fn hold(&mut self, slots: u32, finished: DeviceTime) {
+    pub(crate) fn hold(&mut self, slots: u32, finished: DeviceTime) {
         // Programs end nearly in the order they were begun: the place is near the end.
         let mut place = self.programs.len();
         while place > 0 && self.programs[place - 1].0 > finished {
@@ -54,12 +54,12 @@ impl WriteBuffer {
     }
 
     /// When everything that is being programmed at `now` will be in NAND.
-    pub(super) fn drained_at(&self, now: DeviceTime) -> DeviceTime {
+    pub(crate) fn drained_at(&self, now: DeviceTime) -> DeviceTime {
         self.programs.back().map_or(now, |(finished, _)| now.max(*finished))
     }
 
     /// Forgets everything: the drive was erased, or its power went.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.taken = 0;
         self.last_admitted = DeviceTime::default();
         self.programs.clear();
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_free_slot_admits_at_once_and_a_full_buffer_waits_for_the_oldest_program() {
-        let mut buffer = WriteBuffer::new(4);
+        let mut buffer = BufferSlots::new(4);
         assert_eq!(buffer.admit(DeviceTime(10), 3), DeviceTime(10));
         assert_eq!(buffer.admit(DeviceTime(10), 1), DeviceTime(10));
         buffer.hold(2, DeviceTime(200));

@@ -4,13 +4,15 @@
 //! many of them each program of the host pays for; idle time pays for others. State moves on when
 //! a copy is scheduled; the time it takes is on the dies and in the [`CopyWindow`].
 
+use std::hint::black_box;
+
 use writecliff_device::{DeviceTime, Nanos};
 
-use super::frontier::Frontier;
-use super::ftl::{Ftl, ReadOnly};
-use super::layout::{CellMode, Lpn, SuperblockId};
-use super::victim;
+use super::ftl::Ftl;
 use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile, Victim};
+use crate::ssd::array::{CellMode, Lpn, ReadOnly, SuperblockId};
+use crate::ssd::collect::victim;
+use crate::ssd::front::Frontier;
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
 const LOOK_AHEAD: u32 = 256;
@@ -44,8 +46,6 @@ pub(super) struct Collector {
     random: u64,
     /// The list of pages being copied, kept for its memory.
     pages: Vec<u32>,
-    /// Keeps the compiler from leaving the look-ahead out.
-    looked_ahead: u32,
 }
 
 impl Collector {
@@ -64,7 +64,6 @@ impl Collector {
             host_next: DeviceTime::default(),
             random: 0,
             pages: Vec::new(),
-            looked_ahead: 0,
         }
     }
 
@@ -272,7 +271,7 @@ impl Ftl {
     fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
         let mode = self.superblocks.mode(victim);
         self.collector.erased_at = self.nand.erase_superblock(now, mode);
-        let needed = self.pages().div_ceil(self.superblock_pages.max(1)) + 3 + self.slc_reserved;
+        let needed = self.pages.div_ceil(self.superblock_pages.max(1)) + 3 + self.slc_reserved;
         let in_use = self.superblocks.count() - self.superblocks.retired();
         let may_retire = self.native_free() >= 2 && in_use > needed;
         self.superblocks.erase(victim, may_retire);
@@ -294,7 +293,7 @@ impl Ftl {
         let end = (first + LOOK_AHEAD as usize).min(self.p2l.len());
         let pages = self.p2l[first..end].iter();
         let l2p = &self.l2p[..];
-        self.collector.looked_ahead = pages.fold(0, |sum, lpn| sum ^ l2p[*lpn as usize]);
+        black_box(pages.fold(0, |sum, lpn| sum ^ l2p[*lpn as usize]));
     }
 
     /// The logical pages whose data lies in this program of the victim, in the collector's list.

@@ -2,9 +2,8 @@
 
 use writecliff_device::DeviceTime;
 
-use super::layout::{CellMode, Lpn};
-use super::nand::Nand;
 use crate::profile::SsdProfile;
+use crate::ssd::array::{CellMode, FlashArray, Lpn};
 
 const CACHED: u8 = 1;
 const USED: u8 = 2;
@@ -52,14 +51,20 @@ impl MapCache {
         count: u32,
         change: bool,
         ready: DeviceTime,
-        nand: &mut Nand,
+        nand: &mut FlashArray,
     ) -> DeviceTime {
         let first = lpn.0 / self.entries_per_page;
         let last = (lpn.0 + count - 1) / self.entries_per_page;
         (first..=last).fold(ready, |ready, page| self.bring(page, change, ready, nand))
     }
 
-    fn bring(&mut self, page: u32, change: bool, ready: DeviceTime, nand: &mut Nand) -> DeviceTime {
+    fn bring(
+        &mut self,
+        page: u32,
+        change: bool,
+        ready: DeviceTime,
+        nand: &mut FlashArray,
+    ) -> DeviceTime {
         let changed = if change { CHANGED } else { 0 };
         if self.flags[page as usize] & CACHED != 0 {
             self.flags[page as usize] |= USED | changed;
@@ -72,7 +77,7 @@ impl MapCache {
     }
 
     /// A frame to use: a new one, or that of a page not used since the hand came by last.
-    fn make_room(&mut self, ready: DeviceTime, nand: &mut Nand) -> usize {
+    fn make_room(&mut self, ready: DeviceTime, nand: &mut FlashArray) -> usize {
         if self.frames.len() < self.capacity {
             self.frames.push(0);
             return self.frames.len() - 1;

@@ -1,17 +1,11 @@
-//! What a power cut takes: the pages that were acknowledged and not yet in NAND.
-//!
-//! The state of the model is ahead of its clock: copies and erases are done in the books when they
-//! are scheduled. A cut leaves those as they are, since firmware keeps the old place of a page that
-//! it moves until the new one is programmed. Only the host's own pages are undone: a page whose
-//! last write is lost holds what it held before, or nothing if there was nothing.
+//! What a power cut takes: the pages that were acknowledged and are not yet in NAND.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::DeviceTime;
 
-use super::ftl::Ftl;
-use super::layout::{Lpn, Ppa};
 use crate::profile::SsdProfile;
+use crate::ssd::array::Lpn;
 
 /// A page that the host wrote, until its program has ended.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +17,7 @@ struct Written {
 
 /// The pages in the write buffer, oldest first. Kept only by drives whose power is to be cut.
 #[derive(Debug, Default)]
-pub(super) struct Volatile {
+pub(crate) struct Volatile {
     pages: VecDeque<Written>,
     /// When each program will have ended, and how many of the pages it carries.
     programs: VecDeque<(DeviceTime, u32)>,
@@ -35,20 +29,20 @@ pub(super) struct Volatile {
 
 impl Volatile {
     /// `None` if the profile plans no power cut.
-    pub(super) fn new(profile: &SsdProfile) -> Option<Self> {
+    pub(crate) fn new(profile: &SsdProfile) -> Option<Self> {
         let protected = profile.write_buffer.protected;
         let is_needed = !profile.faults.power_cuts.is_empty();
         is_needed.then(|| Self { protected, ..Self::default() })
     }
 
-    pub(super) fn wrote(&mut self, lpn: Lpn, is_first: bool) {
+    pub(crate) fn wrote(&mut self, lpn: Lpn, is_first: bool) {
         self.pages.push_back(Written { lpn, is_first });
         self.gathering += 1;
     }
 
     /// All pages gathered are on their way and in NAND at `finished`; what has ended by `now` is
     /// volatile no longer.
-    pub(super) fn programmed(&mut self, finished: DeviceTime, now: DeviceTime) {
+    pub(crate) fn programmed(&mut self, finished: DeviceTime, now: DeviceTime) {
         self.programs.push_back((finished, std::mem::take(&mut self.gathering)));
         while let Some((_, count)) = self.programs.front().filter(|(end, _)| *end <= now) {
             self.pages.drain(..*count as usize);
@@ -56,14 +50,14 @@ impl Volatile {
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pages.clear();
         self.programs.clear();
         self.gathering = 0;
     }
 
     /// The pages whose last write is lost at `now`, each with whether it held something before.
-    fn lost(&self, now: DeviceTime) -> BTreeMap<Lpn, bool> {
+    pub(crate) fn lost(&self, now: DeviceTime) -> BTreeMap<Lpn, bool> {
         let ends = self.programs.iter().flat_map(|(end, count)| (0..*count).map(|_| *end));
         let ends = ends.chain(std::iter::repeat(DeviceTime::MAX));
         let mut held: BTreeMap<Lpn, (bool, bool)> = BTreeMap::new();
@@ -74,31 +68,5 @@ impl Volatile {
         }
         let lost = held.into_iter().filter(|(_, (_, is_lost))| *is_lost);
         lost.map(|(lpn, (holds, _))| (lpn, holds)).collect()
-    }
-}
-
-impl Ftl {
-    /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
-    /// stopped.
-    pub(super) fn cut_power(&mut self, now: DeviceTime) {
-        let lost = self.volatile.as_ref().map(|volatile| volatile.lost(now)).unwrap_or_default();
-        for (lpn, held_before) in lost {
-            let current = Ppa(self.l2p[lpn.0 as usize]);
-            if current == Ppa::UNMAPPED {
-                continue; // trimmed since
-            }
-            self.lost_pages += 1;
-            if !held_before {
-                self.trim(lpn, 1);
-            }
-        }
-        if let Some(volatile) = &mut self.volatile {
-            volatile.clear();
-        }
-        self.buffer.clear();
-        self.nand.stop();
-        self.collector.reset();
-        // The open superblocks are written on: like copies, programs count as begun when gathered.
-        self.host.host_pages = 0;
     }
 }

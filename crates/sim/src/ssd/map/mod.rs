@@ -1,34 +1,35 @@
-//! Which map a drive keeps: what follows is the same for both.
+//! The map, from logical pages to places in the array: of pages ([`ftl`], with the copying that
+//! garbage collection asks of it in [`copying`]) or of whole superblocks ([`block_map`]). What
+//! follows is the same for both.
+
+mod block_map;
+mod copying;
+mod faults;
+mod ftl;
+#[cfg(test)]
+mod invariants;
+mod map_cache;
+mod table;
 
 use writecliff_device::{Content, DeviceTime, Nanos};
 
-use super::block_map::BlockMap;
-use super::ftl::{Ftl, Lost, ReadOnly};
-use super::layout::Lpn;
-use super::nand::Counts;
+use block_map::BlockMap;
+use ftl::Ftl;
+
+use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
 use crate::profile::{MappingKind, SsdProfile};
 
 /// From logical pages to NAND.
 #[derive(Debug)]
-pub(super) enum Translation {
+pub(crate) enum Translation {
     /// Every page may be anywhere.
     Page(Box<Ftl>),
     /// Whole superblocks are mapped, with log blocks for changes.
     Block(Box<BlockMap>),
 }
 
-/// What the books say, for telemetry.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Books {
-    pub(super) free: u32,
-    pub(super) erases: u64,
-    pub(super) wear_permille: Option<u64>,
-    pub(super) retired: u32,
-    pub(super) lost_pages: u64,
-}
-
 impl Translation {
-    pub(super) fn new(profile: &SsdProfile) -> Self {
+    pub(crate) fn new(profile: &SsdProfile) -> Self {
         match profile.mapping.kind {
             MappingKind::Page => Self::Page(Box::new(Ftl::new(profile))),
             MappingKind::Block => Self::Block(Box::new(BlockMap::new(profile))),
@@ -36,7 +37,7 @@ impl Translation {
     }
 
     /// Moves the time on.
-    pub(super) fn advance(&mut self, now: DeviceTime) {
+    pub(crate) fn advance(&mut self, now: DeviceTime) {
         match self {
             Self::Page(ftl) => ftl.nand.advance(now),
             Self::Block(map) => map.nand.advance(now),
@@ -44,7 +45,7 @@ impl Translation {
     }
 
     /// Puts pages on their way to NAND; returns when they are safe enough to be acknowledged.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         lpn: Lpn,
         count: u32,
@@ -58,7 +59,7 @@ impl Translation {
     }
 
     /// Brings pages to RAM.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         lpn: Lpn,
         count: u32,
@@ -71,7 +72,7 @@ impl Translation {
     }
 
     /// When the map's entries for these pages are in RAM.
-    pub(super) fn look_up(
+    pub(crate) fn look_up(
         &mut self,
         lpn: Lpn,
         count: u32,
@@ -84,7 +85,7 @@ impl Translation {
         }
     }
 
-    pub(super) fn trim(&mut self, lpn: Lpn, count: u32) {
+    pub(crate) fn trim(&mut self, lpn: Lpn, count: u32) {
         match self {
             Self::Page(ftl) => ftl.trim(lpn, count),
             Self::Block(map) => map.trim(lpn, count),
@@ -92,7 +93,7 @@ impl Translation {
     }
 
     /// When everything acknowledged is in NAND.
-    pub(super) fn flush(&mut self, now: DeviceTime) -> DeviceTime {
+    pub(crate) fn flush(&mut self, now: DeviceTime) -> DeviceTime {
         match self {
             Self::Page(ftl) => ftl.flush(now),
             Self::Block(map) => map.flush(now),
@@ -100,7 +101,7 @@ impl Translation {
     }
 
     /// Forgets all data and erases what held it; returns when that is done.
-    pub(super) fn erase_all(&mut self, now: DeviceTime) -> DeviceTime {
+    pub(crate) fn erase_all(&mut self, now: DeviceTime) -> DeviceTime {
         self.advance(now);
         match self {
             Self::Page(ftl) => ftl.erase_all(now),
@@ -108,7 +109,7 @@ impl Translation {
         }
     }
 
-    pub(super) fn work_when_idle(&mut self, at: DeviceTime, idle: Nanos) -> Option<DeviceTime> {
+    pub(crate) fn work_when_idle(&mut self, at: DeviceTime, idle: Nanos) -> Option<DeviceTime> {
         self.advance(at);
         match self {
             Self::Page(ftl) => ftl.work_when_idle(at, idle),
@@ -116,35 +117,35 @@ impl Translation {
         }
     }
 
-    pub(super) fn cut_power(&mut self, now: DeviceTime) {
+    pub(crate) fn cut_power(&mut self, now: DeviceTime) {
         match self {
             Self::Page(ftl) => ftl.cut_power(now),
             Self::Block(map) => map.nand.stop(),
         }
     }
 
-    pub(super) fn lose_die(&mut self, die: u32, now: DeviceTime) {
+    pub(crate) fn lose_die(&mut self, die: u32, now: DeviceTime) {
         match self {
             Self::Page(ftl) => ftl.lose_die(die, now),
             Self::Block(map) => map.lose_die(die),
         }
     }
 
-    pub(super) fn touch(&self, pages: impl Iterator<Item = Lpn>) -> u32 {
-        match self {
-            Self::Page(ftl) => ftl.touch(pages),
-            Self::Block(_) => 0,
+    /// Brings the entries of pages that will be asked for soon near, for speed.
+    pub(crate) fn touch(&self, pages: impl Iterator<Item = Lpn>) {
+        if let Self::Page(ftl) = self {
+            ftl.touch(pages);
         }
     }
 
-    pub(super) fn nand_counts(&self) -> Counts {
+    pub(crate) fn nand_counts(&self) -> Counts {
         match self {
             Self::Page(ftl) => ftl.nand.counts(),
             Self::Block(map) => map.nand.counts(),
         }
     }
 
-    pub(super) fn books(&self) -> Books {
+    pub(crate) fn books(&self) -> Books {
         match self {
             Self::Page(ftl) => ftl.books(),
             Self::Block(map) => map.books(),

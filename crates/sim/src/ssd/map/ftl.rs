@@ -1,37 +1,26 @@
 //! The flash translation layer with a page map: where each logical page is, where the next one
-//! goes. How space is won back is in [`collect`](super::collect).
+//! goes. How space is won back is in [`copying`](super::copying).
 //!
 //! `l2p` leads from a logical page to its slot, `p2l` from a slot to the logical page that was
 //! written there last. A slot is valid if the two lead to each other, so that overwriting a page
 //! costs one entry and the count of its old superblock, and nothing of the slot left behind.
 
+use std::hint::black_box;
+
 use writecliff_device::{Content, DeviceTime};
 
-use super::collect::{Collector, Evacuation};
-use super::frontier::{Frontier, Program, Skipped};
-use super::layout::{CellMode, Layout, Lpn, Ppa};
+use super::copying::{Collector, Evacuation};
 use super::map_cache::MapCache;
-use super::nand::Nand;
-use super::power_cut::Volatile;
-use super::reduction::Reduction;
-use super::superblocks::Superblocks;
 use super::table::Table;
-use super::translation::Books;
-use super::wear::Retries;
-use super::write_buffer::WriteBuffer;
 use crate::profile::{SlcBuffer, SlcKind, SsdProfile};
-
-/// No page can be written any more: the NAND that still works is needed for the data there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReadOnly;
-
-/// Reading a page failed: its data is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lost;
+use crate::ssd::array::{
+    Books, CellMode, FlashArray, Layout, Lost, Lpn, Ppa, ReadOnly, Retries, Superblocks, noise,
+};
+use crate::ssd::front::{BufferSlots, Frontier, Program, Reducer, Skipped, Volatile};
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug)]
-pub(super) struct Ftl {
+pub(crate) struct Ftl {
     pub(super) layout: Layout,
     pub(super) l2p: Table,
     pub(super) p2l: Table,
@@ -42,18 +31,18 @@ pub(super) struct Ftl {
     pub(super) copies: Frontier,
     pub(super) evacuation: Option<Evacuation>,
     pub(super) collector: Collector,
-    pub(super) buffer: WriteBuffer,
-    pub(super) nand: Nand,
+    pub(super) buffer: BufferSlots,
+    pub(super) nand: FlashArray,
     pub(super) slc: SlcBuffer,
     /// Superblocks that are set aside for the SLC buffer, and the most it may have.
     pub(super) slc_reserved: u32,
     pub(super) slc_most: u32,
     /// Pages that a native superblock holds, on the dies that work.
     pub(super) superblock_pages: u32,
-    pages: u32,
+    pub(super) pages: u32,
     endurance: u32,
     pub(super) map_cache: Option<MapCache>,
-    reduction: Reduction,
+    reducer: Reducer,
     pub(super) retries: Retries,
     pub(super) volatile: Option<Volatile>,
     pub(super) read_only: bool,
@@ -75,8 +64,8 @@ impl Ftl {
             copies: Frontier::default(),
             evacuation: None,
             collector: Collector::new(profile),
-            buffer: WriteBuffer::new((buffer / unit) as u32),
-            nand: Nand::new(profile),
+            buffer: BufferSlots::new((buffer / unit) as u32),
+            nand: FlashArray::new(profile),
             slc: profile.slc_buffer.clone(),
             slc_reserved: profile.slc_superblocks(),
             slc_most: profile.slc_superblocks_max(),
@@ -85,7 +74,7 @@ impl Ftl {
             pages,
             endurance: profile.wear.endurance,
             map_cache: MapCache::new(profile),
-            reduction: Reduction::new(&profile.reduction),
+            reducer: Reducer::new(&profile.reduction),
             retries: Retries::new(&profile.wear),
             volatile: Volatile::new(profile),
             read_only: false,
@@ -106,7 +95,7 @@ impl Ftl {
         if self.read_only {
             return Err(ReadOnly);
         }
-        if self.reduction.applies_to(content) {
+        if self.reducer.applies_to(content) {
             return self.write_reduced(lpn, count, content, arrived);
         }
         let (mut next, end) = (lpn.0, lpn.0 + count);
@@ -138,7 +127,7 @@ impl Ftl {
             if self.host.room() == 0 {
                 self.open_for_host(admitted)?;
             }
-            if self.reduction.absorbs(content) {
+            if self.reducer.absorbs(content) {
                 self.note_volatile(page);
                 let old = self.replace(page, Ppa::REDUCED);
                 self.invalidate(old);
@@ -176,7 +165,7 @@ impl Ftl {
         }
     }
 
-    fn replace(&mut self, lpn: Lpn, ppa: Ppa) -> Ppa {
+    pub(super) fn replace(&mut self, lpn: Lpn, ppa: Ppa) -> Ppa {
         Ppa(std::mem::replace(&mut self.l2p[lpn.0 as usize], ppa.0))
     }
 
@@ -336,7 +325,7 @@ impl Ftl {
 
     /// The data of a reduced page lies in some other page, on any die.
     fn read_reduced(&mut self, lpn: Lpn, ready: DeviceTime) -> DeviceTime {
-        let die = (super::noise(u64::from(lpn.0)) % u64::from(self.layout.dies)) as u32;
+        let die = (noise(u64::from(lpn.0)) % u64::from(self.layout.dies)) as u32;
         self.nand.read(ready, die, CellMode::Native, 1, 1)
     }
 
@@ -379,9 +368,10 @@ impl Ftl {
     }
 
     /// Reads the map entries of pages that will be asked for soon, so that the processor has them
-    /// at hand; a model of nothing. Returns something that depends on all of them.
-    pub(super) fn touch(&self, pages: impl Iterator<Item = Lpn>) -> u32 {
-        pages.fold(0, |sum, lpn| sum ^ self.l2p.get(lpn.0 as usize).copied().unwrap_or(0))
+    /// at hand; a model of nothing.
+    pub(super) fn touch(&self, pages: impl Iterator<Item = Lpn>) {
+        let entries = pages.map(|lpn| self.l2p.get(lpn.0 as usize).copied().unwrap_or(0));
+        black_box(entries.fold(0, |sum, entry| sum ^ entry));
     }
 
     /// Erases every superblock that is not free and forgets all data; returns when that is done.
@@ -402,53 +392,14 @@ impl Ftl {
         finished
     }
 
-    /// A die stops working: it is written no more, and what it holds must come from parity.
-    pub(super) fn lose_die(&mut self, die: u32, now: DeviceTime) {
-        self.program_gathered(now);
-        self.layout.lose(die);
-        for frontier in [&mut self.host, &mut self.copies] {
-            frontier.pass_over(&self.layout);
-            if let Some(full) = frontier.take_full() {
-                self.superblocks.close(full, now);
-            }
-        }
-        self.superblock_pages = self.layout.data_slots(CellMode::Native);
-        let room = u64::from(self.superblock_pages) * u64::from(self.superblocks.count());
-        let least = u64::from(self.pages) + 3 * u64::from(self.superblock_pages);
-        self.read_only |= room < least;
-        self.lose_pages();
-    }
-
-    /// What was on the lost die and cannot be made up for is lost with it.
-    fn lose_pages(&mut self) {
-        for lpn in 0..self.pages {
-            let ppa = Ppa(self.l2p[lpn as usize]);
-            if !self.layout.is_place(ppa) {
-                continue;
-            }
-            let program = self.layout.program_of(self.layout.slot_of(ppa));
-            let is_lost = self.layout.is_lost(self.layout.die_of(program));
-            if is_lost && self.layout.rest_of_stripe(program).is_none() {
-                self.replace(Lpn(lpn), Ppa::LOST);
-                self.invalidate(ppa);
-                self.lost_pages += 1;
-            }
-        }
-    }
-
     /// Programs what is gathered.
-    fn program_gathered(&mut self, now: DeviceTime) {
+    pub(super) fn program_gathered(&mut self, now: DeviceTime) {
         if self.host.is_gathering(&self.layout) {
             self.program_host(now);
         }
         if self.copies.is_gathering(&self.layout) {
             self.program_copies(now);
         }
-    }
-
-    /// Pages that the host can address.
-    pub(super) fn pages(&self) -> u32 {
-        self.pages
     }
 
     pub(super) fn books(&self) -> Books {

@@ -2,13 +2,12 @@
 
 use writecliff_device::{DeviceTime, Nanos};
 
-use super::layout::CellMode;
-use super::timeline::{Bus, Die};
+use super::{Bus, CellMode, Die};
 use crate::profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug)]
-pub(super) struct Nand {
+pub(crate) struct FlashArray {
     /// The drive's time: transfers are booked from here on, whenever their data will be ready.
     now: DeviceTime,
     dies: Vec<Die>,
@@ -35,15 +34,15 @@ struct Times {
 
 /// Operations since the drive was made; programs and erases are those of whole dies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) reads: u64,
-    pub(super) programs: u64,
-    pub(super) slc_programs: u64,
-    pub(super) erases: u64,
+pub(crate) struct Counts {
+    pub(crate) reads: u64,
+    pub(crate) programs: u64,
+    pub(crate) slc_programs: u64,
+    pub(crate) erases: u64,
 }
 
-impl Nand {
-    pub(super) fn new(profile: &SsdProfile) -> Self {
+impl FlashArray {
+    pub(crate) fn new(profile: &SsdProfile) -> Self {
         let (nand, slc) = (&profile.nand, &profile.slc_buffer);
         // Planes that cannot work together work one after the other.
         let turns = if nand.multi_plane { 1 } else { u64::from(nand.planes) };
@@ -66,17 +65,17 @@ impl Nand {
     }
 
     /// Moves the time on.
-    pub(super) fn advance(&mut self, now: DeviceTime) {
+    pub(crate) fn advance(&mut self, now: DeviceTime) {
         self.now = now;
     }
 
-    pub(super) fn now(&self) -> DeviceTime {
+    pub(crate) fn now(&self) -> DeviceTime {
         self.now
     }
 
     /// Reads `units` mapping units of one program from `die`, sensing it `senses` times; returns
     /// when they are in RAM.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         ready: DeviceTime,
         die: u32,
@@ -95,7 +94,7 @@ impl Nand {
 
     /// Programs page number `page` of a block of every plane of `die`; returns when it is done.
     /// The data cross the channel while the die still works on what came before.
-    pub(super) fn program(
+    pub(crate) fn program(
         &mut self,
         ready: DeviceTime,
         die: u32,
@@ -117,7 +116,7 @@ impl Nand {
     }
 
     /// Erases one block of every plane of every die; returns when the last die is done.
-    pub(super) fn erase_superblock(&mut self, ready: DeviceTime, mode: CellMode) -> DeviceTime {
+    pub(crate) fn erase_superblock(&mut self, ready: DeviceTime, mode: CellMode) -> DeviceTime {
         self.counts.erases += self.dies.len() as u64;
         let erase = self.times(mode).erase;
         let ends = self.dies.iter_mut().map(|die| die.serve(ready, erase));
@@ -125,12 +124,12 @@ impl Nand {
     }
 
     /// The power went: nothing is under way any more.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.dies.iter_mut().for_each(Die::stop);
         self.channels.fill(Bus::default());
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
 

@@ -1,13 +1,12 @@
 //! Which superblock is collected next: policies, from the books to a choice.
 
-use super::layout::SuperblockId;
-use super::superblocks::{State, Superblocks};
 use crate::profile::{Gc, Victim};
+use crate::ssd::array::{State, SuperblockId, Superblocks, noise};
 
 /// The victim that the profile's policy names, out of the full superblocks that `is_candidate`
 /// allows; `None` if there is none. `pages` is what a superblock holds, `random` the state of the
 /// drive's own dice.
-pub(super) fn choose(
+pub(crate) fn choose(
     gc: &Gc,
     blocks: &Superblocks,
     pages: u32,
@@ -48,7 +47,7 @@ fn draw(
 ) -> Option<SuperblockId> {
     (0..100).find_map(|_| {
         *random = random.wrapping_add(1);
-        let id = SuperblockId(1 + (super::noise(*random) % u64::from(blocks.count())) as u32);
+        let id = SuperblockId(1 + (noise(*random) % u64::from(blocks.count())) as u32);
         (blocks.state(id) == State::Full && is_candidate(id)).then_some(id)
     })
 }

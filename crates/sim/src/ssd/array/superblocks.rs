@@ -3,12 +3,30 @@
 
 use writecliff_device::DeviceTime;
 
-use super::layout::{CellMode, SuperblockId};
+use super::{CellMode, SuperblockId, noise};
 use crate::profile::{Levelling, Wear};
+
+/// No page can be written any more: the NAND that still works is needed for the data there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReadOnly;
+
+/// Reading a page failed: its data is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lost;
+
+/// What the books say, for telemetry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Books {
+    pub(crate) free: u32,
+    pub(crate) erases: u64,
+    pub(crate) wear_permille: Option<u64>,
+    pub(crate) retired: u32,
+    pub(crate) lost_pages: u64,
+}
 
 /// What a superblock is at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Erased.
     Free,
     /// Being written.
@@ -27,7 +45,7 @@ const NO_CANDIDATE: u32 = 1 << 31;
 
 /// All superblocks of a drive. Arrays are indexed by id; superblock 0 does not exist.
 #[derive(Debug)]
-pub(super) struct Superblocks {
+pub(crate) struct Superblocks {
     state: Vec<State>,
     mode: Vec<CellMode>,
     /// Pages that the mapping points to, and [`NO_CANDIDATE`].
@@ -51,7 +69,7 @@ pub(super) struct Superblocks {
 
 impl Superblocks {
     /// `count` erased superblocks.
-    pub(super) fn new(count: u32, wear: &Wear) -> Self {
+    pub(crate) fn new(count: u32, wear: &Wear) -> Self {
         let length = count as usize + 1;
         let mut state = vec![State::Free; length];
         state[0] = State::Retired;
@@ -75,65 +93,65 @@ impl Superblocks {
     }
 
     /// How many there are, the retired ones included.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.state.len() as u32 - 1
     }
 
-    pub(super) fn free_count(&self) -> u32 {
+    pub(crate) fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
 
     /// Superblocks in SLC mode: open, full or being collected.
-    pub(super) fn in_slc(&self) -> u32 {
+    pub(crate) fn in_slc(&self) -> u32 {
         self.in_slc
     }
 
-    pub(super) fn erases(&self) -> u64 {
+    pub(crate) fn erases(&self) -> u64 {
         self.erase_count
     }
 
-    pub(super) fn erases_of(&self, id: SuperblockId) -> u32 {
+    pub(crate) fn erases_of(&self, id: SuperblockId) -> u32 {
         self.erases[id.0 as usize]
     }
 
-    pub(super) fn retired(&self) -> u32 {
+    pub(crate) fn retired(&self) -> u32 {
         self.retired
     }
 
-    pub(super) fn state(&self, id: SuperblockId) -> State {
+    pub(crate) fn state(&self, id: SuperblockId) -> State {
         self.state[id.0 as usize]
     }
 
-    pub(super) fn mode(&self, id: SuperblockId) -> CellMode {
+    pub(crate) fn mode(&self, id: SuperblockId) -> CellMode {
         self.mode[id.0 as usize]
     }
 
-    pub(super) fn valid(&self, id: SuperblockId) -> u32 {
+    pub(crate) fn valid(&self, id: SuperblockId) -> u32 {
         self.valid[id.0 as usize] & !NO_CANDIDATE
     }
 
     /// The number under which it was filled: smaller is older.
-    pub(super) fn closed(&self, id: SuperblockId) -> u64 {
+    pub(crate) fn closed(&self, id: SuperblockId) -> u64 {
         self.closed[id.0 as usize]
     }
 
-    pub(super) fn closed_count(&self) -> u64 {
+    pub(crate) fn closed_count(&self) -> u64 {
         self.closed_count
     }
 
     /// When it was filled; data in it is at least so old. `None` while it is being written.
-    pub(super) fn closed_at(&self, id: SuperblockId) -> Option<DeviceTime> {
+    pub(crate) fn closed_at(&self, id: SuperblockId) -> Option<DeviceTime> {
         (self.state(id) != State::Open).then_some(self.closed_at[id.0 as usize])
     }
 
     /// All full superblocks.
-    pub(super) fn full(&self) -> impl Iterator<Item = SuperblockId> {
+    pub(crate) fn full(&self) -> impl Iterator<Item = SuperblockId> {
         let is_full = |id: &u32| self.state[*id as usize] == State::Full;
         (1..=self.count()).filter(is_full).map(SuperblockId)
     }
 
     /// The full superblock with the fewest valid pages, the first of several.
-    pub(super) fn emptiest(&self) -> Option<SuperblockId> {
+    pub(crate) fn emptiest(&self) -> Option<SuperblockId> {
         let fewest = *self.valid.iter().min()?;
         if fewest & NO_CANDIDATE != 0 {
             return None;
@@ -146,7 +164,7 @@ impl Superblocks {
     ///
     /// # Panics
     /// If none is free; garbage collection must have seen to that.
-    pub(super) fn open(&mut self, mode: CellMode) -> SuperblockId {
+    pub(crate) fn open(&mut self, mode: CellMode) -> SuperblockId {
         assert!(!self.free.is_empty(), "garbage collection keeps a superblock free");
         let place = match self.levelling {
             Levelling::None => self.free.len() - 1,
@@ -165,7 +183,7 @@ impl Superblocks {
     }
 
     /// The open superblock is written to its end: it may be collected from now on.
-    pub(super) fn close(&mut self, id: SuperblockId, now: DeviceTime) {
+    pub(crate) fn close(&mut self, id: SuperblockId, now: DeviceTime) {
         let index = id.0 as usize;
         debug_assert_eq!(self.state[index], State::Open);
         self.state[index] = State::Full;
@@ -176,14 +194,14 @@ impl Superblocks {
     }
 
     /// A full superblock is to be collected.
-    pub(super) fn take(&mut self, id: SuperblockId) {
+    pub(crate) fn take(&mut self, id: SuperblockId) {
         debug_assert_eq!(self.state(id), State::Full);
         self.state[id.0 as usize] = State::Victim;
         self.valid[id.0 as usize] |= NO_CANDIDATE;
     }
 
     /// Its collection is broken off.
-    pub(super) fn give_back(&mut self, id: SuperblockId) {
+    pub(crate) fn give_back(&mut self, id: SuperblockId) {
         debug_assert_eq!(self.state(id), State::Victim);
         self.state[id.0 as usize] = State::Full;
         self.valid[id.0 as usize] &= !NO_CANDIDATE;
@@ -191,7 +209,7 @@ impl Superblocks {
 
     /// The victim holds nothing valid any more and is erased. It is free again, or retired if it
     /// is worn out, nothing replaces it, and `may_retire`.
-    pub(super) fn erase(&mut self, id: SuperblockId, may_retire: bool) {
+    pub(crate) fn erase(&mut self, id: SuperblockId, may_retire: bool) {
         let index = id.0 as usize;
         assert_eq!((self.state(id), self.valid(id)), (State::Victim, 0), "erased one in use");
         self.in_slc -= u32::from(self.mode[index] == CellMode::Slc);
@@ -212,23 +230,23 @@ impl Superblocks {
     }
 
     /// Whether it was erased as often as it can be.
-    pub(super) fn is_worn_out(&self, id: SuperblockId) -> bool {
+    pub(crate) fn is_worn_out(&self, id: SuperblockId) -> bool {
         let limit = self.limit[id.0 as usize];
         limit != 0 && self.erases_of(id) >= limit
     }
 
     /// `pages` pages of this superblock became valid.
-    pub(super) fn validate(&mut self, id: SuperblockId, pages: u32) {
+    pub(crate) fn validate(&mut self, id: SuperblockId, pages: u32) {
         self.valid[id.0 as usize] += pages;
     }
 
     /// `pages` pages of this superblock are no longer mapped.
-    pub(super) fn invalidate(&mut self, id: SuperblockId, pages: u32) {
+    pub(crate) fn invalidate(&mut self, id: SuperblockId, pages: u32) {
         self.valid[id.0 as usize] -= pages;
     }
 
     /// Erases everything that is in use; returns how many superblocks that were.
-    pub(super) fn erase_all(&mut self) -> u32 {
+    pub(crate) fn erase_all(&mut self) -> u32 {
         let mut erased = 0;
         for id in 1..=self.count() {
             let index = id as usize;
@@ -245,7 +263,7 @@ impl Superblocks {
     }
 
     /// Erases of the rated ones that are used up on average, replacements included, in thousandths.
-    pub(super) fn wear_permille(&self, endurance: u32) -> Option<u64> {
+    pub(crate) fn wear_permille(&self, endurance: u32) -> Option<u64> {
         let superblocks = u64::from(self.count()) + u64::from(self.replacements_at_first);
         let rated = superblocks * u64::from(endurance);
         (rated > 0).then(|| self.erase_count * 1000 / rated)
@@ -255,7 +273,7 @@ impl Superblocks {
 /// A superblock's own limit: the rated one, and up to `spread_percent` more or less.
 fn limit_of(id: u32, wear: &Wear) -> u32 {
     let spread = u64::from(wear.endurance) * u64::from(wear.spread_percent) / 100;
-    let offset = super::noise(u64::from(id)) % (2 * spread + 1);
+    let offset = noise(u64::from(id)) % (2 * spread + 1);
     let limit = u64::from(wear.endurance) + offset - spread;
     if wear.endurance == 0 { 0 } else { limit.max(1) as u32 }
 }

@@ -2,14 +2,14 @@
 
 use writecliff_device::{DeviceTime, Nanos};
 
-use super::layout::{Ppa, SuperblockId};
-use super::superblocks::Superblocks;
+use super::noise;
+use super::{Ppa, SuperblockId, Superblocks};
 use crate::profile::Wear;
 
 /// How often a read is repeated: in proportion to the erases used up and to the age of the data,
 /// with a fraction of one happening to that fraction of the pages.
 #[derive(Debug)]
-pub(super) struct Retries {
+pub(crate) struct Retries {
     worn: u64,
     aged: u64,
     endurance: u64,
@@ -20,7 +20,7 @@ pub(super) struct Retries {
 const ONE: u64 = 1 << 16;
 
 impl Retries {
-    pub(super) fn new(wear: &Wear) -> Self {
+    pub(crate) fn new(wear: &Wear) -> Self {
         Self {
             worn: u64::from(wear.retries_worn),
             aged: u64::from(wear.retries_aged),
@@ -30,7 +30,7 @@ impl Retries {
     }
 
     /// How often the page is sensed until it can be read: once, and the retries.
-    pub(super) fn senses(
+    pub(crate) fn senses(
         &self,
         blocks: &Superblocks,
         superblock: SuperblockId,
@@ -46,6 +46,6 @@ impl Retries {
         let full_age = (self.age.0 / 1_000_000).max(1);
         let parts = self.worn * erases * ONE / self.endurance
             + self.aged * age.min(1000 * full_age) * ONE / full_age;
-        1 + ((parts + super::noise(u64::from(ppa.0)) % ONE) / ONE) as u32
+        1 + ((parts + noise(u64::from(ppa.0)) % ONE) / ONE) as u32
     }
 }

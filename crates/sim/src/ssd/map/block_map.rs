@@ -19,22 +19,20 @@ use std::collections::VecDeque;
 
 use writecliff_device::DeviceTime;
 
-use super::ftl::{Lost, ReadOnly};
-use super::layout::{CellMode, Layout, Lpn, SuperblockId};
-use super::nand::Nand;
-use super::superblocks::Superblocks;
-use super::translation::Books;
 use crate::profile::SsdProfile;
+use crate::ssd::array::{
+    Books, CellMode, FlashArray, Layout, Lost, Lpn, ReadOnly, SuperblockId, Superblocks,
+};
 
 /// No slot of the log holds this page.
 const NOWHERE: u32 = u32::MAX;
 
 /// Data blocks, log blocks, and the NAND below them.
 #[derive(Debug)]
-pub(super) struct BlockMap {
+pub(crate) struct BlockMap {
     layout: Layout,
     superblocks: Superblocks,
-    pub(super) nand: Nand,
+    pub(super) nand: FlashArray,
     data: Vec<DataBlock>,
     /// The log block used last is at the end.
     logs: VecDeque<LogBlock>,
@@ -72,7 +70,7 @@ impl BlockMap {
         let per_superblock = u64::from(layout.programs * layout.slots_per_program);
         Self {
             superblocks: Superblocks::new(profile.superblocks(), &profile.wear),
-            nand: Nand::new(profile),
+            nand: FlashArray::new(profile),
             data: vec![DataBlock::default(); pages.div_ceil(per_superblock) as usize],
             logs: VecDeque::new(),
             log_blocks: profile.mapping.log_blocks as usize,

@@ -9,19 +9,19 @@ use crate::profile::{SlcKind, SsdProfile};
 
 /// A logical page: the mapping unit's number in the host's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lpn(pub(super) u32);
+pub(crate) struct Lpn(pub(crate) u32);
 
 /// A physical page slot: superblock × 2^shift + slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ppa(pub(super) u32);
+pub(crate) struct Ppa(pub(crate) u32);
 
 /// Index of a superblock, from 1: the addresses of superblock 0 say where a page is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SuperblockId(pub(super) u32);
+pub(crate) struct SuperblockId(pub(crate) u32);
 
 /// Written in the way that the cells are made for, or with one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum CellMode {
+pub(crate) enum CellMode {
     #[default]
     Native,
     Slc,
@@ -29,24 +29,24 @@ pub(super) enum CellMode {
 
 impl Ppa {
     /// The page holds no data.
-    pub(super) const UNMAPPED: Self = Self(0);
+    pub(crate) const UNMAPPED: Self = Self(0);
     /// The page's data lies within another page's: it was compressed or repeats.
-    pub(super) const REDUCED: Self = Self(1);
+    pub(crate) const REDUCED: Self = Self(1);
     /// The page's data is lost; reading it fails.
-    pub(super) const LOST: Self = Self(2);
+    pub(crate) const LOST: Self = Self(2);
 }
 
 /// How a superblock is cut into slots, programs and dies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     shift: u32,
     /// Mapping units of one program.
-    pub(super) slots_per_program: u32,
+    pub(crate) slots_per_program: u32,
     /// Programs of one superblock, parity included.
-    pub(super) programs: u32,
+    pub(crate) programs: u32,
     /// Programs of one superblock in SLC mode.
     slc_programs: u32,
-    pub(super) dies: u32,
+    pub(crate) dies: u32,
     /// Programs of a stripe with its parity; zero without parity.
     stripe: u32,
     /// A die that is not written any more.
@@ -54,7 +54,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(profile: &SsdProfile) -> Self {
+    pub(crate) fn new(profile: &SsdProfile) -> Self {
         let slots_per_program = (profile.program_size().0 / profile.mapping.unit.0) as u32;
         let (dies, programs) = (profile.dies(), profile.programs_per_superblock());
         let bits = match profile.slc_buffer.kind {
@@ -73,50 +73,50 @@ impl Layout {
     }
 
     /// From now on nothing is written to `die`.
-    pub(super) fn lose(&mut self, die: u32) {
+    pub(crate) fn lose(&mut self, die: u32) {
         self.lost_die = Some(die);
     }
 
-    pub(super) fn is_lost(&self, die: u32) -> bool {
+    pub(crate) fn is_lost(&self, die: u32) -> bool {
         self.lost_die == Some(die)
     }
 
     /// Entries of a table with one for each address of superblocks 0 to `count`.
-    pub(super) fn addresses(&self, count: u32) -> usize {
+    pub(crate) fn addresses(&self, count: u32) -> usize {
         (count as usize + 1) << self.shift
     }
 
     /// Whether an address is a place at all.
-    pub(super) fn is_place(&self, ppa: Ppa) -> bool {
+    pub(crate) fn is_place(&self, ppa: Ppa) -> bool {
         ppa.0 >> self.shift != 0
     }
 
-    pub(super) fn superblock_of(&self, ppa: Ppa) -> SuperblockId {
+    pub(crate) fn superblock_of(&self, ppa: Ppa) -> SuperblockId {
         SuperblockId(ppa.0 >> self.shift)
     }
 
-    pub(super) fn slot_of(&self, ppa: Ppa) -> u32 {
+    pub(crate) fn slot_of(&self, ppa: Ppa) -> u32 {
         ppa.0 & ((1 << self.shift) - 1)
     }
 
-    pub(super) fn ppa(&self, superblock: SuperblockId, slot: u32) -> Ppa {
+    pub(crate) fn ppa(&self, superblock: SuperblockId, slot: u32) -> Ppa {
         Ppa((superblock.0 << self.shift) | slot)
     }
 
-    pub(super) fn program_of(&self, slot: u32) -> u32 {
+    pub(crate) fn program_of(&self, slot: u32) -> u32 {
         slot / self.slots_per_program
     }
 
-    pub(super) fn die_of(&self, program: u32) -> u32 {
+    pub(crate) fn die_of(&self, program: u32) -> u32 {
         program % self.dies
     }
 
-    pub(super) fn page_of(&self, program: u32) -> u32 {
+    pub(crate) fn page_of(&self, program: u32) -> u32 {
         program / self.dies
     }
 
     /// Programs of a superblock that is written in `mode`.
-    pub(super) fn programs_in(&self, mode: CellMode) -> u32 {
+    pub(crate) fn programs_in(&self, mode: CellMode) -> u32 {
         match mode {
             CellMode::Native => self.programs,
             CellMode::Slc => self.slc_programs,
@@ -124,7 +124,7 @@ impl Layout {
     }
 
     /// Whether a program holds parity instead of data.
-    pub(super) fn is_parity(&self, program: u32) -> bool {
+    pub(crate) fn is_parity(&self, program: u32) -> bool {
         if self.stripe == 0 {
             return false;
         }
@@ -134,7 +134,7 @@ impl Layout {
     }
 
     /// Slots of a superblock in `mode` that can hold data on the dies that work.
-    pub(super) fn data_slots(&self, mode: CellMode) -> u32 {
+    pub(crate) fn data_slots(&self, mode: CellMode) -> u32 {
         let holds = |p: &u32| !self.is_parity(*p) && !self.is_lost(self.die_of(*p));
         let programs = (0..self.programs_in(mode)).filter(holds).count() as u32;
         programs * self.slots_per_program
@@ -142,7 +142,7 @@ impl Layout {
 
     /// The other programs of the stripe that `program` belongs to, if they can make up for it:
     /// the stripe is whole and has no two programs on one die.
-    pub(super) fn rest_of_stripe(&self, program: u32) -> Option<impl Iterator<Item = u32>> {
+    pub(crate) fn rest_of_stripe(&self, program: u32) -> Option<impl Iterator<Item = u32>> {
         if self.stripe == 0 || self.stripe > self.dies {
             return None;
         }

@@ -1,0 +1,10 @@
+//! Chance that is the same every time.
+
+/// A number that looks random and is always the same: the finalizer of SplitMix64 (Steele, Lea and
+/// Flood, 2014).
+pub(crate) fn noise(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
