@@ -12,7 +12,7 @@ use super::ftl::Ftl;
 use crate::profile::{Gc, Levelling, Pacing, SlcKind, SsdProfile, Victim};
 use crate::ssd::array::{CellMode, Lpn, ReadOnly, SuperblockId};
 use crate::ssd::collect::victim;
-use crate::ssd::front::Frontier;
+use crate::ssd::front::Stream;
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
 const LOOK_AHEAD: u32 = 256;
@@ -281,8 +281,7 @@ impl Ftl {
 
     /// Whether `count` pages have a place to be copied to.
     fn has_room_for_copies(&self, count: u32) -> bool {
-        let separate = self.collector.gc.separate_copies;
-        let frontier = if separate { &self.copies } else { &self.host };
+        let frontier = &self.streams[self.stream_of_copies()];
         self.native_free() > 0
             || (frontier.mode == CellMode::Native && frontier.fits(count, &self.layout))
     }
@@ -315,12 +314,12 @@ impl Ftl {
         let start = self.collector.window(draining).admit(now);
         let in_ram = self.read_victim(victim, slot, pages.len() as u32, start);
         self.collector.copies_ready = self.collector.copies_ready.max(in_ram);
-        let mut left = pages;
+        let (mut left, stream) = (pages, self.stream_of_copies());
         while !left.is_empty() {
-            if self.frontier_of_copies().room() == 0 {
+            if self.streams[stream].room() == 0 {
                 self.open_for_copies(start);
             }
-            let room = self.frontier_of_copies().room() as usize;
+            let room = self.streams[stream].room() as usize;
             let (run, later) = left.split_at(left.len().min(room));
             self.place_copies(run, start);
             left = later;
@@ -346,14 +345,15 @@ impl Ftl {
         self.nand.read(start, die, mode, valid, senses)
     }
 
-    /// Where copies go: to a frontier of their own, or to the host's.
-    fn frontier_of_copies(&mut self) -> &mut Frontier {
-        if self.collector.gc.separate_copies { &mut self.copies } else { &mut self.host }
+    /// Copies have a stream of their own, or go among the host's pages.
+    fn stream_of_copies(&self) -> Stream {
+        if self.collector.gc.separate_copies { Stream::Copies } else { Stream::Host }
     }
 
     fn open_for_copies(&mut self, start: DeviceTime) {
         let (id, layout) = (self.superblocks.open(CellMode::Native), self.layout);
-        let skipped = self.frontier_of_copies().open(id, CellMode::Native, &layout);
+        let stream = self.stream_of_copies();
+        let skipped = self.streams[stream].open(id, CellMode::Native, &layout);
         self.program_parity(skipped, CellMode::Native, start);
     }
 
@@ -361,7 +361,8 @@ impl Ftl {
     /// counted off by the caller.
     fn place_copies(&mut self, pages: &[u32], start: DeviceTime) {
         let (count, layout) = (pages.len() as u32, self.layout);
-        let first = self.frontier_of_copies().take(count, &layout);
+        let stream = self.stream_of_copies();
+        let first = self.streams[stream].take(count, &layout);
         self.superblocks.validate(layout.superblock_of(first), count);
         let slots = first.0 as usize..(first.0 + count) as usize;
         self.p2l[slots].copy_from_slice(pages);
@@ -374,25 +375,17 @@ impl Ftl {
                 cache.look_up(lpn, 1, true, self.nand.now(), &mut self.nand);
             }
         }
-        if self.frontier_of_copies().room() == 0 && self.collector.gc.separate_copies {
+        if self.streams[stream].room() == 0 {
             self.program_copies(start);
-        } else if self.frontier_of_copies().room() == 0 {
-            let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
-            let finished = self.program_host(ready);
-            let draining = self.collector.draining;
-            self.collector.window(draining).push(finished);
         }
     }
 
     pub(super) fn program_copies(&mut self, start: DeviceTime) {
         let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
-        let program = self.copies.end_program(&self.layout);
+        let program = self.end_program(self.stream_of_copies(), start);
         let finished = self.program(program, ready);
         let draining = self.collector.draining;
         self.collector.window(draining).push(finished);
-        if let Some(full) = self.copies.take_full() {
-            self.superblocks.close(full, start);
-        }
     }
 
     /// Whether the evacuation under way wins no native superblock while one is needed.
@@ -409,7 +402,7 @@ impl Ftl {
 
     /// A drive that empties its SLC buffer under load does so beside every program past it.
     fn drain_under_load(&mut self, pages: u32, now: DeviceTime) {
-        if self.slc.drain_quantum == 0 || self.host.mode == CellMode::Slc {
+        if self.slc.drain_quantum == 0 || self.streams[Stream::Host].mode == CellMode::Slc {
             return;
         }
         let budget = pages.saturating_mul(self.slc.drain_quantum);

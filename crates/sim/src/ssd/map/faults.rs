@@ -9,6 +9,7 @@ use writecliff_device::DeviceTime;
 
 use super::ftl::Ftl;
 use crate::ssd::array::{CellMode, Lpn, Ppa};
+use crate::ssd::front::Stream;
 
 impl Ftl {
     /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
@@ -32,16 +33,16 @@ impl Ftl {
         self.nand.stop();
         self.collector.reset();
         // The open superblocks are written on: like copies, programs count as begun when gathered.
-        self.host.host_pages = 0;
+        self.streams[Stream::Host].host_pages = 0;
     }
 
     /// A die stops working: it is written no more, and what it holds must come from parity.
     pub(super) fn lose_die(&mut self, die: u32, now: DeviceTime) {
         self.program_gathered(now);
         self.layout.lose(die);
-        for frontier in [&mut self.host, &mut self.copies] {
-            frontier.pass_over(&self.layout);
-            if let Some(full) = frontier.take_full() {
+        for stream in Stream::ALL {
+            self.streams[stream].pass_over(&self.layout);
+            if let Some(full) = self.streams[stream].take_full() {
                 self.superblocks.close(full, now);
             }
         }

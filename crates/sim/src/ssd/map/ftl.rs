@@ -16,7 +16,7 @@ use crate::profile::{SlcBuffer, SlcKind, SsdProfile};
 use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, Ppa, ReadOnly, Retries, Superblocks, noise,
 };
-use crate::ssd::front::{BufferSlots, Frontier, Program, Reducer, Skipped, Volatile};
+use crate::ssd::front::{BufferSlots, Program, Reducer, Skipped, Stream, Streams, Volatile};
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug)]
@@ -25,10 +25,7 @@ pub(crate) struct Ftl {
     pub(super) l2p: Table,
     pub(super) p2l: Table,
     pub(super) superblocks: Superblocks,
-    /// Where the host's pages go.
-    pub(super) host: Frontier,
-    /// Where copies go, if not to the same place.
-    pub(super) copies: Frontier,
+    pub(super) streams: Streams,
     pub(super) evacuation: Option<Evacuation>,
     pub(super) collector: Collector,
     pub(super) buffer: BufferSlots,
@@ -60,8 +57,7 @@ impl Ftl {
             l2p: Table::zeroed(pages as usize),
             p2l: Table::zeroed(layout.addresses(superblocks.count())),
             superblocks,
-            host: Frontier::default(),
-            copies: Frontier::default(),
+            streams: Streams::default(),
             evacuation: None,
             collector: Collector::new(profile),
             buffer: BufferSlots::new((buffer / unit) as u32),
@@ -102,10 +98,10 @@ impl Ftl {
         let mut admitted = arrived;
         while next < end {
             self.make_way_for_copies(admitted);
-            if self.host.room() == 0 {
+            if self.streams[Stream::Host].room() == 0 {
                 self.open_for_host(admitted)?;
             }
-            let pages = (end - next).min(self.host.room());
+            let pages = (end - next).min(self.streams[Stream::Host].room());
             admitted = self.buffer.admit(arrived, pages);
             self.place(Lpn(next), pages, admitted);
             next += pages;
@@ -124,7 +120,7 @@ impl Ftl {
         let mut admitted = arrived;
         for page in (lpn.0..lpn.0 + count).map(Lpn) {
             self.make_way_for_copies(admitted);
-            if self.host.room() == 0 {
+            if self.streams[Stream::Host].room() == 0 {
                 self.open_for_host(admitted)?;
             }
             if self.reducer.absorbs(content) {
@@ -141,8 +137,8 @@ impl Ftl {
 
     /// Gives admitted pages the next slots of the host's frontier, which has room for them.
     fn place(&mut self, lpn: Lpn, count: u32, now: DeviceTime) {
-        let first = self.host.take(count, &self.layout);
-        self.host.host_pages += count;
+        let first = self.streams[Stream::Host].take(count, &self.layout);
+        self.streams[Stream::Host].host_pages += count;
         self.superblocks.validate(self.layout.superblock_of(first), count);
         if self.volatile.is_some() {
             (lpn.0..lpn.0 + count).for_each(|page| self.note_volatile(Lpn(page)));
@@ -158,8 +154,8 @@ impl Ftl {
                 self.superblocks.invalidate(self.layout.superblock_of(old), 1);
             }
         }
-        if self.host.room() == 0 {
-            let program = self.end_host_program(now);
+        if self.streams[Stream::Host].room() == 0 {
+            let program = self.end_program(Stream::Host, now);
             let start = self.pace(program.host_pages, now);
             self.program(program, start);
         }
@@ -190,9 +186,9 @@ impl Ftl {
             self.reserve_superblock(now)?;
         }
         // Collection into a shared frontier may have opened one already.
-        if self.host.room() == 0 {
+        if self.streams[Stream::Host].room() == 0 {
             let id = self.superblocks.open(mode);
-            let skipped = self.host.open(id, mode, &self.layout);
+            let skipped = self.streams[Stream::Host].open(id, mode, &self.layout);
             self.program_parity(skipped, mode, now);
         }
         Ok(())
@@ -213,15 +209,10 @@ impl Ftl {
         self.superblocks.free_count().saturating_sub(set_aside)
     }
 
-    /// Programs what the host's frontier has gathered; returns when it is done.
-    pub(super) fn program_host(&mut self, now: DeviceTime) -> DeviceTime {
-        let program = self.end_host_program(now);
-        self.program(program, now)
-    }
-
-    fn end_host_program(&mut self, now: DeviceTime) -> Program {
-        let program = self.host.end_program(&self.layout);
-        if let Some(full) = self.host.take_full() {
+    /// Ends the program that a stream has gathered, and its superblock if that is full.
+    pub(super) fn end_program(&mut self, stream: Stream, now: DeviceTime) -> Program {
+        let program = self.streams[stream].end_program(&self.layout);
+        if let Some(full) = self.streams[stream].take_full() {
             self.superblocks.close(full, now);
         }
         program
@@ -252,17 +243,22 @@ impl Ftl {
         }
     }
 
-    /// Programs what the host's open program holds, padded if it is not full; returns when
-    /// everything is in NAND.
+    /// Programs what is gathered; returns when everything is in NAND.
     pub(super) fn flush(&mut self, now: DeviceTime) -> DeviceTime {
-        if self.host.is_gathering(&self.layout) {
-            self.program_host(now);
-        }
+        self.program_host(now);
         let drained = self.buffer.drained_at(now);
         if let Some(volatile) = &mut self.volatile {
             volatile.programmed(drained, self.nand.now());
         }
         drained
+    }
+
+    /// Programs what the host has gathered, padded if a program is not full.
+    fn program_host(&mut self, now: DeviceTime) {
+        if self.streams[Stream::Host].is_gathering(&self.layout) {
+            let program = self.end_program(Stream::Host, now);
+            self.program(program, now);
+        }
     }
 
     /// Brings `count` pages to RAM; a page without data is answered from the map. Pages that lie
@@ -377,8 +373,7 @@ impl Ftl {
     /// Erases every superblock that is not free and forgets all data; returns when that is done.
     pub(super) fn erase_all(&mut self, now: DeviceTime) -> DeviceTime {
         self.l2p.clear();
-        self.host = Frontier::default();
-        self.copies = Frontier::default();
+        self.streams = Streams::default();
         self.evacuation = None;
         self.collector.reset();
         self.buffer.clear();
@@ -394,10 +389,8 @@ impl Ftl {
 
     /// Programs what is gathered.
     pub(super) fn program_gathered(&mut self, now: DeviceTime) {
-        if self.host.is_gathering(&self.layout) {
-            self.program_host(now);
-        }
-        if self.copies.is_gathering(&self.layout) {
+        self.program_host(now);
+        if self.streams[Stream::Copies].is_gathering(&self.layout) {
             self.program_copies(now);
         }
     }

@@ -3,6 +3,7 @@
 use super::Translation;
 use super::ftl::Ftl;
 use crate::ssd::array::{CellMode, Lpn, Ppa, State, SuperblockId};
+use crate::ssd::front::Stream;
 
 impl Translation {
     pub(crate) fn assert_invariants(&self) {
@@ -53,7 +54,8 @@ impl Ftl {
             by_state[state as usize] += 1;
             in_slc += u32::from(blocks.mode(id) == CellMode::Slc);
         }
-        let open = [&self.host, &self.copies].iter().filter(|f| f.superblock.is_some()).count();
+        let open =
+            Stream::ALL.into_iter().filter(|s| self.streams[*s].superblock.is_some()).count();
         assert_eq!(by_state[State::Free as usize], blocks.free_count() as usize);
         assert_eq!(by_state[State::Open as usize], open);
         assert_eq!(by_state[State::Victim as usize], usize::from(self.evacuation.is_some()));
