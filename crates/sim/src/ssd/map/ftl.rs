@@ -12,10 +12,11 @@ use writecliff_device::{Content, DeviceTime};
 use super::copying::{Collector, Evacuation};
 use super::map_cache::MapCache;
 use super::table::Table;
-use crate::profile::{SlcBuffer, SlcKind, SsdProfile};
+use crate::profile::{SlcKind, SsdProfile};
 use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, Ppa, ReadOnly, Retries, Superblocks, noise,
 };
+use crate::ssd::collect::Occasion;
 use crate::ssd::front::{BufferSlots, Program, Reducer, Skipped, Stream, Streams, Volatile};
 
 /// The map, the books, and the streams of pages to NAND.
@@ -30,7 +31,6 @@ pub(crate) struct Ftl {
     pub(super) collector: Collector,
     pub(super) buffer: BufferSlots,
     pub(super) nand: FlashArray,
-    pub(super) slc: SlcBuffer,
     /// Superblocks that are set aside for the SLC buffer, and the most it may have.
     pub(super) slc_reserved: u32,
     pub(super) slc_most: u32,
@@ -62,7 +62,6 @@ impl Ftl {
             collector: Collector::new(profile),
             buffer: BufferSlots::new((buffer / unit) as u32),
             nand: FlashArray::new(profile),
-            slc: profile.slc_buffer.clone(),
             slc_reserved: profile.slc_superblocks(),
             slc_most: profile.slc_superblocks_max(),
             superblock_pages: layout.data_slots(CellMode::Native),
@@ -156,7 +155,7 @@ impl Ftl {
         }
         if self.streams[Stream::Host].room() == 0 {
             let program = self.end_program(Stream::Host, now);
-            let start = self.pace(program.host_pages, now);
+            let start = self.pace(&program, now);
             self.program(program, start);
         }
     }
@@ -180,7 +179,7 @@ impl Ftl {
     /// Opens a superblock for the host: in SLC mode while the buffer has one, else a native one,
     /// after collection has seen to it that another is left to copy into.
     fn open_for_host(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
-        self.erase_an_empty_slc_superblock(now);
+        self.collect(Occasion::Opening, now);
         let mode = if self.slc_has_room() { CellMode::Slc } else { CellMode::Native };
         if mode == CellMode::Native {
             self.reserve_superblock(now)?;
@@ -196,10 +195,11 @@ impl Ftl {
 
     fn slc_has_room(&self) -> bool {
         let is_below_most = self.superblocks.in_slc() < self.slc_most;
-        match self.slc.kind {
+        let slc = &self.collector.policy.slc;
+        match slc.kind {
             SlcKind::None => false,
             SlcKind::Fixed => is_below_most && self.superblocks.free_count() > 0,
-            SlcKind::Dynamic => is_below_most && self.native_free() > self.slc.free_min.max(2),
+            SlcKind::Dynamic => is_below_most && self.native_free() > slc.free_min.max(2),
         }
     }
 
