@@ -183,6 +183,10 @@ pub struct Gc {
     /// Copies have superblocks of their own, apart from those that the host writes to.
     #[serde(default = "yes")]
     pub separate_copies: bool,
+    /// Pages that the host is expected to overwrite soon have superblocks of their own, and so
+    /// have copies of them.
+    #[serde(default)]
+    pub separate_hot: bool,
     /// Collects on its own when nothing was in flight for so long. `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_after: Option<Nanos>,
@@ -496,6 +500,12 @@ impl SsdProfile {
     /// Bytes that one die programs at once: a page of every plane.
     pub fn program_size(&self) -> Bytes {
         self.nand.page_size * u64::from(self.nand.planes)
+    }
+
+    /// Superblocks that must be spare: one open for the host, one for copies, as many again for hot
+    /// pages that are kept apart, and one free to copy into.
+    pub(crate) fn superblocks_spare_min(&self) -> u32 {
+        if self.gc.separate_hot { 5 } else { 3 }
     }
 
     pub(crate) fn programs_per_superblock(&self) -> u32 {

@@ -7,14 +7,22 @@ use super::Frontier;
 /// Pages that fill superblocks of their own, since they are of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// What the host writes.
+    /// What the host writes; only what is cold of it, if hot pages are kept apart.
     Host,
-    /// What garbage collection moves.
+    /// What the host is expected to overwrite soon.
+    Hot,
+    /// What garbage collection moves out of superblocks of hot pages.
+    HotCopies,
+    /// What else garbage collection moves.
     Copies,
 }
 
 impl Stream {
-    pub(crate) const ALL: [Self; 2] = [Self::Host, Self::Copies];
+    pub(crate) const ALL: [Self; 4] = [Self::Host, Self::Hot, Self::HotCopies, Self::Copies];
+    /// Those of the host's own pages.
+    pub(crate) const OF_HOST: [Self; 2] = [Self::Host, Self::Hot];
+    /// Those of copies, where they have their own.
+    pub(crate) const OF_COPIES: [Self; 2] = [Self::HotCopies, Self::Copies];
 }
 
 /// The write frontier of every stream.

@@ -242,7 +242,11 @@ fn the_least_spare_area_is_enough_for_ever() {
     let mut cut = tight();
     (cut.gc.pacing, cut.gc.quantum) = (Pacing::Lazy, 1);
     cut.faults.power_cuts = (1..400).map(|n| Nanos::from_millis(n * 53)).collect();
-    for profile in [shared, cut] {
+    let mut hot = tight();
+    hot.gc.separate_hot = true;
+    let mut hot_cut = cut.clone();
+    hot_cut.gc.separate_hot = true;
+    for profile in [shared, cut, hot, hot_cut] {
         let is_cut = !profile.faults.power_cuts.is_empty();
         let mut dice = Dice(Xoshiro256PlusPlus::seed_from_u64(5));
         let pages = (profile.identity.capacity.0 / 4096) as u32;

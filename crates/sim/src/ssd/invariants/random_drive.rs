@@ -89,6 +89,7 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     gc.copy_dies = dice.below(dies + 1);
     gc.host_interval = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 300])));
     gc.separate_copies = !dice.once_in(3);
+    gc.separate_hot = gc.separate_copies && dice.once_in(2);
     gc.idle_after = dice.once_in(2).then(|| Nanos::from_millis(u64::from(dice.below(50))));
     gc.idle_free = dice.below(8);
 }

@@ -32,8 +32,8 @@ pub(super) struct Collector {
     pub(super) policy: Policy,
     /// Between low and high water.
     collecting: bool,
-    /// When the pages gathered for the next copy program are in RAM.
-    copies_ready: DeviceTime,
+    /// When the pages gathered for each stream's next copy program are in RAM.
+    copies_ready: [DeviceTime; Stream::ALL.len()],
     /// Copies out of native superblocks, and out of the SLC buffer.
     window: CopyWindow,
     drain_window: CopyWindow,
@@ -54,7 +54,7 @@ impl Collector {
         Self {
             policy: Policy::new(profile),
             collecting: false,
-            copies_ready: DeviceTime::default(),
+            copies_ready: <[DeviceTime; Stream::ALL.len()]>::default(),
             window: CopyWindow::new(profile.gc.copy_dies, dies),
             drain_window: CopyWindow::new(profile.slc_buffer.drain_dies, dies),
             draining: false,
@@ -68,7 +68,7 @@ impl Collector {
     /// Forgets what was under way.
     pub(super) fn reset(&mut self) {
         self.collecting = false;
-        self.copies_ready = DeviceTime::default();
+        self.copies_ready = <[DeviceTime; Stream::ALL.len()]>::default();
         self.host_next = DeviceTime::default();
         self.erased_at = DeviceTime::default();
         self.window.clear();
@@ -220,7 +220,7 @@ impl Ftl {
         }
         let pages = self.valid_in_program(victim, slot);
         let count = pages.len() as u32;
-        let has_room = count == 0 || self.has_room_for_copies(count);
+        let has_room = count == 0 || self.has_room_for_copies(victim, count);
         if count > 0 && has_room {
             self.copy_program(victim, slot, &pages, now);
         }
@@ -233,7 +233,8 @@ impl Ftl {
     fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
         let mode = self.superblocks.mode(victim);
         self.collector.erased_at = self.nand.erase_superblock(now, mode);
-        let needed = self.pages.div_ceil(self.superblock_pages.max(1)) + 3 + self.slc_reserved;
+        let data = self.pages.div_ceil(self.superblock_pages.max(1));
+        let needed = data + self.spare_min + self.slc_reserved;
         let in_use = self.superblocks.count() - self.superblocks.retired();
         let may_retire = self.native_free() >= 2 && in_use > needed;
         self.superblocks.erase(victim, may_retire);
@@ -242,8 +243,8 @@ impl Ftl {
     }
 
     /// Whether `count` pages have a place to be copied to.
-    fn has_room_for_copies(&self, count: u32) -> bool {
-        let frontier = &self.streams[self.stream_of_copies()];
+    fn has_room_for_copies(&self, victim: SuperblockId, count: u32) -> bool {
+        let frontier = &self.streams[self.stream_of_copies(victim)];
         self.native_free() > 0
             || (frontier.mode == CellMode::Native && frontier.fits(count, &self.layout))
     }
@@ -275,15 +276,16 @@ impl Ftl {
         self.collector.draining = draining;
         let start = self.collector.window(draining).admit(now);
         let in_ram = self.read_victim(victim, slot, pages.len() as u32, start);
-        self.collector.copies_ready = self.collector.copies_ready.max(in_ram);
-        let (mut left, stream) = (pages, self.stream_of_copies());
+        let (mut left, stream) = (pages, self.stream_of_copies(victim));
+        let ready = &mut self.collector.copies_ready[stream as usize];
+        *ready = in_ram.max(*ready);
         while !left.is_empty() {
             if self.streams[stream].room() == 0 {
-                self.open_for_copies(start);
+                self.open(stream, CellMode::Native, start);
             }
             let room = self.streams[stream].room() as usize;
             let (run, later) = left.split_at(left.len().min(room));
-            self.place_copies(run, start);
+            self.place_copies(stream, run, start);
             left = later;
         }
         self.superblocks.invalidate(victim, pages.len() as u32);
@@ -307,23 +309,19 @@ impl Ftl {
         self.nand.read(start, die, mode, valid, senses)
     }
 
-    /// Copies have a stream of their own, or go among the host's pages.
-    fn stream_of_copies(&self) -> Stream {
-        if self.collector.policy.gc.separate_copies { Stream::Copies } else { Stream::Host }
-    }
-
-    fn open_for_copies(&mut self, start: DeviceTime) {
-        let (id, layout) = (self.superblocks.open(CellMode::Native), self.layout);
-        let stream = self.stream_of_copies();
-        let skipped = self.streams[stream].open(id, CellMode::Native, &layout);
-        self.program_parity(skipped, CellMode::Native, start);
+    /// Copies have streams of their own, or go among the host's pages.
+    fn stream_of_copies(&self, victim: SuperblockId) -> Stream {
+        match &self.temperature {
+            Some(temperature) => temperature.stream_of_copies(victim),
+            None if self.collector.policy.gc.separate_copies => Stream::Copies,
+            None => Stream::Host,
+        }
     }
 
     /// Gives pages that fit the program being gathered their new places; their old ones are
     /// counted off by the caller.
-    fn place_copies(&mut self, pages: &[u32], start: DeviceTime) {
+    fn place_copies(&mut self, stream: Stream, pages: &[u32], start: DeviceTime) {
         let (count, layout) = (pages.len() as u32, self.layout);
-        let stream = self.stream_of_copies();
         let first = self.streams[stream].take(count, &layout);
         self.superblocks.validate(layout.superblock_of(first), count);
         let slots = first.0 as usize..(first.0 + count) as usize;
@@ -338,14 +336,15 @@ impl Ftl {
             }
         }
         if self.streams[stream].room() == 0 {
-            self.program_copies(start);
+            self.program_copies(stream, start);
         }
     }
 
-    pub(super) fn program_copies(&mut self, start: DeviceTime) {
-        let ready = std::mem::take(&mut self.collector.copies_ready).max(start);
-        let program = self.end_program(self.stream_of_copies(), start);
-        let finished = self.program(program, ready);
+    pub(super) fn program_copies(&mut self, stream: Stream, start: DeviceTime) {
+        let ready = &mut self.collector.copies_ready[stream as usize];
+        let ready = std::mem::take(ready).max(start);
+        let program = self.end_program(stream, start);
+        let finished = self.program(stream, program, ready);
         let draining = self.collector.draining;
         self.collector.window(draining).push(finished);
     }

@@ -33,7 +33,7 @@ impl Ftl {
         self.nand.stop();
         self.collector.reset();
         // The open superblocks are written on: like copies, programs count as begun when gathered.
-        self.streams[Stream::Host].host_pages = 0;
+        Stream::OF_HOST.into_iter().for_each(|stream| self.streams[stream].host_pages = 0);
     }
 
     /// A die stops working: it is written no more, and what it holds must come from parity.
@@ -48,7 +48,8 @@ impl Ftl {
         }
         self.superblock_pages = self.layout.data_slots(CellMode::Native);
         let room = u64::from(self.superblock_pages) * u64::from(self.superblocks.count());
-        let least = u64::from(self.pages) + 3 * u64::from(self.superblock_pages);
+        let spare = u64::from(self.spare_min) * u64::from(self.superblock_pages);
+        let least = u64::from(self.pages) + spare;
         self.read_only |= room < least;
         self.lose_pages();
     }

@@ -17,7 +17,9 @@ use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, Ppa, ReadOnly, Retries, Superblocks, noise,
 };
 use crate::ssd::collect::Occasion;
-use crate::ssd::front::{BufferSlots, Program, Reducer, Skipped, Stream, Streams, Volatile};
+use crate::ssd::front::{
+    BufferSlots, Program, Reducer, Skipped, Stream, Streams, Temperature, Volatile,
+};
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Ftl {
     pub(super) p2l: Table,
     pub(super) superblocks: Superblocks,
     pub(super) streams: Streams,
+    /// Which of the host's pages are hot, if those are kept apart.
+    pub(super) temperature: Option<Temperature>,
     pub(super) evacuation: Option<Evacuation>,
     pub(super) collector: Collector,
     pub(super) buffer: BufferSlots,
@@ -34,6 +38,8 @@ pub(crate) struct Ftl {
     /// Superblocks that are set aside for the SLC buffer, and the most it may have.
     pub(super) slc_reserved: u32,
     pub(super) slc_most: u32,
+    /// Superblocks that must be spare.
+    pub(super) spare_min: u32,
     /// Pages that a native superblock holds, on the dies that work.
     pub(super) superblock_pages: u32,
     pub(super) pages: u32,
@@ -58,12 +64,14 @@ impl Ftl {
             p2l: Table::zeroed(layout.addresses(superblocks.count())),
             superblocks,
             streams: Streams::default(),
+            temperature: Temperature::new(profile),
             evacuation: None,
             collector: Collector::new(profile),
             buffer: BufferSlots::new((buffer / unit) as u32),
             nand: FlashArray::new(profile),
             slc_reserved: profile.slc_superblocks(),
             slc_most: profile.slc_superblocks_max(),
+            spare_min: profile.superblocks_spare_min(),
             superblock_pages: layout.data_slots(CellMode::Native),
             layout,
             pages,
@@ -97,12 +105,13 @@ impl Ftl {
         let mut admitted = arrived;
         while next < end {
             self.make_way_for_copies(admitted);
-            if self.streams[Stream::Host].room() == 0 {
-                self.open_for_host(admitted)?;
+            let (stream, alike) = self.stream_of(Lpn(next), end - next);
+            if self.streams[stream].room() == 0 {
+                self.open_for_host(stream, admitted)?;
             }
-            let pages = (end - next).min(self.streams[Stream::Host].room());
+            let pages = alike.min(self.streams[stream].room());
             admitted = self.buffer.admit(arrived, pages);
-            self.place(Lpn(next), pages, admitted);
+            self.place(stream, Lpn(next), pages, admitted);
             next += pages;
         }
         Ok(admitted)
@@ -119,28 +128,40 @@ impl Ftl {
         let mut admitted = arrived;
         for page in (lpn.0..lpn.0 + count).map(Lpn) {
             self.make_way_for_copies(admitted);
-            if self.streams[Stream::Host].room() == 0 {
-                self.open_for_host(admitted)?;
+            let (stream, _) = self.stream_of(page, 1);
+            if self.streams[stream].room() == 0 {
+                self.open_for_host(stream, admitted)?;
             }
             if self.reducer.absorbs(content) {
-                self.note_volatile(page);
+                self.note_write(stream, page);
                 let old = self.replace(page, Ppa::REDUCED);
                 self.invalidate(old);
             } else {
                 admitted = self.buffer.admit(arrived, 1);
-                self.place(page, 1, admitted);
+                self.place(stream, page, 1, admitted);
             }
         }
         Ok(admitted)
     }
 
-    /// Gives admitted pages the next slots of the host's frontier, which has room for them.
-    fn place(&mut self, lpn: Lpn, count: u32, now: DeviceTime) {
-        let first = self.streams[Stream::Host].take(count, &self.layout);
-        self.streams[Stream::Host].host_pages += count;
+    /// The stream that a page of the host goes to, and how many of the next `most` go with it.
+    fn stream_of(&self, lpn: Lpn, most: u32) -> (Stream, u32) {
+        let Some(temperature) = &self.temperature else { return (Stream::Host, most) };
+        let stream = |page| {
+            temperature.stream_of(page, self.layout.is_place(Ppa(self.l2p[page.0 as usize])))
+        };
+        let (first, end) = (stream(lpn), lpn.0 + most.min(self.layout.slots_per_program));
+        let alike = (lpn.0 + 1..end).map(Lpn).take_while(|page| stream(*page) == first).count();
+        (first, 1 + alike as u32)
+    }
+
+    /// Gives admitted pages the next slots of a frontier of the host's, which has room for them.
+    fn place(&mut self, stream: Stream, lpn: Lpn, count: u32, now: DeviceTime) {
+        let first = self.streams[stream].take(count, &self.layout);
+        self.streams[stream].host_pages += count;
         self.superblocks.validate(self.layout.superblock_of(first), count);
-        if self.volatile.is_some() {
-            (lpn.0..lpn.0 + count).for_each(|page| self.note_volatile(Lpn(page)));
+        if self.volatile.is_some() || self.temperature.is_some() {
+            (lpn.0..lpn.0 + count).for_each(|page| self.note_write(stream, Lpn(page)));
         }
         let slots = first.0 as usize..(first.0 + count) as usize;
         for (slot, page) in self.p2l[slots].iter_mut().zip(lpn.0..) {
@@ -153,10 +174,10 @@ impl Ftl {
                 self.superblocks.invalidate(self.layout.superblock_of(old), 1);
             }
         }
-        if self.streams[Stream::Host].room() == 0 {
-            let program = self.end_program(Stream::Host, now);
+        if self.streams[stream].room() == 0 {
+            let program = self.end_program(stream, now);
             let start = self.pace(&program, now);
-            self.program(program, start);
+            self.program(stream, program, start);
         }
     }
 
@@ -170,27 +191,40 @@ impl Ftl {
         }
     }
 
-    fn note_volatile(&mut self, lpn: Lpn) {
+    /// Before a page's entry changes: for the mechanisms that keep account of single pages.
+    fn note_write(&mut self, stream: Stream, lpn: Lpn) {
+        let old = Ppa(self.l2p[lpn.0 as usize]);
         if let Some(volatile) = &mut self.volatile {
-            volatile.wrote(lpn, self.l2p[lpn.0 as usize] == Ppa::UNMAPPED.0);
+            volatile.wrote(stream, lpn, old == Ppa::UNMAPPED);
+        }
+        if let Some(temperature) = &mut self.temperature {
+            temperature.wrote(lpn, self.layout.is_place(old));
         }
     }
 
     /// Opens a superblock for the host: in SLC mode while the buffer has one, else a native one,
     /// after collection has seen to it that another is left to copy into.
-    fn open_for_host(&mut self, now: DeviceTime) -> Result<(), ReadOnly> {
+    fn open_for_host(&mut self, stream: Stream, now: DeviceTime) -> Result<(), ReadOnly> {
         self.collect(Occasion::Opening, now);
         let mode = if self.slc_has_room() { CellMode::Slc } else { CellMode::Native };
         if mode == CellMode::Native {
             self.reserve_superblock(now)?;
         }
         // Collection into a shared frontier may have opened one already.
-        if self.streams[Stream::Host].room() == 0 {
-            let id = self.superblocks.open(mode);
-            let skipped = self.streams[Stream::Host].open(id, mode, &self.layout);
-            self.program_parity(skipped, mode, now);
+        if self.streams[stream].room() == 0 {
+            self.open(stream, mode, now);
         }
         Ok(())
+    }
+
+    /// Opens a free superblock for a stream.
+    pub(super) fn open(&mut self, stream: Stream, mode: CellMode, now: DeviceTime) {
+        let id = self.superblocks.open(mode);
+        if let Some(temperature) = &mut self.temperature {
+            temperature.opened(id, stream);
+        }
+        let skipped = self.streams[stream].open(id, mode, &self.layout);
+        self.program_parity(skipped, mode, now);
     }
 
     fn slc_has_room(&self) -> bool {
@@ -220,14 +254,19 @@ impl Ftl {
 
     /// Sends a program, and the parity that goes with it, to its die; the host's pages in it keep
     /// their slots of the write buffer until it has ended.
-    pub(super) fn program(&mut self, program: Program, ready: DeviceTime) -> DeviceTime {
+    pub(super) fn program(
+        &mut self,
+        stream: Stream,
+        program: Program,
+        ready: DeviceTime,
+    ) -> DeviceTime {
         let Program { die, page, mode, host_pages, skipped } = program;
         let finished = self.nand.program(ready, die, mode, page);
         if host_pages > 0 {
             self.buffer.hold(host_pages, finished);
         }
         if let (1.., Some(volatile)) = (host_pages, &mut self.volatile) {
-            volatile.programmed(finished, self.nand.now());
+            volatile.programmed(stream, finished, self.nand.now());
         }
         self.program_parity(skipped, mode, ready);
         finished
@@ -248,16 +287,19 @@ impl Ftl {
         self.program_host(now);
         let drained = self.buffer.drained_at(now);
         if let Some(volatile) = &mut self.volatile {
-            volatile.programmed(drained, self.nand.now());
+            let now = self.nand.now();
+            Stream::OF_HOST.into_iter().for_each(|s| volatile.programmed(s, drained, now));
         }
         drained
     }
 
     /// Programs what the host has gathered, padded if a program is not full.
     fn program_host(&mut self, now: DeviceTime) {
-        if self.streams[Stream::Host].is_gathering(&self.layout) {
-            let program = self.end_program(Stream::Host, now);
-            self.program(program, now);
+        for stream in Stream::OF_HOST {
+            if self.streams[stream].is_gathering(&self.layout) {
+                let program = self.end_program(stream, now);
+                self.program(stream, program, now);
+            }
         }
     }
 
@@ -377,6 +419,9 @@ impl Ftl {
         self.evacuation = None;
         self.collector.reset();
         self.buffer.clear();
+        if let Some(temperature) = &mut self.temperature {
+            temperature.clear();
+        }
         if let Some(volatile) = &mut self.volatile {
             volatile.clear();
         }
@@ -390,8 +435,10 @@ impl Ftl {
     /// Programs what is gathered.
     pub(super) fn program_gathered(&mut self, now: DeviceTime) {
         self.program_host(now);
-        if self.streams[Stream::Copies].is_gathering(&self.layout) {
-            self.program_copies(now);
+        for stream in Stream::OF_COPIES {
+            if self.streams[stream].is_gathering(&self.layout) {
+                self.program_copies(stream, now);
+            }
         }
     }
 
