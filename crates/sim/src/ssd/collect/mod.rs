@@ -84,6 +84,7 @@ pub(crate) enum Step {
 
 /// The next step. `dice` is the state of the drive's own dice, which only
 /// [`Victim::Random`] throws.
+#[inline]
 pub(crate) fn next(view: View<'_>, occasion: Occasion, dice: &mut u64) -> Step {
     let gc = &view.policy.gc;
     // Chance asks for no gain, which is its price.
@@ -109,6 +110,7 @@ pub(crate) fn next(view: View<'_>, occasion: Occasion, dice: &mut u64) -> Step {
 
 impl View<'_> {
     /// Takes the victim of the policy, if it has one.
+    #[inline(never)]
     fn begin(&self, asks_for_gain: bool, dice: &mut u64) -> Step {
         let chosen = victim::choose(self, asks_for_gain, dice);
         chosen.map_or(Step::Wait, |victim| self.empty(victim, Step::Copy))
@@ -121,6 +123,7 @@ impl View<'_> {
 
     /// What comes out of the SLC buffer takes native superblocks and wins none, so two must be
     /// left. A victim under way is emptied first, then the SLC superblock that was filled first.
+    #[inline(never)]
     fn drain(&self) -> Step {
         if self.native_free < FREE_TO_OPEN {
             return Step::Wait;
@@ -131,6 +134,7 @@ impl View<'_> {
     }
 
     /// Idle time asks for a gain whatever the policy, or its work would never be done.
+    #[inline(never)]
     fn when_idle(&self, idle: Nanos, dice: &mut u64) -> Step {
         let Policy { gc, slc, .. } = self.policy;
         let drains = slc.kind != SlcKind::None && idle >= slc.drain_after;

@@ -161,11 +161,13 @@ impl Ftl {
 
     /// One step of collection; returns how many pages it copied, `None` if there is nothing to do
     /// or no place to copy to.
+    #[inline]
     pub(super) fn collect(&mut self, occasion: Occasion, now: DeviceTime) -> Option<u32> {
         let step = self.choose(occasion);
         self.act(step, now)
     }
 
+    #[inline]
     fn choose(&mut self, occasion: Occasion) -> Step {
         let view = View {
             policy: &self.collector.policy,
@@ -180,6 +182,7 @@ impl Ftl {
         step
     }
 
+    #[inline(never)]
     fn act(&mut self, step: Step, now: DeviceTime) -> Option<u32> {
         match step {
             Step::Wait => None,

@@ -101,11 +101,25 @@ impl Ftl {
         if self.reducer.applies_to(content) {
             return self.write_reduced(lpn, count, content, arrived);
         }
+        if self.temperature.is_some() {
+            return self.write_to_streams(lpn, count, arrived, Self::stream_of);
+        }
+        self.write_to_streams(lpn, count, arrived, |_, _, most| (Stream::Host, most))
+    }
+
+    /// `stream_of` is a parameter so that a drive with one stream of the host pays for no other.
+    fn write_to_streams(
+        &mut self,
+        lpn: Lpn,
+        count: u32,
+        arrived: DeviceTime,
+        stream_of: impl Fn(&Self, Lpn, u32) -> (Stream, u32),
+    ) -> Result<DeviceTime, ReadOnly> {
         let (mut next, end) = (lpn.0, lpn.0 + count);
         let mut admitted = arrived;
         while next < end {
             self.make_way_for_copies(admitted);
-            let (stream, alike) = self.stream_of(Lpn(next), end - next);
+            let (stream, alike) = stream_of(self, Lpn(next), end - next);
             if self.streams[stream].room() == 0 {
                 self.open_for_host(stream, admitted)?;
             }
@@ -156,6 +170,7 @@ impl Ftl {
     }
 
     /// Gives admitted pages the next slots of a frontier of the host's, which has room for them.
+    #[inline]
     fn place(&mut self, stream: Stream, lpn: Lpn, count: u32, now: DeviceTime) {
         let first = self.streams[stream].take(count, &self.layout);
         self.streams[stream].host_pages += count;
