@@ -8,6 +8,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod device;
+mod error;
 mod io;
 #[cfg(feature = "conformance")]
 pub mod scripted;
@@ -18,6 +19,7 @@ pub use device::{
     Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Purge, PurgeOutcome,
     PurgeWatch, Specification, Telemetry,
 };
+pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use text::{printable, printable_lines};
 pub use units::{
