@@ -7,10 +7,12 @@
 
 mod ahead;
 mod convert;
+mod depth;
 mod error;
 mod header;
 mod info;
 mod io;
+mod kernel;
 pub mod make;
 mod map;
 pub mod name;

@@ -86,6 +86,22 @@ fn ftrace_of_a_device_with_requests_and_one_without() {
     assert_eq!(got.ios, [io(0, Some(1_000), Written, 64 * 512, 4096, Some(1), 0)]);
 }
 
+/// The completion of the first may be among those lost: the second must not be taken for it.
+#[test]
+fn what_is_in_flight_when_events_are_lost_has_no_completion() {
+    let event = |time: u32, what: &str, who: &str| {
+        format!(" dd-200 [001] ..... 1.{time:06}: block_rq_{what}: 8,0 R 4096 () 64 + 8 [{who}]\n")
+    };
+    let text = event(1, "issue", "dd")
+        + "CPU:1 [LOST 2 EVENTS]\n"
+        + &event(5, "issue", "dd")
+        + &event(6, "complete", "0");
+    let got = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap();
+    let completed: Vec<_> = got.ios.iter().map(|io| io.completed.map(|time| time.0)).collect();
+    assert_eq!(completed, [None, Some(5_000)]);
+    assert_eq!((got.problems.lost_by_recorder, got.problems.never_completed), (2, 1));
+}
+
 #[test]
 fn fio_iolog_2_waits_between_operations() {
     let got = outcome("iolog-v2.txt");

@@ -6,7 +6,7 @@
 //!  ├ Instance::wait        until a buffer of the kernel fills up, or a tenth of a second
 //!  ├ drain                 pages of every processor → records → events
 //!  ├ settled               those that no other processor can precede any more, by time
-//!  └ Pairing::take         issue + completion → operation, in order of issue → TraceWriter
+//!  └ Operations::take      issue + completion → operation, in order of issue → TraceWriter
 //! ```
 //!
 //! Held true: an operation is recorded as the drive gets it, behind merging and splitting, page
@@ -18,8 +18,8 @@ mod drive;
 mod event;
 mod format;
 mod instance;
+mod operations;
 mod page;
-mod pairing;
 mod streams;
 
 use std::fs;
@@ -30,21 +30,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::Bytes;
 
+use crate::kernel::What;
 use crate::{Header, Summary, TraceError, TraceWriter};
 use drive::Drive;
-use event::{Decoder, Event, Meaning, What};
+use event::{Decoder, Told};
 use instance::Instance;
+use operations::Operations;
 use page::PageLayout;
-use pairing::Pairing;
 
 pub use instance::Preparation;
-pub use pairing::Tally;
+pub use operations::Tally;
 
 /// The longest wait for a buffer to fill up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Events of different processors are put in order when they are this old: an event can be read a
-/// moment after its time was taken. A later one still finds its other half ([`Pairing`]), and counts
+/// moment after its time was taken. A later one still finds its other half ([`Operations`]), and counts
 /// as issued with the one before.
 const LATENESS_NS: u64 = 50_000_000;
 
@@ -80,8 +81,8 @@ pub struct Recorder {
     decoder: Decoder,
     page: Vec<u8>,
     /// Not known yet to be in order.
-    events: Vec<Event>,
-    pairing: Pairing,
+    events: Vec<Told>,
+    operations: Operations,
     writer: TraceWriter,
     /// What the clocks of the trace and of the day differ by.
     unix_epoch_ns: u64,
@@ -132,7 +133,7 @@ impl Recorder {
         let decoder = enable(&instance, &target, drive.numbers())?;
         instance.set("tracing_on", "1")?;
         let first_sector = target.sectors.as_ref().map_or(0, |sectors| sectors.start);
-        let pairing = Pairing::new(first_sector, drive.has_paths());
+        let operations = Operations::new(first_sector, drive.has_paths());
         Ok(Self {
             target,
             drive,
@@ -142,7 +143,7 @@ impl Recorder {
             decoder,
             page: vec![0; layout.size()],
             events: Vec::new(),
-            pairing,
+            operations,
             writer,
             unix_epoch_ns: unix_epoch(),
             cut_off: None,
@@ -167,8 +168,8 @@ impl Recorder {
     /// [`TraceError::Tracefs`].
     pub fn counts(&self) -> Result<Counts, TraceError> {
         Ok(Counts {
-            issued: self.pairing.issued,
-            queue_depth: self.pairing.queue_depth(),
+            issued: self.operations.issued,
+            queue_depth: self.operations.queue_depth(),
             lost: self.instance.lost()?,
         })
     }
@@ -180,7 +181,7 @@ impl Recorder {
     pub fn finish(mut self) -> Result<Recorded, TraceError> {
         let rest = match self.cut_off {
             None | Some(TraceError::DriveGone { .. }) => self.take_rest(),
-            Some(_) => self.pairing.end(&mut |io| self.writer.write(io)),
+            Some(_) => self.operations.end(&mut |io| self.writer.write(io)),
         };
         let _ = self.keep(rest);
         let lost = self.instance.lost().unwrap_or_else(|error| {
@@ -188,9 +189,10 @@ impl Recorder {
             0
         });
         let header = self.header(lost);
-        let Self { instance, writer, pairing, cut_off, .. } = self;
+        let Self { instance, writer, operations, cut_off, .. } = self;
+        let tally = operations.tally();
         drop(instance);
-        Ok(Recorded { summary: writer.finish(&header)?, lost, tally: pairing.tally, cut_off })
+        Ok(Recorded { summary: writer.finish(&header)?, lost, tally, cut_off })
     }
 
     fn keep(&mut self, done: Result<(), TraceError>) -> ControlFlow<()> {
@@ -208,7 +210,7 @@ impl Recorder {
         let settled = now().saturating_sub(LATENESS_NS);
         self.drain()?;
         self.take_until(settled)?;
-        self.writer.expect_names(self.pairing.streams.json_bytes())?;
+        self.writer.expect_names(self.operations.streams.json_bytes())?;
         match self.drive.look()? {
             true => set_filters(&self.instance, &self.target, self.drive.numbers()),
             false => Ok(()),
@@ -219,7 +221,7 @@ impl Recorder {
         self.instance.set("tracing_on", "0")?;
         self.drain()?;
         self.take_until(u64::MAX)?;
-        self.pairing.end(&mut |io| self.writer.write(io))
+        self.operations.end(&mut |io| self.writer.write(io))
     }
 
     /// Takes all events out of the kernel's buffers; in order for each processor.
@@ -242,12 +244,12 @@ impl Recorder {
         let page = self.layout.page(&self.page).map_err(damaged)?;
         let mut last = page.began;
         if page.is_behind_gap {
-            self.events.push(Event { time: page.began, what: What::Gap });
+            self.events.push(Told::gap(page.began));
         }
         for record in page {
             let record = record.map_err(damaged)?;
             last = record.time;
-            self.events.extend(self.decoder.event(&record));
+            self.events.extend(self.decoder.told(&record));
         }
         Ok(last)
     }
@@ -255,16 +257,16 @@ impl Recorder {
     /// Passes on, in order, what happened before `end`.
     fn take_until(&mut self, end: u64) -> Result<(), TraceError> {
         // Of events that are in order for each processor, this is a merge.
-        self.events.sort_by_key(|event| event.time);
-        let settled = self.events.partition_point(|event| event.time < end);
-        for event in self.events.drain(..settled) {
-            self.pairing.take(&event, &mut |io| self.writer.write(io))?;
+        self.events.sort_by_key(Told::time_ns);
+        let settled = self.events.partition_point(|told| told.time_ns() < end);
+        for told in self.events.drain(..settled) {
+            self.operations.take(&told, &mut |io| self.writer.write(io))?;
         }
         Ok(())
     }
 
     fn header(&self, lost: u64) -> Header {
-        let began = self.pairing.began().map(|time| self.unix_epoch_ns.saturating_add(time));
+        let began = self.operations.began().map(|time| self.unix_epoch_ns.saturating_add(time));
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let [(_, issue), (_, completion), ..] = tracepoints(self.target.has_requests) else {
             unreachable!("every kind of device has an issue and a completion");
@@ -280,23 +282,23 @@ impl Recorder {
             clock: Some("CLOCK_MONOTONIC".to_owned()),
             began_unix_ns: began,
             device_size: Some(self.target.size),
-            streams: self.pairing.streams.names().to_vec(),
+            streams: self.operations.streams.names().to_vec(),
             lost,
         }
     }
 }
 
 /// The tracepoints of a kind of device, issue and completion first.
-fn tracepoints(has_requests: bool) -> &'static [(Meaning, &'static str)] {
+fn tracepoints(has_requests: bool) -> &'static [(What, &'static str)] {
     match has_requests {
         true => &[
-            (Meaning::Issued, "block_rq_issue"),
-            (Meaning::Completed, "block_rq_complete"),
-            (Meaning::Queued, "block_rq_insert"),
-            (Meaning::PutBack, "block_rq_requeue"),
+            (What::Issued, "block_rq_issue"),
+            (What::Completed, "block_rq_complete"),
+            (What::Inserted, "block_rq_insert"),
+            (What::Requeued, "block_rq_requeue"),
         ],
         false => {
-            &[(Meaning::Issued, "block_bio_queue"), (Meaning::Completed, "block_bio_complete")]
+            &[(What::BioQueued, "block_bio_queue"), (What::BioCompleted, "block_bio_complete")]
         }
     }
 }
@@ -315,10 +317,10 @@ fn enable(
 ) -> Result<Decoder, TraceError> {
     let tracepoints = tracepoints(target.has_requests);
     let mut descriptions = Vec::new();
-    for (meaning, name) in tracepoints {
+    for (what, name) in tracepoints {
         let description = instance.get(&format!("events/block/{name}/format"))?;
         let description = description.ok_or(TraceError::NoTracepoint { name })?;
-        descriptions.push((*meaning, description));
+        descriptions.push((*what, description));
     }
     set_filters(instance, target, numbers)?;
     for (_, name) in tracepoints {

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::Operation;
 
-use super::event::{DeviceNumber, Event, SECTOR, What, range};
 use super::fields::Expected;
 use super::format::BLKTRACE_MAGIC;
 use super::input::{Input, Progress};
@@ -20,6 +19,7 @@ use super::names::Names;
 use super::problems::{Place, Problems};
 use super::text::Parsed;
 use crate::TraceError;
+use crate::kernel::{DeviceNumber, Event, SECTOR, What, range};
 
 const RECORD: usize = 48;
 const VERSION: u32 = 7;
@@ -131,13 +131,13 @@ impl Blktrace {
             self.note(record);
             return Ok(Parsed::PassedOver);
         }
-        let what = What::of_action(record.action as u16 & !CGROUP);
+        let what = action(record.action as u16 & !CGROUP);
         let (Some(what), Some(operation)) = (what, operation(category, record.bytes)) else {
             return Ok(Parsed::PassedOver);
         };
         let device = DeviceNumber(record.device);
         let stream = match what {
-            What::Issued | What::Queued => match self.processes.get(&record.process) {
+            What::Issued | What::BioQueued => match self.processes.get(&record.process) {
                 Some(name) => names.process(name, device),
                 None => names.process(record.process.to_string().as_bytes(), device),
             },
@@ -168,6 +168,17 @@ impl Blktrace {
             }
             _ => {}
         }
+    }
+}
+
+/// What the number in the low half of an action says happened.
+fn action(number: u16) -> Option<What> {
+    match number {
+        1 => Some(What::BioQueued),
+        6 => Some(What::Requeued),
+        7 => Some(What::Issued),
+        8 => Some(What::AnyCompleted),
+        _ => None,
     }
 }
 

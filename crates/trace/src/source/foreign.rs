@@ -7,16 +7,15 @@ use writecliff_device::Nanos;
 
 use super::SourceOptions;
 use super::blktrace::Blktrace;
-use super::depth::Queues;
-use super::event::{DeviceNumber, Event};
 use super::format::Format;
 use super::input::{Input, Line, Progress};
 use super::names::{NOT_ASKED_FOR, Names};
 use super::order::{Order, Timed};
-use super::pairing::{Paired, Pairing};
 use super::problems::{Place, Problems};
 use super::text::{Parsed, Text};
 use super::volumes::Volumes;
+use crate::depth::Queues;
+use crate::kernel::{DeviceNumber, Event, Paired, Pairing};
 use crate::{Header, TraceError, TraceIo};
 
 /// How often the share of broken lines is looked at, in lines.
@@ -29,6 +28,8 @@ pub(super) struct Foreign {
     names: Names,
     ios: Order<TraceIo>,
     events: Order<Event>,
+    /// Of the event read last.
+    last_event_ns: u64,
     pairing: Pairing,
     /// Of each volume or device, which share nothing.
     depths: Queues,
@@ -47,6 +48,12 @@ pub(super) struct Foreign {
 enum Records {
     Text { path: PathBuf, input: Input, text: Text },
     Binary(Blktrace),
+}
+
+impl Timed for Event {
+    fn time(&self) -> u64 {
+        self.time_ns
+    }
 }
 
 impl Timed for TraceIo {
@@ -80,7 +87,9 @@ impl Foreign {
             names: Names::new(options.stream.as_deref()),
             ios: Order::new(),
             events: Order::new(),
-            pairing: Pairing::new(),
+            last_event_ns: 0,
+            // Its events are put in order before.
+            pairing: Pairing::new(0),
             depths: Queues::default(),
             volumes: Volumes::default(),
             has_completions: false,
@@ -120,9 +129,8 @@ impl Foreign {
                 self.ios.push(io)
             }
             Some(Parsed::Event(event)) => {
-                let is_in_reach = self.events.push(event);
-                self.pair();
-                is_in_reach
+                self.last_event_ns = event.time_ns;
+                self.push(event)
             }
             Some(Parsed::PassedOver) => {
                 problems.passed_over += 1;
@@ -134,6 +142,7 @@ impl Foreign {
             }
             Some(Parsed::Lost(count)) => {
                 problems.lost_by_recorder = problems.lost_by_recorder.saturating_add(count);
+                self.push(Event::gap(self.last_event_ns));
                 true
             }
             Some(Parsed::Frame | Parsed::Broken) => true,
@@ -143,6 +152,14 @@ impl Foreign {
             }
         };
         problems.out_of_reach += u64::from(!is_in_reach);
+    }
+
+    /// Takes an event; `false` if it comes too late for its place in time.
+    #[inline]
+    fn push(&mut self, event: Event) -> bool {
+        let is_in_reach = self.events.push(event);
+        self.pair();
+        is_in_reach
     }
 
     #[inline]

@@ -13,15 +13,12 @@
 //! [`TraceError::BadLines`].
 
 mod blktrace;
-mod depth;
-mod event;
 mod fields;
 mod foreign;
 mod format;
 mod input;
 mod names;
 mod order;
-mod pairing;
 mod problems;
 mod text;
 mod volumes;
@@ -34,8 +31,6 @@ use crate::{Header, Maker, Summary, TraceError, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
-pub(crate) use depth::QueueDepths;
-pub(crate) use event::operation;
 pub use format::{FORMATS, Format};
 pub use problems::{BrokenLine, Place, Problems};
 pub(crate) use text::csv::HEADER as CSV_HEADER;

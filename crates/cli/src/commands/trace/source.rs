@@ -87,8 +87,8 @@ fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 8] {
         ),
         (
             problems.unmatched_completions,
-            "completion of an operation issued before the beginning",
-            "completions of operations issued before the beginning",
+            "completion of an operation whose issue is missing: before the beginning, or lost",
+            "completions of operations whose issue is missing: before the beginning, or lost",
         ),
         (
             problems.passed_over,

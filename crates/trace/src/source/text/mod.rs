@@ -8,11 +8,11 @@ mod tracepoint;
 
 use writecliff_device::{Bytes, Nanos, Operation};
 
-use super::event::{Event, OVERSIZED};
 use super::fields::Expected;
 use super::format::Format;
 use super::names::Names;
 use crate::TraceIo;
+use crate::kernel::{Event, OVERSIZED, SECTOR};
 
 /// What a line, or a record, says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,5 +117,5 @@ impl Whole {
 /// Bytes of so many sectors.
 #[inline]
 fn bytes(sectors: u64) -> Result<u64, Expected> {
-    sectors.checked_mul(super::event::SECTOR).ok_or("a place below 2^64 bytes")
+    sectors.checked_mul(SECTOR).ok_or("a place below 2^64 bytes")
 }

@@ -40,7 +40,7 @@ impl QueueDepths {
 
 /// One of them for each volume or device, which share nothing.
 #[derive(Debug, Default)]
-pub(super) struct Queues {
+pub(crate) struct Queues {
     all: Vec<QueueDepths>,
     places: HashMap<u32, usize>,
     /// The queue asked for last, which is often the next one too, and its place.
@@ -50,7 +50,7 @@ pub(super) struct Queues {
 impl Queues {
     /// The queue of this number; new ones are empty.
     #[inline]
-    pub(super) fn of(&mut self, number: u32) -> &mut QueueDepths {
+    pub(crate) fn of(&mut self, number: u32) -> &mut QueueDepths {
         let place = match self.last {
             Some((last, place)) if last == number => place,
             _ => *self.places.entry(number).or_insert(self.all.len()),
