@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
+use writecliff_device::ErrorKind;
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
@@ -10,7 +11,7 @@ use writecliff_sim::ProfileError;
 use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
 use writecliff_suite::gate::GateError;
 use writecliff_suite::{AddMeterError, ReviewError, RunError};
-use writecliff_trace::{PLANS, TraceError};
+use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -82,8 +83,16 @@ pub(crate) enum CliError {
     Junit { source: quick_junit::SerializeError },
     #[error(transparent)]
     Destination(#[from] OutputError),
+    #[error("{}{}", .0, options_for(.0))]
+    ReadTrace(#[from] ReadError),
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    WriteTrace(#[from] WriteError),
+    #[error("{}{}", .0, options_for_conversion(.0))]
+    Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error(
         "the name of {} does not tell a format; say --to trace, iolog or csv, or let it end so",
         path.display()
@@ -119,18 +128,13 @@ pub(crate) enum CliError {
     )]
     TraceAnywhere { path: PathBuf, filesystem: String },
     #[error("the recording ended early: {source}\nWhat was recorded before is in {}", path.display())]
-    RecordingCutOff { source: TraceError, path: PathBuf },
+    RecordingCutOff { source: RecordError, path: PathBuf },
     #[error("cannot run {command}: {source}; nothing was recorded")]
     CommandNotRun { command: String, source: std::io::Error },
     #[error("cannot wait for the command: {source}; the trace is whole")]
     CommandLost { source: std::io::Error },
     #[error("{command} failed ({status}); what it did is in {}", path.display())]
     CommandFailed { command: String, status: ExitStatus, path: PathBuf },
-    #[error(
-        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
-        PLANS.map(|plan| plan.name).join(", ")
-    )]
-    UnknownPlan { name: String },
     #[error(
         "{} is a pipe or a device, and a trace is read twice to describe it; store it in a file \
          first: `writecliff trace convert` takes it as it is", path.display()
@@ -144,9 +148,12 @@ impl CliError {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
             Self::Run(error) if error.is_refusal() => ExitCode::from(3),
-            Self::Destination(error)
-            | Self::Trace(TraceError::Output(error))
-            | Self::Report(ReportError::Output(error))
+            Self::ReadTrace(error) => code(error.kind()),
+            Self::WriteTrace(error) => code(error.kind()),
+            Self::Convert(error) => code(error.kind()),
+            Self::Make(error) => code(error.kind()),
+            Self::Record(error) => code(error.kind()),
+            Self::Destination(error) | Self::Report(ReportError::Output(error))
                 if error.is_refusal() =>
             {
                 ExitCode::from(3)
@@ -159,24 +166,7 @@ impl CliError {
             {
                 ExitCode::from(2)
             }
-            Self::Trace(TraceError::Read { source, .. })
-                if source.kind() == std::io::ErrorKind::NotFound =>
-            {
-                ExitCode::from(2)
-            }
             Self::Profile(_)
-            | Self::Trace(
-                TraceError::Output(OutputError::Exists { .. } | OutputError::NoFile { .. })
-                | TraceError::OutputIsInput { .. }
-                | TraceError::UnknownFormat { .. }
-                | TraceError::NoColumns { .. }
-                | TraceError::Empty { .. }
-                | TraceError::NoSuchStream { .. }
-                | TraceError::SeveralInputs { .. }
-                | TraceError::SeveralVolumes { .. }
-                | TraceError::PlanSyntax { .. }
-                | TraceError::PlanImpossible { .. },
-            )
             | Self::OutputFormat { .. }
             | Self::OutputExists { .. }
             | Self::MeantSimulated { .. }
@@ -203,7 +193,6 @@ impl CliError {
             | Self::TraceExists { .. }
             | Self::NoDirectory { .. }
             | Self::CommandNotRun { .. }
-            | Self::UnknownPlan { .. }
             | Self::ReadTwice { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
@@ -212,5 +201,31 @@ impl CliError {
             }
             _ => ExitCode::from(1),
         }
+    }
+}
+
+/// 1 failed or broken off, 2 wrong usage, 3 refused for safety.
+fn code(kind: ErrorKind) -> ExitCode {
+    match kind {
+        ErrorKind::Usage => ExitCode::from(2),
+        ErrorKind::Refused => ExitCode::from(3),
+        ErrorKind::Failed | ErrorKind::Interrupted => ExitCode::from(1),
+    }
+}
+
+/// Which options of the commands that read traces do what an error asks for.
+fn options_for(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::UnknownFormat { .. } => " (--from FORMAT)",
+        ReadError::BadLines { .. } => " (--bad-lines PERCENT)",
+        ReadError::SeveralVolumes { .. } => " (--stream NAME, or --all-volumes)",
+        _ => "",
+    }
+}
+
+fn options_for_conversion(error: &ConvertError) -> &'static str {
+    match error {
+        ConvertError::Read(error) => options_for(error),
+        _ => "",
     }
 }

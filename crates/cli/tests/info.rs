@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Header, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
 fn info(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Two reads that follow each other, and a write.
 fn write_trace(path: &Path, synthetic: bool) {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     for (issued, operation, offset) in
         [(0, Operation::Read, 0), (10, Operation::Read, 4096), (20, Operation::Write, 0)]
     {

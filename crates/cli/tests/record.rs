@@ -14,7 +14,7 @@ use loop_device::Loop;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Operation};
-use writecliff_trace::{Header, TraceFile, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, TraceFile, TraceIo, TraceWriter};
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
 /// Enough for all that these tests do, even if nobody reads for seconds.
@@ -232,7 +232,7 @@ fn a_replay_that_is_recorded_is_the_trace_again() {
     // Done again by fio's own operations alone: others may have looked at the device.
     let (header, ios) = bench.trace("first.trace");
     let fio = header.streams.iter().position(|name| name == "fio").unwrap();
-    let mut writer = TraceWriter::create(&bench.path("fio.trace")).unwrap();
+    let mut writer = TraceWriter::create(&bench.path("fio.trace"), Existing::Replaced).unwrap();
     let own: Vec<TraceIo> = ios.into_iter().filter(|io| usize::from(io.stream) == fio).collect();
     own.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&header).unwrap();

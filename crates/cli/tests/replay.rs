@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use loop_device::Loop;
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Header, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
 fn writecliff(arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_writecliff");
@@ -26,7 +26,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Operations of 4 KiB one at a time, a millisecond apart.
 fn trace(path: &Path, operations: &[Operation]) {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     for (index, operation) in (0..).zip(operations) {
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),

@@ -11,7 +11,7 @@ use writecliff_measure::{
     Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
     Waiting, Watch, record, record_idle, record_operations, record_replay, record_streams,
 };
-use writecliff_trace::TraceError;
+use writecliff_trace::ReadError;
 use writecliff_workload::Sequential;
 
 use crate::meter::PowerSource;
@@ -51,7 +51,7 @@ pub enum RunError {
     RunDirectory(#[from] RunDirectoryError),
     /// A trace cannot be read.
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(#[from] ReadError),
     /// The drive gave up outside of a recording.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -1,7 +1,7 @@
 //! The traces that a storage bench does again: those that ship, made while they are used, and
 //! files in the own format.
 
-use writecliff_trace::{Format, Header, Source, SourceOptions, Summary, TraceError};
+use writecliff_trace::{Format, Header, ReadError, Source, SourceOptions, Summary};
 
 pub(crate) use writecliff_trace::name::title as name_of;
 
@@ -23,7 +23,7 @@ impl Trace {
 }
 
 /// Opens the trace that ships under this name, or the file at this path.
-pub(crate) fn open(name: &str, seed: u64) -> Result<Trace, TraceError> {
+pub(crate) fn open(name: &str, seed: u64) -> Result<Trace, ReadError> {
     let ios = writecliff_trace::open(name, seed, &SourceOptions::of(Format::Trace))?;
     let (header, summary) = (ios.header().clone(), ios.summary().copied());
     let summary = summary.expect("traces of our own tell what they amount to");
@@ -32,6 +32,6 @@ pub(crate) fn open(name: &str, seed: u64) -> Result<Trace, TraceError> {
 
 /// Reads a file from beginning to end: what is damaged is better known before a drive is purged
 /// and filled for it.
-pub(crate) fn verify(name: &str, seed: u64) -> Result<(), TraceError> {
+pub(crate) fn verify(name: &str, seed: u64) -> Result<(), ReadError> {
     open(name, seed)?.ios.verify()
 }

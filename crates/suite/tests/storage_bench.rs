@@ -15,7 +15,7 @@ use writecliff_suite::{
     Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Warning, run,
 };
 use writecliff_trace::make::{Maker, Plan as MakerPlan};
-use writecliff_trace::{Header, Map, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, Map, TraceIo, TraceWriter};
 
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1024;
@@ -28,7 +28,7 @@ fn io(operation: Operation, issued: u64, offset: u64, length: u64) -> TraceIo {
 
 fn trace(directory: &Path, name: &str, ios: &[TraceIo]) -> PathBuf {
     let path = directory.join(name);
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     ios.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&Header::default()).unwrap();
     path

@@ -22,7 +22,7 @@ mod source;
 
 pub use ahead::{ReadAhead, read_ahead};
 pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
-pub use error::TraceError;
+pub use error::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 pub use header::{Header, Summary};
 pub use info::{
     Busy, Class, Description, Info, OffsetCell, OffsetMap, QueueDepths, SequentialDetector,

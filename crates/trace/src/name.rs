@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{Maker, PLANS, Plan, Source, SourceOptions, TraceError};
+use crate::{Maker, PLANS, Plan, ReadError, Source, SourceOptions};
 
 /// Opens the trace of this name at its beginning. `seed` decides what the plan of a synthetic one
 /// leaves open; `options` say how a file is read: one in the own format only is asked for by
@@ -17,7 +17,7 @@ pub fn open(
     name: impl AsRef<Path>,
     seed: u64,
     options: &SourceOptions,
-) -> Result<Source, TraceError> {
+) -> Result<Source, ReadError> {
     let path = name.as_ref();
     match path.to_str().and_then(Plan::shipped) {
         Some(plan) => Ok(Source::made(Maker::new(&plan, seed)?, &plan.name, seed)),
@@ -42,10 +42,10 @@ pub fn from_anywhere(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Header, TraceIo, TraceWriter};
+    use crate::{Existing, Format, Header, TraceIo, TraceWriter};
     use writecliff_device::{Bytes, Nanos, Operation};
 
-    fn ios(name: impl AsRef<Path>, options: &SourceOptions) -> Result<Vec<TraceIo>, TraceError> {
+    fn ios(name: impl AsRef<Path>, options: &SourceOptions) -> Result<Vec<TraceIo>, ReadError> {
         open(name, 7, options)?.collect()
     }
 
@@ -54,7 +54,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let io = TraceIo::new(Nanos(0), Operation::Read, Bytes(512), Bytes(1024));
         let own = directory.path().join("a.trace");
-        let mut writer = TraceWriter::create(&own).unwrap();
+        let mut writer = TraceWriter::create(&own, Existing::Replaced).unwrap();
         writer.write(&io).unwrap();
         let summary = writer.finish(&Header::default()).unwrap();
         let foreign = directory.path().join("a.csv");
@@ -72,7 +72,7 @@ mod tests {
         let plan = Plan::shipped("light-2011").unwrap();
         let made: Vec<TraceIo> = Maker::new(&plan, 7).unwrap().take(1000).collect();
         let mut light = open("light-2011", 7, &only_own).unwrap();
-        let first: Result<Vec<TraceIo>, TraceError> = light.by_ref().take(1000).collect();
+        let first: Result<Vec<TraceIo>, ReadError> = light.by_ref().take(1000).collect();
         assert_eq!(first.unwrap(), made);
         assert_eq!(light.identity().as_deref(), Some("seed 7"));
         assert_eq!(light.summary().unwrap().reads, plan.target.reads);
@@ -93,7 +93,7 @@ mod tests {
     fn a_file_that_is_not_what_its_summary_says_is_told() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.trace");
-        let mut writer = TraceWriter::create(&path).unwrap();
+        let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
         for index in 0..3 {
             let io = TraceIo::new(Nanos(index), Operation::Read, Bytes(index * 512), Bytes(512));
             writer.write(&io).unwrap();

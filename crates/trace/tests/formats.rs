@@ -7,7 +7,7 @@ use std::io::Write;
 
 use outcome::{Outcome, formats, io, read, read_bytes};
 use writecliff_device::{Content, Operation};
-use writecliff_trace::{Format, SourceOptions, TraceError, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Format, ReadError, SourceOptions, TraceIo, TraceWriter};
 
 use Operation::{Flush, Read, Trim, Write as Written};
 
@@ -263,7 +263,7 @@ fn a_stream_shares_its_queue_with_others() {
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.trace");
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     all.ios.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&all.header).unwrap();
     assert_eq!(read(&path, &one).unwrap().ios[0].queue_depth, Some(8));
@@ -314,7 +314,7 @@ fn packed_files_mean_the_same() {
             let got = read_bytes(&packed, &SourceOptions::default()).unwrap();
             assert_eq!((&got.ios, &got.problems), (&plain.ios, &plain.problems), "{name}");
             let cut = read_bytes(&packed[..packed.len() - 9], &SourceOptions::default());
-            assert!(matches!(cut, Err(TraceError::Read { .. })), "{name}, cut off: {cut:?}");
+            assert!(matches!(cut, Err(ReadError::Read { .. })), "{name}, cut off: {cut:?}");
         }
     }
 }
@@ -334,7 +334,7 @@ fn a_first_line_with_all_columns_is_csv() {
     let got = read_bytes(text.as_bytes(), &some).unwrap();
     assert_eq!((got.ios.len(), got.problems.broken), (3, 2));
     let error = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap_err();
-    assert!(matches!(error, TraceError::BadLines { format: "csv", .. }), "{error}");
+    assert!(matches!(error, ReadError::BadLines { format: "csv", .. }), "{error}");
 }
 
 /// Excel begins its files so.
@@ -364,9 +364,9 @@ fn what_could_be_anything_is_asked_about() {
         ("0,1,512,r,0.1\n419,W,0,512,1577808144360767\n", "could be"),
     ] {
         let error = read_bytes(bytes.as_bytes(), &SourceOptions::default()).unwrap_err();
-        assert!(matches!(error, TraceError::UnknownFormat { .. }), "{error}");
+        assert!(matches!(error, ReadError::UnknownFormat { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains(part) && text.contains("--from"), "{text}");
+        assert!(text.contains(part) && text.contains("name the format"), "{text}");
     }
     let spc = SourceOptions {
         format: Some(Format::Spc),

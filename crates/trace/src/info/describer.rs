@@ -9,7 +9,7 @@ use super::footprint::Footprint;
 use super::over_time::Windows;
 use super::sequential::SequentialDetector;
 use super::tallies::{ContentTally, DepthTally, SideTally, StreamTally};
-use crate::{TraceError, TraceIo};
+use crate::{ReadError, TraceIo};
 
 /// What is known after any number of operations.
 pub(super) struct Describer {
@@ -67,16 +67,16 @@ impl Describer {
     }
 
     /// Takes the next operations.
-    pub(super) fn add(&mut self, ios: &[TraceIo]) -> Result<(), TraceError> {
+    pub(super) fn add(&mut self, ios: &[TraceIo]) -> Result<(), ReadError> {
         self.footprint.look_ahead(ios.iter().map(|io| io.offset.0));
         ios.iter().try_for_each(|io| self.add_one(io))
     }
 
-    fn add_one(&mut self, io: &TraceIo) -> Result<(), TraceError> {
+    fn add_one(&mut self, io: &TraceIo) -> Result<(), ReadError> {
         let is_transfer = matches!(io.operation, Operation::Read | Operation::Write);
         if io.is_oversized() {
             let (index, offset, length) = (self.operations, io.offset.0, io.length.0);
-            return Err(TraceError::Oversized { index, offset, length });
+            return Err(ReadError::Oversized { index, offset, length });
         }
         let issued = self.arrive(io);
         self.duration = self.duration.max(issued).max(io.completed.unwrap_or_default().0);

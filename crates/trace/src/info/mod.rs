@@ -16,7 +16,7 @@ mod tallies;
 
 use writecliff_device::Nanos;
 
-use crate::{TraceError, TraceIo};
+use crate::{ReadError, TraceIo};
 
 use describer::Describer;
 
@@ -37,12 +37,12 @@ const TAKEN_AT_ONCE: usize = 64;
 /// order as if issued together with the one before it.
 ///
 /// # Errors
-/// The first that `ios` gives; [`TraceError::Oversized`] if an operation is longer than any drive
+/// The first that `ios` gives; [`ReadError::Oversized`] if an operation is longer than any drive
 /// takes at once.
 pub fn describe(
-    ios: impl Iterator<Item = Result<TraceIo, TraceError>>,
+    ios: impl Iterator<Item = Result<TraceIo, ReadError>>,
     duration: Nanos,
-) -> Result<Info, TraceError> {
+) -> Result<Info, ReadError> {
     let mut describer = Describer::new(duration);
     let mut next = Vec::with_capacity(TAKEN_AT_ONCE);
     for io in ios {

@@ -280,8 +280,8 @@ fn a_footprint_too_wide_to_be_noted_is_not_known() {
 fn operations_longer_than_any_are_refused() {
     let ios = [io(0, Read, 0, 1 << 32), io(0, Write, 4096, (1 << 32) + 1)];
     let error = describe(ios.into_iter().map(Ok), Nanos(0)).unwrap_err();
-    assert!(matches!(error, TraceError::Oversized { index: 1, offset: 4096, .. }), "{error}");
-    let broken = || TraceError::Format { path: "a.trace".into(), reason: "damaged".into() };
+    assert!(matches!(error, ReadError::Oversized { index: 1, offset: 4096, .. }), "{error}");
+    let broken = || ReadError::Format { path: "a.trace".into(), reason: "damaged".into() };
     let error = describe([Err(broken())].into_iter(), Nanos(0)).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
 }

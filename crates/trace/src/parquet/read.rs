@@ -15,7 +15,7 @@ use writecliff_device::{Bytes, Nanos, Operation};
 
 use super::page::CheckedPages;
 use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
-use crate::{Header, Summary, TraceError, TraceIo};
+use crate::{Header, ReadError, Summary, TraceIo};
 
 /// Rows of a group that are read into memory at once; other writers may make larger ones than
 /// [`TraceWriter`](crate::TraceWriter).
@@ -38,12 +38,12 @@ impl TraceFile {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::Format`] if it is no trace, or of another version.
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
+    /// [`ReadError::Read`]; [`ReadError::Format`] if it is no trace, or of another version.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) =
-            opened.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-        let not_a_trace = |reason: String| TraceError::Format { path: path.to_owned(), reason };
+            opened.map_err(|source| ReadError::Read { path: path.to_owned(), source })?;
+        let not_a_trace = |reason: String| ReadError::Format { path: path.to_owned(), reason };
         let reader = SerializedFileReader::new(file).map_err(|error| {
             not_a_trace(format!(
                 "{}; if another tool made it, `writecliff trace convert` makes one of it",
@@ -74,7 +74,7 @@ impl TraceFile {
     }
 
     /// Reads the next group; `false` at the end.
-    fn read_group(&mut self) -> Result<bool, TraceError> {
+    fn read_group(&mut self) -> Result<bool, ReadError> {
         self.group.clear();
         self.next = 0;
         if self.next_group == self.reader.num_row_groups() {
@@ -98,19 +98,19 @@ impl TraceFile {
         }
     }
 
-    fn damaged(&self, error: ParquetError) -> TraceError {
+    fn damaged(&self, error: ParquetError) -> ReadError {
         let path = self.path.clone();
         match error {
             ParquetError::External(source) if source.is::<io::Error>() => {
-                TraceError::Read { path, source: io_error(ParquetError::External(source)) }
+                ReadError::Read { path, source: io_error(ParquetError::External(source)) }
             }
-            other => TraceError::Format { path, reason: format!("it is damaged: {other}") },
+            other => ReadError::Format { path, reason: format!("it is damaged: {other}") },
         }
     }
 }
 
 impl Iterator for TraceFile {
-    type Item = Result<TraceIo, TraceError>;
+    type Item = Result<TraceIo, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.next == self.group.len() {

@@ -31,7 +31,7 @@ use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::Bytes;
 
 use crate::kernel::What;
-use crate::{Header, Summary, TraceError, TraceWriter};
+use crate::{Existing, Header, RecordError, Summary, TraceWriter};
 use drive::Drive;
 use event::{Decoder, Told};
 use instance::Instance;
@@ -86,7 +86,7 @@ pub struct Recorder {
     writer: TraceWriter,
     /// What the clocks of the trace and of the day differ by.
     unix_epoch_ns: u64,
-    cut_off: Option<TraceError>,
+    cut_off: Option<RecordError>,
 }
 
 /// What was recorded up to now.
@@ -112,7 +112,7 @@ pub struct Recorded {
     /// What else there is to tell.
     pub tally: Tally,
     /// Why it had to end; the file is whole, up to then.
-    pub cut_off: Option<TraceError>,
+    pub cut_off: Option<RecordError>,
 }
 
 impl Recorder {
@@ -120,12 +120,11 @@ impl Recorder {
     /// processor until it is read.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::Output`]; [`TraceError::RecordNotPermitted`]
-    /// without root's rights;
-    /// [`TraceError::NoTracefs`], [`TraceError::NoTracepoint`] and [`TraceError::Tracefs`] if the
+    /// [`RecordError::Write`]; [`RecordError::NotPermitted`] without root's rights;
+    /// [`RecordError::NoTracefs`], [`RecordError::NoTracepoint`] and [`RecordError::Tracefs`] if the
     /// kernel cannot.
-    pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, TraceError> {
-        let writer = TraceWriter::create_new(out)?;
+    pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, RecordError> {
+        let writer = TraceWriter::create(out, Existing::Stays)?;
         let (instance, preparation) = Instance::make(buffer)?;
         let layout = page_layout(&instance)?;
         let drive = Drive::find(&target, Path::new("/sys"), Path::new("/proc"));
@@ -165,8 +164,8 @@ impl Recorder {
     /// What was recorded up to now.
     ///
     /// # Errors
-    /// [`TraceError::Tracefs`].
-    pub fn counts(&self) -> Result<Counts, TraceError> {
+    /// [`RecordError::Tracefs`].
+    pub fn counts(&self) -> Result<Counts, RecordError> {
         Ok(Counts {
             issued: self.operations.issued,
             queue_depth: self.operations.queue_depth(),
@@ -177,11 +176,11 @@ impl Recorder {
     /// Ends the recording, and the file.
     ///
     /// # Errors
-    /// [`TraceError::Write`] if the file cannot be ended; nothing is left of it then.
-    pub fn finish(mut self) -> Result<Recorded, TraceError> {
+    /// [`RecordError::Write`] if the file cannot be ended; nothing is left of it then.
+    pub fn finish(mut self) -> Result<Recorded, RecordError> {
         let rest = match self.cut_off {
-            None | Some(TraceError::DriveGone { .. }) => self.take_rest(),
-            Some(_) => self.operations.end(&mut |io| self.writer.write(io)),
+            None | Some(RecordError::DriveGone { .. }) => self.take_rest(),
+            Some(_) => self.end_operations(),
         };
         let _ = self.keep(rest);
         let lost = self.instance.lost().unwrap_or_else(|error| {
@@ -195,7 +194,7 @@ impl Recorder {
         Ok(Recorded { summary: writer.finish(&header)?, lost, tally, cut_off })
     }
 
-    fn keep(&mut self, done: Result<(), TraceError>) -> ControlFlow<()> {
+    fn keep(&mut self, done: Result<(), RecordError>) -> ControlFlow<()> {
         match done {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -205,7 +204,7 @@ impl Recorder {
         }
     }
 
-    fn try_advance(&mut self) -> Result<(), TraceError> {
+    fn try_advance(&mut self) -> Result<(), RecordError> {
         self.instance.wait(PATIENCE)?;
         let settled = now().saturating_sub(LATENESS_NS);
         self.drain()?;
@@ -217,15 +216,19 @@ impl Recorder {
         }
     }
 
-    fn take_rest(&mut self) -> Result<(), TraceError> {
+    fn take_rest(&mut self) -> Result<(), RecordError> {
         self.instance.set("tracing_on", "0")?;
         self.drain()?;
         self.take_until(u64::MAX)?;
-        self.operations.end(&mut |io| self.writer.write(io))
+        self.end_operations()
+    }
+
+    fn end_operations(&mut self) -> Result<(), RecordError> {
+        Ok(self.operations.end(&mut |io| self.writer.write(io))?)
     }
 
     /// Takes all events out of the kernel's buffers; in order for each processor.
-    fn drain(&mut self) -> Result<(), TraceError> {
+    fn drain(&mut self) -> Result<(), RecordError> {
         for processor in 0..self.instance.processors() {
             // No more than the buffer holds: a processor that is always busy must not keep us.
             let until = now();
@@ -239,8 +242,8 @@ impl Recorder {
     }
 
     /// Adds the events of the page that was read; gives the last one's time.
-    fn take_page(&mut self, processor: usize) -> Result<u64, TraceError> {
-        let damaged = |_| TraceError::TracePage { processor };
+    fn take_page(&mut self, processor: usize) -> Result<u64, RecordError> {
+        let damaged = |_| RecordError::Page { processor };
         let page = self.layout.page(&self.page).map_err(damaged)?;
         let mut last = page.began;
         if page.is_behind_gap {
@@ -255,7 +258,7 @@ impl Recorder {
     }
 
     /// Passes on, in order, what happened before `end`.
-    fn take_until(&mut self, end: u64) -> Result<(), TraceError> {
+    fn take_until(&mut self, end: u64) -> Result<(), RecordError> {
         // Of events that are in order for each processor, this is a merge.
         self.events.sort_by_key(Told::time_ns);
         let settled = self.events.partition_point(|told| told.time_ns() < end);
@@ -303,10 +306,10 @@ fn tracepoints(has_requests: bool) -> &'static [(What, &'static str)] {
     }
 }
 
-fn page_layout(instance: &Instance) -> Result<PageLayout, TraceError> {
+fn page_layout(instance: &Instance) -> Result<PageLayout, RecordError> {
     // Not every kernel repeats it in instances, and it is the same in all.
     let description = instance.get("../../events/header_page")?.unwrap_or_default();
-    PageLayout::parse(&description).ok_or(TraceError::NoTracepoint { name: "header_page" })
+    PageLayout::parse(&description).ok_or(RecordError::NoTracepoint { name: "header_page" })
 }
 
 /// Lets the tracepoints record what concerns the target, on the disks of these numbers.
@@ -314,12 +317,12 @@ fn enable(
     instance: &Instance,
     target: &Target,
     numbers: &[(u32, u32)],
-) -> Result<Decoder, TraceError> {
+) -> Result<Decoder, RecordError> {
     let tracepoints = tracepoints(target.has_requests);
     let mut descriptions = Vec::new();
     for (what, name) in tracepoints {
         let description = instance.get(&format!("events/block/{name}/format"))?;
-        let description = description.ok_or(TraceError::NoTracepoint { name })?;
+        let description = description.ok_or(RecordError::NoTracepoint { name })?;
         descriptions.push((*what, description));
     }
     set_filters(instance, target, numbers)?;
@@ -327,7 +330,7 @@ fn enable(
         instance.set(&format!("events/block/{name}/enable"), "1")?;
     }
     Decoder::new(&descriptions)
-        .map_err(|index| TraceError::NoTracepoint { name: tracepoints[index].1 })
+        .map_err(|index| RecordError::NoTracepoint { name: tracepoints[index].1 })
 }
 
 /// Lets nothing through but what concerns the target, on the disks of these numbers.
@@ -335,7 +338,7 @@ fn set_filters(
     instance: &Instance,
     target: &Target,
     numbers: &[(u32, u32)],
-) -> Result<(), TraceError> {
+) -> Result<(), RecordError> {
     let filter = filter(target, numbers);
     // The issue last: of a path that has just come, better a completion too many than one too few.
     let mut tracepoints = tracepoints(target.has_requests).iter().rev();

@@ -12,7 +12,7 @@ use super::event::{Process, Told};
 use super::streams::Streams;
 use crate::depth::QueueDepths;
 use crate::kernel::{Event, Paired, Pairing, SECTOR, What};
-use crate::{Summary, TraceError, TraceIo};
+use crate::{Summary, TraceIo, WriteError};
 
 /// Operations that wait in the block layer; schedulers hold some hundreds.
 const INSERTED_MAX: usize = 1 << 14;
@@ -21,7 +21,7 @@ const INSERTED_MAX: usize = 1 << 14;
 const EARLY_MAX: usize = 1 << 12;
 
 /// Takes the operations, in order of issue.
-pub(super) type Sink<'a> = dyn FnMut(&TraceIo) -> Result<(), TraceError> + 'a;
+pub(super) type Sink<'a> = dyn FnMut(&TraceIo) -> Result<(), WriteError> + 'a;
 
 /// Makes operations of events.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Operations {
     ///
     /// # Errors
     /// Those of `sink`.
-    pub(super) fn take(&mut self, told: &Told, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+    pub(super) fn take(&mut self, told: &Told, sink: &mut Sink<'_>) -> Result<(), WriteError> {
         match *told {
             Told::Other { .. } => self.tally.others += 1,
             Told::Event { mut event, process } => {
@@ -118,7 +118,7 @@ impl Operations {
     ///
     /// # Errors
     /// Those of `sink`.
-    pub(super) fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+    pub(super) fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), WriteError> {
         self.pairing.end();
         self.release(sink)
     }
@@ -142,7 +142,7 @@ impl Operations {
         self.issued.add(&self.on_drive(io));
     }
 
-    fn release(&mut self, sink: &mut Sink<'_>) -> Result<(), TraceError> {
+    fn release(&mut self, sink: &mut Sink<'_>) -> Result<(), WriteError> {
         while let Some(Paired { io, is_failed, .. }) = self.pairing.pop() {
             self.tally.failed += u64::from(is_failed);
             self.tally.without_completion += u64::from(io.completed.is_none() && !is_failed);

@@ -31,7 +31,7 @@ fn at(time_ns: u64, told: &Told) -> Told {
 }
 
 /// A sink that keeps what it is given.
-fn into(ios: &mut Vec<TraceIo>) -> impl FnMut(&TraceIo) -> Result<(), TraceError> {
+fn into(ios: &mut Vec<TraceIo>) -> impl FnMut(&TraceIo) -> Result<(), WriteError> {
     |io| {
         ios.push(*io);
         Ok(())

@@ -18,7 +18,7 @@ use super::input::{Input, Progress};
 use super::names::Names;
 use super::problems::{Place, Problems};
 use super::text::Parsed;
-use crate::TraceError;
+use crate::ReadError;
 use crate::kernel::{DeviceNumber, Event, SECTOR, What, range};
 
 const RECORD: usize = 48;
@@ -71,8 +71,8 @@ struct Record {
 
 impl Blktrace {
     /// # Errors
-    /// [`TraceError::Read`].
-    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, TraceError> {
+    /// [`ReadError::Read`].
+    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, ReadError> {
         let mut processors = Vec::with_capacity(paths.len());
         for path in paths {
             let input = Input::open(path).map_err(|source| read_error(path, source))?;
@@ -99,7 +99,7 @@ impl Blktrace {
         &mut self,
         names: &mut Names,
         problems: &mut Problems,
-    ) -> Result<Option<Parsed>, TraceError> {
+    ) -> Result<Option<Parsed>, ReadError> {
         let mut first: Option<(u64, usize)> = None;
         for (index, processor) in self.processors.iter_mut().enumerate() {
             if processor.next.is_none() {
@@ -196,7 +196,7 @@ fn operation(category: u32, bytes: u32) -> Option<Operation> {
 
 impl Processor {
     /// The next whole record; from a broken one on, the next that begins with the magic number.
-    fn read(&mut self, problems: &mut Problems) -> Result<Option<Record>, TraceError> {
+    fn read(&mut self, problems: &mut Problems) -> Result<Option<Record>, ReadError> {
         loop {
             let ahead =
                 self.input.ahead(RECORD).map_err(|source| read_error(&self.path, source))?;
@@ -225,7 +225,7 @@ impl Processor {
         &mut self,
         mut record: Record,
         more: usize,
-    ) -> Result<Result<Record, Expected>, TraceError> {
+    ) -> Result<Result<Record, Expected>, ReadError> {
         let all = self.peek(RECORD + more)?;
         if all.len() < RECORD + more {
             return Ok(Err("as many bytes behind the record as it says"));
@@ -238,7 +238,7 @@ impl Processor {
     }
 
     /// Goes on to the next magic number, or to the end.
-    fn find_magic(&mut self) -> Result<(), TraceError> {
+    fn find_magic(&mut self) -> Result<(), ReadError> {
         self.skip(1);
         loop {
             let ahead = self.ahead(RECORD)?;
@@ -255,11 +255,11 @@ impl Processor {
         }
     }
 
-    fn ahead(&mut self, count: usize) -> Result<&[u8], TraceError> {
+    fn ahead(&mut self, count: usize) -> Result<&[u8], ReadError> {
         self.input.ahead(count).map_err(|source| read_error(&self.path, source))
     }
 
-    fn peek(&mut self, count: usize) -> Result<&[u8], TraceError> {
+    fn peek(&mut self, count: usize) -> Result<&[u8], ReadError> {
         self.ahead(count).map(|ahead| &ahead[..ahead.len().min(count)])
     }
 
@@ -309,8 +309,8 @@ fn word(is_big_endian: bool, bytes: [u8; 4]) -> u32 {
     if is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
 }
 
-fn read_error(path: &Path, source: io::Error) -> TraceError {
-    TraceError::Read { path: path.to_owned(), source }
+fn read_error(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Read { path: path.to_owned(), source }
 }
 
 /// The files of all processors, for one of them, for several, or for what stands before their

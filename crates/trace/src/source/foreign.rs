@@ -16,7 +16,7 @@ use super::text::{Parsed, Text};
 use super::volumes::Volumes;
 use crate::depth::Queues;
 use crate::kernel::{DeviceNumber, Event, Paired, Pairing};
-use crate::{Header, TraceError, TraceIo};
+use crate::{Header, ReadError, TraceIo};
 
 /// How often the share of broken lines is looked at, in lines.
 const CHECK_EVERY: u64 = 1024;
@@ -68,7 +68,7 @@ impl Foreign {
         input: Input,
         format: Format,
         options: &SourceOptions,
-    ) -> Result<Self, TraceError> {
+    ) -> Result<Self, ReadError> {
         let (records, progress) = match Text::of(format) {
             Some(text) => {
                 let progress = vec![input.progress().clone()];
@@ -102,7 +102,7 @@ impl Foreign {
     }
 
     /// The next operation in order of issue.
-    pub(super) fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
+    pub(super) fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, ReadError> {
         loop {
             if let Some(paired) = self.pop() {
                 match self.place(paired, problems) {
@@ -222,10 +222,10 @@ impl Foreign {
         path: &Path,
         header: &mut Header,
         problems: &mut Problems,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), ReadError> {
         self.check(problems, true)?;
         if let Some((name, streams)) = self.names.missing() {
-            return Err(TraceError::NoSuchStream {
+            return Err(ReadError::NoSuchStream {
                 path: path.to_owned(),
                 name,
                 streams: streams.to_vec(),
@@ -233,7 +233,7 @@ impl Foreign {
         }
         let volumes = self.volumes.several(&self.names);
         if !self.mix_volumes && !volumes.is_empty() {
-            return Err(TraceError::SeveralVolumes { path: path.to_owned(), volumes });
+            return Err(ReadError::SeveralVolumes { path: path.to_owned(), volumes });
         }
         problems.volumes = volumes;
         problems.too_many_streams = self.names.is_full();
@@ -246,11 +246,11 @@ impl Foreign {
         Ok(())
     }
 
-    fn check(&self, problems: &Problems, is_end: bool) -> Result<(), TraceError> {
+    fn check(&self, problems: &Problems, is_end: bool) -> Result<(), ReadError> {
         if !problems.are_too_many(self.bad_lines_percent, is_end) {
             return Ok(());
         }
-        Err(TraceError::BadLines {
+        Err(ReadError::BadLines {
             path: self.records.path().to_owned(),
             broken: problems.broken,
             out_of_reach: problems.out_of_reach,
@@ -294,13 +294,13 @@ impl Records {
         &mut self,
         names: &mut Names,
         problems: &mut Problems,
-    ) -> Result<Option<Parsed>, TraceError> {
+    ) -> Result<Option<Parsed>, ReadError> {
         let (path, input, text) = match self {
             Self::Text { path, input, text } => (path, input, text),
             Self::Binary(blktrace) => return blktrace.next(names, problems),
         };
         let line = input.line();
-        let line = line.map_err(|source| TraceError::Read { path: path.clone(), source })?;
+        let line = line.map_err(|source| ReadError::Read { path: path.clone(), source })?;
         let Some(line) = line else { return Ok(None) };
         problems.lines += 1;
         let (parsed, found) = match line {

@@ -10,7 +10,7 @@
 //!     └ place                 times since the first issue; queue depth, where completions are told
 //! ```
 //! Whatever is lost on the way is counted in [`Problems`]; too much of it ends the source with
-//! [`TraceError::BadLines`].
+//! [`ReadError::BadLines`].
 
 mod blktrace;
 mod fields;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::printable;
 
-use crate::{Header, Maker, Summary, TraceError, TraceFile, TraceIo};
+use crate::{Header, Maker, ReadError, Summary, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
@@ -47,7 +47,7 @@ pub struct SourceOptions {
     /// How many of a hundred lines may be broken, or too far from their place in time.
     pub bad_lines_percent: f64,
     /// Whether the offsets of several volumes may become one range; else such a source ends with
-    /// [`TraceError::SeveralVolumes`].
+    /// [`ReadError::SeveralVolumes`].
     pub mix_volumes: bool,
 }
 
@@ -103,27 +103,27 @@ impl Source {
     /// be any one of them, or what stands before their `.blktrace.N`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::Empty`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
-    /// [`TraceError::NoColumns`] for CSV without the columns it needs; [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
-    pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
+    /// [`ReadError::Read`]; [`ReadError::Empty`]; [`ReadError::UnknownFormat`] if the content does not tell the format;
+    /// [`ReadError::NoColumns`] for CSV without the columns it needs; [`ReadError::Format`] or [`ReadError::NoSuchStream`] for a trace of the own format.
+    pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, ReadError> {
         Self::open_files(&[path.to_owned()], options)
     }
 
     /// Opens a trace that is in several files, as blktrace writes them.
     ///
     /// # Errors
-    /// As [`Self::open`]; [`TraceError::SeveralInputs`] for any other files than those of blktrace.
-    pub fn open_files(paths: &[PathBuf], options: &SourceOptions) -> Result<Self, TraceError> {
+    /// As [`Self::open`]; [`ReadError::SeveralInputs`] for any other files than those of blktrace.
+    pub fn open_files(paths: &[PathBuf], options: &SourceOptions) -> Result<Self, ReadError> {
         let processors = blktrace::files(paths);
         let (path, files) = match (&processors, paths) {
             (Some(files), [path, ..]) => (path, &files[..]),
             (None, [path]) => (path, paths),
-            _ => return Err(TraceError::SeveralInputs { paths: paths.to_vec() }),
+            _ => return Err(ReadError::SeveralInputs { paths: paths.to_vec() }),
         };
         let [first, ..] = files else {
-            return Err(TraceError::SeveralInputs { paths: paths.to_vec() });
+            return Err(ReadError::SeveralInputs { paths: paths.to_vec() });
         };
-        let read_error = |source| TraceError::Read { path: first.clone(), source };
+        let read_error = |source| ReadError::Read { path: first.clone(), source };
         let mut input = Input::open(first).map_err(read_error)?;
         let beginning = input.sample().map_err(read_error)?.to_vec();
         let format = format_of(first, &beginning, input.is_all_ahead(), options.format)?;
@@ -146,7 +146,7 @@ impl Source {
         }
     }
 
-    fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), TraceError> {
+    fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), ReadError> {
         let file = TraceFile::open(path)?;
         let header = file.header().clone();
         let selected = match &options.stream {
@@ -190,9 +190,9 @@ impl Source {
     /// it. What is made cannot be damaged.
     ///
     /// # Errors
-    /// The first that reading gives; [`TraceError::Format`] if the operations are not those of the
+    /// The first that reading gives; [`ReadError::Format`] if the operations are not those of the
     /// [`summary`](Self::summary).
-    pub fn verify(self) -> Result<(), TraceError> {
+    pub fn verify(self) -> Result<(), ReadError> {
         if let Kind::Made(_) = self.kind {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Source {
         if told.is_none_or(is_as_told) {
             return Ok(());
         }
-        Err(TraceError::Format { path, reason: "its rows are not those of its summary".to_owned() })
+        Err(ReadError::Format { path, reason: "its rows are not those of its summary".to_owned() })
     }
 
     /// Where the trace comes from; complete once the iterator has ended.
@@ -252,7 +252,7 @@ impl Source {
     }
 
     #[inline]
-    fn next_io(&mut self) -> Result<Option<TraceIo>, TraceError> {
+    fn next_io(&mut self) -> Result<Option<TraceIo>, ReadError> {
         match &mut self.kind {
             Kind::Own(own) => own.next(&mut self.problems),
             Kind::Foreign(foreign) => match foreign.next(&mut self.problems)? {
@@ -269,7 +269,7 @@ impl Source {
 }
 
 impl Iterator for Source {
-    type Item = Result<TraceIo, TraceError>;
+    type Item = Result<TraceIo, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.next_io().transpose();
@@ -281,7 +281,7 @@ impl Iterator for Source {
 }
 
 impl Own {
-    fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
+    fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, ReadError> {
         for io in &mut self.file {
             let io = io?;
             problems.lines += 1;
@@ -308,26 +308,26 @@ fn format_of(
     beginning: &[u8],
     is_all: bool,
     told: Option<Format>,
-) -> Result<Format, TraceError> {
+) -> Result<Format, ReadError> {
     let path = || path.to_owned();
     // One processor may have nothing to tell.
     if beginning.is_empty() && told != Some(Format::Blktrace) {
-        return Err(TraceError::Empty { path: path() });
+        return Err(ReadError::Empty { path: path() });
     }
     let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
     let format =
-        format.map_err(|considered| TraceError::UnknownFormat { path: path(), considered })?;
+        format.map_err(|considered| ReadError::UnknownFormat { path: path(), considered })?;
     if format == Format::Csv {
         format::check_columns(beginning, is_all)
-            .map_err(|found| TraceError::NoColumns { path: path(), found })?;
+            .map_err(|found| ReadError::NoColumns { path: path(), found })?;
     }
     Ok(format)
 }
 
 /// The number of a stream of the own format.
-fn own_stream(path: &Path, header: &Header, name: &str) -> Result<u16, TraceError> {
+fn own_stream(path: &Path, header: &Header, name: &str) -> Result<u16, ReadError> {
     let number = header.streams.iter().position(|stream| stream == name);
-    number.and_then(|number| u16::try_from(number).ok()).ok_or_else(|| TraceError::NoSuchStream {
+    number.and_then(|number| u16::try_from(number).ok()).ok_or_else(|| ReadError::NoSuchStream {
         path: path.to_owned(),
         name: name.to_owned(),
         streams: header.streams.iter().take(20).cloned().collect(),

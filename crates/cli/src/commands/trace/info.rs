@@ -6,7 +6,7 @@ use clap::Args;
 use writecliff_device::{Nanos, printable};
 use writecliff_report::{trace_summary, write_trace_page};
 use writecliff_trace::{
-    Description, Source, SourceOptions, Summary, TraceError, describe, open, read_ahead,
+    Description, ReadError, Source, SourceOptions, Summary, describe, open, read_ahead,
 };
 
 use super::source::{SourceArguments, tell};
@@ -75,7 +75,7 @@ fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
 }
 
 /// What reading the file once says.
-fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, TraceError> {
+fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, ReadError> {
     let mut source = Source::open(path, options)?;
     let mut summary = Summary::new();
     let read = source.try_for_each(|io| io.map(|io| summary.add(&io)));

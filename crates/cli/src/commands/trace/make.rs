@@ -44,7 +44,7 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     if let Some(shipped) = shipped.filter(|_| arguments.print_plan) {
         return print(shipped.text);
     }
-    let plan = plan(&arguments.plan)?;
+    let plan = Plan::named(&arguments.plan)?;
     let Percent(percent) = arguments.scale;
     let plan = if percent < 100.0 { plan.scaled(percent / 100.0) } else { plan };
     let maker = Maker::new(&plan, arguments.seed)?;
@@ -62,18 +62,6 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The plan that ships under this name, or is in this file.
-fn plan(name: &str) -> Result<Plan, CliError> {
-    if let Some(plan) = Plan::shipped(name) {
-        return Ok(plan);
-    }
-    let path = Path::new(name);
-    if path.extension().is_none() && !path.exists() {
-        return Err(CliError::UnknownPlan { name: name.to_owned() });
-    }
-    Ok(Plan::load(path)?)
-}
-
 fn write(
     maker: Maker,
     path: &Path,
@@ -83,10 +71,7 @@ fn write(
     let interrupt = Interrupt::catch()?;
     let header = maker.header().clone();
     let ios = maker.summary().ios();
-    let mut writer = match existing {
-        Existing::Stays => TraceWriter::create_new(path)?,
-        Existing::Replaced => TraceWriter::create(path)?,
-    };
+    let mut writer = TraceWriter::create(path, existing)?;
     for (index, io) in (0..).zip(maker) {
         if index % STRIDE == 0 {
             if interrupt.is_raised() {

@@ -10,7 +10,9 @@ use clap::Args;
 use rustix::fs::{major, minor};
 use writecliff_device::{Bytes, Nanos, printable};
 use writecliff_output::check_file;
-use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
+use writecliff_trace::{
+    Counts, Preparation, ReadError, RecordError, Recorded, Recorder, Tally, Target,
+};
 use writecliff_uring::{BlockDevice, OpenError, Reach};
 
 use super::watched::Watched;
@@ -110,7 +112,7 @@ fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
 fn not_permitted(error: OpenError) -> CliError {
     match error {
         OpenError::System { path, source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-            TraceError::RecordNotPermitted { path, source }.into()
+            RecordError::NotPermitted { path, source }.into()
         }
         error => error.into(),
     }
@@ -119,7 +121,7 @@ fn not_permitted(error: OpenError) -> CliError {
 fn target(device: &BlockDevice) -> Result<Target, CliError> {
     let identity = &device.identity;
     let node = identity.path.metadata();
-    let node = node.map_err(|source| TraceError::Read { path: identity.path.clone(), source })?;
+    let node = node.map_err(|source| ReadError::Read { path: identity.path.clone(), source })?;
     let names = [&identity.model, &identity.serial];
     let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
     let path = identity.path.display();
