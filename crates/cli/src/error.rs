@@ -135,11 +135,6 @@ pub(crate) enum CliError {
     CommandLost { source: std::io::Error },
     #[error("{command} failed ({status}); what it did is in {}", path.display())]
     CommandFailed { command: String, status: ExitStatus, path: PathBuf },
-    #[error(
-        "{} is a pipe or a device, and a trace is read twice to describe it; store it in a file \
-         first: `writecliff trace convert` takes it as it is", path.display()
-    )]
-    ReadTwice { path: PathBuf },
 }
 
 impl CliError {
@@ -193,7 +188,6 @@ impl CliError {
             | Self::TraceExists { .. }
             | Self::NoDirectory { .. }
             | Self::CommandNotRun { .. }
-            | Self::ReadTwice { .. }
             | Self::Run(RunError::Plan(_))
             | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
             | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {

@@ -31,6 +31,15 @@ pub enum ReadError {
         /// What is wrong.
         reason: String,
     },
+    /// A trace of our own, but no file.
+    #[error(
+        "{} is a pipe or a device, and a trace of Writecliff begins to be read at its end; store it \
+         in a file first", path.display()
+    )]
+    NoFile {
+        /// What it is.
+        path: PathBuf,
+    },
     /// There is nothing in the file.
     #[error("{} is empty{}", path.display(), left_behind(path))]
     Empty {
@@ -300,6 +309,7 @@ impl ReadError {
             Self::Read { source, .. } => kind_of_reading(source),
             Self::Make(error) => error.kind(),
             Self::Empty { .. }
+            | Self::NoFile { .. }
             | Self::UnknownFormat { .. }
             | Self::NoColumns { .. }
             | Self::NoSuchStream { .. }

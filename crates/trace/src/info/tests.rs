@@ -262,7 +262,7 @@ fn what_is_out_of_order_counts_as_issued_with_the_one_before() {
 fn a_footprint_too_wide_to_be_noted_is_not_known() {
     let scattered: Vec<TraceIo> = (0..3).map(|i| io(i, Write, i << 27, 4096)).collect();
     let of_pages = |pages| {
-        let mut describer = Describer::new(Nanos(2));
+        let mut describer = Describer::new(Windows::of(2));
         describer.footprint = footprint::Footprint::of_pages(pages);
         describer.add(&scattered).unwrap();
         describer.finish()

@@ -147,6 +147,9 @@ impl Source {
     }
 
     fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), ReadError> {
+        if path.metadata().is_ok_and(|it| !it.is_file()) {
+            return Err(ReadError::NoFile { path: path.to_owned() });
+        }
         let file = TraceFile::open(path)?;
         let header = file.header().clone();
         let selected = match &options.stream {

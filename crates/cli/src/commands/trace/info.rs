@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff_device::{Nanos, printable};
+use writecliff_device::printable;
 use writecliff_report::{trace_summary, write_trace_page};
-use writecliff_trace::{
-    Description, ReadError, Source, SourceOptions, Summary, describe, open, read_ahead,
-};
+use writecliff_trace::{Description, SourceOptions, Summary, describe, open, read_ahead};
 
 use super::source::{SourceArguments, tell};
 use crate::commands::print;
@@ -45,18 +43,9 @@ pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     print(&(trace_summary(&traces) + &page))
 }
 
-/// Pipes, terminals and the like.
-fn ends_when_read(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir())
-}
-
 fn describe_trace(path: &Path, options: &SourceOptions) -> Result<Description, CliError> {
     let mut source = open(path, SEED, options)?;
-    let duration = match source.summary() {
-        Some(summary) => summary.duration(),
-        None if ends_when_read(path) => return Err(CliError::ReadTwice { path: path.to_owned() }),
-        None => duration(path, options)?,
-    };
+    let duration = source.summary().map(Summary::duration);
     let info = read_ahead(&mut source, |ios| describe(ios, duration));
     tell(source.problems());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -72,15 +61,4 @@ fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
             trace.name = printable(&path.display().to_string());
         }
     }
-}
-
-/// What reading the file once says.
-fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, ReadError> {
-    let mut source = Source::open(path, options)?;
-    let mut summary = Summary::new();
-    let read = source.try_for_each(|io| io.map(|io| summary.add(&io)));
-    if read.is_err() {
-        tell(source.problems());
-    }
-    read.map(|()| summary.duration())
 }
