@@ -41,7 +41,8 @@ use crate::{Header, MakeError, SequentialDetector, Summary, TraceIo};
 use actor::{Actor, Wish};
 use depths::{Burst, Depths};
 use pace::Pace;
-use quotas::{KINDS, Quota};
+use plan::KINDS;
+use quotas::Quota;
 use random::Random;
 use schedule::Section;
 

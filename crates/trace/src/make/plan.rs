@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use writecliff_device::{Bytes, Content, Nanos};
+use writecliff_device::{Bytes, Content, Nanos, Operation};
 
 use crate::MakeError;
 
@@ -24,6 +24,9 @@ pub const PLANS: [ShippedPlan; 3] = [
     ShippedPlan { name: "light-2011", text: include_str!("../../plans/light-2011.toml") },
     ShippedPlan { name: "destroyer-2013", text: include_str!("../../plans/destroyer-2013.toml") },
 ];
+
+/// The two kinds of operation, in the order that everything here counts them.
+pub(super) const KINDS: [Operation; 2] = [Operation::Read, Operation::Write];
 
 /// The longest name of a plan, in bytes: with `.trace` and more behind it, still a file's.
 const NAME_MAX: usize = 200;

@@ -38,6 +38,9 @@ const SCHEMA: &str = "
 /// Where the metadata lie among the file's.
 const METADATA_KEY: &str = "writecliff.trace";
 
+/// Rows of a row group: bounds the memory of writer and reader.
+const ROWS_PER_GROUP: usize = 1 << 16;
+
 /// The version of columns and metadata.
 const SCHEMA_VERSION: u32 = 1;
 

@@ -15,11 +15,8 @@ use ::parquet::schema::types::ColumnPath;
 use writecliff_output::WholeFile;
 
 use super::room::Room;
-use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
+use super::{METADATA_KEY, Metadata, ROWS_PER_GROUP, SCHEMA_VERSION, io_error, schema};
 use crate::{Existing, Header, Summary, TraceIo, WriteError};
-
-/// Rows of a row group: bounds the memory of writer and reader.
-pub(super) const ROWS_PER_GROUP: usize = 1 << 16;
 
 /// Writes a trace in the own format, at constant memory. The file has no name until it is finished.
 pub struct TraceWriter {

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Operation;
 
 use super::fields::Expected;
-use super::format::BLKTRACE_MAGIC;
 use super::input::{Input, Progress};
 use super::names::Names;
 use super::problems::{Place, Problems};
@@ -21,6 +20,8 @@ use super::text::Parsed;
 use crate::ReadError;
 use crate::kernel::{DeviceNumber, Event, SECTOR, What, range};
 
+/// The first word of a record, without its version.
+pub(super) const BLKTRACE_MAGIC: u32 = 0x6561_7400;
 const RECORD: usize = 48;
 const VERSION: u32 = 7;
 /// How many processes' names are kept.

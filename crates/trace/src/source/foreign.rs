@@ -7,7 +7,7 @@ use writecliff_device::Nanos;
 
 use super::SourceOptions;
 use super::blktrace::Blktrace;
-use super::format::Format;
+use super::format::{Format, VolumesAre};
 use super::input::{Input, Line, Progress};
 use super::names::{NOT_ASKED_FOR, Names};
 use super::order::{Order, Timed};
@@ -34,6 +34,7 @@ pub(super) struct Foreign {
     /// Of each volume or device, which share nothing.
     depths: Queues,
     volumes: Volumes,
+    volumes_are: VolumesAre,
     /// Whether a completion was told: only then are queue depths known.
     has_completions: bool,
     /// By the trace's own clock.
@@ -69,7 +70,7 @@ impl Foreign {
         format: Format,
         options: &SourceOptions,
     ) -> Result<Self, ReadError> {
-        let (records, progress) = match Text::of(format) {
+        let (records, progress) = match format.text() {
             Some(text) => {
                 let progress = vec![input.progress().clone()];
                 (Records::Text { path: files[0].clone(), input, text }, progress)
@@ -92,6 +93,7 @@ impl Foreign {
             pairing: Pairing::new(0),
             depths: Queues::default(),
             volumes: Volumes::default(),
+            volumes_are: format.volumes(),
             has_completions: false,
             first_issue: None,
             bad_lines_percent: options.bad_lines_percent,
@@ -192,8 +194,7 @@ impl Foreign {
     #[inline]
     fn place(&mut self, paired: Paired, problems: &mut Problems) -> Option<TraceIo> {
         let Paired { mut io, device, is_failed } = paired;
-        let has_own_queue = self.format.has_volumes() || self.format.has_devices();
-        let queue = if has_own_queue { device.0 } else { 0 };
+        let queue = if self.volumes_are == VolumesAre::One { 0 } else { device.0 };
         if self.has_completions {
             let depth = self.depths.of(queue).at_issue(&io);
             io.queue_depth = io.queue_depth.or(depth);
@@ -207,10 +208,10 @@ impl Foreign {
         problems.never_completed += u64::from(is_missing);
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);
-        if self.format.has_volumes() {
-            self.volumes.add_stream(io.stream);
-        } else if self.format.has_devices() {
-            self.volumes.add_device(device);
+        match self.volumes_are {
+            VolumesAre::One => {}
+            VolumesAre::Streams => self.volumes.add_stream(io.stream),
+            VolumesAre::Devices => self.volumes.add_device(device),
         }
         io.completed = io.completed.map(|completed| Nanos(completed.0.saturating_sub(first.0)));
         Some(io)

@@ -13,6 +13,7 @@
 //! [`ReadError::BadLines`].
 
 mod blktrace;
+mod detect;
 mod fields;
 mod foreign;
 mod format;
@@ -31,7 +32,7 @@ use crate::{Header, Maker, ReadError, Summary, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
-pub use format::{FORMATS, Format};
+pub use format::{FORMATS, Format, FormatRow};
 pub use problems::{BrokenLine, Place, Problems};
 pub(crate) use text::csv::HEADER as CSV_HEADER;
 pub use volumes::Volume;
@@ -317,11 +318,11 @@ fn format_of(
     if beginning.is_empty() && told != Some(Format::Blktrace) {
         return Err(ReadError::Empty { path: path() });
     }
-    let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
+    let format = told.map_or_else(|| detect::detect(beginning, is_all), Ok);
     let format =
         format.map_err(|considered| ReadError::UnknownFormat { path: path(), considered })?;
     if format == Format::Csv {
-        format::check_columns(beginning, is_all)
+        detect::check_columns(beginning, is_all)
             .map_err(|found| ReadError::NoColumns { path: path(), found })?;
     }
     Ok(format)

@@ -31,7 +31,7 @@ impl SourceArguments {
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.iter().map(|(_, name, what)| PossibleValue::new(name).help(what));
+    let values = FORMATS.iter().map(|row| PossibleValue::new(row.name).help(row.description));
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
