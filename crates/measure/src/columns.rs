@@ -22,9 +22,9 @@ const ROWS_PER_GROUP: usize = 1 << 17;
 /// A row of `histograms.parquet`.
 #[derive(Debug, Clone, PartialEq, Eq, ParquetRecordWriter)]
 pub(crate) struct LatencyRow {
-    /// The part of the test it belongs to.
-    pub(crate) phase: String,
-    /// Seconds since the phase began.
+    /// The series it belongs to.
+    pub(crate) series: String,
+    /// Seconds since the series began.
     pub(crate) second: u32,
     /// The longest latency of the bucket.
     pub(crate) latency_ns: u64,
@@ -85,7 +85,7 @@ pub(crate) fn read_samples(path: &Path) -> io::Result<Vec<Sample>> {
 pub(crate) fn read_latencies(path: &Path) -> io::Result<Vec<LatencyRow>> {
     read(path, |row| {
         Ok(LatencyRow {
-            phase: row.get_string(0)?.clone(),
+            series: row.get_string(0)?.clone(),
             second: row.get_uint(1)?,
             latency_ns: row.get_ulong(2)?,
             count: row.get_ulong(3)?,
@@ -102,7 +102,7 @@ fn read<T>(path: &Path, convert: impl Fn(&Row) -> Result<T, ParquetError>) -> io
 /// In the order of [`Sample`]'s fields, as the derived writer puts them.
 fn sample(row: &Row) -> Result<Sample, ParquetError> {
     Ok(Sample {
-        phase: row.get_string(0)?.clone(),
+        series: row.get_string(0)?.clone(),
         second: row.get_uint(1)?,
         start_ns: row.get_ulong(2)?,
         span_ns: row.get_ulong(3)?,

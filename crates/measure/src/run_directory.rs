@@ -11,6 +11,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use writecliff_device::ErrorKind;
 
 use crate::columns::{self, LatencyRow};
 use crate::io_log::{IoDecoder, IoRow};
@@ -58,7 +59,7 @@ struct Entry<S, L> {
 #[non_exhaustive]
 pub enum RunDirectoryError {
     /// The directory cannot be made.
-    #[error("cannot make the run directory {}: {source}; choose another with --out", path.display())]
+    #[error("cannot make the run directory {}: {source}; choose another", path.display())]
     Create {
         /// The directory.
         path: PathBuf,
@@ -66,15 +67,15 @@ pub enum RunDirectoryError {
         source: io::Error,
     },
     /// There is something in it already.
-    #[error("{} is not empty; give --out a new directory, nothing was changed in this one", path.display())]
+    #[error("{} is not empty; choose a new directory, nothing was changed in this one", path.display())]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
     /// The record or a sample cannot be written.
     #[error(
-        "cannot write {}: {source}; what was recorded before is kept there and \
-         `writecliff report` shows it",
+        "cannot write {}: {source}; what was recorded before is kept there, \
+         and a report shows it",
         path.display()
     )]
     Write {
@@ -91,6 +92,19 @@ pub enum RunDirectoryError {
         /// The system's or the parser's error.
         source: io::Error,
     },
+}
+
+impl RunDirectoryError {
+    /// What it asks of whoever named the directory.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotEmpty { .. } => ErrorKind::Usage,
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                ErrorKind::Usage
+            }
+            Self::Create { .. } | Self::Write { .. } | Self::Read { .. } => ErrorKind::Failed,
+        }
+    }
 }
 
 impl RunDirectory {
@@ -278,26 +292,26 @@ impl Recording {
         Ok(Self { samples, latencies })
     }
 
-    /// The samples of one phase.
+    /// The samples of one series.
     pub fn phase<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
-        self.samples.iter().filter(move |sample| sample.phase == name)
+        self.samples.iter().filter(move |sample| sample.series == name)
     }
 
-    /// The samples of one phase, each with its latency counts.
+    /// The samples of one series, each with its latency counts.
     pub fn latency_counts<'a>(
         &'a self,
-        phase: &'a str,
+        series: &'a str,
     ) -> impl Iterator<Item = (&'a Sample, &'a [LatencyCount])> {
         let all = self.samples.iter().zip(&self.latencies);
-        all.filter(move |(sample, _)| sample.phase == phase)
+        all.filter(move |(sample, _)| sample.series == series)
             .map(|(sample, counts)| (sample, counts.as_slice()))
     }
 
-    /// All service times of a phase between two of its seconds.
-    pub fn latencies(&self, phase: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
+    /// All service times of a series between two of its seconds.
+    pub fn latencies(&self, series: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
         for (sample, counts) in self.samples.iter().zip(&self.latencies) {
-            if sample.phase == phase && seconds.contains(&sample.second) {
+            if sample.series == series && seconds.contains(&sample.second) {
                 counts.iter().for_each(|counted| histogram.add(*counted));
             }
         }
@@ -330,7 +344,7 @@ fn latency_rows(entry: io::Result<ReadEntry>) -> Vec<io::Result<LatencyRow>> {
         Err(error) => return vec![Err(error)],
     };
     let row = |counted: LatencyCount| LatencyRow {
-        phase: sample.phase.clone(),
+        series: sample.series.clone(),
         second: sample.second,
         latency_ns: counted.latency,
         count: counted.count,
@@ -343,13 +357,13 @@ fn by_sample(samples: &[Sample], rows: Vec<LatencyRow>) -> io::Result<Vec<Vec<La
     let mut latencies = vec![Vec::new(); samples.len()];
     let mut index = 0;
     for row in rows {
-        let belongs = |sample: &Sample| sample.second == row.second && sample.phase == row.phase;
+        let belongs = |sample: &Sample| sample.second == row.second && sample.series == row.series;
         while samples.get(index).is_some_and(|sample| !belongs(sample)) {
             index += 1;
         }
         let counts = latencies.get_mut(index).ok_or_else(|| {
-            let (phase, second) = (&row.phase, row.second);
-            let message = format!("second {second} of {phase} is not in {SERIES}");
+            let (series, second) = (&row.series, row.second);
+            let message = format!("second {second} of {series} is not in {SERIES}");
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         counts.push(row.counted());

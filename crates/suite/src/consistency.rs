@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
+use writecliff_measure::{Queue, Recording, Sample, Statistics, Totals, drift};
 use writecliff_workload::RandomUniform;
 
 use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
@@ -142,12 +142,9 @@ pub(crate) fn fill_and_torture(
     let span = plan.used(session.drive().capacity);
     session.fill(fill, span, plan.fill_block, plan.fill_queue_depth)?;
 
-    let load = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.block, plan.seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.duration),
-    };
-    session.record(torture, load, Extent::Time(plan.duration))
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
+    let writes = Queue::new(ios, plan.queue_depth);
+    session.record(torture, writes, Some(plan.duration), Extent::Time(plan.duration))
 }
 
 /// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
@@ -208,7 +205,8 @@ pub(crate) fn conclude_phases(
     let torture: Vec<&Sample> = recording.phase(torture_name).collect();
     let iops = iops_of(torture.iter().copied());
     let mut warnings = Vec::new();
-    let recorded: Nanos = torture.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
+    let whole = Totals::of(torture.iter().copied());
+    let recorded = whole.span;
     if recorded == Nanos::ZERO {
         warnings.push(Warning::NoRandomWrites);
     } else if recorded < plan.duration {
@@ -231,8 +229,7 @@ pub(crate) fn conclude_phases(
         warnings.push(Warning::NotSteady { percent: drift * 100.0 });
     }
     let outcome = Outcome {
-        fill_megabytes_per_second: Rate::of(fill.iter().copied())
-            .map(|rate| rate.megabytes_per_second),
+        fill_megabytes_per_second: Rate::of_series(recording, fill_name),
         fast_part: FastPart::of(&fill),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
@@ -244,8 +241,9 @@ pub(crate) fn conclude_phases(
             0.0
         },
         steady_latency: LatencyFigures::of(recording, torture_name, window),
-        steady_write_amplification: amplification(&torture[steady_from..]),
-        longest_ns: torture.iter().map(|sample| sample.latency_max_ns).max().unwrap_or(0),
+        steady_write_amplification: Totals::of(torture[steady_from..].iter().copied())
+            .write_amplification(),
+        longest_ns: whole.longest.0,
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
     (Some(outcome), warnings)
@@ -275,12 +273,6 @@ fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
     };
     let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
     (fresh_before(cliff.unwrap_or(iops.len())), cliff)
-}
-
-fn amplification(samples: &[&Sample]) -> Option<f64> {
-    let host: u64 = samples.iter().map(|sample| sample.written_bytes).sum();
-    let nand: u64 = samples.iter().map(|sample| sample.nand_written_bytes).sum::<Option<_>>()?;
-    (host > 0).then(|| nand as f64 / host as f64)
 }
 
 #[cfg(test)]

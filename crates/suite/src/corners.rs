@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::plan::{
@@ -257,12 +257,12 @@ fn measure(plan: &Plan, session: &mut Session<'_>, corner: &Corner) -> Result<()
     let duration = Some(duration);
     if corner.random {
         let ios = RandomUniform::new(operation, span, block, plan.seed).with_content(content);
-        session.record(&name, Load { ios, queue_depth, duration }, extent)
+        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
     } else {
         // A drive that comes to its end within the time begins anew.
         let pass = Sequential::new(operation, span, block).with_content(content);
         let ios = std::iter::repeat(pass).flatten();
-        session.record(&name, Load { ios, queue_depth, duration }, extent)
+        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
     }
 }
 
@@ -292,18 +292,18 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let fast_part = FastPart::of(&fill);
     for corner in plan.writes().into_iter().chain(plan.reads()) {
         let phase = corner.phase();
-        let Some(rate) = Rate::of(recording.phase(&phase)) else {
+        let totals = Totals::of(recording.phase(&phase));
+        let Some(rate) = Rate::of(&totals) else {
             warnings.push(Warning::Ended { phase });
             break;
         };
-        let written: u64 = recording.phase(&phase).map(|sample| sample.written_bytes).sum();
         if let Some(part) = fast_part
             && corner.operation == Operation::Write
-            && written <= part.bytes.0
+            && totals.written <= part.bytes
         {
             warnings.push(Warning::WithinBuffer {
                 part: Some(phase.clone()),
-                written: Bytes(written),
+                written: totals.written,
                 buffer: part.bytes,
             });
         }

@@ -171,7 +171,7 @@ mod tests {
     /// The sample of a second in which the run wrote so many MiB.
     fn sample(series: &str, second: u64, mib: u64) -> Sample {
         Sample {
-            phase: series.to_owned(),
+            series: series.to_owned(),
             start_ns: second * 1_000_000_000,
             span_ns: 1_000_000_000,
             written_bytes: mib << 20,

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
@@ -125,8 +125,7 @@ fn transfer(
     let content = Content { compressible_percent, duplicate_percent: 0 };
     let span = plan.used(session.drive());
     let ios = Sequential::new(operation, span, plan.block).with_content(content);
-    let load = Load { ios, queue_depth: plan.queue_depth, duration: None };
-    session.record(phase, load, Extent::Bytes(span))
+    session.record(phase, Queue::new(ios, plan.queue_depth), None, Extent::Bytes(span))
 }
 
 /// The rates for each share of compressible data.
@@ -148,7 +147,7 @@ pub struct Step {
 }
 
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of_phase(recording, &phase);
+    let rate = |phase: String| Rate::of_series(recording, &phase);
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     for percent in &plan.compressible_percents {
         let Some(write) = rate(write_phase(*percent)) else {

@@ -291,6 +291,6 @@ fn check_version(record: &serde_json::Value) -> std::io::Result<()> {
 /// A phase's samples as IOPS, one a second; the last second of a phase is left out if it is a
 /// fragment.
 fn iops_of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
-    let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+    let whole = samples.filter(|sample| sample.is_whole());
     whole.map(|sample| sample.iops().get()).collect()
 }

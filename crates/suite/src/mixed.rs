@@ -5,10 +5,10 @@
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Iops, Nanos, Operation, Throughput};
-use writecliff_measure::{Pace, Recording, Sample, Stream};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Throughput};
+use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
 use writecliff_workload::fio::FioJobs;
-use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
+use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pace};
 
 use crate::plan::{QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
@@ -167,26 +167,28 @@ impl Plan {
             Prepare::Nothing | Prepare::Purge => Estimate::on(drive),
         };
         self.groups(capacity).iter().fold(prepared, |sum, group| {
-            let jobs: Vec<Estimate> = group.iter().map(|job| self.of_job(job, capacity)).collect();
+            let jobs: Vec<Estimate> =
+                group.iter().map(|job| self.of_job(job, capacity, drive)).collect();
             let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
             let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
             sum.and(Estimate { time, written, ..Estimate::on(drive) })
         })
     }
 
-    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
-    /// time does what an SSD does in it.
-    fn of_job(&self, job: &Job, capacity: Bytes) -> Estimate {
-        let rate = match (job.pace(), job.order) {
-            (Pacing::Rate(rate), _) => rate,
-            (Pacing::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
-            (_, Order::Sequential) => Throughput(400_000_000),
-            (_, Order::Random) => Throughput(60_000_000),
+    /// A job that is ended by its bytes takes what the drive takes for them; one that is ended by
+    /// its time does what the drive does in it.
+    fn of_job(&self, job: &Job, capacity: Bytes, drive: &DeviceInfo) -> Estimate {
+        let nothing = Estimate::on(drive);
+        let rate = match (job.pace, job.order) {
+            (Pace::Rate(rate), _) => rate,
+            (Pace::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
+            (_, Order::Sequential) => nothing.rates.sequential,
+            (_, Order::Random) => nothing.rates.random,
         };
         let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
         let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
         let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
-        Estimate { time, written: Bytes(written as u64), ..Estimate::default() }
+        Estimate { time, written: Bytes(written as u64), ..nothing }
     }
 
     pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
@@ -224,7 +226,7 @@ fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
     PlanError { option: key, got, reason: format!("job '{job}': {reason}") }
 }
 
-/// As many as an I/O has labels for.
+/// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
 
 /// What a series is called: a job's reads, for one.
@@ -292,25 +294,18 @@ fn run_group(
     session: &mut Session<'_>,
 ) -> Result<(), RunError> {
     let lba_size = session.drive().lba_size;
-    let streams = group.iter().map(|job| {
-        let stream = Stream {
-            ios: Box::new(job.ios(lba_size, capacity)),
-            queue_depth: job.queue_depth,
-            pace: pace(job.pace()),
-            duration: job.duration(),
-        };
-        (stream, job.operations().collect())
+    let streams = group.iter().map(|job| Stream {
+        ios: Box::new(job.ios(lba_size, capacity)),
+        queue_depth: job.queue_depth,
+        pace: job.pace,
+        duration: job.duration(),
+        operations: job.operations().collect(),
     });
     let names = series_of(group);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = phase(group.first().map_or(0, |job| job.group));
-    session.operations(
-        &name,
-        &names,
-        streams.collect(),
-        plan.duration,
-        extent(plan, group, capacity),
-    )
+    let extent = extent(plan, group, capacity);
+    session.record_as(&name, &names, Streams::new(streams), plan.duration, extent)
 }
 
 /// What progress is measured by: the longest time, if all are ended by time.
@@ -322,15 +317,6 @@ fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
             let amounts = group.iter().filter_map(|job| job.amount(capacity));
             Extent::Bytes(amounts.fold(Bytes::ZERO, |sum, amount| sum + amount))
         }
-    }
-}
-
-fn pace(pacing: Pacing) -> Pace {
-    match pacing {
-        Pacing::Closed => Pace::Closed,
-        Pacing::Think { rest, every } => Pace::Think { rest, every },
-        Pacing::Rate(rate) => Pace::Rate(rate),
-        Pacing::Iops(iops) => Pace::Every(Nanos(1_000_000_000 / iops)),
     }
 }
 
@@ -418,7 +404,7 @@ const UNEVEN: f64 = 0.25;
 
 /// Whether the average of a job that was as fast as it could be hides how it changed.
 fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
-    if job.pace() != Pacing::Closed {
+    if job.pace != Pace::Closed {
         return None;
     }
     let name = series(&job.name, job.operations().next()?);
@@ -435,11 +421,9 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
 /// How much before its time a job may have begun its last I/O.
 fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
-    match job.pace() {
-        Pacing::Closed => second,
-        Pacing::Think { rest, .. } => second + rest,
-        Pacing::Rate(rate) => second + rate.time_for(job.transfer_size_max()),
-        Pacing::Iops(iops) => second + Nanos(1_000_000_000 / iops),
+    match job.pace {
+        Pace::Think { rest, .. } => second + rest,
+        pace => second + pace.step(job.transfer_size_max()),
     }
 }
 
@@ -447,7 +431,7 @@ fn slack(job: &Job) -> Nanos {
 /// none.
 fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
     let names = series_of_job(job);
-    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.phase);
+    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
     let start = recording.samples.iter().filter(of_job).map(|sample| sample.start_ns).min()?;
     let active = recording.samples.iter().filter(of_job).filter(|sample| sample.ios() > 0);
     let end = active.map(|sample| sample.start_ns + sample.span_ns).max()?;
@@ -459,7 +443,7 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
     let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
-        all.filter(|sample| sample.phase == name && sample.second >= from).collect()
+        all.filter(|sample| sample.series == name && sample.second >= from).collect()
     };
     let span = time_of(job, recording, from)?;
     let of = |operation| {
@@ -481,16 +465,13 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
 
 impl OperationFigures {
     fn of(samples: &[&Sample], span: Nanos, latency: LatencyFigures) -> Option<Self> {
-        let ios: u64 = samples.iter().map(|sample| sample.ios()).sum();
-        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
-        let all = |sample: &&Sample| u128::from(sample.latency_mean_ns) * u128::from(sample.ios());
-        let nanos: u128 = samples.iter().map(all).sum();
-        (ios > 0 && span > Nanos::ZERO).then(|| Self {
-            ios,
-            bytes: Bytes(bytes),
-            iops: Iops::over(ios, span).get(),
-            megabytes_per_second: bytes as f64 / 1e6 / span.as_secs_f64(),
-            mean_ns: (nanos / u128::from(ios)) as u64,
+        let totals = Totals::of(samples.iter().copied()).over(span);
+        (totals.ios > 0 && span > Nanos::ZERO).then(|| Self {
+            ios: totals.ios,
+            bytes: totals.bytes(),
+            iops: totals.iops().get(),
+            megabytes_per_second: totals.megabytes_per_second(),
+            mean_ns: totals.mean().0,
             latency,
         })
     }

@@ -2,7 +2,7 @@
 //! will take.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,13 @@ pub struct PlanError {
     pub got: String,
     /// Why it cannot be, and what can.
     pub reason: String,
+}
+
+impl PlanError {
+    /// A plan is always a matter of asking differently.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
 }
 
 /// What a user may change in any test's plan; `None` leaves the method's own.
@@ -95,9 +102,9 @@ pub struct Estimate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rates {
     /// Writes in order, and reads.
-    sequential: Throughput,
+    pub(crate) sequential: Throughput,
     /// Writes of small blocks, over long times.
-    random: Throughput,
+    pub(crate) random: Throughput,
 }
 
 const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording, Sample};
+use writecliff_measure::{Queue, Recording, Sample};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::plan::{check_block, check_depths, check_duration, quick_span, used};
@@ -111,20 +111,13 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
 
     let span = plan.used(session.drive());
     let pass = Sequential::new(Operation::Write, span, plan.sequential_block);
-    let sequential = Load {
-        ios: std::iter::repeat(pass).flatten(),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.load),
-    };
-    session.record(SEQUENTIAL_WRITE, sequential, Extent::Time(plan.load))?;
+    let sequential = Queue::new(std::iter::repeat(pass).flatten(), plan.queue_depth);
+    session.record(SEQUENTIAL_WRITE, sequential, Some(plan.load), Extent::Time(plan.load))?;
     session.idle(AFTER_SEQUENTIAL, plan.settle)?;
 
-    let random = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.load),
-    };
-    session.record(RANDOM_WRITE, random, Extent::Time(plan.load))?;
+    let ios = RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed);
+    let random = Queue::new(ios, plan.queue_depth);
+    session.record(RANDOM_WRITE, random, Some(plan.load), Extent::Time(plan.load))?;
     session.idle(AFTER_RANDOM, plan.settle)
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording, Sample};
+use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::plan::{
@@ -317,11 +317,11 @@ fn measure(
     if cell.random {
         let ios = RandomUniform::new(Operation::Write, span, cell.size, seed);
         let ios = ios.with_reads(cell.read_percent);
-        session.series(&name, Load { ios, queue_depth, duration }, extent)
+        session.series(&name, Queue::new(ios, queue_depth), duration, extent)
     } else {
         let operation = if cell.read_percent == 0 { Operation::Write } else { Operation::Read };
         let ios = std::iter::repeat(Sequential::new(operation, span, cell.size)).flatten();
-        session.series(&name, Load { ios, queue_depth, duration }, extent)
+        session.series(&name, Queue::new(ios, queue_depth), duration, extent)
     }
 }
 
@@ -335,12 +335,9 @@ fn saturate(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let span = plan.used(session.drive());
     let total = Bytes(span.0 * u64::from(plan.saturation_passes));
     let writes = (total.0 / TRACKED.0) as usize;
-    let load = Load {
-        ios: RandomUniform::new(Operation::Write, span, TRACKED, plan.seed).take(writes),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.saturation_limit),
-    };
-    session.record(Part::WriteSaturation.name(), load, Extent::Bytes(total))
+    let ios = RandomUniform::new(Operation::Write, span, TRACKED, plan.seed).take(writes);
+    let (queue, limit) = (Queue::new(ios, plan.queue_depth), Some(plan.saturation_limit));
+    session.record(Part::WriteSaturation.name(), queue, limit, Extent::Bytes(total))
 }
 
 /// The five rounds in which a figure was steady.
@@ -452,7 +449,7 @@ fn tracked_cell(part: Part) -> (u8, Bytes) {
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let mut by_series: HashMap<&str, Vec<&Sample>> = HashMap::new();
     for sample in &recording.samples {
-        by_series.entry(&sample.phase).or_default().push(sample);
+        by_series.entry(&sample.series).or_default().push(sample);
     }
     let (mut parts, mut saturation, mut warnings) = (Vec::new(), None, Vec::new());
     for part in &plan.parts {
@@ -488,8 +485,8 @@ fn conclude_part(
         let (read_percent, size) = tracked_cell(part);
         let samples = samples(series(part, round, read_percent, size));
         // One that was broken off is no round.
-        let recorded = samples.iter().fold(Nanos::ZERO, |sum, sample| sum + Nanos(sample.span_ns));
-        let rate = Rate::of(samples.iter().copied()).filter(|_| recorded >= plan.measurement)?;
+        let totals = Totals::of(samples.iter().copied());
+        let rate = Rate::of(&totals).filter(|_| totals.span >= plan.measurement)?;
         Some(tracked_figure(part, &rate))
     };
     let tracked: Vec<f64> = (1..=plan.rounds_max).map_while(figure).collect();
@@ -501,7 +498,7 @@ fn conclude_part(
         let all = rounds.flat_map(|round| {
             samples(series(part, round, cell.read_percent, cell.size)).iter().copied()
         });
-        Some(CellFigures { cell: *cell, rate: Rate::of(all)? })
+        Some(CellFigures { cell: *cell, rate: Rate::of(&Totals::of(all))? })
     };
     // Sizes that the drive cannot be asked for have no samples, and so no figures.
     let cells = plan.cells(part, Bytes(1)).iter().filter_map(in_window).collect();
@@ -510,19 +507,18 @@ fn conclude_part(
 }
 
 fn saturated(samples: &[&Sample]) -> Option<Saturation> {
-    let all = || samples.iter().copied();
-    let rate = |samples: &[&Sample]| Rate::of(samples.iter().copied());
+    let totals = |samples: &[&Sample]| Totals::of(samples.iter().copied());
+    let rate = |samples: &[&Sample]| Rate::of(&totals(samples));
     let first = rate(&samples[..samples.len().min(60)])?;
     let last = rate(&samples[samples.len() - samples.len().div_ceil(10)..])?;
-    let written: u64 = all().map(|sample| sample.written_bytes).sum();
-    let nand: Option<u64> = all().map(|sample| sample.nand_written_bytes).sum();
+    let all = totals(samples);
     Some(Saturation {
-        written: Bytes(written),
-        took: all().map(|sample| Nanos(sample.span_ns)).fold(Nanos::ZERO, |a, b| a + b),
+        written: all.written,
+        took: all.span,
         first_iops: first.iops,
         last_iops: last.iops,
         last_mean_ns: last.mean_ns,
-        write_amplification: nand.filter(|_| written > 0).map(|nand| nand as f64 / written as f64),
+        write_amplification: all.write_amplification(),
     })
 }
 

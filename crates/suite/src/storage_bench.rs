@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
+use writecliff_measure::{
+    LatencyHistogram, Recording, Replay, ReplayIo, ReplaySeries, Sample, Timing, Totals,
+};
 use writecliff_trace::{Map, Mapping, Misfit, Summary, TraceIo, read_ahead};
 
 use crate::plan::{check_block, check_depths, check_list, quick_span};
@@ -231,13 +233,13 @@ pub fn fill_phase(trace: &str) -> String {
 }
 
 /// What a series of a trace is called.
-pub fn series_name(trace: &str, series: Series) -> String {
+pub fn series_name(trace: &str, series: ReplaySeries) -> String {
     let what = match series {
-        Series::Reads => "reads",
-        Series::Writes => "writes",
-        Series::Others => "others",
-        Series::Response => "response",
-        Series::Lateness => "lateness",
+        ReplaySeries::Reads => "reads",
+        ReplaySeries::Writes => "writes",
+        ReplaySeries::Others => "others",
+        ReplaySeries::Response => "response",
+        ReplaySeries::Lateness => "lateness",
     };
     format!("{trace}/{what}")
 }
@@ -269,6 +271,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
     let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
     let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let most = plan.operations.unwrap_or(u64::MAX) as usize;
     let takes_trims = session.drive().trim;
     let (mut ios, mut unreadable, mut left_out) = (trace.ios, None, 0);
@@ -280,7 +283,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
             is_taken
         });
         let ios = ios.map(|io| again(&mapping.place(io))).filter(is_possible);
-        session.replay(name, &names, Replay { ios, timing }, extent)
+        session.record_as(name, &names, Replay::new(ios, timing), None, extent)
     })?;
     if left_out > 0 {
         session.warn(Warning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
@@ -416,26 +419,26 @@ impl Served {
     /// What was recorded of one trace; `None` if the run did not come to it.
     fn of(plan: &Plan, name: &str, known: Option<&Trace>, recording: &Recording) -> Option<Self> {
         let samples = |series| {
-            let phase = series_name(name, series);
-            recording.samples.iter().filter(move |sample| sample.phase == phase)
+            let series = series_name(name, series);
+            recording.samples.iter().filter(move |sample| sample.series == series)
         };
-        let share = |all: &[Series], busy_of: fn(&Sample) -> Option<u64>| {
-            let samples: Vec<&Sample> = all.iter().flat_map(|series| samples(*series)).collect();
-            let busy_ns = samples.iter().filter_map(|sample| busy_of(sample)).sum();
-            Share::of(&samples, busy_ns, times(name, all, recording))
+        let share = |all: &[ReplaySeries], busy_of: fn(&Sample) -> Option<u64>| {
+            let samples = || all.iter().flat_map(|series| samples(*series));
+            let busy = Nanos(samples().filter_map(busy_of).sum());
+            Share::of(&Totals::of(samples()).over(busy), times(name, all, recording))
         };
-        samples(Series::Reads).next()?;
-        let everything = [Series::Reads, Series::Writes, Series::Others];
+        samples(ReplaySeries::Reads).next()?;
+        let everything = [ReplaySeries::Reads, ReplaySeries::Writes, ReplaySeries::Others];
         let is_timed = plan.speed.is_some();
         Some(Self {
             trace: name.to_owned(),
             identity: known.and_then(Trace::identity),
             synthetic: known.is_some_and(|trace| trace.header.synthetic),
             all: share(&everything, |sample| sample.drive_busy_ns),
-            reads: share(&[Series::Reads], |sample| sample.busy_ns),
-            writes: share(&[Series::Writes], |sample| sample.busy_ns),
-            response: is_timed.then(|| times(name, &[Series::Response], recording)),
-            lateness: is_timed.then(|| times(name, &[Series::Lateness], recording)),
+            reads: share(&[ReplaySeries::Reads], |sample| sample.busy_ns),
+            writes: share(&[ReplaySeries::Writes], |sample| sample.busy_ns),
+            response: is_timed.then(|| times(name, &[ReplaySeries::Response], recording)),
+            lateness: is_timed.then(|| times(name, &[ReplaySeries::Lateness], recording)),
             slowest: slowest(everything.iter().flat_map(|series| samples(*series))),
         })
     }
@@ -448,7 +451,7 @@ impl Served {
         let done = self.all.operations;
         // Trims that the drive does not take are told on their own.
         let trims = known.map_or(0, |trace| trace.summary.trims);
-        let others = series_name(&name, Series::Others);
+        let others = series_name(&name, ReplaySeries::Others);
         let trimmed: u64 = recording.phase(&others).map(|sample| sample.trims).sum();
         if done + trims.saturating_sub(trimmed) < planned {
             doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });
@@ -464,43 +467,30 @@ impl Served {
 }
 
 impl Share {
-    fn of(samples: &[&Sample], busy_ns: u64, service: Times) -> Self {
-        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
-        let seconds = Nanos(busy_ns).as_secs_f64();
-        let rate = if busy_ns == 0 { 0.0 } else { bytes as f64 / 1e6 / seconds };
+    /// Of `totals` over the time that the drive was busy.
+    fn of(totals: &Totals, service: Times) -> Self {
         Self {
-            operations: samples.iter().map(|sample| sample.ios()).sum(),
-            bytes: Bytes(bytes),
-            busy_ns,
-            megabytes_per_second: rate,
+            operations: totals.ios,
+            bytes: totals.bytes(),
+            busy_ns: totals.span.0,
+            megabytes_per_second: totals.megabytes_per_second(),
             service,
         }
     }
 }
 
 /// All times of some of a trace's series together.
-fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
-    let phases: Vec<String> = all.iter().map(|series| series_name(name, *series)).collect();
+fn times(name: &str, all: &[ReplaySeries], recording: &Recording) -> Times {
+    let all: Vec<String> = all.iter().map(|series| series_name(name, *series)).collect();
     let mut counted = LatencyHistogram::default();
-    for phase in &phases {
-        recording.latencies(phase, 0..u32::MAX).counts().for_each(|c| counted.add(c));
+    for series in &all {
+        recording.latencies(series, 0..u32::MAX).counts().for_each(|c| counted.add(c));
     }
-    let samples = || phases.iter().flat_map(|phase| recording.phase(phase));
-    let count = samples().map(Sample::ios).sum::<u64>().max(1) as f64;
-    let weighted = |value: &dyn Fn(&Sample) -> f64| {
-        samples().map(|sample| value(sample) * sample.ios() as f64).sum::<f64>() / count
-    };
-    let mean = weighted(&|sample| sample.latency_mean_ns as f64);
-    // The variance within the samples, and that of their means.
-    let variance = weighted(&|sample| {
-        let within = sample.latency_deviation_ns.unwrap_or(0) as f64;
-        within.powi(2) + (sample.latency_mean_ns as f64 - mean).powi(2)
-    });
-    let max_ns = samples().map(|sample| sample.latency_max_ns).max().unwrap_or(0);
+    let totals = Totals::of(all.iter().flat_map(|series| recording.phase(series)));
     Times {
-        mean_ns: mean as u64,
-        deviation_ns: variance.sqrt() as u64,
-        percentiles: LatencyFigures::from(&counted, max_ns),
+        mean_ns: totals.mean().0,
+        deviation_ns: totals.deviation().0,
+        percentiles: LatencyFigures::from(&counted, totals.longest),
     }
 }
 

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
-use writecliff_measure::{Pace, Recording, Sample, Stream};
-use writecliff_workload::{RandomUniform, Sequential};
+use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
+use writecliff_workload::{Pace, RandomUniform, Sequential};
 
 use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
@@ -124,6 +124,7 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         queue_depth: 1,
         pace: Pace::Think { rest: plan.think, every: 1 },
         duration: None,
+        operations: Vec::new(),
     };
     let pass = Sequential::new(Operation::Write, all, plan.background_block);
     let background = Stream {
@@ -131,10 +132,11 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         queue_depth: 1,
         pace: Pace::Rate(plan.background_rate),
         duration: None,
+        operations: Vec::new(),
     };
-    let streams = vec![small_writes, background];
-    let extent = Extent::Time(plan.duration);
-    session.streams(USE, &[SMALL_WRITES, BACKGROUND], streams, Some(plan.duration), extent)
+    let streams = Streams::new([small_writes, background]);
+    let (duration, extent) = (Some(plan.duration), Extent::Time(plan.duration));
+    session.record_as(USE, &[SMALL_WRITES, BACKGROUND], streams, duration, extent)
 }
 
 /// What the small writes met with.
@@ -170,8 +172,9 @@ const PAUSES: usize = 10;
 
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let small: Vec<&Sample> = recording.phase(SMALL_WRITES).collect();
-    let recorded = small.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
-    let Some(rate) = Rate::of(small.iter().copied()) else {
+    let totals = Totals::of(small.iter().copied());
+    let recorded = totals.span;
+    let Some(rate) = Rate::of(&totals) else {
         return (None, vec![Warning::Ended { phase: "the small writes".to_owned() }]);
     };
     let writes = small.iter().map(|sample| sample.writes).sum::<u64>();
@@ -187,7 +190,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         .collect();
     pauses.sort_by_key(|pause| (std::cmp::Reverse(pause.length_ns), pause.second));
     pauses.truncate(PAUSES);
-    let background = Rate::of_phase(recording, BACKGROUND).unwrap_or(0.0);
+    let background = Rate::of_series(recording, BACKGROUND).unwrap_or(0.0);
     let outcome = Outcome {
         writes,
         mean_ns: rate.mean_ns,

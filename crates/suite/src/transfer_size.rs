@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
@@ -140,8 +140,8 @@ fn transfer(
     let compressible_percent = plan.compressible_percent;
     let content = Content { compressible_percent, duplicate_percent: 0 };
     let ios = Sequential::new(operation, span, size).with_content(content);
-    let load = Load { ios, queue_depth: plan.queue_depth, duration: Some(plan.limit) };
-    session.record(phase, load, Extent::Bytes(span))
+    let queue = Queue::new(ios, plan.queue_depth);
+    session.record(phase, queue, Some(plan.limit), Extent::Bytes(span))
 }
 
 /// The rates for each size.
@@ -163,7 +163,7 @@ pub struct SizeFigures {
 }
 
 pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of_phase(recording, &phase);
+    let rate = |phase: String| Rate::of_series(recording, &phase);
     let figures = |size: &Bytes| {
         let write = rate(write_phase(*size))?;
         Some(SizeFigures { size: *size, write, read: rate(read_phase(*size)) })

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::plan::{
@@ -171,12 +171,9 @@ fn write_all(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), R
 /// Sequential writes from the first LBA on.
 fn measure(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
     let span = plan.used(session.drive());
-    let load = Load {
-        ios: Sequential::new(Operation::Write, span, plan.sequential_block),
-        queue_depth: plan.sequential_queue_depth,
-        duration: Some(plan.measurement),
-    };
-    session.record(name, load, Extent::Time(plan.measurement))
+    let ios = Sequential::new(Operation::Write, span, plan.sequential_block);
+    let writes = Queue::new(ios, plan.sequential_queue_depth);
+    session.record(name, writes, Some(plan.measurement), Extent::Time(plan.measurement))
 }
 
 fn torture(
@@ -188,12 +185,8 @@ fn torture(
 ) -> Result<(), RunError> {
     let span = plan.used(session.drive());
     let seed = plan.seed.wrapping_add(turn);
-    let load = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.block, seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(duration),
-    };
-    session.record(name, load, Extent::Time(duration))
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, seed);
+    session.record(name, Queue::new(ios, plan.queue_depth), Some(duration), Extent::Time(duration))
 }
 
 /// Sequential write rates in MB/s (10^6), each over the first seconds of its phase; `None` for
@@ -228,7 +221,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         let all = recording.phase(phase);
         let measured =
             all.filter(|sample| Nanos::from_secs(sample.second.into()) < plan.measurement);
-        Rate::of(measured).map(|rate| rate.megabytes_per_second)
+        Rate::of(&Totals::of(measured)).map(|rate| rate.megabytes_per_second)
     };
     let Some(clean) = rate(CLEAN) else {
         return (None, vec![Warning::Ended { phase: "the clean pass".to_owned() }]);
@@ -240,7 +233,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         after_trim: rate(AFTER_TRIM),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
-        trim_took: recording.phase(TRIM).map(|sample| Nanos(sample.span_ns)).reduce(|a, b| a + b),
+        trim_took: Some(Totals::of(recording.phase(TRIM)).span).filter(|took| *took > Nanos::ZERO),
         fast_part: FastPart::of(&clean_pass),
     };
     let mut warnings = Vec::new();

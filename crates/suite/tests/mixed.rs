@@ -94,9 +94,9 @@ fn rates_rests_and_ramps_are_kept() {
     let list: JobList = JobList {
         title: None,
         jobs: vec![
-            Job { pace: writecliff_workload::Pacing::Iops(200), ..timed("rate", read) },
+            Job { pace: writecliff_workload::Pace::Iops(200), ..timed("rate", read) },
             Job {
-                pace: writecliff_workload::Pacing::Think { rest: Nanos::from_millis(10), every: 2 },
+                pace: writecliff_workload::Pace::Think { rest: Nanos::from_millis(10), every: 2 },
                 ramp: Nanos::from_secs(1),
                 ..timed("think", write)
             },

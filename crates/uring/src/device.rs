@@ -13,7 +13,7 @@ use writecliff_device::{
 };
 
 use crate::clock;
-use crate::content::{ContentStream, split_mix};
+use crate::content::ContentStream;
 use crate::discard::{self, StillRunning, Unfinished};
 use crate::gauges::Gauges;
 use crate::identify::Identity;
@@ -267,7 +267,7 @@ impl UringDevice {
         let mut readable = 0;
         for index in 0..count {
             let (first, next) = (blocks * index / count, blocks * (index + 1) / count);
-            let block = first + split_mix(&mut index.clone()) % (next - first);
+            let block = first + split_mix(index) % (next - first);
             let buffer = &mut self.ring.buffer(0)[..length as usize];
             let read = rustix::io::pread(&self.file, &mut *buffer, block * length);
             let nonzero = buffer.iter().any(|&byte| byte != 0);

@@ -91,7 +91,7 @@ fn over_time(
     let points = |answer: &Answer<'_, Outcome>, stream: &Stream| -> Vec<(f64, f64)> {
         let (series, start) = (name(stream), start(answer));
         let samples = answer.run.recording.phase(&series);
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let whole = samples.filter(|sample| sample.is_whole());
         let second = |s: &Sample| (s.start_ns.saturating_sub(start) / 1_000_000_000) as f64;
         whole.map(|sample| (second(sample), sample.iops().get())).collect()
     };

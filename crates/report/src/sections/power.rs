@@ -55,7 +55,7 @@ fn view(
         let begin = answer.run.recording.phase(IDLE).next().map_or(0, |sample| sample.start_ns);
         let second = |s: &Sample| (s.start_ns.saturating_sub(begin) / 1_000_000_000) as f64;
         let samples = answer.run.recording.phase(phase);
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let whole = samples.filter(|sample| sample.is_whole());
         whole.filter_map(|sample| Some((second(sample), reading(sample)?))).collect()
     };
     let of_answer = |answer| PHASES.iter().flat_map(move |(phase, _, _)| points(answer, phase));

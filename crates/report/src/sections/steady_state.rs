@@ -85,7 +85,7 @@ fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Optio
     let points = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
         let mut written = 0.0;
         let samples = answer.run.recording.phase(Part::WriteSaturation.name());
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let whole = samples.filter(|sample| sample.is_whole());
         let point = |sample: &writecliff_measure::Sample| {
             written += sample.written_bytes as f64 / 1e9;
             (written, sample.iops().get())

@@ -91,7 +91,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> V
 /// Each second's rate, where it was by its end.
 fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
     let mut written = 0.0;
-    let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+    let whole = samples.filter(|sample| sample.is_whole());
     whole
         .map(|sample| {
             written += sample.written_bytes as f64 / 1e9;
