@@ -193,7 +193,7 @@ impl CliError {
                 | ReviewError::OtherDrive { .. }
                 | ReviewError::OtherPlan { .. }
                 | ReviewError::Directory { .. }
-                | ReviewError::NotOurs { .. },
+                | ReviewError::Run(RunDirectoryError::NotOurs { .. }),
             )
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }

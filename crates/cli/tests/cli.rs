@@ -216,11 +216,11 @@ fn a_record_of_another_schema_is_refused() {
     let run = dir.path().join("run");
     writecliff(&["run", "consistency", "sim:tiny", "--duration", "5s", "--out", path(&run)]);
     let record = std::fs::read_to_string(run.join("run.json")).unwrap();
-    let newer = record.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    let newer = record.replace("\"schema_version\": 2", "\"schema_version\": 3");
     std::fs::write(run.join("run.json"), newer).unwrap();
     let output = writecliff(&["report", path(&run)]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("schema_version is 2"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("schema_version is 3"), "{}", text(&output.stderr));
 }
 
 /// A reader that went away is no error; a disk that is full is.

@@ -9,6 +9,7 @@
 mod columns;
 mod cycle;
 mod failures;
+mod files;
 mod io_log;
 mod latency;
 mod meter;
@@ -25,6 +26,7 @@ mod totals;
 mod writer;
 
 pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting};
+pub use files::REPORT;
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
 pub use record::{RecordError, Watch, record};

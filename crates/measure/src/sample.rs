@@ -94,6 +94,25 @@ impl Sample {
         self.span_ns == 1_000_000_000
     }
 
+    /// All that is ever added up of samples.
+    pub(crate) fn amounts(&self) -> [u64; 12] {
+        let Self { reads, writes, trims, flushes, failed, read_bytes, written_bytes, .. } = *self;
+        [
+            self.span_ns,
+            reads,
+            writes,
+            trims,
+            flushes,
+            failed,
+            read_bytes,
+            written_bytes,
+            self.nand_written_bytes.unwrap_or(0),
+            self.power_microwatts.unwrap_or(0),
+            self.busy_ns.unwrap_or(0),
+            self.drive_busy_ns.unwrap_or(0),
+        ]
+    }
+
     /// Counts a completion. Latencies are counted elsewhere.
     pub(crate) fn count(&mut self, completion: &Completion) {
         if completion.errno().is_some() {

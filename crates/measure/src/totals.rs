@@ -64,7 +64,8 @@ impl Totals {
         self.span += Nanos(sample.span_ns);
         self.longest = self.longest.max(Nanos(sample.latency_max_ns));
         self.nand_written = self.nand_written.zip(sample.nand_written_bytes).map(|(a, b)| a + b);
-        self.latency_sum += mean * u128::from(ios);
+        // A file from elsewhere may say anything; a sum that is too large is no figure anyway.
+        self.latency_sum = self.latency_sum.saturating_add(mean * u128::from(ios));
         let squares = square.saturating_mul(u128::from(ios));
         self.latency_squares = self.latency_squares.saturating_add(squares);
     }

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use crate::{Existing, OutputError, WholeFile};
 
-/// Writes a text to a file, which takes the place of an earlier one. It is not forced to the disk:
-/// after a power cut the earlier one may be there.
+/// Writes a text to a file, which takes the place of an earlier one.
 ///
 /// # Errors
 /// As [`WholeFile::create`] and [`WholeFile::finish`].
@@ -16,7 +15,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
     let mut file = WholeFile::create(path, Existing::Replaced)?;
     let written = file.write_all(text.as_bytes());
     written.map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
-    file.name()
+    file.finish()
 }
 
 /// Writes a text to whatever a name stands for: a file as [`write_text`] does; a pipe, a terminal,

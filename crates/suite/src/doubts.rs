@@ -182,7 +182,7 @@ mod tests {
     /// A run at a queue depth of 8 with I/Os of 128 KiB: 1 MiB in flight.
     fn record(phases: Vec<Phase>) -> RunRecord {
         RunRecord {
-            schema_version: 1,
+            schema_version: crate::SCHEMA_VERSION,
             tool_version: String::new(),
             started: String::new(),
             started_unix_ns: None,

@@ -36,7 +36,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use writecliff_device::{Device, DeviceInfo, Nanos};
-use writecliff_measure::{Liveness, Recorder, Recording, RunDirectoryError, Sample, recover};
+use writecliff_measure::{
+    Liveness, Recorder, Recording, RunDirectory, RunDirectoryError, Sample, recover,
+};
 
 pub use across::doubts_across;
 pub use fast_part::FastPart;
@@ -264,24 +266,26 @@ pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
 
 /// `run.json` as it stands.
 pub(crate) fn read_record(path: &Path) -> Result<RunRecord, RunDirectoryError> {
-    let file = path.join("run.json");
+    let file = RunDirectory::record_of(path);
     let read = |source| RunDirectoryError::Read { path: file.clone(), source };
     let text = std::fs::read(&file).map_err(read)?;
     serde_json::from_slice(&text).map_err(std::io::Error::from).and_then(parse).map_err(read)
 }
 
-/// A record of this version of the schema; others would be misread.
+/// A record of this version of the schema or an earlier one; others would be misread.
 fn parse(record: serde_json::Value) -> std::io::Result<RunRecord> {
     check_version(&record)?;
     Ok(serde_json::from_value(foreign::printable_record(record))?)
 }
 
+/// Version 1 had the same values; `phase` was its name for the series of a sample or an I/O.
 fn check_version(record: &serde_json::Value) -> std::io::Result<()> {
     let version = &record["schema_version"];
-    if *version != SCHEMA_VERSION {
+    let is_known = version.as_u64().is_some_and(|v| (1..=u64::from(SCHEMA_VERSION)).contains(&v));
+    if !is_known {
         let message = format!(
-            "schema_version is {version}, and this version of writecliff reads {SCHEMA_VERSION}; \
-             use the version that wrote it"
+            "schema_version is {version}, and this version of writecliff reads 1 to \
+             {SCHEMA_VERSION}; use the version that wrote it"
         );
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, message));
     }

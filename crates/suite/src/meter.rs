@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::DeviceKind;
 use writecliff_measure::{MeterError, MeterOptions, PowerSeries, RunDirectoryError, amend};
 
-use crate::{RunRecord, Status, open};
+use crate::{RunRecord, SCHEMA_VERSION, Status, open};
 
 /// What told the power in a run's samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -79,6 +79,7 @@ pub fn add_meter(
     let mut metered = recording.clone();
     let with_power = series.attach(&mut metered.samples)?;
     record.conclude_again(&recording, &metered);
+    record.schema_version = SCHEMA_VERSION;
     record.power_source = PowerSource::Meter(*options);
     amend(path, &metered.samples, &record)?;
     Ok(Metered { record, samples: metered.samples.len(), with_power })

@@ -8,8 +8,9 @@ use crate::doubts::doubts;
 use crate::meter::PowerSource;
 use crate::{Outcome, Plan, Warning};
 
-/// Raised when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Raised when a reader of the old form would misread the new one. What older versions wrote is
+/// read as well.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run, as `run.json` holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

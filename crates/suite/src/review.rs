@@ -10,8 +10,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo};
-use writecliff_measure::{Liveness, RunDirectoryError, recover};
+use writecliff_device::{Bytes, DeviceInfo, ErrorKind};
+use writecliff_measure::{Liveness, RunDirectory, RunDirectoryError, recover};
+use writecliff_output::{OutputError, write_text};
 
 use crate::{Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS};
 
@@ -82,13 +83,16 @@ pub enum ReviewError {
         path: PathBuf,
     },
     /// The directory or `review.json` cannot be written.
-    #[error("cannot write {}: {source}; choose another directory with --out", path.display())]
+    #[error("cannot write {}: {source}; choose another directory", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
+    /// What is there keeps `review.json` from being written.
+    #[error(transparent)]
+    Output(OutputError),
     /// This is no review, or its file is damaged.
     #[error("cannot read {}: {source}; is {} the directory of a review?", path.display(), path.parent().unwrap_or(path).display())]
     Read {
@@ -143,16 +147,34 @@ pub enum ReviewError {
         /// What it says.
         directory: String,
     },
-    /// An interrupted run's directory holds what no run puts there.
-    #[error(
-        "{} holds {file}, which is no part of a run; move it away, and resume again", path.display()
-    )]
-    NotOurs {
-        /// The run.
-        path: PathBuf,
-        /// What was found.
-        file: String,
-    },
+}
+
+impl From<OutputError> for ReviewError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { path, source } => Self::Write { path, source },
+            other => Self::Output(other),
+        }
+    }
+}
+
+impl ReviewError {
+    /// What it asks of whoever began or resumes the review.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Output(error) => error.kind(),
+            Self::Run(error) => error.kind(),
+            Self::Write { .. } | Self::Running { .. } => ErrorKind::Failed,
+            Self::UnknownTest { .. }
+            | Self::Plan(_)
+            | Self::NotEmpty { .. }
+            | Self::Read { .. }
+            | Self::IsRun { .. }
+            | Self::OtherDrive { .. }
+            | Self::OtherPlan { .. }
+            | Self::Directory { .. } => ErrorKind::Usage,
+        }
+    }
 }
 
 impl Review {
@@ -215,9 +237,8 @@ impl Review {
         if fs::read_dir(path).map_err(write)?.next().is_some() {
             return Err(ReviewError::NotEmpty { path: path.to_owned() });
         }
-        let (file, partial) = (path.join(FILE), path.join("review.json.partial"));
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        fs::write(&partial, text + "\n").and_then(|()| fs::rename(partial, file)).map_err(write)
+        Ok(write_text(&path.join(FILE), &(text + "\n"))?)
     }
 
     /// Reads a review's file.
@@ -226,7 +247,7 @@ impl Review {
     /// [`ReviewError::Read`] if there is none or it is damaged.
     pub fn open(path: &Path) -> Result<Self, ReviewError> {
         let file = path.join(FILE);
-        if !file.exists() && path.join(RUN_FILE).exists() {
+        if !file.exists() && RunDirectory::is_at(path) {
             return Err(ReviewError::IsRun { path: path.to_owned() });
         }
         let read = |source| ReviewError::Read { path: file.clone(), source };
@@ -290,7 +311,7 @@ impl Review {
 impl ReviewTest {
     fn is_complete(&self, review: &Path) -> Result<bool, ReviewError> {
         let run = review.join(&self.directory);
-        if !run.join(RUN_FILE).exists() {
+        if !RunDirectory::is_at(&run) {
             return Ok(false);
         }
         if recover(&run)? == Liveness::Alive {
@@ -307,35 +328,15 @@ impl ReviewTest {
     /// Removes what an interrupted run of the test left, so that it can begin again.
     ///
     /// # Errors
-    /// [`ReviewError::NotOurs`] if there is anything that no run puts there; nothing is removed
-    /// then.
+    /// [`RunDirectoryError::NotOurs`] if there is anything that no run puts there; nothing is
+    /// removed then.
     pub fn clear(&self, review: &Path) -> Result<(), ReviewError> {
         let run = review.join(&self.directory);
         if !run.exists() || self.is_complete(review)? {
             return Ok(());
         }
-        let failed = |source| ReviewError::Write { path: run.clone(), source };
-        for entry in fs::read_dir(&run).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let kind = entry.file_type().map_err(failed)?;
-            let is_report = kind.is_dir() && file == "report";
-            let is_ours = is_report || (kind.is_file() && is_run_file(&file));
-            if !is_ours {
-                return Err(ReviewError::NotOurs { path: run, file });
-            }
-        }
-        fs::remove_dir_all(&run).map_err(failed)
+        Ok(RunDirectory::remove(&run)?)
     }
-}
-
-const RUN_FILE: &str = "run.json";
-
-/// Whether a run has a file of this name, whole or in the making.
-fn is_run_file(name: &str) -> bool {
-    let name = name.strip_suffix(".partial").unwrap_or(name);
-    let known = ["journal.jsonl", "ios.journal", ".room-for-the-record"];
-    name == RUN_FILE || known.contains(&name) || name.ends_with(".parquet")
 }
 
 impl DriveIdentity {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{Bytes, Device, DeviceInfo, Nanos};
+use writecliff_measure::RunDirectoryError;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     Overrides, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
@@ -137,7 +138,8 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     assert!(path.join("trim/run.json").exists(), "looking removes nothing");
     std::fs::write(path.join("trim/thesis.txt"), "mine").unwrap();
     let refused = review.tests[1].clear(&path).unwrap_err();
-    assert!(matches!(refused, ReviewError::NotOurs { .. }), "{refused}");
+    let is_refused = matches!(&refused, ReviewError::Run(RunDirectoryError::NotOurs { .. }));
+    assert!(is_refused, "{refused}");
     assert!(path.join("trim/thesis.txt").exists() && path.join("trim/run.json").exists());
     std::fs::remove_file(path.join("trim/thesis.txt")).unwrap();
     review.tests[1].clear(&path).unwrap();

@@ -1,7 +1,7 @@
 //! Storage bench: how fast, how busy and how late a drive was with each application trace.
 
 use writecliff_device::Operation;
-use writecliff_measure::{Sample, Series};
+use writecliff_measure::{ReplaySeries, Sample};
 use writecliff_suite::Outcome as AnyOutcome;
 use writecliff_suite::storage_bench::{NAME, Outcome, Served, series_name};
 
@@ -225,14 +225,14 @@ fn over_time(
     answers: &[Answer<'_, Outcome>],
     trace: &Trace,
 ) -> Option<View> {
-    let points = |answer: &Answer<'_, Outcome>, series: Series| -> Vec<(f64, f64)> {
+    let points = |answer: &Answer<'_, Outcome>, series: ReplaySeries| -> Vec<(f64, f64)> {
         let name = series_name(&trace.name, series);
         let is_of_it = served(answer, trace).is_some();
         let samples = answer.run.recording.phase(&name).filter(|s| is_of_it && s.ios() > 0);
         let point = |s: &Sample| (f64::from(s.second), s.latency_mean_ns as f64);
         samples.map(point).collect()
     };
-    let both = [(Series::Reads, "reads", BLUE), (Series::Writes, "writes", ORANGE)];
+    let both = [(ReplaySeries::Reads, "reads", BLUE), (ReplaySeries::Writes, "writes", ORANGE)];
     let all: Vec<(f64, f64)> = answers
         .iter()
         .flat_map(|answer| both.iter().flat_map(|(series, ..)| points(answer, *series)))
@@ -246,7 +246,7 @@ fn over_time(
     let id = format!("storage-bench-{}", slug(&trace.label));
     let title = format!("{}: service time over the trace", trace.label);
     let panel = |answer: &Answer<'_, Outcome>| {
-        let dots = |(series, name, colour): (Series, &str, &'static str)| {
+        let dots = |(series, name, colour): (ReplaySeries, &str, &'static str)| {
             Points::dots(name, colour, points(answer, series))
         };
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));

@@ -3,15 +3,12 @@
 //! Header and summary are JSON in the file's metadata, which Parquet keeps at the end: what is
 //! learnt while writing can be told. A file is whole or absent.
 
-mod page;
 mod read;
 mod room;
 mod write;
 
-use std::io;
 use std::sync::Arc;
 
-use ::parquet::errors::ParquetError;
 use ::parquet::schema::parser::parse_message_type;
 use ::parquet::schema::types::TypePtr;
 use serde::{Deserialize, Serialize};
@@ -50,16 +47,6 @@ struct Metadata {
 
 fn schema() -> TypePtr {
     Arc::new(parse_message_type(SCHEMA).expect("the schema above is well formed"))
-}
-
-fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(source) => match source.downcast::<io::Error>() {
-            Ok(source) => *source,
-            Err(source) => io::Error::other(source),
-        },
-        other => io::Error::other(other),
-    }
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::ColumnPath;
 
+use writecliff_columns::write_error;
 use writecliff_output::WholeFile;
 
 use super::room::Room;
-use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
+use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, schema};
 use crate::{Existing, Header, Summary, TraceError, TraceIo};
 
 /// Rows of a row group: bounds the memory of writer and reader.
@@ -52,7 +53,7 @@ impl TraceWriter {
     pub(crate) fn begin(path: &Path, file: WholeFile) -> Result<Self, TraceError> {
         let begun = Room::behind(file.file()).and_then(|room| {
             let writer = SerializedFileWriter::new(file, schema(), Arc::new(properties()));
-            Ok((writer.map_err(io_error)?, room))
+            Ok((writer.map_err(write_error)?, room))
         });
         let (writer, room) =
             begun.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
@@ -135,7 +136,7 @@ impl TraceWriter {
         if self.group.is_empty() {
             return Ok(());
         }
-        let written = write_group(&mut self.writer, &self.group).map_err(io_error);
+        let written = write_group(&mut self.writer, &self.group).map_err(write_error);
         self.group.clear();
         written.map_err(|source| TraceError::Write { path: self.path.clone(), source })
     }
@@ -156,7 +157,7 @@ fn close(
 ) -> io::Result<WholeFile> {
     let text = serde_json::to_string(metadata)?;
     writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
-    let file = writer.into_inner().map_err(io_error)?;
+    let file = writer.into_inner().map_err(write_error)?;
     room.release()?;
     Ok(file)
 }

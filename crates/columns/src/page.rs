@@ -2,28 +2,34 @@
 //! granted and panics over some that cannot be. Every number that says how long something is, is
 //! followed here once; what the values are does not matter.
 
-use ::parquet::basic::Encoding;
-use ::parquet::column::page::{Page, PageMetadata, PageReader};
-use ::parquet::errors::{ParquetError, Result};
+use parquet::basic::{Encoding, Type as PhysicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result};
 
 /// Hands out the pages of a column one by one, each checked.
-pub(super) struct CheckedPages {
+pub(crate) struct CheckedPages {
     pages: Box<dyn PageReader>,
+    physical: PhysicalType,
     is_optional: bool,
     has_dictionary: bool,
 }
 
 impl CheckedPages {
-    /// The pages of a column whose values may be missing if it `is_optional`.
-    pub(super) fn new(pages: Box<dyn PageReader>, is_optional: bool) -> Self {
-        Self { pages, is_optional, has_dictionary: false }
+    /// The pages of a column of such values, which may be missing if it `is_optional`.
+    pub(crate) fn new(
+        pages: Box<dyn PageReader>,
+        physical: PhysicalType,
+        is_optional: bool,
+    ) -> Self {
+        Self { pages, physical, is_optional, has_dictionary: false }
     }
 
     fn check(&mut self, page: &Page) -> Result<()> {
         let is_sound = match page {
-            Page::DictionaryPage { encoding, .. } => {
+            Page::DictionaryPage { buf, num_values, encoding, .. } => {
                 self.has_dictionary = true;
-                matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY)
+                let is_plain = matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY);
+                is_plain && are_plain(buf, *num_values, self.physical).is_some()
             }
             Page::DataPage { buf, encoding, def_level_encoding, num_values, .. } => {
                 let parts =
@@ -55,13 +61,16 @@ impl CheckedPages {
         Err(ParquetError::General(format!("a page, with encoding {encoding}, cannot be")))
     }
 
-    /// Whether levels and values are of an encoding of whole numbers, and as long as they say.
+    /// Whether levels and values are of an encoding that suits them, and as long as they say.
     fn can_decode(&self, levels: &[u8], values: &[u8], encoding: Encoding, count: u32) -> bool {
         let known = if self.is_optional { ones(levels, count) } else { Some(count) };
         let Some(known) = known else { return false };
         match encoding {
-            Encoding::PLAIN => true,
-            Encoding::DELTA_BINARY_PACKED => are_deltas(values, known).is_some(),
+            Encoding::PLAIN => are_plain(values, known, self.physical).is_some(),
+            Encoding::DELTA_BINARY_PACKED => {
+                matches!(self.physical, PhysicalType::INT32 | PhysicalType::INT64)
+                    && are_deltas(values, known).is_some()
+            }
             // Codes of a dictionary mean nothing without it.
             Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => {
                 self.has_dictionary && are_codes(values, known).is_some()
@@ -75,6 +84,22 @@ impl CheckedPages {
 fn behind_length(page: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = page.split_first_chunk()?;
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+}
+
+/// Whether so many values are there one after the other, texts each behind its length.
+fn are_plain(mut values: &[u8], count: u32, physical: PhysicalType) -> Option<()> {
+    let width = match physical {
+        PhysicalType::INT32 | PhysicalType::FLOAT => 4,
+        PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
+        PhysicalType::BYTE_ARRAY => {
+            for _ in 0..count {
+                (_, values) = behind_length(values)?;
+            }
+            return Some(());
+        }
+        _ => return None,
+    };
+    (values.len() as u64 >= u64::from(count) * width).then_some(())
 }
 
 /// A run of values: one that repeats, or eight by eight with a fixed number of bits each.
@@ -216,6 +241,17 @@ mod tests {
         assert_eq!(ones(&levels[..3], 5), None);
         assert_eq!(ones(&[0xff; 20], 1), None, "a number without end");
         assert_eq!(ones(&[0, 1, 0, 1], 1), None, "runs of nothing");
+    }
+
+    #[test]
+    fn texts_are_followed_by_their_lengths() {
+        let texts = [2, 0, 0, 0, b'a', b'b', 0, 0, 0, 0, 1, 0, 0, 0, b'c'];
+        let are_texts = |bytes, count| are_plain(bytes, count, PhysicalType::BYTE_ARRAY);
+        assert_eq!(are_texts(&texts, 3), Some(()));
+        assert_eq!(are_texts(&texts, 4), None);
+        assert_eq!(are_texts(&texts[..14], 3), None, "the last is cut short");
+        assert_eq!(are_plain(&texts, 2, PhysicalType::INT64), None);
+        assert_eq!(are_plain(&texts, u32::MAX, PhysicalType::INT32), None);
     }
 
     #[test]
