@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry, split_mix,
 };
 
 use crate::clock;
