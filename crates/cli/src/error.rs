@@ -14,6 +14,8 @@ use writecliff_trace::{PLANS, TraceError};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
+use crate::keys;
+
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -21,11 +23,11 @@ pub(crate) enum CliError {
     Profile(#[from] ProfileError),
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error(transparent)]
+    #[error("{}", keys::of_run(.0))]
     Run(#[from] RunError),
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
-    #[error(transparent)]
+    #[error("{}", keys::of_review(.0))]
     Review(#[from] ReviewError),
     #[error("cannot read the plan {}: {source}", path.display())]
     PlanUnreadable { path: PathBuf, source: std::io::Error },
@@ -72,7 +74,7 @@ pub(crate) enum CliError {
         path.display()
     )]
     ReviewBroken { source: Box<CliError>, path: PathBuf },
-    #[error(transparent)]
+    #[error("{}", keys::of_gate(.0))]
     Gate(#[from] GateError),
     #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]
     GateClosed { failed: usize, all: usize },
@@ -188,6 +190,7 @@ impl CliError {
             | Self::JobFile(_)
             | Self::Review(
                 ReviewError::UnknownTest { .. }
+                | ReviewError::NotAmong { .. }
                 | ReviewError::Plan(_)
                 | ReviewError::NotEmpty { .. }
                 | ReviewError::OtherDrive { .. }

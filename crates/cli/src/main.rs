@@ -5,6 +5,7 @@ mod commands;
 mod drive;
 mod error;
 mod interrupt;
+mod keys;
 mod live;
 
 use std::process::ExitCode;

@@ -5,8 +5,6 @@
 //! called simulated wherever its name stands.
 
 mod drives;
-mod figures;
-mod headline;
 mod number;
 mod page;
 mod picture;

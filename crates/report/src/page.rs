@@ -19,7 +19,7 @@ use crate::verdict::Sentence;
 #[non_exhaustive]
 pub enum ReportError {
     /// The page or a picture cannot be written.
-    #[error("cannot write the report {}: {source}; choose another place with --out", path.display())]
+    #[error("cannot write the report {}: {source}; choose another place", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum ReportError {
     Output(#[from] OutputError),
     /// The directory holds what is no page.
     #[error(
-        "{} is not empty and holds no page of Writecliff's; give --out a new directory, or an \
+        "{} is not empty and holds no page of Writecliff's; name a new directory, or an \
          earlier page's", path.display()
     )]
     NotEmpty {

@@ -29,7 +29,7 @@ pub fn summary(subjects: &[Subject]) -> String {
         if several {
             text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
-        if section.id != consistency::NAME {
+        if section.id != consistency::Plan::NAME {
             text += &wrapped("  ", &table.text);
         }
         text += &table_text(table);

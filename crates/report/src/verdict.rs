@@ -3,9 +3,9 @@
 use writecliff_suite::{Outcome, Plan, Warning, consistency};
 
 use crate::Run;
-use crate::headline::headline;
 use crate::number;
 use crate::sections::consistency::tortures;
+use crate::sections::headline;
 use crate::subject::Subject;
 
 /// A sentence and where to look.
@@ -82,8 +82,8 @@ pub(crate) fn five(subject: &Subject) -> Vec<Sentence> {
 }
 
 fn headline_of(run: &Run) -> Option<Sentence> {
-    let (text, section) = headline(run.record.outcome.as_ref()?)?;
-    Some(Sentence { text, see: vec![(section, "pictures")] })
+    let text = headline(run.record.outcome.as_ref()?)?;
+    Some(Sentence { text, see: vec![(run.record.plan.name(), "pictures")] })
 }
 
 /// By spare area, the smallest first.

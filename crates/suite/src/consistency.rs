@@ -4,23 +4,25 @@
 //! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology.md` has
 //! the definitions of the figures.
 
+pub(crate) mod figures;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
 use writecliff_workload::RandomUniform;
 
-use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
+use crate::figure::{Figure, figures_of};
+use crate::plan::{
+    Choice, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
+};
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
 use crate::{
     Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning, iops_of,
 };
 
-/// The test's name on the command line and in files.
-pub const NAME: &str = "consistency";
-/// What it answers.
-pub const QUESTION: &str =
-    "does the drive serve the same load equally well every second, once full?";
-pub(crate) const BY_DEFAULT: bool = true;
+pub use figures::{CLIFF, FIGURES};
+
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
 /// The phase of random writes that the test is about.
@@ -71,44 +73,52 @@ impl Plan {
         let used = all.0 as f64 * (1.0 - self.spare_percent / 100.0);
         self.block * ((used as u64).min(all.0) / self.block.0)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "consistency";
+    const QUESTION: &'static str =
+        "does the drive serve the same load equally well every second, once full?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::Spare];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let spare_percent = match overrides.spare[..] {
             [] => self.spare_percent,
             [percent] => percent,
             _ => {
                 let got = format!("{:?}", overrides.spare);
-                let reason = "one run has one setting; `run spare-area` takes a list".to_owned();
-                return Err(PlanError { option: "--spare", got, reason });
+                let reason = "one run has one setting; spare-area takes a list".to_owned();
+                return Err(PlanError { option: "spare", got, reason });
             }
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        let seed = overrides.seed.unwrap_or(self.seed);
-        Ok(Self { spare_percent, duration, seed, ..self })
+        Ok(Self { spare_percent, duration, ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let duration = QUICK_TORTURE.min(self.duration);
         Self { duration, span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         Demands {
             queue_depth: self.queue_depth.max(self.fill_queue_depth),
             io_size: self.block.max(self.fill_block),
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         Estimate::on(drive).fill(self.used(drive.capacity)).random(self.duration)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("--duration", self.duration)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("duration", self.duration)?;
         check_block(self.block, self.span, drive)?;
         check_block(self.fill_block, self.span, drive)?;
         let refuse = |reason| {
-            Err(PlanError { option: "--spare", got: self.spare_percent.to_string(), reason })
+            Err(PlanError { option: "spare", got: self.spare_percent.to_string(), reason })
         };
         if !(0.0..100.0).contains(&self.spare_percent) {
             return refuse(
@@ -125,9 +135,25 @@ impl Plan {
         }
         check_depths([self.queue_depth, self.fill_queue_depth], drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        figures_of(FIGURES, outcome)
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
     fill_and_torture(plan, session, FILL, TORTURE)
 }
@@ -193,7 +219,7 @@ const WINDOW_MIN: usize = 60;
 
 /// The figures of what was recorded and the doubts about them; no figures if there are no random
 /// writes of at least a second.
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     conclude_phases(plan, recording, FILL, TORTURE)
 }
 

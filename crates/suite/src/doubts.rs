@@ -5,8 +5,8 @@
 use writecliff_device::{Bytes, HostCounters, Nanos, Temperature};
 use writecliff_measure::{Recording, Sample};
 
+use crate::Warning;
 use crate::record::{Phase, RunRecord};
-use crate::{Plan, Warning, storage_bench};
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -87,7 +87,7 @@ fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
 /// The phase in which the measuring thread computed most, if that was nearly all the time. One that
 /// keeps to a clock spends its waits computing, and tells how late it was by itself.
 fn generator_busy(record: &RunRecord) -> Option<Warning> {
-    if let Plan::StorageBench(storage_bench::Plan { speed: Some(_), .. }) = &record.plan {
+    if record.plan.keeps_time() {
         return None;
     }
     let long = record.phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
@@ -142,8 +142,8 @@ mod tests {
     use writecliff_device::{DeviceInfo, DeviceKind, Specification, Telemetry};
 
     use super::*;
-    use crate::consistency;
     use crate::record::Host;
+    use crate::{Plan, consistency};
 
     /// Counters after so many MiB and percent of a second's processor time.
     fn counted(mib: u64, cpu_percent: u64) -> HostCounters {

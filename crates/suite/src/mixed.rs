@@ -10,15 +10,11 @@ use writecliff_measure::{Pace, Recording, Sample, Stream};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
 
-use crate::plan::{QUICK_MEASUREMENT, check_block, check_duration, quick_span};
+use crate::figure::Figure;
+use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning, iops_of};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "mixed";
-/// What it answers.
-pub const QUESTION: &str = "how fast and how late is the drive under a load of one's own?";
-pub(crate) const BY_DEFAULT: bool = false;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -100,11 +96,6 @@ impl From<FioJobs> for Plan {
 }
 
 impl Plan {
-    /// Whether the drive's contents are changed.
-    pub fn writes(&self) -> bool {
-        self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
-    }
-
     fn capacity(&self, drive: &DeviceInfo) -> Bytes {
         self.span.unwrap_or(drive.capacity).min(drive.capacity)
     }
@@ -133,18 +124,45 @@ impl Plan {
         [job.duration(), self.duration].into_iter().flatten().min()
     }
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        let duration = overrides.duration.or(self.duration);
-        Ok(Self { duration, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
+    /// time does what an SSD does in it.
+    fn of_job(&self, job: &Job, capacity: Bytes) -> Estimate {
+        let rate = match (job.pace(), job.order) {
+            (Pacing::Rate(rate), _) => rate,
+            (Pacing::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
+            (_, Order::Sequential) => Throughput(400_000_000),
+            (_, Order::Random) => Throughput(60_000_000),
+        };
+        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
+        let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
+        let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
+        Estimate { time, written: Bytes(written as u64), ..Estimate::default() }
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "mixed";
+    const QUESTION: &'static str = "how fast and how late is the drive under a load of one's own?";
+    const BY_DEFAULT: bool = false;
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    /// Whether the drive's contents are changed.
+    fn writes(&self) -> bool {
+        self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        Ok(Self { duration: overrides.duration.or(self.duration), ..self })
+    }
+
+    fn quick(self) -> Self {
         let duration = self.duration.map_or(QUICK_MEASUREMENT, |own| own.min(QUICK_MEASUREMENT));
         Self { duration: Some(duration), span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         // Names, places and seeds do not matter here.
         let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
         let groups = self.groups(Bytes(u64::MAX));
@@ -160,7 +178,7 @@ impl Plan {
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let capacity = self.capacity(drive);
         let prepared = match self.prepare {
             Prepare::Fill => Estimate::on(drive).fill(capacity),
@@ -174,23 +192,8 @@ impl Plan {
         })
     }
 
-    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
-    /// time does what an SSD does in it.
-    fn of_job(&self, job: &Job, capacity: Bytes) -> Estimate {
-        let rate = match (job.pace(), job.order) {
-            (Pacing::Rate(rate), _) => rate,
-            (Pacing::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
-            (_, Order::Sequential) => Throughput(400_000_000),
-            (_, Order::Random) => Throughput(60_000_000),
-        };
-        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
-        let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
-        let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
-        Estimate { time, written: Bytes(written as u64), ..Estimate::default() }
-    }
-
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        self.duration.map_or(Ok(()), |duration| check_duration("--duration", duration))?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        self.duration.map_or(Ok(()), |duration| check_duration("duration", duration))?;
         if self.prepare == Prepare::Fill {
             check_block(FILL_BLOCK, self.span, drive)?;
         }
@@ -217,6 +220,18 @@ impl Plan {
             return Err(PlanError { option, got, reason });
         }
         Ok(())
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.jobs.iter().flat_map(JobFigures::figures).collect()
     }
 }
 
@@ -254,7 +269,7 @@ fn phase(group: u32) -> String {
     format!("group {group}")
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let capacity = plan.capacity(session.drive());
     if plan.prepare != Prepare::Nothing {
         session.purge()?;
@@ -374,6 +389,15 @@ impl JobFigures {
     }
 }
 
+impl JobFigures {
+    fn figures(&self) -> Vec<Figure> {
+        let of_operation = |(operation, figures): (&str, &OperationFigures)| {
+            figures.figures(&format!("{} {operation}", self.name))
+        };
+        self.operations().flat_map(of_operation).collect()
+    }
+}
+
 /// One operation of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OperationFigures {
@@ -391,7 +415,7 @@ pub struct OperationFigures {
     pub latency: LatencyFigures,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let mut jobs = Vec::new();
     // Names and operations do not depend on the drive's capacity.
@@ -480,6 +504,19 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
 }
 
 impl OperationFigures {
+    fn figures(&self, of: &str) -> [Figure; 6] {
+        let name = |figure: &str| format!("{of}, {figure}");
+        [
+            Figure::iops(name("rate"), self.iops),
+            Figure::rate(name("data rate"), self.megabytes_per_second).unjudged(),
+            Figure::latency(name("mean"), self.mean_ns).unjudged(),
+            Figure::latency(name("p99"), self.latency.p99_ns).unjudged(),
+            Figure::latency(name("p99.9"), self.latency.p999_ns),
+            Figure::latency(name("longest"), self.latency.max_ns),
+        ]
+        .map(|figure| figure.of(of))
+    }
+
     fn of(samples: &[&Sample], span: Nanos, latency: LatencyFigures) -> Option<Self> {
         let ios: u64 = samples.iter().map(|sample| sample.ios()).sum();
         let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();

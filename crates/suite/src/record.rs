@@ -6,7 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Outcome, Plan, Warning};
+use crate::{Figure, Outcome, Plan, Warning};
 
 /// Raised when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -94,6 +94,11 @@ pub struct Phase {
 }
 
 impl RunRecord {
+    /// The results as numbers, the most telling first; none as long as there is no outcome.
+    pub fn figures(&self) -> Vec<Figure> {
+        self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
+    }
+
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {

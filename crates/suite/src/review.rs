@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::{Liveness, RunDirectoryError, recover};
 
-use crate::{Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS};
+use crate::{
+    Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS, TestEntry,
+};
 
 const FILE: &str = "review.json";
 
@@ -69,20 +71,30 @@ pub enum ReviewError {
         /// What there is.
         known: Vec<&'static str>,
     },
+    /// Settings of a test that the review does not have.
+    #[error("{option} {got} is not possible: {test} is not among the tests; add it")]
+    NotAmong {
+        /// The field of [`Overrides`].
+        option: &'static str,
+        /// What it was.
+        got: String,
+        /// The test that it is about.
+        test: &'static str,
+    },
     /// A plan that cannot be carried out.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The directory holds something already.
     #[error(
-        "{} is not empty; give --out a new directory, or go on with an interrupted review by \
-         --resume", path.display()
+        "{} is not empty; name a new directory, or resume the interrupted review in it",
+        path.display()
     )]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
     /// The directory or `review.json` cannot be written.
-    #[error("cannot write {}: {source}; choose another directory with --out", path.display())]
+    #[error("cannot write {}: {source}; choose another directory", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
@@ -156,35 +168,44 @@ pub enum ReviewError {
 }
 
 impl Review {
-    /// A review of `drive`, which `info` describes, by the tests named, or by all that are run by default.
+    /// The tests of these names, or those that are run by default if none is named, and those of
+    /// `with` besides: in the order of the table, each once.
     ///
     /// # Errors
-    /// [`ReviewError::UnknownTest`] or [`ReviewError::Plan`].
+    /// [`ReviewError::UnknownTest`].
+    pub fn choose(
+        names: &[String],
+        with: &[String],
+    ) -> Result<Vec<&'static TestEntry>, ReviewError> {
+        let is_known = |name: &&String| TestEntry::find(name).is_some();
+        if let Some(name) = names.iter().chain(with).find(|name| !is_known(name)) {
+            let known = TESTS.iter().map(|test| test.name).collect();
+            return Err(ReviewError::UnknownTest { name: name.clone(), known });
+        }
+        let named = |names: &[String], test: &TestEntry| names.iter().any(|name| name == test.name);
+        let is_chosen = |test: &&TestEntry| match names {
+            [] => test.by_default || named(with, test),
+            _ => named(names, test) || named(with, test),
+        };
+        Ok(TESTS.iter().filter(is_chosen).collect())
+    }
+
+    /// A review of `drive`, which `info` describes, by these tests.
+    ///
+    /// # Errors
+    /// [`ReviewError::NotAmong`] or [`ReviewError::Plan`].
     pub fn of(
         drive: &str,
         info: &DeviceInfo,
-        tests: &[String],
+        tests: &[&TestEntry],
         overrides: &Overrides,
         options: RunOptions,
     ) -> Result<Self, ReviewError> {
-        let chosen = match tests {
-            [] => TESTS.iter().filter(|test| test.by_default).collect(),
-            names => names
-                .iter()
-                .map(|name| {
-                    let known = || TESTS.iter().map(|test| test.name).collect();
-                    let found = TESTS.iter().find(|test| test.name == *name);
-                    found.ok_or_else(|| ReviewError::UnknownTest {
-                        name: name.clone(),
-                        known: known(),
-                    })
-                })
-                .collect::<Result<Vec<_>, _>>()?,
-        };
-        let tests = chosen.into_iter().map(|test| {
+        check_lists(tests, overrides)?;
+        let tests = tests.iter().map(|test| {
             let plan = (test.plan)();
             let plan = if options.quick { plan.quick() } else { plan };
-            let plan = plan.with(&overrides.for_review(test.name))?.fitted(info);
+            let plan = plan.with(&overrides.for_review(test.choices))?.fitted(info);
             Ok(ReviewTest { directory: test.name.to_owned(), plan })
         });
         Ok(Self {
@@ -285,6 +306,20 @@ impl Review {
         let plans = tests.into_iter().map(|test| test.plan.estimate(drive));
         plans.fold(Estimate::default(), Estimate::and)
     }
+}
+
+/// A list of settings is one test's own, and says nothing to a review without that test.
+fn check_lists(tests: &[&TestEntry], overrides: &Overrides) -> Result<(), ReviewError> {
+    for (option, got) in overrides.given() {
+        let takes = |test: &&TestEntry| {
+            test.choices.iter().any(|choice| choice.is_list() && choice.key() == option)
+        };
+        let owner = TESTS.iter().find(takes);
+        if let Some(owner) = owner.filter(|owner| !tests.iter().any(|t| t.name == owner.name)) {
+            return Err(ReviewError::NotAmong { option, got, test: owner.name });
+        }
+    }
+    Ok(())
 }
 
 impl ReviewTest {

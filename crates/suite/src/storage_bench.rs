@@ -4,6 +4,8 @@
 //! fast as the trace allows and with its idle time cut, or by its own clock. What counts is the
 //! time in which the drive had something to do.
 
+mod figures;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -11,16 +13,14 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
 use writecliff_trace::{Map, Mapping, Misfit, Summary, TraceIo, read_ahead};
 
-use crate::plan::{check_block, check_depths, check_list, quick_span};
+use crate::figure::Figure;
+use crate::plan::{Choice, check_block, check_depths, check_list, quick_span};
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
 use crate::traces::{self, Trace};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
 
-/// The test's name on the command line and in files.
-pub const NAME: &str = "storage-bench";
-/// What it answers.
-pub const QUESTION: &str = "how does it serve real applications?";
-pub(crate) const BY_DEFAULT: bool = true;
+pub use figures::FIGURES;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,13 +96,40 @@ impl Plan {
         self.traces.iter().filter_map(open).map(|trace| trace.summary)
     }
 
+    /// One damaged time can make a trace last for ages.
+    fn check_length(&self, summary: &Summary) -> Result<(), String> {
+        let Some(speed) = self.speed else { return Ok(()) };
+        let seconds = summary.duration().as_secs_f64() / speed;
+        if seconds <= TIMED_MAX.as_secs_f64() {
+            return Ok(());
+        }
+        let days = seconds / 86_400.0;
+        Err(format!(
+            "by its own clock it would last {days:.0} days, and at most 30 are taken; a greater speed \
+             shortens it, and without one its idle time is cut"
+        ))
+    }
+
+    fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
+        let known = (&trace.header, &trace.summary);
+        Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "storage-bench";
+    const QUESTION: &'static str = "how does it serve real applications?";
+    const CHOICES: &'static [Choice] = &[Choice::Traces];
+
     /// Whether anything of the drive's data is lost.
-    pub(crate) fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         self.prepare || self.summaries().any(|summary| summary.writes + summary.trims > 0)
     }
 
     /// Whether both do the same with traces of the same names.
-    pub(crate) fn asks_as(&self, other: &Self) -> bool {
+    fn asks_as(&self, other: &Self) -> bool {
         let named = |plan: &Self| {
             let names = plan.traces.iter().map(|trace| traces::name_of(trace).to_owned());
             Self { traces: names.collect(), ..plan.clone() }
@@ -110,34 +137,31 @@ impl Plan {
         named(self) == named(other)
     }
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        overrides.refuse_duration(NAME)?;
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let traces = match overrides.traces[..] {
             [] => self.traces,
             _ => overrides.traces.clone(),
         };
-        Ok(Self { traces, seed: overrides.seed.unwrap_or(self.seed), ..self })
+        Ok(Self { traces, ..self })
     }
 
     /// The plan for a review, which has every trace on every drive: one that is too small for a
     /// trace gets it pressed together.
-    #[must_use]
-    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+    fn fitted(self, drive: &DeviceInfo) -> Self {
         let used = self.used(drive);
         let is_too_large = self.summaries().any(|summary| summary.end > used);
         let map = if is_too_large && self.map == Map::Exact { Map::Scale } else { self.map };
         Self { map, ..self }
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let operations = self.operations.map_or(QUICK_OPERATIONS, |own| own.min(QUICK_OPERATIONS));
         // What lies within the small part of the drive stays where it is.
         let map = if self.map == Map::Exact { Map::Wrap } else { self.map };
         Self { operations: Some(operations), span: quick_span(self.span), map, ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         let (mut recorded, mut longest) = (1, self.fill_block);
         for summary in self.summaries() {
             recorded = recorded.max(summary.queue_depth_max.unwrap_or(1) as usize);
@@ -153,7 +177,7 @@ impl Plan {
         Demands { queue_depth: wanted.min(room).max(fill), io_size: longest }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let mut all = Estimate::on(drive);
         for summary in self.summaries() {
             if self.prepare {
@@ -174,15 +198,15 @@ impl Plan {
         all
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_list("--traces", &self.traces)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_list("traces", &self.traces)?;
         let names: Vec<&str> = self.traces.iter().map(|trace| traces::name_of(trace)).collect();
-        check_list("--traces", &names)?;
+        check_list("traces", &names)?;
         if let Some(speed) = self.speed
             && !(1e-3..=1e6).contains(&speed)
         {
             let reason = "it lies between 0.001 and 1000000".to_owned();
-            return Err(PlanError { option: "--speed", got: speed.to_string(), reason });
+            return Err(PlanError { option: "speed", got: speed.to_string(), reason });
         }
         if self.prepare {
             check_block(self.fill_block, self.span, drive)?;
@@ -200,23 +224,26 @@ impl Plan {
         Ok(())
     }
 
-    /// One damaged time can make a trace last for ages.
-    fn check_length(&self, summary: &Summary) -> Result<(), String> {
-        let Some(speed) = self.speed else { return Ok(()) };
-        let seconds = summary.duration().as_secs_f64() / speed;
-        if seconds <= TIMED_MAX.as_secs_f64() {
-            return Ok(());
-        }
-        let days = seconds / 86_400.0;
-        Err(format!(
-            "by its own clock it would last {days:.0} days, and at most 30 are taken; --speed \
-             shortens it, and without --timed its idle time is cut"
-        ))
+    fn keeps_time(&self) -> bool {
+        self.speed.is_some()
     }
 
-    fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
-        let known = (&trace.header, &trace.summary);
-        Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn other_input(outcome: &Outcome, other: &Outcome) -> Option<String> {
+        let mut pairs = outcome.traces.iter().zip(&other.traces);
+        let different = pairs.find(|(one, other)| one.identity != other.identity);
+        different.map(|(one, _)| one.trace.clone())
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.traces.iter().flat_map(Served::figures).collect()
     }
 }
 
@@ -242,7 +269,7 @@ pub fn series_name(trace: &str, series: Series) -> String {
     format!("{trace}/{what}")
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     plan.traces.iter().try_for_each(|trace| traces::verify(trace, plan.seed))?;
     for trace in &plan.traces {
         let name = traces::name_of(trace);
@@ -397,7 +424,7 @@ const MOMENTS: usize = 10;
 /// From here on a replay by the clock is doubtful: more than 1 % of its I/Os began so late.
 const LATE: Nanos = Nanos::from_millis(1);
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut served, mut warnings) = (Vec::new(), Vec::new());
     for trace in &plan.traces {
         let name = traces::name_of(trace);

@@ -7,7 +7,7 @@ use std::path::Path;
 use writecliff_device::{Bytes, Device, DeviceInfo, Nanos};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
-    Overrides, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
+    Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
 };
 
 const QUICK: RunOptions =
@@ -19,6 +19,7 @@ fn tiny() -> Ssd {
 
 fn review(tests: &[&str]) -> Review {
     let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+    let tests = Review::choose(&tests, &[]).unwrap();
     Review::of("sim:tiny", tiny().info(), &tests, &Overrides::default(), QUICK).unwrap()
 }
 
@@ -77,9 +78,42 @@ fn a_review_has_the_usual_tests_or_those_named() {
     let expected: Vec<&str> = TESTS.iter().filter(|t| t.by_default).map(|t| t.name).collect();
     assert_eq!(names, expected);
     assert!(!names.contains(&"steady-state") && names.contains(&"spare-area"));
-    let unknown =
-        Review::of("sim:tiny", tiny().info(), &["trimm".to_owned()], &Overrides::default(), QUICK);
-    assert!(matches!(unknown, Err(ReviewError::UnknownTest { .. })));
+    let chosen = |names: &[&str], with: &[&str]| {
+        let owned =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let chosen = Review::choose(&owned(names), &owned(with))?;
+        Ok::<_, ReviewError>(chosen.iter().map(|test| test.name).collect::<Vec<_>>())
+    };
+    assert_eq!(chosen(&["trim", "consistency", "trim"], &["power"]).unwrap(), {
+        ["consistency", "trim", "power"]
+    });
+    assert!(chosen(&[], &["steady-state"]).unwrap().contains(&"steady-state"));
+    for (names, with) in [(["trimm"].as_slice(), [].as_slice()), (&[], &["trimm"])] {
+        assert!(matches!(chosen(names, with), Err(ReviewError::UnknownTest { .. })));
+    }
+}
+
+#[test]
+fn settings_of_a_test_that_a_review_does_not_have_are_refused() {
+    let of = |tests: &[&str], overrides: &Overrides| {
+        let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        let tests = Review::choose(&tests, &[]).unwrap();
+        Review::of("sim:tiny", tiny().info(), &tests, overrides, QUICK)
+    };
+    let spare = Overrides { spare: vec![10.0, 30.0], ..Overrides::default() };
+    let refused = of(&["consistency"], &spare).unwrap_err();
+    let expected = ("spare", "spare-area");
+    assert!(
+        matches!(refused, ReviewError::NotAmong { option, test, .. } if (option, test) == expected)
+    );
+    // Where the test is, the list is its own: the consistency test keeps its single setting.
+    let review = of(&["consistency", "spare-area"], &spare).unwrap();
+    let settings = review.tests.iter().map(|test| match &test.plan {
+        Plan::Consistency(plan) => vec![plan.spare_percent],
+        Plan::SpareArea(plan) => plan.settings.clone(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(settings.collect::<Vec<_>>(), [vec![0.0], vec![10.0, 30.0]]);
 }
 
 #[test]
@@ -159,9 +193,9 @@ fn what_a_review_will_take_is_known_before_it_begins() {
     let estimate = Review::estimate(&review(&[]).tests, &drive);
     // Quick: minutes, and no more than a few passes over the part of the drive that is used.
     assert!((120.0..1200.0).contains(&estimate.time.as_secs_f64()), "{estimate:?}");
-    let whole =
-        Review::of("sim:tiny", tiny().info(), &[], &Overrides::default(), RunOptions::default())
-            .unwrap();
+    let usual = Review::choose(&[], &[]).unwrap();
+    let (overrides, options) = (Overrides::default(), RunOptions::default());
+    let whole = Review::of("sim:tiny", tiny().info(), &usual, &overrides, options).unwrap();
     let estimate = Review::estimate(&whole.tests, &drive);
     // The fills, and the tortures of 2000 s to 60 min: a day, more or less.
     let hours = estimate.time.as_secs_f64() / 3600.0;

@@ -207,12 +207,12 @@ fn what_cannot_be_a_plan_is_refused() {
     };
     let at = |speed| storage_bench::Plan { speed: Some(speed), ..self::plan(&[&path]) };
     for (refused, expected) in [
-        (plan(self::plan(&[])), "--traces"),
+        (plan(self::plan(&[])), "traces"),
         (plan(self::plan(&[&path, &same_name])), "four"),
         (plan(self::plan(&[&absent])), "cannot read"),
         (plan(self::plan(&[&text])), "no trace of Writecliff"),
-        (plan(at(0.0)), "--speed"),
-        (plan(at(f64::NAN)), "--speed"),
+        (plan(at(0.0)), "speed"),
+        (plan(at(f64::NAN)), "speed"),
     ] {
         assert!(refused.contains(expected), "{refused}");
     }

@@ -6,8 +6,8 @@ use std::io::{IsTerminal, Write};
 use serde::Serialize;
 use writecliff_device::printable;
 use writecliff_suite::check::{
-    Bound, CheckProgress, Comparison, Figure, Kind, PUBLISHED, TOLERANCE_PERCENT, Verdict, compare,
-    parse,
+    Bound, CheckProgress, Comparison, Kind, PUBLISHED, Published, TOLERANCE_PERCENT, Verdict,
+    compare, parse,
 };
 
 use super::print;
@@ -39,7 +39,7 @@ pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), Cl
 }
 
 /// The figures of the drives that were named; of all drives if none was.
-fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Figure>, CliError> {
+fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Published>, CliError> {
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
         Some(path) => {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use writecliff_device::printable;
 use writecliff_output::send_text;
-use writecliff_suite::gate::{Check, GateError, Good, Limits, gate, in_words};
-use writecliff_suite::{Review, RunRecord};
+use writecliff_suite::gate::{Check, GateError, Limits, gate, in_words};
+use writecliff_suite::{Good, Review, RunRecord};
 
 use super::{print, say};
 use crate::args::GateOptions;
 use crate::error::CliError;
+use crate::keys;
 
 /// Prints every check, and fails if one does. Whatever keeps it from being decided is not that.
 pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
@@ -35,6 +36,7 @@ fn decide(path: &Path, options: &GateOptions) -> Result<(), CliError> {
         max_latency: options.max_latency,
     };
     let checks = gate(&runs, &limits, baseline.as_deref(), options.tolerance.0)?;
+    let checks: Vec<Check> = checks.into_iter().map(keys::of_check).collect();
     note_doubts(&runs, baseline.as_deref());
     if let Some(file) = &options.junit {
         write_junit(&checks, &runs, file)?;
@@ -98,7 +100,7 @@ fn describe(check: &Check) -> String {
         Good::AtMost => "at most",
     };
     let Check { test, figure, unit, because, .. } = check;
-    let (got, bound) = (in_words(check.got, unit), in_words(check.bound, unit));
+    let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
     format!("{test}: {figure} {got}, {side} {bound} ({because})")
 }
 

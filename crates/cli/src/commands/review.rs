@@ -2,14 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_output::check_directory;
 use writecliff_report::{Subject, verdict_text, write_page};
 use writecliff_suite::{
-    DriveIdentity, Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area,
-    storage_bench,
+    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunError, in_parallel,
 };
 use writecliff_uring::DestroyData;
 
@@ -95,26 +93,7 @@ fn begin(
     info: &DeviceInfo,
     options: &ReviewOptions,
 ) -> Result<Review, CliError> {
-    let mut tests = options.tests.clone();
-    if tests.is_empty() {
-        let usual = TESTS.iter().filter(|test| test.by_default);
-        tests.extend(usual.map(|test| test.name.to_owned()));
-    }
-    tests.extend(options.with.iter().cloned());
-    // In the table's order, each once.
-    let chosen = TESTS.iter().map(|test| test.name.to_owned());
-    let tests: Vec<String> = chosen.filter(|test| tests.contains(test)).collect();
-    if !options.spare.is_empty() && !tests.iter().any(|test| test == spare_area::NAME) {
-        let (option, got) = ("--spare", format!("{:?}", options.spare));
-        let reason = "spare-area is not among the tests; add it by --with spare-area".to_owned();
-        return Err(RunError::from(PlanError { option, got, reason }).into());
-    }
-    if !options.traces.is_empty() && !tests.iter().any(|test| test == storage_bench::NAME) {
-        let (option, got) = ("--traces", options.traces.join(","));
-        let reason = "storage-bench is not among the tests; add it by --with storage-bench";
-        let refused = PlanError { option, got, reason: reason.to_owned() };
-        return Err(RunError::from(refused).into());
-    }
+    let tests = Review::choose(&options.tests, &options.with)?;
     let common = &options.common;
     let overrides = Overrides {
         duration: None,
@@ -160,37 +139,25 @@ fn run_all(
     path: &Path,
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
-    let workers = match drive.is_simulated() {
-        true => std::thread::available_parallelism().map_or(1, usize::from).min(tests.len()),
-        false => 1,
-    };
     let live = Live::begin(&format!("review of {}", drive.as_typed()), interrupt);
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<(), CliError> {
-        while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if interrupt.is_raised() {
-                break;
-            }
-            test.clear(path)?;
-            let run = path.join(&test.directory);
-            let done = perform(&test.plan, drive, consent, &run, review.options, &live, interrupt);
-            if done.is_err() {
-                interrupt.raise();
-            }
-            done?;
+    let perform = |test: &ReviewTest| -> Result<(), CliError> {
+        if interrupt.is_raised() {
+            return Ok(());
         }
-        Ok(())
+        test.clear(path)?;
+        let run = path.join(&test.directory);
+        let done = perform(&test.plan, drive, consent, &run, review.options, &live, interrupt);
+        if done.is_err() {
+            interrupt.raise();
+        }
+        done.map(|_| ())
     };
-    let ended = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let ended = started.into_iter().map(|worker| match worker.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect::<Vec<_>>()
-    });
+    let ended = match drive.is_simulated() {
+        true => in_parallel(tests, perform).map(|_| ()),
+        false => tests.iter().try_for_each(perform),
+    };
     live.end();
-    ended.into_iter().collect()
+    ended
 }
 
 /// The page and the summary of what there is, complete or not.

@@ -6,7 +6,7 @@ use writecliff_device::Device;
 use writecliff_output::check_directory;
 use writecliff_report::{Subject, summary, write_page};
 use writecliff_suite::{
-    Overrides, PURGE, Plan, Progress, RunOptions, RunRecord, Status, TESTS, mixed, trim,
+    Overrides, PURGE, Plan, Progress, RunOptions, RunRecord, Status, TestEntry, mixed, trim,
 };
 use writecliff_uring::DestroyData;
 use writecliff_workload::fio;
@@ -114,7 +114,7 @@ pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
 fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
     let plan = match &options.plan {
         None => {
-            let entry = TESTS.iter().find(|entry| entry.name == test);
+            let entry = TestEntry::find(test);
             (entry.expect("the argument parser lets only tests of the table pass").plan)()
         }
         Some(path) => read_plan(test, path)?,
@@ -133,7 +133,7 @@ fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
 fn read_plan(test: &str, path: &Path) -> Result<Plan, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| CliError::PlanUnreadable { path: path.to_owned(), source })?;
-    if test == mixed::NAME && path.extension().is_none_or(|extension| extension != "toml") {
+    if test == mixed::Plan::NAME && path.extension().is_none_or(|extension| extension != "toml") {
         return read_job_file(path, &text);
     }
     let read = toml::Deserializer::parse(&text)

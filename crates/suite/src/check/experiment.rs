@@ -9,7 +9,8 @@ use writecliff_measure::{Load, Statistics, Tally, tally};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use super::CheckError;
-use super::scenario::{Measured, Scenario};
+use super::quantity::Measured;
+use super::scenario::Scenario;
 use crate::consistency;
 
 /// One treatment of a drive, which may give several figures; the longest first.
@@ -33,6 +34,41 @@ pub(super) enum Experiment {
     SequentialWrite,
     SequentialWriteQd1,
     SequentialWriteCompressible,
+}
+
+/// What each gives: a scenario is measured by one of them.
+#[rustfmt::skip]
+const EXPERIMENTS: &[(Experiment, &[Scenario])] = {
+    use Experiment as E;
+    use Scenario as S;
+    &[
+        (E::Trim60, &[S::TrimDirty60, S::TrimAfter60]),
+        (E::Trim40, &[S::TrimDirty40, S::TrimAfter40]),
+        (E::Trim30, &[S::TrimDirtySlowest30, S::TrimBurstAfter30]),
+        (E::ConsistencySpare25, &[S::SteadyMeanSpare25, S::SteadyFloorSpare25, S::SteadyP1Spare25, S::SteadyMaxSpare25, S::SlowestSecondSpare25]),
+        (E::Consistency, &[S::SteadyMean, S::SteadyFloor, S::SteadyP1, S::SteadyMax, S::SlowestSecond]),
+        (E::RandomWriteUsed, &[S::RandomWriteQd3Used]),
+        (E::Reads, &[S::SequentialRead, S::SequentialReadQd1, S::RandomRead, S::RandomReadQd1, S::RandomReadQd3, S::RandomReadQd4]),
+        (E::RandomWriteQd3, &[S::RandomWriteQd3, S::RandomWriteQd3Latency]),
+        (E::RandomWriteQd4, &[S::RandomWriteQd4]),
+        (E::Clean, &[S::TrimClean]),
+        (E::Sustained, &[S::SequentialWriteSustained]),
+        (E::AfterIdle, &[S::SequentialWriteAfterIdle]),
+        (E::RandomWrite, &[S::RandomWrite]),
+        (E::RandomWriteQd1, &[S::RandomWriteQd1]),
+        (E::RandomWriteCompressible, &[S::RandomWriteCompressible]),
+        (E::SequentialWrite, &[S::SequentialWrite]),
+        (E::SequentialWriteQd1, &[S::SequentialWriteQd1]),
+        (E::SequentialWriteCompressible, &[S::SequentialWriteCompressible]),
+    ]
+};
+
+impl Experiment {
+    /// The one that measures a scenario.
+    pub(super) fn of(scenario: Scenario) -> Self {
+        let found = EXPERIMENTS.iter().find(|(_, scenarios)| scenarios.contains(&scenario));
+        found.unwrap_or_else(|| unreachable!("{scenario:?} is measured by no experiment")).0
+    }
 }
 
 /// A transfer of the sequential tests.
@@ -321,9 +357,10 @@ fn extreme(seconds: &[Tally], choose: fn(f64, f64) -> f64) -> Measured {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Unit;
-    use super::super::scenario::{Quantity, SCENARIOS};
+    use super::super::quantity::Quantity;
+    use super::super::scenario::SCENARIOS;
     use super::*;
+    use crate::Unit;
     use writecliff_device::Throughput;
     use writecliff_sim::{ProgramTime, Ssd, SsdProfile, load};
 
@@ -333,7 +370,7 @@ mod tests {
 
     fn value(profile: SsdProfile, scenario: Scenario, unit: Unit) -> f64 {
         let mut ssd = Ssd::new(profile, "sim:tiny");
-        let figures = scenario.entry().experiment.run(&mut ssd).unwrap();
+        let figures = Experiment::of(scenario).run(&mut ssd).unwrap();
         let found = figures.into_iter().find(|(measured, _)| *measured == scenario);
         found.unwrap().1.in_unit(unit)
     }
@@ -451,13 +488,13 @@ mod tests {
 
     #[test]
     fn every_experiment_gives_what_the_table_says_of_it() {
-        let mut experiments: Vec<_> = SCENARIOS.iter().map(|entry| entry.experiment).collect();
-        experiments.sort_unstable();
-        experiments.dedup();
-        for experiment in experiments {
+        assert_eq!(
+            EXPERIMENTS.iter().map(|(_, gives)| gives.len()).sum::<usize>(),
+            SCENARIOS.len()
+        );
+        for (experiment, promised) in EXPERIMENTS {
             let figures = experiment.run(&mut Ssd::new(slow(), "sim:slow")).unwrap();
-            let promised = SCENARIOS.iter().filter(|entry| entry.experiment == experiment);
-            let mut promised: Vec<_> = promised.map(|entry| entry.scenario).collect();
+            let mut promised = promised.to_vec();
             let mut given: Vec<_> = figures.iter().map(|(scenario, _)| *scenario).collect();
             promised.sort_unstable();
             given.sort_unstable();

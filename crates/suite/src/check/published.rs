@@ -6,14 +6,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::TOLERANCE_PERCENT;
-use super::scenario::{Quantity, Scenario};
+use super::quantity;
+use super::scenario::Scenario;
+use crate::Unit;
 
 /// The figures that ship with Writecliff, as text for [`parse`].
 pub const PUBLISHED: &str = include_str!("../../../../drives/published/figures.csv");
 
 /// What somebody published about a drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figure {
+pub struct Published {
     /// The simulated drive's name.
     pub drive: String,
     /// The situation that the figure is about.
@@ -24,30 +26,13 @@ pub struct Figure {
     pub unit: Unit,
     /// Whether the model must meet it.
     pub kind: Kind,
-    /// How far the model may be from a figure of behaviour; see [`Figure::bound`].
+    /// How far the model may be from a figure of behaviour; see [`Published::bound`].
     #[serde(rename = "bound")]
     own_bound: Bound,
     /// How the published figure was got, where that differs from the scenario.
     pub condition: String,
     /// Who published it, and where.
     pub source: String,
-}
-
-/// What a figure's number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Unit {
-    /// 10^6 bytes per second.
-    #[serde(rename = "MB/s")]
-    MegabytesPerSecond,
-    /// 2^20 bytes per second, which some reviews print as "MB/s".
-    #[serde(rename = "MiB/s")]
-    MebibytesPerSecond,
-    /// I/Os per second.
-    #[serde(rename = "IOPS")]
-    Iops,
-    /// Thousandths of a second.
-    #[serde(rename = "ms")]
-    Milliseconds,
 }
 
 /// Whether a figure is a promise or an observation.
@@ -77,7 +62,7 @@ pub enum Bound {
     AtMost,
 }
 
-impl Figure {
+impl Published {
     /// What the model is judged by.
     pub fn bound(&self) -> Bound {
         match self.kind {
@@ -99,36 +84,6 @@ impl Bound {
             Self::AtLeast => Some(ratio >= 1.0 - ROUNDING),
             Self::AtMost => Some(ratio <= 1.0 + ROUNDING),
         }
-    }
-}
-
-impl Unit {
-    const ALL: [(&'static str, Self, Quantity); 4] = [
-        ("MB/s", Self::MegabytesPerSecond, Quantity::Rate),
-        ("MiB/s", Self::MebibytesPerSecond, Quantity::Rate),
-        ("IOPS", Self::Iops, Quantity::Rate),
-        ("ms", Self::Milliseconds, Quantity::Time),
-    ];
-
-    fn quantity(self) -> Quantity {
-        let (.., quantity) = Self::ALL[self as usize];
-        quantity
-    }
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(Self::ALL[*self as usize].0)
-    }
-}
-
-impl FromStr for Unit {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|(name, ..)| *name == text);
-        let names = Self::ALL.map(|(name, ..)| name).join(", ");
-        found.map(|(_, unit, _)| unit).ok_or(format!("'{text}' is none of {names}"))
     }
 }
 
@@ -212,7 +167,7 @@ struct Row {
 ///
 /// # Errors
 /// [`FiguresError`] with the line of the first mistake.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Figure>, FiguresError> {
+pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, FiguresError> {
     let wrong = |line, reason| FiguresError { file: file.to_owned(), line, reason };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(1, reason(&error)))?.clone();
@@ -244,14 +199,15 @@ fn reason(error: &csv::Error) -> String {
 
 impl Row {
     /// Every column's value, or which column is wrong and why.
-    fn check(self) -> Result<Figure, String> {
+    fn check(self) -> Result<Published, String> {
         let scenario: Scenario = column("scenario", &self.scenario)?;
-        let unit: Unit = column("unit", &self.unit)?;
+        let (unit, quantity) =
+            quantity::unit(&self.unit).map_err(|reason| format!("unit: {reason}"))?;
         let kind = column("kind", &self.kind)?;
         let own_bound = column("bound", &self.bound)?;
         let value = self.value.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0);
         let value = value.ok_or(format!("value: '{}' is no number above 0", self.value))?;
-        if unit.quantity() != scenario.entry().quantity {
+        if quantity != scenario.entry().quantity {
             return Err(format!("unit: {} is not measured in {unit}", self.scenario));
         }
         if kind == Kind::Specification && own_bound != Bound::None {
@@ -262,7 +218,7 @@ impl Row {
             return Err("drive and source must not be empty".to_owned());
         }
         let Self { drive, condition, source, .. } = self;
-        Ok(Figure { drive, scenario, value, unit, kind, own_bound, condition, source })
+        Ok(Published { drive, scenario, value, unit, kind, own_bound, condition, source })
     }
 }
 
@@ -330,9 +286,9 @@ mod tests {
         drives.dedup();
         assert_eq!(drives.len(), together, "each drive's rows stand together");
         for figure in &figures {
-            let Figure { drive, scenario, .. } = figure;
+            let Published { drive, scenario, .. } = figure;
             assert!(catalogue.contains(&drive.as_str()), "{drive} is not in the catalogue");
-            let twins = |other: &&Figure| {
+            let twins = |other: &&Published| {
                 (&other.drive, other.scenario, &other.condition)
                     == (drive, *scenario, &figure.condition)
             };
