@@ -13,6 +13,7 @@ mod info;
 mod io;
 pub mod make;
 mod map;
+pub mod name;
 mod parquet;
 mod record;
 mod source;
@@ -29,6 +30,7 @@ pub use info::{
 pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
+pub use name::open;
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
 pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions, Volume};

@@ -1,8 +1,8 @@
-//! Any trace file as operations in order of issue, at constant memory.
+//! Any trace as operations in order of issue, at constant memory.
 //!
 //! ```text
 //! Source::next
-//!  ├ TraceFile                the own format is in order and complete already
+//!  ├ TraceFile, Maker         the own format, and what is made, is in order and complete already
 //!  └ Foreign::next
 //!     ├ Records::next         unpacked bytes to lines or binary records, each parsed or a problem
 //!     ├ Order                 a late one finds its place, if it is not too late
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::printable;
 
-use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
+use crate::{Header, Maker, Summary, TraceError, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
@@ -63,7 +63,14 @@ impl Default for SourceOptions {
     }
 }
 
-/// A trace in any format, open to be read from its beginning.
+impl SourceOptions {
+    /// All of a file in this format and no other.
+    pub fn of(format: Format) -> Self {
+        Self { format: Some(format), ..Self::default() }
+    }
+}
+
+/// A trace in any format, or one that is made, open to be read from its beginning.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -77,6 +84,7 @@ pub struct Source {
 enum Kind {
     Own(Box<Own>),
     Foreign(Box<Foreign>),
+    Made(Box<Made>),
     /// After the end, and after an error.
     Ended,
 }
@@ -87,6 +95,12 @@ struct Own {
     /// The only stream that was asked for.
     selected: Option<u16>,
     size: u64,
+}
+
+#[derive(Debug)]
+struct Made {
+    maker: Maker,
+    seed: u64,
 }
 
 impl Source {
@@ -126,6 +140,17 @@ impl Source {
         Ok(Self { path, files, header, problems: Problems::default(), kind })
     }
 
+    /// A trace that is made while it is read; its path is its plan's name.
+    pub(crate) fn made(maker: Maker, name: &str, seed: u64) -> Self {
+        Self {
+            path: name.into(),
+            files: Vec::new(),
+            header: maker.header().clone(),
+            problems: Problems::default(),
+            kind: Kind::Made(Box::new(Made { maker, seed })),
+        }
+    }
+
     fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), TraceError> {
         let file = TraceFile::open(path)?;
         let header = file.header().clone();
@@ -147,13 +172,47 @@ impl Source {
         (header, Kind::Foreign(Box::new(foreign)))
     }
 
-    /// What the trace amounts to, if the file tells that: the own format does, unless only one of
-    /// its streams is read.
+    /// What the trace amounts to, if that is known beforehand: of one that is made, and of one in
+    /// the own format unless only one of its streams is read.
     pub fn summary(&self) -> Option<&Summary> {
         match &self.kind {
             Kind::Own(own) if own.selected.is_none() => Some(own.file.summary()),
+            Kind::Made(made) => Some(made.maker.summary()),
             Kind::Own(_) | Kind::Foreign(_) | Kind::Ended => None,
         }
+    }
+
+    /// What tells it from other traces of the same name, if anything does beforehand.
+    pub fn identity(&self) -> Option<String> {
+        if let Kind::Made(made) = &self.kind {
+            return Some(format!("seed {}", made.seed));
+        }
+        let digest = self.summary()?.digest;
+        (digest != 0).then(|| format!("{digest:016x}"))
+    }
+
+    /// Reads it to its end: what is damaged is better known before a drive is purged and filled for
+    /// it. What is made cannot be damaged.
+    ///
+    /// # Errors
+    /// The first that reading gives; [`TraceError::Format`] if the operations are not those of the
+    /// [`summary`](Self::summary).
+    pub fn verify(self) -> Result<(), TraceError> {
+        if let Kind::Made(_) = self.kind {
+            return Ok(());
+        }
+        let (path, told) = (self.path.clone(), self.summary().copied());
+        let mut sum = Summary::new();
+        for io in self {
+            sum.add(&io?);
+        }
+        let is_as_told = |told: Summary| {
+            sum.ios() == told.ios() && (told.digest == 0 || sum.digest == told.digest)
+        };
+        if told.is_none_or(is_as_told) {
+            return Ok(());
+        }
+        Err(TraceError::Format { path, reason: "its rows are not those of its summary".to_owned() })
     }
 
     /// Where the trace comes from; complete once the iterator has ended.
@@ -161,7 +220,7 @@ impl Source {
         &self.header
     }
 
-    /// The file, or the first of several.
+    /// The file, or the first of several; the plan's name of a trace that is made.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -175,7 +234,7 @@ impl Source {
     pub fn stream(&self, number: u16) -> Option<&str> {
         match &self.kind {
             Kind::Foreign(foreign) => foreign.stream(number),
-            Kind::Own(_) | Kind::Ended => {
+            Kind::Own(_) | Kind::Made(_) | Kind::Ended => {
                 self.header.streams.get(usize::from(number)).map(String::as_str)
             }
         }
@@ -191,6 +250,7 @@ impl Source {
         let (done, size) = match &self.kind {
             Kind::Own(own) => (self.problems.lines, own.size),
             Kind::Foreign(foreign) => foreign.progress(),
+            Kind::Made(made) => made.progress(),
             Kind::Ended => (1, 1),
         };
         (size > 0).then(|| (done as f64 / size as f64).min(1.0))
@@ -207,6 +267,7 @@ impl Source {
                     Ok(None)
                 }
             },
+            Kind::Made(made) => Ok(made.maker.next()),
             Kind::Ended => Ok(None),
         }
     }
@@ -235,6 +296,14 @@ impl Own {
             problems.other_streams += 1;
         }
         Ok(None)
+    }
+}
+
+impl Made {
+    /// Operations made, and all.
+    fn progress(&self) -> (u64, u64) {
+        let (all, left) = (self.maker.summary().ios(), self.maker.size_hint().0 as u64);
+        (all.saturating_sub(left), all)
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use writecliff_device::{Nanos, printable};
 use writecliff_report::{trace_summary, write_trace_page};
 use writecliff_trace::{
-    Description, Maker, Plan, Source, SourceOptions, Summary, TraceError, describe, read_ahead,
+    Description, Source, SourceOptions, Summary, TraceError, describe, open, read_ahead,
 };
 
 use super::source::{SourceArguments, tell};
@@ -34,12 +34,8 @@ const SEED: u64 = 1;
 
 pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     let options = arguments.source.options();
-    let open = |path: &PathBuf| match path.to_str().and_then(Plan::shipped) {
-        Some(plan) => Ok(describe_plan(&plan)?),
-        None if ends_when_read(path) => Err(CliError::ReadTwice { path: path.clone() }),
-        None => Ok(describe_file(path, &options)?),
-    };
-    let mut traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let describe = |path: &PathBuf| describe_trace(path, &options);
+    let mut traces = arguments.traces.iter().map(describe).collect::<Result<Vec<_>, _>>()?;
     tell_apart(&mut traces, &arguments.traces);
     let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose()?;
     if arguments.json {
@@ -54,16 +50,13 @@ fn ends_when_read(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir())
 }
 
-fn describe_plan(plan: &Plan) -> Result<Description, TraceError> {
-    let maker = Maker::new(plan, SEED)?;
-    let (header, duration) = (maker.header().clone(), maker.summary().duration());
-    let info = read_ahead(&mut maker.map(Ok), |ios| describe(ios, duration))?;
-    Ok(Description { name: plan.name.clone(), header, info })
-}
-
-fn describe_file(path: &Path, options: &SourceOptions) -> Result<Description, TraceError> {
-    let duration = duration(path, options)?;
-    let mut source = Source::open(path, options)?;
+fn describe_trace(path: &Path, options: &SourceOptions) -> Result<Description, CliError> {
+    let mut source = open(path, SEED, options)?;
+    let duration = match source.summary() {
+        Some(summary) => summary.duration(),
+        None if ends_when_read(path) => return Err(CliError::ReadTwice { path: path.to_owned() }),
+        None => duration(path, options)?,
+    };
     let info = read_ahead(&mut source, |ios| describe(ios, duration));
     tell(source.problems());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -81,12 +74,9 @@ fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
     }
 }
 
-/// What the file says of itself, or else what reading it once says.
+/// What reading the file once says.
 fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, TraceError> {
     let mut source = Source::open(path, options)?;
-    if let Some(summary) = source.summary() {
-        return Ok(summary.duration());
-    }
     let mut summary = Summary::new();
     let read = source.try_for_each(|io| io.map(|io| summary.add(&io)));
     if read.is_err() {

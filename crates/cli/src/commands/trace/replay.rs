@@ -2,7 +2,7 @@
 
 use clap::Args;
 use writecliff_suite::{Overrides, Plan, RunError, storage_bench};
-use writecliff_trace::{Map, PLANS};
+use writecliff_trace::{Map, name};
 
 use crate::args::CommonOptions;
 use crate::commands::run::{default_directory, run_plan};
@@ -61,12 +61,7 @@ impl From<MapName> for Map {
 
 /// The same traces, files by paths that hold wherever the run is gone on with.
 pub(crate) fn from_anywhere(traces: &[String]) -> Vec<String> {
-    let absolute = |trace: &String| {
-        let path = std::path::absolute(trace).ok().filter(|path| path.exists());
-        path.map_or_else(|| trace.clone(), |path| path.to_string_lossy().into_owned())
-    };
-    let ships = |trace: &String| PLANS.iter().any(|plan| plan.name == trace);
-    traces.iter().map(|trace| if ships(trace) { trace.clone() } else { absolute(trace) }).collect()
+    traces.iter().map(|trace| name::from_anywhere(trace)).collect()
 }
 
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
