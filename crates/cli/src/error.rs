@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
+use writecliff_device::ErrorKind;
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
@@ -145,7 +146,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Open(error) if error.is_refusal() => ExitCode::from(3),
-            Self::Run(error) if error.is_refusal() => ExitCode::from(3),
+            Self::Run(error) if error.kind() == ErrorKind::Refused => ExitCode::from(3),
             Self::Destination(error)
             | Self::Trace(TraceError::Output(error))
             | Self::Report(ReportError::Output(error))

@@ -13,6 +13,7 @@ mod section;
 mod sections;
 mod subject;
 mod summary;
+mod text_table;
 mod trace;
 mod verdict;
 
@@ -21,4 +22,5 @@ pub use page::ReportError;
 pub use run::Run;
 pub use subject::Subject;
 pub use summary::{summary, verdict as verdict_text};
+pub use text_table::{TextTable, cut};
 pub use trace::{trace_summary, write_trace_page};

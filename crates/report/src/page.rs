@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use plotly::Plot;
 use serde_json::{Value, json};
+use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_text};
 
 use crate::picture::{csv, figure, svg};
@@ -44,6 +45,17 @@ pub enum ReportError {
     /// A picture could not be put into words, which only a bug can cause.
     #[error("cannot make the report's pictures: {0}; please report this")]
     Pictures(#[from] serde_json::Error),
+}
+
+impl ReportError {
+    /// What kind of "no" it is. Where it is a refusal, nothing was written.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotEmpty { .. } => ErrorKind::Usage,
+            Self::Output(error) if error.is_refusal() => ErrorKind::Refused,
+            _ => ErrorKind::Failed,
+        }
+    }
 }
 
 /// The page's file.

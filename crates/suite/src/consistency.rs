@@ -17,6 +17,7 @@ use crate::plan::{
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{
     Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning, iops_of,
 };
@@ -140,7 +141,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

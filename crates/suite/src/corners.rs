@@ -17,6 +17,7 @@ use crate::plan::{
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning};
 
 /// The phase that fills the drive for the reads.
@@ -239,7 +240,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -1,7 +1,7 @@
 //! A gate for regressions: does a run keep its limits, and is it no worse than an earlier one?
 
 use serde::Serialize;
-use writecliff_device::Nanos;
+use writecliff_device::{ErrorKind, Nanos};
 
 use crate::consistency::Plan as Consistency;
 use crate::consistency::figures::{FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999};
@@ -100,6 +100,16 @@ pub enum GateError {
     /// Neither limits nor a baseline.
     #[error("a gate needs a limit, like min_floor_iops, or a baseline")]
     NothingAsked,
+}
+
+impl GateError {
+    /// A run that failed closes the gate; all else is a question that cannot be decided.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Failed { .. } => ErrorKind::Failed,
+            _ => ErrorKind::Usage,
+        }
+    }
 }
 
 impl Check {

@@ -12,6 +12,7 @@ use crate::figure::Figure;
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, PlanError, Rate, Warning};
 
 /// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
@@ -99,7 +100,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

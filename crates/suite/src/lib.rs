@@ -52,9 +52,10 @@ pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use parallel::in_parallel;
 pub use plan::{Choice, Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
-pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
+pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status, WithFigures};
 pub use review::{DriveIdentity, Review, ReviewError, ReviewTest};
 pub use session::{PURGE, Progress, RunError, RunWatch};
+pub use traces::{Resolved, TraceFacts};
 pub use unit::Unit;
 pub use warning::Warning;
 

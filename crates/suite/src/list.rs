@@ -6,14 +6,12 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
+use writecliff_trace::TraceError;
 
 use crate::session::{RunError, Session};
 use crate::test::Test;
-use crate::{
-    Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning, consistency,
-    corners, incompressible, mixed, power, spare_area, steady_state, storage_bench, stutter,
-    transfer_size, trim,
-};
+use crate::traces::TraceFacts;
+use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
 
 /// A row of the table of tests.
 #[derive(Debug)]
@@ -54,14 +52,14 @@ macro_rules! tests {
     ($($variant:ident $module:ident)*) => {
         /// All tests, in the order of a review.
         pub const TESTS: &[TestEntry] = &[$(TestEntry {
-            name: $module::Plan::NAME,
-            question: $module::Plan::QUESTION,
-            by_default: $module::Plan::BY_DEFAULT,
-            choices: $module::Plan::CHOICES,
-            plan: || Plan::$variant($module::Plan::default()),
+            name: crate::$module::Plan::NAME,
+            question: crate::$module::Plan::QUESTION,
+            by_default: crate::$module::Plan::BY_DEFAULT,
+            choices: crate::$module::Plan::CHOICES,
+            plan: || Plan::$variant(crate::$module::Plan::default()),
         }),*];
 
-        $(impl $module::Plan {
+        $(impl crate::$module::Plan {
             /// What the test is called on the command line and in files.
             pub const NAME: &'static str = <Self as Test>::NAME;
         })*
@@ -70,14 +68,14 @@ macro_rules! tests {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Plan {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::Plan),)*
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Plan),)*
         }
 
         /// A test's answer.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Outcome {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::Outcome),)*
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Outcome),)*
         }
 
         impl Plan {
@@ -173,11 +171,16 @@ macro_rules! tests {
                 from: D,
             ) -> Option<Result<Self, D::Error>> {
                 match test {
-                    $($module::Plan::NAME => {
-                        Some($module::Plan::deserialize(from).map(Self::$variant))
+                    $(crate::$module::Plan::NAME => {
+                        Some(crate::$module::Plan::deserialize(from).map(Self::$variant))
                     })*
                     _ => None,
                 }
+            }
+
+            /// What is known of the traces that the test does, as they are now.
+            pub(crate) fn traces(&self) -> Result<Vec<TraceFacts>, TraceError> {
+                match self { $(Self::$variant(plan) => plan.traces(),)* }
             }
 
             pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
@@ -187,10 +190,11 @@ macro_rules! tests {
             pub(crate) fn conclude(
                 &self,
                 recording: &Recording,
+                traces: &[TraceFacts],
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
                     $(Self::$variant(plan) => {
-                        let (outcome, warnings) = plan.conclude(recording);
+                        let (outcome, warnings) = plan.conclude(recording, traces);
                         (outcome.map(Outcome::$variant), warnings)
                     })*
                 }
@@ -200,14 +204,14 @@ macro_rules! tests {
         impl Outcome {
             /// The results as numbers, the most telling first.
             pub fn figures(&self) -> Vec<Figure> {
-                match self { $(Self::$variant(outcome) => $module::Plan::figures(outcome),)* }
+                match self { $(Self::$variant(outcome) => crate::$module::Plan::figures(outcome),)* }
             }
 
             /// What the two runs were done with, by name, if it was not the same for both.
             pub(crate) fn other_input(&self, other: &Self) -> Option<String> {
                 match (self, other) {
                     $((Self::$variant(outcome), Self::$variant(other)) => {
-                        $module::Plan::other_input(outcome, other)
+                        crate::$module::Plan::other_input(outcome, other)
                     })*
                     _ => None,
                 }
@@ -215,7 +219,7 @@ macro_rules! tests {
 
             /// The drive's fast buffer, if the test found one.
             pub(crate) fn fast_part(&self) -> Option<FastPart> {
-                match self { $(Self::$variant(outcome) => $module::Plan::fast_part(outcome),)* }
+                match self { $(Self::$variant(outcome) => crate::$module::Plan::fast_part(outcome),)* }
             }
         }
     };

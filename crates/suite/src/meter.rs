@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::DeviceKind;
+use writecliff_device::{DeviceKind, ErrorKind};
 use writecliff_measure::{MeterError, MeterOptions, PowerSeries, RunDirectoryError, amend};
 
 use crate::{RunRecord, Status, open};
@@ -56,6 +56,16 @@ pub enum AddMeterError {
         /// The run.
         path: PathBuf,
     },
+}
+
+impl AddMeterError {
+    /// What kind of "no" it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Meter(_) | Self::Simulated { .. } => ErrorKind::Usage,
+            Self::RunDirectory(_) | Self::GoesOn { .. } => ErrorKind::Failed,
+        }
+    }
 }
 
 /// Adds a meter's `log` to the run in `path`: fills its samples' power, draws the conclusion again

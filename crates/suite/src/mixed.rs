@@ -14,6 +14,7 @@ use crate::figure::Figure;
 use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning, iops_of};
 
 /// The phase that writes every LBA once.
@@ -226,7 +227,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -2,7 +2,7 @@
 //! will take.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,13 @@ pub struct PlanError {
     pub got: String,
     /// Why it cannot be, and what can.
     pub reason: String,
+}
+
+impl PlanError {
+    /// Always a wrong plan, which another drive or another value may make right.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
 }
 
 /// What a user may change in any test's plan; `None` leaves the method's own.

@@ -13,6 +13,7 @@ use crate::figure::{Figure, Good};
 use crate::plan::{Choice, check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Unit, Warning};
 
 /// Nothing to do, after the purge.
@@ -110,7 +111,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_device::{Bytes, DeviceInfo, ErrorKind};
 use writecliff_measure::{Liveness, RunDirectoryError, recover};
 
 use crate::{
@@ -165,6 +165,17 @@ pub enum ReviewError {
         /// What was found.
         file: String,
     },
+}
+
+impl ReviewError {
+    /// What kind of "no" it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Write { .. } | Self::Run(_) | Self::Running { .. } => ErrorKind::Failed,
+            Self::Plan(error) => error.kind(),
+            _ => ErrorKind::Usage,
+        }
+    }
 }
 
 impl Review {

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, PurgeOutcome,
-    Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Io, Nanos, Operation, Purge,
+    PurgeOutcome, Telemetry,
 };
 use writecliff_measure::{
     Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
@@ -58,11 +58,18 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether this is a no for the sake of somebody's data (exit code 3): nothing was written.
-    pub fn is_refusal(&self) -> bool {
+    /// What kind of "no" it is. Where it is a refusal, nothing was written.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Device(error) | Self::Record(RecordError::Device(error)) => error.is_refusal(),
-            _ => false,
+            Self::Plan(error) => error.kind(),
+            Self::RunDirectory(RunDirectoryError::NotEmpty { .. }) => ErrorKind::Usage,
+            Self::Device(error) | Self::Record(RecordError::Device(error))
+                if error.is_refusal() =>
+            {
+                ErrorKind::Refused
+            }
+            _ if self.is_interruption() => ErrorKind::Interrupted,
+            _ => ErrorKind::Failed,
         }
     }
 
@@ -117,6 +124,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
+            traces: plan.traces()?,
             drive: device.info().clone(),
             host: Host::here(),
             purge: None,

@@ -11,6 +11,7 @@ use crate::figure::Figure;
 use crate::plan::{Choice, QUICK_TORTURE, check_list, quick_span};
 use crate::session::{RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Warning, consistency};
 
 /// What to do.
@@ -89,7 +90,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

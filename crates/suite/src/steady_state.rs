@@ -22,6 +22,7 @@ use crate::plan::{
 };
 use crate::session::{RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Warning};
 
 pub use rounds::{Cell, CellFigures, Metric, PartOutcome, series};
@@ -193,7 +194,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

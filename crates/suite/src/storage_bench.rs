@@ -7,17 +7,19 @@
 mod figures;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
-use writecliff_trace::{Map, Mapping, Misfit, Summary, TraceIo, read_ahead};
+use writecliff_trace::name::title;
+use writecliff_trace::{Map, Mapping, Misfit, PLANS, Summary, TraceError, TraceIo, read_ahead};
 
 use crate::figure::Figure;
 use crate::plan::{Choice, check_block, check_depths, check_list, quick_span};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
-use crate::traces::{self, Trace};
+use crate::traces::{Known, Resolved, TraceFacts};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
 
 pub use figures::FIGURES;
@@ -50,6 +52,9 @@ pub struct Plan {
     pub span: Option<Bytes>,
     /// Decides everything random in the traces that ship, and the data.
     pub seed: u64,
+    /// What the traces were found to be.
+    #[serde(skip)]
+    pub resolved: Resolved,
 }
 
 impl Default for Plan {
@@ -66,6 +71,7 @@ impl Default for Plan {
             operations: None,
             span: None,
             seed: 1,
+            resolved: Resolved::default(),
         }
     }
 }
@@ -90,10 +96,21 @@ impl Plan {
     }
 
     /// What is known of the traces beforehand; those that cannot be read are told by
-    /// [`check`](Self::check).
+    /// [`check`](Test::check).
     fn summaries(&self) -> impl Iterator<Item = Summary> {
-        let open = |name: &String| traces::open(name, self.seed).ok();
-        self.traces.iter().filter_map(open).map(|trace| trace.summary)
+        self.traces.iter().filter_map(|name| Some(self.known(name).ok()?.summary))
+    }
+
+    fn known(&self, name: &str) -> Result<Arc<Known>, TraceError> {
+        self.resolved.get(name, self.seed)
+    }
+
+    /// What a record has kept of a trace. Those of version 0.1 have kept nothing; but what ships is
+    /// made from its seed, and nobody can have put another in its place.
+    fn as_it_was(&self, trace: &str, kept: &[TraceFacts]) -> Option<TraceFacts> {
+        let ships = PLANS.iter().any(|plan| plan.name == trace);
+        let kept = kept.iter().find(|kept| kept.name == title(trace)).cloned();
+        kept.or_else(|| ships.then(|| Some(self.known(trace).ok()?.facts(trace)))?)
     }
 
     /// One damaged time can make a trace last for ages.
@@ -110,7 +127,7 @@ impl Plan {
         ))
     }
 
-    fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
+    fn mapping(&self, trace: &Known, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
         let known = (&trace.header, &trace.summary);
         Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
     }
@@ -131,7 +148,7 @@ impl Test for Plan {
     /// Whether both do the same with traces of the same names.
     fn asks_as(&self, other: &Self) -> bool {
         let named = |plan: &Self| {
-            let names = plan.traces.iter().map(|trace| traces::name_of(trace).to_owned());
+            let names = plan.traces.iter().map(|trace| title(trace).to_owned());
             Self { traces: names.collect(), ..plan.clone() }
         };
         named(self) == named(other)
@@ -200,7 +217,7 @@ impl Test for Plan {
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_list("traces", &self.traces)?;
-        let names: Vec<&str> = self.traces.iter().map(|trace| traces::name_of(trace)).collect();
+        let names: Vec<&str> = self.traces.iter().map(|trace| title(trace)).collect();
         check_list("traces", &names)?;
         if let Some(speed) = self.speed
             && !(1e-3..=1e6).contains(&speed)
@@ -214,7 +231,7 @@ impl Test for Plan {
         }
         for name in &self.traces {
             let refuse = |reason| PlanError { option: "the trace", got: name.clone(), reason };
-            let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
+            let trace = self.known(name).map_err(|error| refuse(error.to_string()))?;
             self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
             self.check_length(&trace.summary).map_err(refuse)?;
             if trace.summary.ios() == 0 || self.operations == Some(0) {
@@ -232,8 +249,16 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn traces(&self) -> Result<Vec<TraceFacts>, TraceError> {
+        self.traces.iter().map(|name| Ok(self.known(name)?.facts(name))).collect()
+    }
+
+    fn conclude(
+        &self,
+        recording: &Recording,
+        traces: &[TraceFacts],
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, traces, recording)
     }
 
     fn other_input(outcome: &Outcome, other: &Outcome) -> Option<String> {
@@ -270,9 +295,10 @@ pub fn series_name(trace: &str, series: Series) -> String {
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    plan.traces.iter().try_for_each(|trace| traces::verify(trace, plan.seed))?;
+    // What is damaged is better known before a drive is purged and filled for it.
+    plan.traces.iter().try_for_each(|trace| plan.resolved.open(trace, plan.seed)?.verify())?;
     for trace in &plan.traces {
-        let name = traces::name_of(trace);
+        let name = title(trace);
         if plan.prepare {
             session.purge()?;
             let (span, block) = (plan.used(session.drive()), plan.fill_block);
@@ -285,8 +311,8 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 }
 
 fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunError> {
-    let trace = traces::open(name, plan.seed)?;
-    let name = traces::name_of(name);
+    let (trace, mut ios) = (plan.known(name)?, plan.resolved.open(name, plan.seed)?);
+    let name = title(name);
     let mapping = plan.mapping(&trace, session.drive()).map_err(|misfit| {
         let reason = misfit.to_string();
         PlanError { option: "the trace", got: name.to_owned(), reason }
@@ -298,7 +324,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
     let most = plan.operations.unwrap_or(u64::MAX) as usize;
     let takes_trims = session.drive().trim;
-    let (mut ios, mut unreadable, mut left_out) = (trace.ios, None, 0);
+    let (mut unreadable, mut left_out) = (None, 0);
     read_ahead(&mut ios, |ios| {
         let readable = ios.map_while(|io| io.map_err(|error| unreadable = Some(error)).ok());
         let ios = readable.take(most).filter(|io| {
@@ -337,14 +363,14 @@ fn extent(plan: &Plan, summary: &Summary) -> Extent {
 }
 
 /// A trace that does not tell what waited for what is done one operation at a time.
-fn doubt_of_order(plan: &Plan, name: &str, trace: &Trace) -> Option<Warning> {
+fn doubt_of_order(plan: &Plan, name: &str, trace: &Known) -> Option<Warning> {
     let is_known = trace.summary.has_queue_depths || trace.summary.has_completions;
     let trace = name.to_owned();
     (plan.speed.is_none() && !is_known).then_some(Warning::OrderUnknown { trace })
 }
 
 /// A trace that is pressed together, or begins again at the drive's start, overwrites more.
-fn doubt_of_place(plan: &Plan, name: &str, trace: &Trace, span: Bytes) -> Option<Warning> {
+fn doubt_of_place(plan: &Plan, name: &str, trace: &Known, span: Bytes) -> Option<Warning> {
     let (end, map, trace) = (trace.summary.end, plan.map, name.to_owned());
     (map != Map::Exact && end > span).then_some(Warning::Mapped { trace, end, span, map })
 }
@@ -424,11 +450,15 @@ const MOMENTS: usize = 10;
 /// From here on a replay by the clock is doubtful: more than 1 % of its I/Os began so late.
 const LATE: Nanos = Nanos::from_millis(1);
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    known: &[TraceFacts],
+    recording: &Recording,
+) -> (Option<Outcome>, Vec<Warning>) {
     let (mut served, mut warnings) = (Vec::new(), Vec::new());
     for trace in &plan.traces {
-        let name = traces::name_of(trace);
-        let known = traces::open(trace, plan.seed).ok();
+        let name = title(trace);
+        let known = plan.as_it_was(trace, known);
         let Some(outcome) = Served::of(plan, name, known.as_ref(), recording) else {
             warnings.push(Warning::Ended { phase: format!("the trace {name}") });
             break;
@@ -441,7 +471,12 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
 
 impl Served {
     /// What was recorded of one trace; `None` if the run did not come to it.
-    fn of(plan: &Plan, name: &str, known: Option<&Trace>, recording: &Recording) -> Option<Self> {
+    fn of(
+        plan: &Plan,
+        name: &str,
+        known: Option<&TraceFacts>,
+        recording: &Recording,
+    ) -> Option<Self> {
         let samples = |series| {
             let phase = series_name(name, series);
             recording.samples.iter().filter(move |sample| sample.phase == phase)
@@ -456,8 +491,8 @@ impl Served {
         let is_timed = plan.speed.is_some();
         Some(Self {
             trace: name.to_owned(),
-            identity: known.and_then(Trace::identity),
-            synthetic: known.is_some_and(|trace| trace.header.synthetic),
+            identity: known.and_then(|known| known.identity.clone()),
+            synthetic: known.is_some_and(|trace| trace.synthetic),
             all: share(&everything, |sample| sample.drive_busy_ns),
             reads: share(&[Series::Reads], |sample| sample.busy_ns),
             writes: share(&[Series::Writes], |sample| sample.busy_ns),
@@ -467,14 +502,19 @@ impl Served {
         })
     }
 
-    fn doubts(&self, plan: &Plan, known: Option<&Trace>, recording: &Recording) -> Vec<Warning> {
+    fn doubts(
+        &self,
+        plan: &Plan,
+        known: Option<&TraceFacts>,
+        recording: &Recording,
+    ) -> Vec<Warning> {
         let mut doubts = Vec::new();
         let name = self.trace.clone();
-        let whole = known.map_or(0, |trace| trace.summary.ios());
+        let whole = known.map_or(0, |trace| trace.operations);
         let planned = plan.operations.map_or(whole, |most| most.min(whole));
         let done = self.all.operations;
         // Trims that the drive does not take are told on their own.
-        let trims = known.map_or(0, |trace| trace.summary.trims);
+        let trims = known.map_or(0, |trace| trace.trims);
         let others = series_name(&name, Series::Others);
         let trimmed: u64 = recording.phase(&others).map(|sample| sample.trims).sum();
         if done + trims.saturating_sub(trimmed) < planned {

@@ -3,8 +3,10 @@
 use serde::de::DeserializeOwned;
 use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
+use writecliff_trace::TraceError;
 
 use crate::session::{RunError, Session};
+use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
 
 /// A test, by its plan: all that the rest of the crate, and the list of tests, know of it. The
@@ -70,8 +72,18 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     /// The method.
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError>;
 
-    /// What comes of a recording, complete or not, and what is to be doubted of it.
-    fn conclude(&self, recording: &Recording) -> (Option<Self::Outcome>, Vec<Warning>);
+    /// What is known of the traces that it does, as they are now. The record keeps it.
+    fn traces(&self) -> Result<Vec<TraceFacts>, TraceError> {
+        Ok(Vec::new())
+    }
+
+    /// What comes of a recording, complete or not, and what is to be doubted of it; of the traces
+    /// only what the record has kept, for there may be others in their places by now.
+    fn conclude(
+        &self,
+        recording: &Recording,
+        traces: &[TraceFacts],
+    ) -> (Option<Self::Outcome>, Vec<Warning>);
 
     /// The outcome's figures, the most telling first.
     fn figures(outcome: &Self::Outcome) -> Vec<Figure>;

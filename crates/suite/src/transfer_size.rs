@@ -13,6 +13,7 @@ use crate::figure::Figure;
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, PlanError, Rate, Warning};
 
 /// What to do. The defaults are the published method.
@@ -107,7 +108,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -16,6 +16,7 @@ use crate::plan::{
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, FastPart, Overrides, PlanError, Rate, Unit, Warning};
 
 /// The pass over all LBAs of the purged drive.
@@ -151,7 +152,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

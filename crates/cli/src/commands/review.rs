@@ -165,7 +165,8 @@ fn report(path: &Path, json: bool) -> Result<(), CliError> {
     let subjects = [Subject::open(path)?];
     let page = write_page(&subjects, &path.join("report"))?;
     if json {
-        let records: Vec<_> = subjects[0].runs.iter().map(|run| &run.record).collect();
+        let records: Vec<_> =
+            subjects[0].runs.iter().map(|run| run.record.with_figures()).collect();
         return print(&format!("{}\n", serde_json::to_string_pretty(&records).unwrap_or_default()));
     }
     print(&format!("{}\nReport: {}\n", verdict_text(&subjects), page.display()))

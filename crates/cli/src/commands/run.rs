@@ -52,7 +52,10 @@ pub(crate) fn run_plan(
     let subjects = [Subject::open(path)?];
     let page = write_page(&subjects, &path.join("report"))?;
     if common.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&record).unwrap_or_default()))?;
+        print(&format!(
+            "{}\n",
+            serde_json::to_string_pretty(&record.with_figures()).unwrap_or_default()
+        ))?;
     } else {
         print(&format!("{}\nReport: {}\n", summary(&subjects), page.display()))?;
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
-use writecliff_device::{Device, DeviceError};
+use writecliff_device::{Device, DeviceError, ErrorKind};
 
 pub use published::{Bound, FiguresError, Kind, PUBLISHED, Published, parse};
 pub use scenario::{SCENARIOS, Scenario, ScenarioEntry};
@@ -96,6 +96,13 @@ pub enum CheckError {
         /// The drive.
         address: String,
     },
+}
+
+impl CheckError {
+    /// Always a drive that could not be brought into a scenario.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Failed
+    }
 }
 
 /// An experiment on a drive that has ended, for a progress display.

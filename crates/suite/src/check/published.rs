@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use writecliff_device::ErrorKind;
 
 use super::TOLERANCE_PERCENT;
 use super::quantity;
@@ -147,6 +148,13 @@ pub struct FiguresError {
     pub line: u64,
     /// What is wrong, and what would be right.
     pub reason: String,
+}
+
+impl FiguresError {
+    /// Always a mistake in the file.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
 }
 
 /// A row as it is written.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use writecliff_output::Existing;
+use writecliff_report::TextTable;
 use writecliff_trace::make::{Comparison, Figure};
 use writecliff_trace::{Maker, PLANS, Plan, Summary, TraceWriter};
 
@@ -115,19 +116,19 @@ fn show_progress(made: u64, ios: u64) {
 
 fn describe(plan: &Plan, path: &Path, summary: &Summary, figures: &[Figure]) -> String {
     let mut text = format!(
-        "{}: {} operations over {}, {} streams\n{}\n\n{:24}{:>16}{:>16}\n",
+        "{}: {} operations over {}, {} streams\n{}\n\n",
         path.display(),
         summary.ios(),
         summary.duration(),
         plan.scenario.len(),
         plan.about,
-        "",
-        "plan",
-        "trace",
     );
+    let mut table =
+        TextTable::new().text("", 24, usize::MAX).numbers("plan", 14).numbers("trace", 14);
     for Figure { name, asked, made } in figures {
-        text += &format!("{name:24}{:>16}{:>16}\n", number(*asked), number(*made));
+        table.row(vec![name.clone(), number(*asked), number(*made)]);
     }
+    text += &table.render();
     text += "\nThe plan's comments say which figures are published (--print-plan).\n";
     text
 }
