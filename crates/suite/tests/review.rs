@@ -136,7 +136,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     let victim = dir.path().join("victim");
     std::fs::create_dir(&victim).unwrap();
     std::fs::write(victim.join("thesis.txt"), "mine").unwrap();
-    let review = review(&["power", "trim"]);
+    let review = review(&["trim", "power"]);
     review.create(&path).unwrap();
     let info = tiny().info().clone();
 
@@ -152,7 +152,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     std::fs::write(path.join("review.json"), text).unwrap();
 
     // A finished test that cannot be read, or did something else, is an error and stays.
-    perform(&review.tests[0], &path, usize::MAX);
+    perform(&review.tests[1], &path, usize::MAX);
     let file = path.join("power/run.json");
     let record = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, record.replace("\"queue_depth\": 32", "\"queue_depth\": 31")).unwrap();
@@ -160,21 +160,21 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     assert!(matches!(refused, ReviewError::OtherPlan { .. }), "{refused}");
     std::fs::write(&file, &record[..record.len() / 2]).unwrap();
     assert!(matches!(review.remaining(&path, &info), Err(ReviewError::Run(_))));
-    assert!(review.tests[0].clear(&path).is_err());
+    assert!(review.tests[1].clear(&path).is_err());
     std::fs::write(&file, record).unwrap();
     std::fs::write(path.join("power/histograms.parquet"), "damaged").unwrap();
-    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[..1]);
 
     // An interrupted one is looked at, and removed only when it is cleared and holds no more.
-    perform(&review.tests[1], &path, 3);
-    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+    perform(&review.tests[0], &path, 3);
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[..1]);
     assert!(path.join("trim/run.json").exists(), "looking removes nothing");
     std::fs::write(path.join("trim/thesis.txt"), "mine").unwrap();
-    let refused = review.tests[1].clear(&path).unwrap_err();
+    let refused = review.tests[0].clear(&path).unwrap_err();
     assert!(matches!(refused, ReviewError::NotOurs { .. }), "{refused}");
     assert!(path.join("trim/thesis.txt").exists() && path.join("trim/run.json").exists());
     std::fs::remove_file(path.join("trim/thesis.txt")).unwrap();
-    review.tests[1].clear(&path).unwrap();
+    review.tests[0].clear(&path).unwrap();
     assert!(!path.join("trim").exists() && victim.join("thesis.txt").exists());
 }
 

@@ -300,7 +300,7 @@ fn a_run_keeps_the_identity_of_its_trace_whatever_lies_there_later() {
     std::fs::write(&file, serde_json::to_string(&cut).unwrap()).unwrap();
     let mut others = four();
     others[3].length = Bytes::from_kib(200);
-    others.push(io(Operation::Read, 4000, 0, 4));
+    others.push(io(Operation::Read, 20_000_000, 0, 4));
     trace(dir.path(), "app.trace", &others);
 
     let (concluded, _) = writecliff_suite::open(&dir.path().join("run")).unwrap();
