@@ -117,7 +117,7 @@ fn every_test_has_its_section_and_its_files() {
 
     let mut other = subject.clone();
     other.runs.iter_mut().for_each(|run| run.record.drive.model = "A <second> & \"drive\"".into());
-    subject.runs.retain(|run| run.record.plan.name() != consistency_test::NAME);
+    subject.runs.retain(|run| run.record.plan.name() != consistency_test::Plan::NAME);
     let html = page(&[other, subject], &dir.path().join("comparison"));
     for picture in pictures(&html) {
         let id = picture["id"].as_str().unwrap();
