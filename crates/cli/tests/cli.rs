@@ -45,13 +45,19 @@ fn a_run_ends_with_a_summary_and_a_page() {
 }
 
 #[test]
-fn json_on_standard_output_is_the_run_s_record() {
+fn json_on_standard_output_is_the_run_s_record_and_its_figures() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let arguments = ["run", "consistency", "sim:tiny", "--duration", "30s", "--json", "--out"];
     let output = writecliff(&[&arguments[..], &[path(&run)]].concat());
-    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(printed, record(&run));
+    let mut printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = printed.as_object_mut().unwrap().remove("figures").unwrap();
+    let record = record(&run);
+    assert_eq!(printed, record);
+    let floor = figures.as_array().unwrap().iter().find(|one| one["name"] == "steady floor");
+    let floor = floor.unwrap();
+    assert_eq!(floor["value"], record["outcome"]["steady_iops"]["floor"]);
+    assert_eq!((&floor["unit"], &floor["good"]), (&"IOPS".into(), &"at-least".into()));
 }
 
 #[test]
