@@ -10,7 +10,7 @@ use writecliff_trace::{FORMATS, Source, SourceOptions, Summary};
 // content tell. Seeds are whole files, whose first bytes are such anything.
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, rest)) = bytes.split_first() else { return };
-    let format = FORMATS.get(usize::from(*first)).map(|entry| entry.0);
+    let format = FORMATS.get(usize::from(*first)).map(|row| row.format);
     let content = if format.is_some() { rest } else { bytes };
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(content).expect("room for the file");

@@ -1,9 +1,11 @@
-//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `tidy`, `picture`.
+//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `same`, `tidy`, `picture`.
 
 mod bench;
 mod guest;
 mod packages;
 mod picture;
+mod revision;
+mod same;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -25,6 +27,8 @@ enum Chore {
     Guest(guest::Options),
     /// Measure speed beside an earlier commit and beside fio, in turn
     Bench(bench::Options),
+    /// Show which figures of simulated drives are not those of an earlier commit
+    Same(same::Options),
     /// Check formatting, lints, and licences if cargo-deny is installed
     Tidy,
     /// Make the README's picture from a run of the tool
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Test { nightly } => test(nightly),
         Chore::Guest(options) => guest::guest(&options),
         Chore::Bench(options) => bench::bench(&options),
+        Chore::Same(options) => same::same(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
     };

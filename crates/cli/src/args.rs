@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use writecliff::DriveName;
 use writecliff_device::{Bytes, Nanos, ParseUnitError};
 use writecliff_suite::TESTS;
 
 use crate::commands::meter::signed_seconds;
 use crate::commands::trace::TraceCommand;
-use crate::drive::DriveName;
 
 /// Finds a drive's write cliff before its users do.
 #[derive(Debug, Parser)]

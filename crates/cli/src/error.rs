@@ -1,50 +1,26 @@
 //! Everything that ends the program early, and the exit code it ends with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
-use writecliff_measure::RunDirectoryError;
+use writecliff::{ErrorKind, Review};
 use writecliff_output::OutputError;
-use writecliff_report::ReportError;
-use writecliff_sim::ProfileError;
-use writecliff_suite::check::{CheckError, FiguresError, TOLERANCE_PERCENT};
-use writecliff_suite::gate::GateError;
-use writecliff_suite::{AddMeterError, ReviewError, RunError};
-use writecliff_trace::{PLANS, TraceError};
-use writecliff_uring::OpenError;
-use writecliff_workload::fio::FioError;
+use writecliff_suite::AddMeterError;
+use writecliff_suite::check::{FiguresError, TOLERANCE_PERCENT};
+use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
+
+use crate::keys;
 
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Run(#[from] RunError),
-    #[error(transparent)]
-    RunDirectory(#[from] RunDirectoryError),
-    #[error(transparent)]
-    Review(#[from] ReviewError),
-    #[error("cannot read the plan {}: {source}", path.display())]
-    PlanUnreadable { path: PathBuf, source: std::io::Error },
-    #[error(
-        "{}:{line}: {message}, in '{found}'; run.json of any run of {test} shows all keys of its \
-         plan", path.display()
-    )]
-    PlanInvalid { path: PathBuf, line: usize, found: String, test: String, message: String },
-    #[error(transparent)]
-    JobFile(#[from] FioError),
+    #[error("{}", keys::of_error(.0))]
+    Library(#[from] writecliff::Error),
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()
     )]
     ReviewInterrupted { path: PathBuf },
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
-    MeantSimulated { name: String },
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
     Prompt { source: std::io::Error },
     #[error(transparent)]
@@ -53,13 +29,11 @@ pub(crate) enum CliError {
     FiguresUnreadable { path: PathBuf, source: std::io::Error },
     #[error("nothing is published about {drive} in {figures}; 'writecliff drives' has all names")]
     NoFigures { drive: String, figures: String },
-    #[error(transparent)]
-    Check(#[from] CheckError),
     #[error(
         "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
     )]
     SpecificationMissed { count: usize },
-    #[error(transparent)]
+    #[error("{}{}", .0, keys::for_meters(.0))]
     AddMeter(#[from] AddMeterError),
     #[error("cannot read {}: {source}; name the file that the meter wrote", path.display())]
     LogUnreadable { path: PathBuf, source: std::io::Error },
@@ -68,12 +42,10 @@ pub(crate) enum CliError {
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
     #[error(
-        "{source}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest",
-        path.display()
+        "{}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest",
+        keys::of_error(source), path.display()
     )]
-    ReviewBroken { source: Box<CliError>, path: PathBuf },
-    #[error(transparent)]
-    Gate(#[from] GateError),
+    ReviewBroken { source: Box<writecliff::Error>, path: PathBuf },
     #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]
     GateClosed { failed: usize, all: usize },
     #[error("the gate cannot be decided: {0}")]
@@ -82,8 +54,16 @@ pub(crate) enum CliError {
     Junit { source: quick_junit::SerializeError },
     #[error(transparent)]
     Destination(#[from] OutputError),
+    #[error("{}{}", .0, keys::for_reading(.0))]
+    ReadTrace(#[from] ReadError),
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    WriteTrace(#[from] WriteError),
+    #[error("{}{}", .0, keys::for_converting(.0))]
+    Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error(
         "the name of {} does not tell a format; say --to trace, iolog or csv, or let it end so",
         path.display()
@@ -119,98 +99,69 @@ pub(crate) enum CliError {
     )]
     TraceAnywhere { path: PathBuf, filesystem: String },
     #[error("the recording ended early: {source}\nWhat was recorded before is in {}", path.display())]
-    RecordingCutOff { source: TraceError, path: PathBuf },
+    RecordingCutOff { source: RecordError, path: PathBuf },
     #[error("cannot run {command}: {source}; nothing was recorded")]
     CommandNotRun { command: String, source: std::io::Error },
     #[error("cannot wait for the command: {source}; the trace is whole")]
     CommandLost { source: std::io::Error },
     #[error("{command} failed ({status}); what it did is in {}", path.display())]
     CommandFailed { command: String, status: ExitStatus, path: PathBuf },
-    #[error(
-        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
-        PLANS.map(|plan| plan.name).join(", ")
-    )]
-    UnknownPlan { name: String },
-    #[error(
-        "{} is a pipe or a device, and a trace is read twice to describe it; store it in a file \
-         first: `writecliff trace convert` takes it as it is", path.display()
-    )]
-    ReadTwice { path: PathBuf },
 }
 
 impl CliError {
-    /// 1 failed, 2 wrong usage, 3 refused for safety.
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    /// What ended the review in this directory; if it had begun, the rest waits there.
+    pub(crate) fn review_broken(source: writecliff::Error, path: &Path) -> Self {
+        match Review::is_at(path) {
+            true => Self::ReviewBroken { source: Box::new(source), path: path.to_owned() },
+            false => Self::Library(source),
+        }
+    }
+
+    /// What kind of no it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Self::Open(error) if error.is_refusal() => ExitCode::from(3),
-            Self::Run(error) if error.is_refusal() => ExitCode::from(3),
-            Self::Destination(error)
-            | Self::Trace(TraceError::Output(error))
-            | Self::Report(ReportError::Output(error))
-                if error.is_refusal() =>
-            {
-                ExitCode::from(3)
+            Self::Library(error) => error.kind(),
+            Self::ReviewBroken { source, .. } => source.kind(),
+            Self::ReadTrace(error) => error.kind(),
+            Self::WriteTrace(error) => error.kind(),
+            Self::Convert(error) => error.kind(),
+            Self::Make(error) => error.kind(),
+            Self::Record(error) => error.kind(),
+            Self::Destination(error) => error.kind(),
+            Self::AddMeter(error) => error.kind(),
+            Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ErrorKind::Refused,
+            Self::Interrupted | Self::ReviewInterrupted { .. } | Self::NothingWritten => {
+                ErrorKind::Interrupted
             }
-            Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ExitCode::from(3),
-            Self::ReviewBroken { source, .. } => source.exit_code(),
-            Self::Gate(GateError::Failed { .. }) => ExitCode::from(1),
-            Self::RunDirectory(RunDirectoryError::Read { source, .. })
-                if source.kind() == std::io::ErrorKind::NotFound =>
-            {
-                ExitCode::from(2)
-            }
-            Self::Trace(TraceError::Read { source, .. })
-                if source.kind() == std::io::ErrorKind::NotFound =>
-            {
-                ExitCode::from(2)
-            }
-            Self::Profile(_)
-            | Self::Trace(
-                TraceError::Output(OutputError::Exists { .. } | OutputError::NoFile { .. })
-                | TraceError::OutputIsInput { .. }
-                | TraceError::UnknownFormat { .. }
-                | TraceError::NoColumns { .. }
-                | TraceError::Empty { .. }
-                | TraceError::NoSuchStream { .. }
-                | TraceError::SeveralInputs { .. }
-                | TraceError::SeveralVolumes { .. }
-                | TraceError::PlanSyntax { .. }
-                | TraceError::PlanImpossible { .. },
-            )
+            Self::Figures(_)
+            | Self::FiguresUnreadable { .. }
+            | Self::NoFigures { .. }
+            | Self::LogUnreadable { .. }
+            | Self::GateUndecided(_)
             | Self::OutputFormat { .. }
             | Self::OutputExists { .. }
-            | Self::MeantSimulated { .. }
-            | Self::Gate(_)
-            | Self::GateUndecided(_)
-            | Self::Review(ReviewError::Read { .. } | ReviewError::IsRun { .. })
-            | Self::PlanUnreadable { .. }
-            | Self::PlanInvalid { .. }
-            | Self::JobFile(_)
-            | Self::Review(
-                ReviewError::UnknownTest { .. }
-                | ReviewError::Plan(_)
-                | ReviewError::NotEmpty { .. }
-                | ReviewError::OtherDrive { .. }
-                | ReviewError::OtherPlan { .. }
-                | ReviewError::Directory { .. }
-                | ReviewError::NotOurs { .. },
-            )
-            | Self::Figures(_)
-            | Self::FiguresUnreadable { .. }
-            | Self::LogUnreadable { .. }
-            | Self::NoFigures { .. }
-            | Self::Report(ReportError::NotEmpty { .. })
             | Self::TraceExists { .. }
             | Self::NoDirectory { .. }
-            | Self::CommandNotRun { .. }
-            | Self::UnknownPlan { .. }
-            | Self::ReadTwice { .. }
-            | Self::Run(RunError::Plan(_))
-            | Self::RunDirectory(RunDirectoryError::NotEmpty { .. })
-            | Self::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. })) => {
-                ExitCode::from(2)
-            }
-            _ => ExitCode::from(1),
+            | Self::CommandNotRun { .. } => ErrorKind::Usage,
+            Self::Prompt { .. }
+            | Self::SpecificationMissed { .. }
+            | Self::Output { .. }
+            | Self::Signals(_)
+            | Self::GateClosed { .. }
+            | Self::Junit { .. }
+            | Self::RecordSimulated { .. }
+            | Self::RecordingCutOff { .. }
+            | Self::CommandLost { .. }
+            | Self::CommandFailed { .. } => ErrorKind::Failed,
         }
+    }
+
+    /// 1 failed or broken off, 2 wrong usage, 3 refused for safety.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.kind() {
+            ErrorKind::Failed | ErrorKind::Interrupted => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::Refused => 3,
+        })
     }
 }

@@ -75,11 +75,6 @@ impl Interrupt {
         self.shared.state().awaited = awaited;
     }
 
-    /// Ends all that watches it, as if the user had asked.
-    pub(crate) fn raise(&self) {
-        self.shared.raised.store(true, Ordering::Relaxed);
-    }
-
     pub(crate) fn is_raised(&self) -> bool {
         self.shared.raised.load(Ordering::Relaxed)
     }

@@ -2,10 +2,12 @@
 
 mod args;
 mod commands;
-mod drive;
+mod consent;
 mod error;
 mod interrupt;
+mod keys;
 mod live;
+mod output;
 
 use std::process::ExitCode;
 
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody can be told, the exit code must do.
-            commands::say(&format!("writecliff: {error}"));
+            output::say(&format!("writecliff: {error}"));
             error.exit_code()
         }
     }

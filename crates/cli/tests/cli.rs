@@ -45,13 +45,19 @@ fn a_run_ends_with_a_summary_and_a_page() {
 }
 
 #[test]
-fn json_on_standard_output_is_the_run_s_record() {
+fn json_on_standard_output_is_the_run_s_record_and_its_figures() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let arguments = ["run", "consistency", "sim:tiny", "--duration", "30s", "--json", "--out"];
     let output = writecliff(&[&arguments[..], &[path(&run)]].concat());
-    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(printed, record(&run));
+    let mut printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = printed.as_object_mut().unwrap().remove("figures").unwrap();
+    let record = record(&run);
+    assert_eq!(printed, record);
+    let floor = figures.as_array().unwrap().iter().find(|one| one["name"] == "steady floor");
+    let floor = floor.unwrap();
+    assert_eq!(floor["value"], record["outcome"]["steady_iops"]["floor"]);
+    assert_eq!((&floor["unit"], &floor["good"]), (&"IOPS".into(), &"at-least".into()));
 }
 
 #[test]
@@ -216,11 +222,11 @@ fn a_record_of_another_schema_is_refused() {
     let run = dir.path().join("run");
     writecliff(&["run", "consistency", "sim:tiny", "--duration", "5s", "--out", path(&run)]);
     let record = std::fs::read_to_string(run.join("run.json")).unwrap();
-    let newer = record.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    let newer = record.replace("\"schema_version\": 2", "\"schema_version\": 3");
     std::fs::write(run.join("run.json"), newer).unwrap();
     let output = writecliff(&["report", path(&run)]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("schema_version is 2"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("schema_version is 3"), "{}", text(&output.stderr));
 }
 
 /// A reader that went away is no error; a disk that is full is.
@@ -265,7 +271,7 @@ fn a_plain_file_is_tested_when_it_is_named_with_what_it_holds_and_not_otherwise(
     assert!(!summary.contains("SIMULATED") && summary.contains("a file, not a drive"), "{summary}");
     let written: u64 = {
         let (_, recording) = writecliff_suite::open(&run).unwrap();
-        recording.phase("fill").map(|sample| sample.written_bytes).sum()
+        recording.series("fill").map(|sample| sample.written_bytes).sum()
     };
     assert_eq!(written, 32 << 20);
 }
@@ -304,7 +310,7 @@ fn a_meter_s_log_becomes_a_part_of_the_run() {
         let (record, recording) = writecliff_suite::open(&run).unwrap();
         assert!(recording.samples.iter().all(|s| s.power_microwatts == Some(2_000_000)));
         assert_eq!(recording.latencies("torture", 0..2).count(), {
-            let torture = recording.phase("torture");
+            let torture = recording.series("torture");
             torture.map(|sample| sample.ios()).sum::<u64>()
         });
         let after = serde_json::to_value(record).unwrap();
@@ -314,7 +320,7 @@ fn a_meter_s_log_becomes_a_part_of_the_run() {
         }
     }
     let late = writecliff(&["meter", path(&run), path(&log), "--clock-offset", "-2h"]);
-    assert_eq!(late.status.code(), Some(1));
+    assert_eq!(late.status.code(), Some(2));
     assert!(text(&late.stderr).contains("-7200.0 s"), "{}", text(&late.stderr));
     assert_eq!(
         record(&run)["power_source"]["clock_offset_s"],
@@ -331,7 +337,7 @@ fn a_meter_s_log_for_a_simulated_drive_is_refused() {
     let log = dir.path().join("meter.csv");
     std::fs::write(&log, "elapsed,watts\n0,1\n").unwrap();
     let output = writecliff(&["meter", path(&run), path(&log)]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("simulated drive"), "{}", text(&output.stderr));
     let output = writecliff(&["meter", path(&run), "nowhere.csv"]);
     assert_eq!(output.status.code(), Some(2));
@@ -381,7 +387,7 @@ fn a_full_disk_ends_the_run_plainly_and_loses_nothing() {
     assert_eq!(status["state"], "failed");
     assert!(status["error"].as_str().unwrap().contains("No space left"), "{status}");
     let (_, recording) = writecliff_suite::open(&run).unwrap();
-    let seconds: Vec<u32> = recording.phase("torture").map(|sample| sample.second).collect();
+    let seconds: Vec<u32> = recording.series("torture").map(|sample| sample.second).collect();
     assert!(seconds.len() > 10, "{seconds:?}");
     assert!(seconds.iter().copied().eq(0..seconds.len() as u32), "no second is missing");
     let elsewhere = tempfile::tempdir().unwrap();

@@ -1,8 +1,6 @@
 //! The guard as a user meets it: what it asks for, and what it does not stand in the way of.
 #![allow(clippy::unwrap_used)]
 
-mod loop_device;
-
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use loop_device::Loop;
+use writecliff_loop_device::LoopDevice;
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 /// Debian's `nobody`.
@@ -35,7 +33,7 @@ fn drive(directory: &Path, name: &OsStr) -> PathBuf {
 
 #[test]
 fn a_plain_user_tests_a_file_of_his_own_beside_loop_devices_of_root() {
-    let Some(_attached) = Loop::of(32 << 20) else {
+    let Some(_attached) = LoopDevice::in_memory(32 << 20).ok() else {
         println!("SKIPPED: becoming another user needs root, and loop devices");
         return;
     };
@@ -64,14 +62,14 @@ fn a_path_that_is_not_utf8_can_be_named_and_agreed_to() {
 
 #[test]
 fn everything_is_shown_of_a_drive_that_is_named_and_its_consent_can_be_pasted() {
-    let Some(attached) = Loop::of(32 << 20) else {
+    let Some(attached) = LoopDevice::in_memory(32 << 20).ok() else {
         println!("SKIPPED: showing a loop device needs root");
         return;
     };
-    let output = Command::new(WRITECLIFF).args(["drives", &attached.device]).output().unwrap();
+    let output = Command::new(WRITECLIFF).args(["drives", attached.path()]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    let consent = format!("may be tested: --destroy-data-on '{}'", attached.device);
+    let consent = format!("may be tested: --destroy-data-on '{}'", attached.path());
     for expected in
         ["33554432 bytes", "stands on", "the file /dev/shm/", "places hold data", &consent]
     {

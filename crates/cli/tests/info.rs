@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Header, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
 fn info(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Two reads that follow each other, and a write.
 fn write_trace(path: &Path, synthetic: bool) {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     for (issued, operation, offset) in
         [(0, Operation::Read, 0), (10, Operation::Read, 4096), (20, Operation::Write, 0)]
     {
@@ -105,26 +105,35 @@ fn what_cannot_be_described_is_told() {
 }
 
 #[test]
-fn a_pipe_is_refused_for_what_it_is_and_can_be_converted() {
+fn a_pipe_is_described_as_a_file_is_unless_it_must_be_read_from_its_end() {
     let dir = tempfile::tempdir().unwrap();
-    let line = "128166372003061629,web,0,Read,1048576,4096,1000\n";
-    let piped = |arguments: &[&str]| {
+    let text_trace = "128166372003061629,web,0,Read,1048576,4096,1000\n\
+                      128166372003071629,web,0,Write,0,8192,2000\n";
+    let piped = |bytes: &[u8]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
-        command.arg("trace").args(arguments).current_dir(dir.path());
+        command.args(["trace", "info", "/dev/stdin", "--json"]).current_dir(dir.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // The refusal does not wait for what comes through the pipe.
-        let _ = child.stdin.take().unwrap().write_all(line.as_bytes());
+        // A refusal does not wait for what comes through the pipe.
+        let _ = child.stdin.take().unwrap().write_all(bytes);
         child.wait_with_output().unwrap()
     };
-    let refused = piped(&["info", "/dev/stdin"]);
+    let stored = dir.path().join("t.csv");
+    fs::write(&stored, text_trace).unwrap();
+    let figures = |output: &std::process::Output| {
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json[0]["info"].clone()
+    };
+    let of_pipe = figures(&piped(text_trace.as_bytes()));
+    assert_eq!(of_pipe, figures(&info(&[stored.to_str().unwrap(), "--json"])));
+    assert_eq!((&of_pipe["duration_ns"], &of_pipe["window_ns"]), (&1_200_000.into(), &8192.into()));
+
+    let own = dir.path().join("t.trace");
+    write_trace(&own, false);
+    let refused = piped(&fs::read(&own).unwrap());
     let errors = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("/dev/stdin is a pipe") && errors.contains("convert"), "{errors}");
-    let converted = piped(&["convert", "/dev/stdin", "t.trace"]);
-    assert_eq!(converted.status.code(), Some(0), "{}", text(&converted.stderr));
-    let stored = dir.path().join("t.trace");
-    assert_eq!(info(&[stored.to_str().unwrap()]).status.code(), Some(0));
+    assert!(errors.contains("/dev/stdin is a pipe") && errors.contains("store it"), "{errors}");
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! Where results may go, and what of a foreign text reaches a terminal or a file.
 #![allow(clippy::unwrap_used)]
 
-mod loop_device;
-
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use loop_device::Loop;
 use tempfile::TempDir;
+use writecliff_loop_device::LoopDevice;
 
 const LENGTH: u64 = 8 << 20;
 
@@ -36,12 +34,12 @@ fn with_run() -> TempDir {
 }
 
 /// A loop device that holds a byte everywhere; `None`, said loudly, where there is none to be had.
-fn full_device() -> Option<Loop> {
-    let Some(drive) = Loop::of(LENGTH) else {
+fn full_device() -> Option<LoopDevice> {
+    let Some(drive) = LoopDevice::in_memory(LENGTH).ok() else {
         let _ = writeln!(io::stderr(), "SKIPPED a test of block devices: it needs loop devices");
         return None;
     };
-    fs::write(&drive.device, vec![0xa5; LENGTH as usize]).unwrap();
+    fs::write(drive.path(), vec![0xa5; LENGTH as usize]).unwrap();
     Some(drive)
 }
 
@@ -50,9 +48,9 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
     let Some(drive) = full_device() else { return };
     let directory = with_run();
     let here = directory.path();
-    symlink(&drive.device, here.join("link")).unwrap();
-    let below = format!("{}/below", drive.device);
-    let record = ["trace", "record", &drive.device, "--duration", "100ms", "--out"];
+    symlink(drive.path(), here.join("link")).unwrap();
+    let below = format!("{}/below", drive.path());
+    let record = ["trace", "record", drive.path(), "--duration", "100ms", "--out"];
     let cases: &[&[&str]] = &[
         &["gate", "run", "--min-floor-iops", "1", "--junit"],
         &["report", "run", "--out"],
@@ -68,7 +66,7 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
     let made = writecliff(here, &["trace", "make", "light-2011", "t.trace", "--scale", "0.01%"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     for case in cases {
-        for name in [&drive.device, "link"] {
+        for name in [drive.path(), "link"] {
             let output = writecliff(here, &[*case, &[name]].concat());
             let errors = text(&output.stderr);
             assert_eq!(output.status.code(), Some(3), "{case:?} {name}: {errors}");
@@ -80,7 +78,7 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
     // A place for a directory below it.
     let below = writecliff(here, &["report", "run", "--out", &below]);
     assert_eq!(below.status.code(), Some(3), "{}", text(&below.stderr));
-    assert!(fs::read(&drive.device).unwrap().iter().all(|byte| *byte == 0xa5), "it was written to");
+    assert!(fs::read(drive.path()).unwrap().iter().all(|byte| *byte == 0xa5), "it was written to");
 }
 
 /// A run that somebody else made may hold links where the program puts what is not whole yet.
@@ -92,12 +90,12 @@ fn links_in_a_foreign_run_do_not_lead_a_page_onto_a_device() {
     let pictures: Vec<_> = fs::read_dir(report.join("pictures")).unwrap().collect();
     for picture in pictures {
         let path = picture.unwrap().path();
-        symlink(&drive.device, path.with_added_extension("partial")).unwrap();
+        symlink(drive.path(), path.with_added_extension("partial")).unwrap();
     }
-    symlink(&drive.device, report.join("index.html.partial")).unwrap();
+    symlink(drive.path(), report.join("index.html.partial")).unwrap();
     let output = writecliff(directory.path(), &["report", "run"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(fs::read(&drive.device).unwrap().iter().all(|byte| *byte == 0xa5), "it was written to");
+    assert!(fs::read(drive.path()).unwrap().iter().all(|byte| *byte == 0xa5), "it was written to");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Recording real I/O on block devices, from the kernel of this machine.
 #![allow(clippy::unwrap_used)]
 
-mod loop_device;
-
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,11 +8,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use loop_device::Loop;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Operation};
-use writecliff_trace::{Header, TraceFile, TraceIo, TraceWriter};
+use writecliff_loop_device::LoopDevice;
+use writecliff_trace::{Existing, Header, TraceFile, TraceIo, TraceWriter};
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
 /// Enough for all that these tests do, even if nobody reads for seconds.
@@ -22,7 +20,7 @@ const BUFFER: &[&str] = &["--buffer", "64MiB"];
 
 /// A device to record, and a place for traces that is not on it.
 struct Bench {
-    drive: Loop,
+    drive: LoopDevice,
     directory: TempDir,
 }
 
@@ -43,7 +41,7 @@ impl Bench {
         } else {
             missing.map(|program| format!("the program {program}"))
         };
-        let drive = if lacks.is_none() { Loop::of(128 << 20) } else { None };
+        let drive = if lacks.is_none() { LoopDevice::in_memory(128 << 20).ok() } else { None };
         let Some(drive) = drive else {
             let lacks = lacks.as_deref().unwrap_or("loop devices");
             let name = thread::current().name().unwrap_or("a test").to_owned();
@@ -68,7 +66,7 @@ impl Bench {
 
     /// Records the bench's device until the command behind `--` ends.
     fn record(&self, arguments: &[&str]) -> Output {
-        self.record_device(&self.drive.device, arguments)
+        self.record_device(self.drive.path(), arguments)
     }
 
     fn record_device(&self, device: &str, arguments: &[&str]) -> Output {
@@ -146,7 +144,7 @@ fn a_fio_job_is_recorded_operation_by_operation() {
          write_iolog=mixed.log\n\
          [trims]\nstonewall\nrw=randtrim\nbs=64k\nnumber_ios=40\nwrite_iolog=trims.log\n\
          [reads]\nstonewall\nrw=read\nbs=128k\nnumber_ios=100\nwrite_iolog=reads.log\n",
-        bench.drive.device
+        bench.drive.path()
     );
     fs::write(bench.path("job.fio"), job).unwrap();
     let command = ["--out", "t.trace", "--", "fio", "--output=fio.out", "job.fio"];
@@ -175,7 +173,7 @@ fn a_fio_job_is_recorded_operation_by_operation() {
     assert!(completed.iter().zip(&by_fio[1..]).all(|(before, next)| *before <= next.issued));
 
     assert_eq!(header.device_size, Some(Bytes(128 << 20)));
-    assert_eq!((header.source.as_str(), header.synthetic), (&*bench.drive.device, false));
+    assert_eq!((header.source.as_str(), header.synthetic), (bench.drive.path(), false));
     assert!(header.recorded_by.contains("block_rq_issue"), "{}", header.recorded_by);
     assert!(header.began_unix_ns > Some(1_700_000_000_000_000_000));
     let said = text(&output.stdout);
@@ -187,7 +185,7 @@ fn nothing_is_lost_at_ten_thousand_a_second() {
     let Some(bench) = Bench::with(&["losetup", "fio"]) else {
         return;
     };
-    let device = format!("--filename={}", bench.drive.device);
+    let device = format!("--filename={}", bench.drive.path());
     let job = ["--name=rate", "--rw=randrw", "--bs=4k", "--direct=1", "--norandommap"];
     let pace = ["--ioengine=libaio", "--iodepth=16", "--rate_iops=5000,5000"];
     let end = ["--number_ios=50000", "--size=128m", "--io_size=1g", "--output=fio.out"];
@@ -219,7 +217,7 @@ fn a_replay_that_is_recorded_is_the_trace_again() {
     let Some(bench) = Bench::with(&["losetup", "fio"]) else {
         return;
     };
-    let device = &bench.drive.device;
+    let device = bench.drive.path();
     let job = format!(
         "[global]\nfilename={device}\ndirect=1\nsize=64m\n\
          [alone]\nioengine=psync\nrw=randrw\nbssplit=4k/50:16k/50\nnumber_ios=1000\n\
@@ -232,7 +230,7 @@ fn a_replay_that_is_recorded_is_the_trace_again() {
     // Done again by fio's own operations alone: others may have looked at the device.
     let (header, ios) = bench.trace("first.trace");
     let fio = header.streams.iter().position(|name| name == "fio").unwrap();
-    let mut writer = TraceWriter::create(&bench.path("fio.trace")).unwrap();
+    let mut writer = TraceWriter::create(&bench.path("fio.trace"), Existing::Replaced).unwrap();
     let own: Vec<TraceIo> = ios.into_iter().filter(|io| usize::from(io.stream) == fio).collect();
     own.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&header).unwrap();
@@ -269,7 +267,7 @@ fn a_partition_is_recorded_by_its_own_offsets() {
     let Some(bench) = Bench::with(&["losetup", "addpart", "delpart", "dd"]) else {
         return;
     };
-    let disk = &bench.drive.device;
+    let disk = bench.drive.path();
     let partition = |program: &str, numbers: &[&str]| {
         Command::new(program).arg(disk).args(numbers).status().unwrap().success()
     };
@@ -358,7 +356,7 @@ fn a_command_that_fails_keeps_its_trace() {
     let Some(bench) = Bench::with(&["losetup", "dd"]) else {
         return;
     };
-    let device = &bench.drive.device;
+    let device = bench.drive.path();
     let script = format!("dd if=/dev/zero of={device} bs=64k count=1 oflag=direct; exit 7");
     let output = bench.record(&["--out", "t.trace", "--", "sh", "-c", &script]);
     assert_code(&output, 1);
@@ -370,7 +368,7 @@ fn a_command_that_fails_keeps_its_trace() {
 
 /// Waits for the first line that shows counts: it records then.
 fn recording(bench: &Bench, arguments: &[&str]) -> Child {
-    recording_of(bench, &bench.drive.device, arguments)
+    recording_of(bench, bench.drive.path(), arguments)
 }
 
 fn recording_of(bench: &Bench, device: &str, arguments: &[&str]) -> Child {
@@ -418,7 +416,7 @@ fn a_recording_ends_when_its_drive_is_detached_and_says_so() {
     let Some(bench) = Bench::with(&["losetup", "dd", "sleep"]) else {
         return;
     };
-    let device = &bench.drive.device;
+    let device = bench.drive.path();
     // Standard error is read by then; the end of it is looked at around a command below.
     let child = recording(&bench, &["--out", "t.trace"]);
     bench.dd(device, 4, 3);
@@ -432,11 +430,11 @@ fn a_recording_of_a_drive_that_goes_away_names_it_and_where_the_trace_is() {
     let Some(bench) = Bench::with(&["losetup", "sleep"]) else {
         return;
     };
-    let script = format!("losetup --detach {} && sleep 3", bench.drive.device);
+    let script = format!("losetup --detach {} && sleep 3", bench.drive.path());
     let output = bench.record(&["--out", "t.trace", "--", "sh", "-c", &script]);
     assert_code(&output, 1);
     let errors = text(&output.stderr);
-    assert!(errors.contains(&format!("{} has gone", bench.drive.device)), "{errors}");
+    assert!(errors.contains(&format!("{} has gone", bench.drive.path())), "{errors}");
     assert!(errors.contains("recorded before is in t.trace"), "{errors}");
     assert!(bench.path("t.trace").exists());
 }
@@ -446,7 +444,7 @@ fn a_recording_ends_when_its_partition_is_removed() {
     let Some(bench) = Bench::with(&["losetup", "partx", "addpart", "dd"]) else {
         return;
     };
-    let disk = &bench.drive.device;
+    let disk = bench.drive.path();
     let run = |program: &str, arguments: &[&str]| {
         Command::new(program).args(arguments).status().unwrap().success()
     };
@@ -477,7 +475,7 @@ fn ctrl_c_ends_a_recording_in_order() {
     };
     for (signal, name) in [(Signal::INT, "int.trace"), (Signal::TERM, "term.trace")] {
         let child = recording(&bench, &["--out", name]);
-        bench.dd(&bench.drive.device, 4, 3);
+        bench.dd(bench.drive.path(), 4, 3);
         assert_eq!(instances_of(child.id()).len(), 1);
         tell(&child, signal);
         let process = child.id();
@@ -503,7 +501,7 @@ fn a_recording_tells_how_long_it_was_and_what_it_found() {
         assert!(said.contains("nothing was asked of it in the "), "{said}");
         assert!(!said.contains("0 reads"), "{said}");
     }
-    let of = format!("of={}", bench.drive.device);
+    let of = format!("of={}", bench.drive.path());
     let dd = ["dd", "if=/dev/zero", "bs=64k", "count=2", "oflag=direct", "conv=notrunc", &of];
     let busy = bench.record(&[&["--out", "busy.trace", "--"], &dd[..]].concat());
     assert_code(&busy, 0);
@@ -530,7 +528,7 @@ fn ctrl_c_reaches_the_command_and_is_no_failure() {
 
 /// A job of fio on the bench's device that reads 4 KiB so many times.
 fn read(bench: &Bench, ios: u32) {
-    let device = format!("--filename={}", bench.drive.device);
+    let device = format!("--filename={}", bench.drive.path());
     let job = ["--name=x", "--rw=randread", "--bs=4k", "--direct=1", "--norandommap"];
     let more = ["--ioengine=psync", "--size=128m", "--io_size=1g", "--output=/dev/null"];
     let mut fio = Command::new("fio");
@@ -618,7 +616,7 @@ fn a_full_disk_ends_a_recording_and_keeps_what_was_recorded() {
         return;
     };
     let disk = SmallDisk::at(bench.path("small"), "size=6m");
-    let device = format!("--filename={}", bench.drive.device);
+    let device = format!("--filename={}", bench.drive.path());
     let job = ["--name=x", "--rw=randread", "--bs=4k", "--direct=1", "--norandommap"];
     let more = ["--ioengine=libaio", "--iodepth=32", "--number_ios=1000000", "--io_size=64g"];
     let fio = [&["fio", &*device, "--output=fio.out", "--size=128m"], &job[..], &more].concat();
@@ -650,7 +648,7 @@ fn a_trace_is_never_written_to_what_is_recorded() {
     let Some(bench) = Bench::with(&["losetup", "mkfs.ext4", "addpart", "delpart"]) else {
         return;
     };
-    let device = &bench.drive.device;
+    let device = bench.drive.path();
     let place = bench.path("mounted");
     fs::create_dir(&place).unwrap();
     let run = |program: &str, arguments: &[&str]| {
@@ -751,7 +749,7 @@ fn without_rights_it_says_so() {
         .output()
         .unwrap();
     assert_code(&output, 1);
-    let record = ["trace", "record", &bench.drive.device, "--out", "t.trace"];
+    let record = ["trace", "record", bench.drive.path(), "--out", "t.trace"];
     let mut command = Command::new("setpriv");
     let output = command.args(user).arg(&program).args(record);
     let output = output.current_dir(bench.directory.path()).output().unwrap();

@@ -1,16 +1,14 @@
 //! Traces done again as a user asks for it, on simulated drives and on real block devices.
 #![allow(clippy::unwrap_used)]
 
-mod loop_device;
-
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use loop_device::Loop;
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Header, TraceIo, TraceWriter};
+use writecliff_loop_device::LoopDevice;
+use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
 fn writecliff(arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_writecliff");
@@ -26,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Operations of 4 KiB one at a time, a millisecond apart.
 fn trace(path: &Path, operations: &[Operation]) {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     for (index, operation) in (0..).zip(operations) {
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),
@@ -46,11 +44,11 @@ fn outcome(run: &Path) -> serde_json::Value {
 
 #[test]
 fn a_trace_of_reads_and_flushes_needs_no_consent_and_changes_nothing() {
-    let Some(drive) = Loop::of(8 << 20) else {
+    let Some(drive) = LoopDevice::in_memory(8 << 20).ok() else {
         let _ = writeln!(io::stderr(), "SKIPPED a test of replays: it needs root and loop devices");
         return;
     };
-    let device = drive.device.as_str();
+    let device = drive.path();
     let before: Vec<u8> = (0..8 << 20).map(|index: u32| (index >> 7) as u8).collect();
     fs::write(device, &before).unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -121,7 +119,7 @@ fn mistakes_get_one_clear_message_and_nothing_is_begun() {
     for (arguments, expected) in [
         (&["heavy-2012", "sim:tiny"][..], "cannot read heavy-2012"),
         (&[&path("t.csv"), "sim:tiny"], "writecliff trace convert"),
-        (&["light-2011", "sim:tiny"], "--map wrap"),
+        (&["light-2011", "sim:tiny"], "map = wrap"),
         (&[&path("t.trace"), "sim:tiny", "--speed", "0"], "--speed 0"),
         (&[&path("t.trace"), "sim:tiny", "--operations", "0"], "no operation"),
         (&[&path("t.trace"), "sim:tiny", "--map", "fold"], "scale"),

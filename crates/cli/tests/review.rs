@@ -2,13 +2,11 @@
 //! real block device.
 #![allow(clippy::unwrap_used)]
 
-mod loop_device;
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use loop_device::Loop;
+use writecliff_loop_device::LoopDevice;
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
@@ -200,17 +198,17 @@ fn a_gate_closes_with_exit_code_1_and_a_list_of_what_failed() {
 
 #[test]
 fn a_real_block_device_is_reviewed_unattended() {
-    let Some(drive) = Loop::of(1 << 30) else {
+    let Some(drive) = LoopDevice::in_memory(1 << 30).ok() else {
         println!("SKIPPED: a review of a real device needs root and loop devices");
         return;
     };
     let dir = tempfile::tempdir().unwrap();
-    let begin = ["review", &drive.device, "--quick", "--out", "review"];
+    let begin = ["review", drive.path(), "--quick", "--out", "review"];
     let refused = writecliff(dir.path(), &begin);
     assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
     assert!(text(&refused.stderr).contains("--destroy-data-on"), "{}", text(&refused.stderr));
 
-    let consent = ["--destroy-data-on", &drive.device];
+    let consent = ["--destroy-data-on", drive.path()];
     let output = writecliff(dir.path(), &[&begin[..], &consent].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
@@ -229,7 +227,7 @@ fn a_real_block_device_is_reviewed_unattended() {
 #[test]
 fn a_job_file_does_on_a_loop_device_what_fio_does_with_it() {
     let installed = Command::new("fio").arg("--version").output().is_ok();
-    let Some(drive) = installed.then(|| Loop::of(64 << 20)).flatten() else {
+    let Some(drive) = installed.then(|| LoopDevice::in_memory(64 << 20).ok()).flatten() else {
         println!("SKIPPED: comparing with fio needs fio, root and loop devices");
         return;
     };
@@ -240,7 +238,7 @@ fn a_job_file_does_on_a_loop_device_what_fio_does_with_it() {
                 [mix]\nstonewall\nrw=randrw\nrwmixread=50\nbs=8k\niodepth=8\n\
                 [pair]\nstonewall\nrw=write\nbs=128k\nnumjobs=2\nio_size=4m\n\
                 [trims]\nstonewall\nrw=trim\nbs=1m\nsize=16m\n";
-    let text = format!("[global]\nfilename={}\n{jobs}", drive.device);
+    let text = format!("[global]\nfilename={}\n{jobs}", drive.path());
     std::fs::write(dir.path().join("jobs.fio"), text).unwrap();
 
     let mut command = Command::new("fio");
@@ -248,9 +246,9 @@ fn a_job_file_does_on_a_loop_device_what_fio_does_with_it() {
     let fio = fio.output().unwrap();
     assert!(fio.status.success(), "{}", text_of(&fio));
     let fio: serde_json::Value = serde_json::from_slice(&fio.stdout).unwrap();
-    let arguments = ["run", "mixed", &drive.device, "--plan", "jobs.fio", "--out", "run", "--json"];
+    let arguments = ["run", "mixed", drive.path(), "--plan", "jobs.fio", "--out", "run", "--json"];
     let ours =
-        writecliff(dir.path(), &[&arguments[..], &["--destroy-data-on", &drive.device]].concat());
+        writecliff(dir.path(), &[&arguments[..], &["--destroy-data-on", drive.path()]].concat());
     assert_eq!(ours.status.code(), Some(0), "{}", text_of(&ours));
     let ours: serde_json::Value = serde_json::from_slice(&ours.stdout).unwrap();
 

@@ -72,7 +72,7 @@ fn what_cannot_be_meant_is_refused_with_what_to_do() {
     fs::write(directory.join("there.csv"), "something of value").unwrap();
     for (arguments, expected, part) in [
         (&["absent", "a.trace"][..], 2, "cannot read absent"),
-        (&["odd", "a.trace"], 2, "name it with --from"),
+        (&["odd", "a.trace"], 2, "name the format (--from FORMAT)"),
         (&["good", "a.parquet"], 2, "say --to"),
         (&["good", "there.csv"], 2, "--force"),
         (&["good", "odd", "a.trace"], 2, "convert good, odd one by one"),

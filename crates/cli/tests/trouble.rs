@@ -13,8 +13,7 @@ use tempfile::TempDir;
 use writecliff_device::Nanos;
 use writecliff_suite::{RunRecord, Status, Warning};
 
-mod loop_device;
-use loop_device::Loop;
+use writecliff_loop_device::LoopDevice;
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
@@ -66,7 +65,7 @@ impl Running {
         self.wait_for("torture", |_| {
             let mut text = String::new();
             let read = fs::File::open(&journal).and_then(|mut file| file.read_to_string(&mut text));
-            read.is_ok() && text.matches("\"phase\":\"torture\"").count() >= seconds
+            read.is_ok() && text.matches("\"series\":\"torture\"").count() >= seconds
         });
     }
 
@@ -95,7 +94,7 @@ impl Drop for Running {
 struct Freezable {
     drive: String,
     mount: TempDir,
-    _below: Loop,
+    _below: LoopDevice,
 }
 
 impl Freezable {
@@ -111,12 +110,12 @@ impl Freezable {
     }
 
     fn make() -> Option<Self> {
-        let below = Loop::of(256 << 20)?;
+        let below = LoopDevice::in_memory(256 << 20).ok()?;
         let mount = tempfile::tempdir().unwrap();
         let at = mount.path().to_str().unwrap();
-        succeeds("mkfs.ext4", &["-q", &below.device])?;
+        succeeds("mkfs.ext4", &["-q", below.path()])?;
         succeeds("fsfreeze", &["--version"])?;
-        succeeds("mount", &[&below.device, at])?;
+        succeeds("mount", &[below.path(), at])?;
         let backing = mount.path().join("backing");
         fs::write(&backing, vec![0x5a; 64 << 20]).unwrap();
         let arguments = ["--find", "--show", "--direct-io=on", backing.to_str().unwrap()];

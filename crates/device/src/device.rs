@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Completion, DeviceTime, Energy, Io, Nanos, Power, Temperature};
+use crate::{Bytes, Completion, DeviceTime, Energy, ErrorKind, Io, Nanos, Power, Temperature};
 
 /// A drive, real or simulated, and the clock it is measured by.
 ///
@@ -389,9 +389,20 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Whether this is a no for the sake of somebody's data, before anything was written.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::InUse { wrote: false, .. })
+    /// What it asks of whoever used the device. Only what was found before anything was written is
+    /// a refusal.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::InUse { wrote: false, .. } => ErrorKind::Refused,
+            Self::PurgeUnsupported { .. } => ErrorKind::Usage,
+            Self::PurgeStopped { .. } => ErrorKind::Interrupted,
+            Self::InUse { .. }
+            | Self::OutOfRange { .. }
+            | Self::Misaligned { .. }
+            | Self::PurgeFailed { .. }
+            | Self::Gone { .. }
+            | Self::System { .. } => ErrorKind::Failed,
+        }
     }
 }
 

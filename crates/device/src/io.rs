@@ -30,11 +30,11 @@ pub struct Io {
     pub length: Bytes,
     /// What the data of a write are like; incompressible for all that is not a write.
     pub content: Content,
-    /// Whose it is among several loads at once: comes back with the completion, and is nothing to
-    /// the device.
-    pub stream: u8,
-    /// Where its supply keeps what it knows of it: comes back with the completion, and is nothing
-    /// to the device.
+    /// The series that it is recorded in, by its number among those of its load: comes back with
+    /// the completion, and is nothing to the device.
+    pub series: u8,
+    /// The place in which its supply keeps what it must know when the I/O completes: comes back
+    /// with the completion, and is nothing to the device.
     pub slot: u16,
 }
 
@@ -75,7 +75,7 @@ impl Io {
     /// An operation on `length` bytes at `offset`; a write is incompressible and without
     /// duplicates.
     pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
-        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, stream: 0, slot: 0 }
+        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, series: 0, slot: 0 }
     }
 
     /// A read of `length` bytes at `offset`.
@@ -123,6 +123,14 @@ impl Completion {
     /// Submit to complete.
     pub fn service_time(&self) -> Nanos {
         self.completed - self.submitted
+    }
+
+    /// The system's error number, if the device failed the I/O.
+    pub fn errno(&self) -> Option<i32> {
+        match self.status {
+            Status::Done => None,
+            Status::Failed(errno) => Some(errno),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod conformance;
 mod device;
 mod error;
 mod io;
+mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
 mod text;
@@ -21,6 +22,7 @@ pub use device::{
 };
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};
+pub use random::{SPLIT_MIX_STEP, split_mix};
 pub use text::{printable, printable_lines};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,

@@ -8,8 +8,8 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
     Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
-use writecliff_measure::{Load, Recorder, RunDirectory, record};
-use writecliff_workload::RandomUniform;
+use writecliff_measure::{Queue, Recorder, RunDirectory, Stream, Streams, Supply, record};
+use writecliff_workload::{Job, Mix, Order, Pace, RandomUniform};
 
 const IOS: usize = 2_000_000;
 
@@ -82,18 +82,44 @@ impl Device for Null {
     }
 }
 
+const SPAN: Bytes = Bytes::from_gib(1024);
+
 #[divan::bench(args = [false, true], sample_count = 10, sample_size = 1)]
 fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
     bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join("run");
-        let run = RunDirectory::create(&path, &"null", every_io).expect("an empty directory");
-        let mut recorder = Recorder::new(run, DeviceTime(0), every_io);
-        recorder.begin_phases(&["null"], Telemetry::default());
-        let span = Bytes::from_gib(1024);
-        let ios = RandomUniform::new(Operation::Write, span, Bytes(4096), 1).take(IOS);
-        let load = Load { ios, queue_depth: 32, duration: None };
-        record(&mut Null::new(), load, &mut recorder, &mut |_, _| ControlFlow::Continue(()))
-            .expect("nothing can fail");
+        let ios = RandomUniform::new(Operation::Write, SPAN, Bytes(4096), 1).take(IOS);
+        recorded(Queue::new(ios, 32), &["writes"], every_io);
     });
+}
+
+/// What the test `mixed` does by default: 70 % reads, as a job makes them.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn recording_a_job(bencher: Bencher<'_, '_>) {
+    let job = Job {
+        mix: Mix { read: 70, write: 30, trim: 0 },
+        order: Order::Random,
+        once_each: false,
+        time_based: true,
+        ..Job::default()
+    };
+    bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
+        let stream = Stream {
+            ios: Box::new(job.ios(Bytes(512), SPAN).take(IOS)),
+            queue_depth: 32,
+            pace: Pace::Closed,
+            duration: None,
+            operations: vec![Operation::Read, Operation::Write],
+        };
+        recorded(Streams::new([stream]), &["reads", "writes"], false);
+    });
+}
+
+fn recorded(supply: impl Supply, series: &[&str], every_io: bool) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("run");
+    let run = RunDirectory::create(&path, &"null", every_io).expect("an empty directory");
+    let mut recorder = Recorder::new(run, DeviceTime(0), every_io);
+    recorder.begin(series, Telemetry::default());
+    let go_on = &mut |_: &_, _| ControlFlow::Continue(());
+    record(&mut Null::new(), supply, None, &mut recorder, go_on).expect("nothing can fail");
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{Bytes, Device, Operation};
-use writecliff_measure::{Load, Recorder, RunDirectory, record, tally};
+use writecliff_measure::{Queue, Recorder, RunDirectory, record, tally};
 use writecliff_sim::load;
 use writecliff_workload::{RandomUniform, Sequential};
 
@@ -18,19 +18,17 @@ fn main() {
     divan::main();
 }
 
-fn closed_loop<I: Iterator<Item = writecliff_device::Io>>(ios: I) -> Load<I> {
-    Load { ios, queue_depth: 32, duration: None }
-}
+const DEPTH: usize = 32;
 
 /// Written once in order, and then `share` of its capacity at random.
 fn filled(name: &str, share: f64) -> Box<dyn Device> {
     let mut drive = load(name).expect("ships").open(name);
     let capacity = drive.info().capacity;
     let fill = Sequential::new(Operation::Write, capacity, Bytes::from_kib(128));
-    tally(&mut *drive, closed_loop(fill)).expect("simulated drives do not fail");
+    tally(&mut *drive, Queue::new(fill, DEPTH), None).expect("simulated drives do not fail");
     let count = (capacity.0 as f64 * share / PAGE.0 as f64) as usize;
     let overwrites = RandomUniform::new(Operation::Write, capacity, PAGE, 2).take(count);
-    tally(&mut *drive, closed_loop(overwrites)).expect("simulated drives do not fail");
+    tally(&mut *drive, Queue::new(overwrites, DEPTH), None).expect("simulated drives do not fail");
     drive
 }
 
@@ -40,10 +38,10 @@ fn recorded(drive: &mut dyn Device, operation: Operation, seed: u64) {
     let path = directory.path().join("run");
     let run = RunDirectory::create(&path, &"bench", false).expect("an empty directory");
     let mut recorder = Recorder::new(run, drive.now(), false);
-    recorder.begin_phases(&["bench"], drive.telemetry());
+    recorder.begin(&["bench"], drive.telemetry());
     let ios = RandomUniform::new(operation, drive.info().capacity, PAGE, seed).take(IOS);
-    record(drive, closed_loop(ios), &mut recorder, &mut |_, _| ControlFlow::Continue(()))
-        .expect("recorded");
+    let go_on = &mut |_: &_, _| ControlFlow::Continue(());
+    record(drive, Queue::new(ios, DEPTH), None, &mut recorder, go_on).expect("recorded");
 }
 
 #[divan::bench(args = DRIVES, sample_count = 5, sample_size = 1)]

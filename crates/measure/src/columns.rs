@@ -1,4 +1,5 @@
-//! Samples, latency counts and I/Os as Parquet files, written whole and atomically.
+//! Samples, latency counts and I/Os as Parquet files: written whole or not at all, and read with
+//! distrust, because a run may have come from anywhere.
 
 use std::fs::File;
 use std::io;
@@ -6,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::record::{RecordWriter, Row, RowAccessor};
+use parquet::record::RecordWriter;
 use parquet_derive::ParquetRecordWriter;
+use writecliff_columns::{ColumnError, ColumnFile, RowGroup, write_error};
+use writecliff_output::{Existing, OutputError, WholeFile};
 
 use crate::latency::LatencyCount;
 use crate::sample::Sample;
@@ -20,11 +23,11 @@ use crate::sample::Sample;
 const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// A row of `histograms.parquet`.
-#[derive(Debug, Clone, PartialEq, Eq, ParquetRecordWriter)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, ParquetRecordWriter)]
 pub(crate) struct LatencyRow {
-    /// The part of the test it belongs to.
-    pub(crate) phase: String,
-    /// Seconds since the phase began.
+    /// The series it belongs to.
+    pub(crate) series: String,
+    /// Seconds since the series began.
     pub(crate) second: u32,
     /// The longest latency of the bucket.
     pub(crate) latency_ns: u64,
@@ -38,106 +41,164 @@ impl LatencyRow {
     }
 }
 
-/// Writes all rows to a temporary file beside `path` and renames it: the file is whole or absent.
-pub(crate) fn write<T>(path: &Path, rows: impl Iterator<Item = io::Result<T>>) -> io::Result<()>
+/// Writes all rows as the file `path`, in place of an earlier one.
+pub(crate) fn write<T>(
+    path: &Path,
+    rows: impl Iterator<Item = io::Result<T>>,
+) -> Result<(), OutputError>
 where
     for<'a> &'a [T]: RecordWriter<T>,
 {
-    let partial = path.with_extension("parquet.partial");
-    // In a directory from elsewhere it could be a link, to a device even.
-    let _ = std::fs::remove_file(&partial);
-    let written = write_rows(&partial, rows).and_then(|()| std::fs::rename(&partial, path));
-    if written.is_err() {
-        // What is left of a failed attempt only takes space; the journal has the data.
-        let _ = std::fs::remove_file(&partial);
-    }
-    written
+    let file = WholeFile::create(path, Existing::Replaced)?;
+    let written = write_rows(file, rows);
+    written.map_err(|source| OutputError::Write { path: path.to_owned(), source })?.finish()
 }
 
-fn write_rows<T>(path: &Path, rows: impl Iterator<Item = io::Result<T>>) -> io::Result<()>
+fn write_rows<T>(
+    file: WholeFile,
+    rows: impl Iterator<Item = io::Result<T>>,
+) -> io::Result<WholeFile>
 where
     for<'a> &'a [T]: RecordWriter<T>,
 {
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(Default::default())).build();
     let mut group: Vec<T> = Vec::new();
-    let schema = group.as_slice().schema().map_err(io_error)?;
+    let schema = group.as_slice().schema().map_err(write_error)?;
     let mut writer =
-        SerializedFileWriter::new(File::create_new(path)?, schema, Arc::new(properties))
-            .map_err(io_error)?;
+        SerializedFileWriter::new(file, schema, Arc::new(properties)).map_err(write_error)?;
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
         group.clear();
         for row in rows.by_ref().take(ROWS_PER_GROUP) {
             group.push(row?);
         }
-        let mut row_group = writer.next_row_group().map_err(io_error)?;
-        group.as_slice().write_to_row_group(&mut row_group).map_err(io_error)?;
-        row_group.close().map_err(io_error)?;
+        write_group(&mut writer, &group).map_err(write_error)?;
     }
-    writer.into_inner().map_err(io_error)?.sync_all()
+    writer.into_inner().map_err(write_error)
+}
+
+fn write_group<T>(
+    writer: &mut SerializedFileWriter<WholeFile>,
+    rows: &[T],
+) -> Result<(), ParquetError>
+where
+    for<'a> &'a [T]: RecordWriter<T>,
+{
+    let mut group = writer.next_row_group()?;
+    rows.write_to_row_group(&mut group)?;
+    group.close().map(|_| ())
+}
+
+/// What the first column of both files is called; version 1 of the schema said `phase`.
+const SERIES: [&str; 2] = ["series", "phase"];
+
+pub(crate) fn read_latencies(path: &Path) -> io::Result<Vec<LatencyRow>> {
+    read(path, |mut rows: Rows<'_, LatencyRow>| {
+        rows.text(&SERIES, |row, series| row.series = series)?;
+        rows.small("second", |row, second| row.second = second)?;
+        rows.number("latency_ns", |row, latency| row.latency_ns = latency)?;
+        rows.number("count", |row, count| row.count = count)
+    })
 }
 
 pub(crate) fn read_samples(path: &Path) -> io::Result<Vec<Sample>> {
-    read(path, sample)
-}
-
-pub(crate) fn read_latencies(path: &Path) -> io::Result<Vec<LatencyRow>> {
-    read(path, |row| {
-        Ok(LatencyRow {
-            phase: row.get_string(0)?.clone(),
-            second: row.get_uint(1)?,
-            latency_ns: row.get_ulong(2)?,
-            count: row.get_ulong(3)?,
-        })
+    read(path, |mut rows: Rows<'_, Sample>| {
+        rows.text(&SERIES, |row, series| row.series = series)?;
+        rows.small("second", |row, second| row.second = second)?;
+        rows.number("start_ns", |row, value| row.start_ns = value)?;
+        rows.number("span_ns", |row, value| row.span_ns = value)?;
+        rows.number("reads", |row, value| row.reads = value)?;
+        rows.number("writes", |row, value| row.writes = value)?;
+        rows.number("trims", |row, value| row.trims = value)?;
+        rows.number("flushes", |row, value| row.flushes = value)?;
+        rows.number("failed", |row, value| row.failed = value)?;
+        rows.number("read_bytes", |row, value| row.read_bytes = value)?;
+        rows.number("written_bytes", |row, value| row.written_bytes = value)?;
+        rows.number("latency_mean_ns", |row, value| row.latency_mean_ns = value)?;
+        rows.number("latency_p50_ns", |row, value| row.latency_p50_ns = value)?;
+        rows.number("latency_p99_ns", |row, value| row.latency_p99_ns = value)?;
+        rows.number("latency_p999_ns", |row, value| row.latency_p999_ns = value)?;
+        rows.number("latency_p9999_ns", |row, value| row.latency_p9999_ns = value)?;
+        rows.number("latency_max_ns", |row, value| row.latency_max_ns = value)?;
+        rows.fraction("queue_depth", |row, value| row.queue_depth = value)?;
+        what_drives_tell(&mut rows)
     })
 }
 
-fn read<T>(path: &Path, convert: impl Fn(&Row) -> Result<T, ParquetError>) -> io::Result<Vec<T>> {
-    let reader = SerializedFileReader::new(File::open(path)?).map_err(io_error)?;
-    let rows = reader.get_row_iter(None).map_err(io_error)?;
-    rows.map(|row| row.and_then(|row| convert(&row)).map_err(io_error)).collect()
+/// Recordings of before these columns were made have none.
+fn what_drives_tell(rows: &mut Rows<'_, Sample>) -> Result<(), ColumnError> {
+    rows.known("nand_written_bytes", |row, value| row.nand_written_bytes = Some(value))?;
+    rows.known("free_blocks", |row, value| row.free_blocks = Some(value))?;
+    rows.known("power_microwatts", |row, value| row.power_microwatts = Some(value))?;
+    rows.known("temperature_millicelsius", |row, value| {
+        row.temperature_millicelsius = Some(value);
+    })?;
+    rows.known("latency_deviation_ns", |row, value| row.latency_deviation_ns = Some(value))?;
+    rows.known("busy_ns", |row, value| row.busy_ns = Some(value))?;
+    rows.known("drive_busy_ns", |row, value| row.drive_busy_ns = Some(value))
 }
 
-/// In the order of [`Sample`]'s fields, as the derived writer puts them.
-fn sample(row: &Row) -> Result<Sample, ParquetError> {
-    Ok(Sample {
-        phase: row.get_string(0)?.clone(),
-        second: row.get_uint(1)?,
-        start_ns: row.get_ulong(2)?,
-        span_ns: row.get_ulong(3)?,
-        reads: row.get_ulong(4)?,
-        writes: row.get_ulong(5)?,
-        trims: row.get_ulong(6)?,
-        flushes: row.get_ulong(7)?,
-        failed: row.get_ulong(8)?,
-        read_bytes: row.get_ulong(9)?,
-        written_bytes: row.get_ulong(10)?,
-        latency_mean_ns: row.get_ulong(11)?,
-        latency_p50_ns: row.get_ulong(12)?,
-        latency_p99_ns: row.get_ulong(13)?,
-        latency_p999_ns: row.get_ulong(14)?,
-        latency_p9999_ns: row.get_ulong(15)?,
-        latency_max_ns: row.get_ulong(16)?,
-        queue_depth: row.get_double(17)?,
-        // The accessor's only error in a column of its own type is that the value is null.
-        nand_written_bytes: row.get_ulong(18).ok(),
-        free_blocks: row.get_ulong(19).ok(),
-        // Recordings of before these columns were made have none.
-        power_microwatts: row.get_ulong(20).ok(),
-        temperature_millicelsius: row.get_ulong(21).ok(),
-        latency_deviation_ns: row.get_ulong(22).ok(),
-        busy_ns: row.get_ulong(23).ok(),
-        drive_busy_ns: row.get_ulong(24).ok(),
-    })
+fn read<R: Default + Clone>(
+    path: &Path,
+    fill: impl Fn(Rows<'_, R>) -> Result<(), ColumnError>,
+) -> io::Result<Vec<R>> {
+    let file = ColumnFile::open(File::open(path)?)?;
+    let mut all = Vec::new();
+    for index in 0..file.groups() {
+        let group = file.group(index, ROWS_PER_GROUP)?;
+        let begin = all.len();
+        all.resize(begin + group.rows(), R::default());
+        fill(Rows { file: &file, group: &group, rows: &mut all[begin..] })?;
+    }
+    Ok(all)
 }
 
-fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(source) => match source.downcast::<io::Error>() {
-            Ok(source) => *source,
-            Err(source) => io::Error::other(source),
-        },
-        other => io::Error::other(other),
+/// The rows of a group, to be filled from its columns by their names.
+struct Rows<'a, R> {
+    file: &'a ColumnFile,
+    group: &'a RowGroup<'a>,
+    rows: &'a mut [R],
+}
+
+impl<R> Rows<'_, R> {
+    /// The column that has one of these names.
+    fn column(&self, names: &[&str]) -> Result<usize, ColumnError> {
+        let missing = || ColumnError::damaged(format!("it has no column {}", names[0]));
+        self.file.column(names).ok_or_else(missing)
+    }
+
+    fn text(&mut self, names: &[&str], put: fn(&mut R, String)) -> Result<(), ColumnError> {
+        let column = self.column(names)?;
+        let mut is_text = true;
+        self.group.required::<ByteArrayType, R>(column, self.rows, |row, value: ByteArray| {
+            match value.as_utf8() {
+                Ok(text) => put(row, text.to_owned()),
+                Err(_) => is_text = false,
+            }
+        })?;
+        let damaged = || ColumnError::damaged(format!("column {} is no text", names[0]));
+        is_text.then_some(()).ok_or_else(damaged)
+    }
+
+    fn small(&mut self, name: &str, put: fn(&mut R, u32)) -> Result<(), ColumnError> {
+        let column = self.column(&[name])?;
+        self.group.required::<Int32Type, R>(column, self.rows, |row, value| put(row, value as u32))
+    }
+
+    fn number(&mut self, name: &str, put: fn(&mut R, u64)) -> Result<(), ColumnError> {
+        let column = self.column(&[name])?;
+        self.group.required::<Int64Type, R>(column, self.rows, |row, value| put(row, value as u64))
+    }
+
+    fn fraction(&mut self, name: &str, put: fn(&mut R, f64)) -> Result<(), ColumnError> {
+        let column = self.column(&[name])?;
+        self.group.required::<DoubleType, R>(column, self.rows, put)
+    }
+
+    /// A column that may lack values, and may not be there at all.
+    fn known(&mut self, name: &str, put: fn(&mut R, u64)) -> Result<(), ColumnError> {
+        let Some(column) = self.file.column(&[name]) else { return Ok(()) };
+        self.group.optional::<Int64Type, R>(column, self.rows, |row, value| put(row, value as u64))
     }
 }

@@ -38,11 +38,12 @@ pub(crate) struct Cycle<'a, 'w, S> {
 impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
     pub(crate) fn new(
         device: &'a mut dyn Device,
-        supply: S,
+        mut supply: S,
         duration: Option<Nanos>,
         (counter, sink): (&'a mut Counter, &'a mut Sink<'w>),
         io_timeout: Nanos,
     ) -> Self {
+        supply.begin(device);
         let start = device.now();
         let end = duration.map_or(DeviceTime::MAX, |duration| start + duration);
         let second = Second { index: 0, start, end: end.min(start + SECOND) };
@@ -134,7 +135,7 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
         let telemetry = self.device.telemetry();
         let (waiting, given_up) = self.look_at_what_waits();
         self.supply.end_second(self.second.end, self.counter);
-        self.counter.end_series(|label| self.supply.is_over(label));
+        self.counter.end_series(|series| self.supply.is_over(series));
         // What is late may come back still: that is judged when its time is up for good.
         let verdict = match self.late.is_empty() {
             true => self.counter.verdict(&self.second),
@@ -178,7 +179,7 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
     }
 
     /// Waits for what is in flight when the load's time is up. As long as it keeps coming back, it
-    /// belongs to no second; a second in which nothing does is one of the phase, and so are those
+    /// belongs to no second; a second in which nothing does is one of the load, and so are those
     /// after it, until all is back and counted.
     fn settle(&mut self) -> Result<(), RecordError> {
         self.second = Second { end: self.second.start + SECOND, ..self.second };

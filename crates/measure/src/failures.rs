@@ -22,7 +22,8 @@ pub(crate) const UNANSWERED: i32 = 110;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedIo {
     /// The series that it belongs to.
-    pub phase: String,
+    #[serde(alias = "phase")]
+    pub series: String,
     /// When it ended, from the run's beginning.
     pub at: Nanos,
     /// What was asked.
@@ -77,7 +78,7 @@ pub(crate) fn is_failing_already(failed: u64, worked: u64) -> bool {
 
 impl FailedIo {
     pub(crate) fn new(
-        phase: &str,
+        series: &str,
         at: Nanos,
         completion: &Completion,
         lba_size: Bytes,
@@ -91,7 +92,7 @@ impl FailedIo {
             errno => std::io::Error::from_raw_os_error(errno).to_string(),
         };
         Self {
-            phase: phase.to_owned(),
+            series: series.to_owned(),
             at,
             operation: io.operation,
             lba: io.offset.0 / lba_size.0.max(1),

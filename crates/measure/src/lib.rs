@@ -9,6 +9,7 @@
 mod columns;
 mod cycle;
 mod failures;
+mod files;
 mod io_log;
 mod latency;
 mod meter;
@@ -18,20 +19,23 @@ mod replay;
 mod run_directory;
 mod sample;
 mod statistics;
+mod streams;
 mod supply;
 mod tally;
+mod totals;
 mod writer;
 
 pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting};
+pub use files::REPORT;
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
-pub use record::{
-    Load, RecordError, Watch, record, record_idle, record_operations, record_replay, record_streams,
-};
-pub use recorder::{PhaseSpan, Recorder};
-pub use replay::{Replay, ReplayIo, Series, Timing};
+pub use record::{RecordError, Watch, record};
+pub use recorder::{Counter, PhaseSpan, Recorder};
+pub use replay::{Replay, ReplayIo, ReplaySeries, Timing};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};
 pub use sample::Sample;
 pub use statistics::{Statistics, drift};
-pub use supply::{Pace, Stream};
-pub use tally::{Tally, tally};
+pub use streams::{Stream, Streams};
+pub use supply::{Idle, Queue, Supply};
+pub use tally::tally;
+pub use totals::Totals;

@@ -119,7 +119,7 @@ pub enum MeterError {
     /// Log and run are not of the same time.
     #[error(
         "the meter's log covers {:.1} s to {:.1} s of the run's clock, the run 0.0 s to {run:.1} s: \
-         they hardly overlap; check the meter's clock and time zone, and correct them with --clock-offset",
+         they hardly overlap; check the meter's clock and time zone, and correct its clock by an offset",
         log.0, log.1
     )]
     NoOverlap {

@@ -10,7 +10,7 @@ use writecliff_device::{
 use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing, is_failing_already};
 use crate::io_log::IoEncoder;
 use crate::latency::LatencyHistogram;
-use crate::record::{RecordError, Watch, failed};
+use crate::record::{RecordError, Watch};
 use crate::run_directory::RunDirectory;
 use crate::writer::{Counts, Finished, Sink, Writer, beside};
 
@@ -25,12 +25,12 @@ pub struct Recorder {
     io_timeout: Nanos,
 }
 
-/// What is known of the run while its load goes on.
+/// What is known of the run while its load goes on: counts what its supply has it count.
 #[derive(Debug)]
-pub(crate) struct Counter {
+pub struct Counter {
     origin: DeviceTime,
-    /// One for each stream of the load under way, in the order of their labels.
-    lanes: Vec<Lane>,
+    /// Those of the load under way, by their numbers.
+    series: Vec<Series>,
     telemetry: Telemetry,
     /// For every I/O, if they are kept.
     encoder: Option<IoEncoder>,
@@ -39,14 +39,14 @@ pub(crate) struct Counter {
     failures: Vec<FailedIo>,
 }
 
-/// The open second of one phase.
+/// The open second of one series.
 #[derive(Debug, Default)]
-struct Lane {
-    phase: Arc<str>,
+struct Series {
+    name: Arc<str>,
     counts: Counts,
     latencies: LatencyHistogram,
     last_completed: DeviceTime,
-    state: LaneState,
+    state: SeriesState,
     busy: Option<Nanos>,
     drive_busy: Option<Nanos>,
     /// In the seconds before.
@@ -56,7 +56,7 @@ struct Lane {
 
 /// How far a series is: its last sample ends with its last I/O, and none follows.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum LaneState {
+enum SeriesState {
     #[default]
     Open,
     Ending,
@@ -89,7 +89,7 @@ impl Recorder {
     pub fn new(directory: RunDirectory, origin: DeviceTime, every_io: bool) -> Self {
         let counter = Counter {
             origin,
-            lanes: Vec::new(),
+            series: Vec::new(),
             telemetry: Telemetry::default(),
             encoder: every_io.then(|| IoEncoder::new(origin)),
             ios: Vec::new(),
@@ -111,10 +111,11 @@ impl Recorder {
         &self.directory
     }
 
-    /// Names the samples that follow: a phase for each stream of the load, in their order.
-    pub fn begin_phases(&mut self, names: &[&str], telemetry: Telemetry) {
-        let lane = |name: &&str| Lane { phase: Arc::from(*name), ..Lane::default() };
-        self.counter.lanes = names.iter().map(lane).collect();
+    /// Names the series of the load that follows, in the order of their numbers. `telemetry` is the
+    /// device's of now.
+    pub fn begin(&mut self, series: &[&str], telemetry: Telemetry) {
+        let named = |name: &&str| Series { name: Arc::from(*name), ..Series::default() };
+        self.counter.series = series.iter().map(named).collect();
         self.counter.telemetry = telemetry;
     }
 
@@ -156,14 +157,14 @@ impl Counter {
     /// Counts one completion in the second that is open.
     ///
     /// # Panics
-    /// If no phase was begun for its stream.
-    pub(crate) fn observe(&mut self, completion: &Completion) {
-        let lane = &mut self.lanes[usize::from(completion.io.stream)];
-        if let Some(errno) = failed(completion) {
-            lane.observe_failed(completion, errno);
+    /// If its series was not begun.
+    pub fn observe(&mut self, completion: &Completion) {
+        let series = &mut self.series[usize::from(completion.io.series)];
+        if let Some(errno) = completion.errno() {
+            series.observe_failed(completion, errno);
             self.name(completion, errno);
         } else {
-            lane.observe(completion);
+            series.observe(completion);
             if let Some(encoder) = &mut self.encoder {
                 encoder.encode(completion, &mut self.ios);
             }
@@ -174,17 +175,17 @@ impl Counter {
     #[cold]
     fn name(&mut self, completion: &Completion, errno: i32) {
         if self.failures.len() < FAILURES_NAMED {
-            let phase = &self.lanes[usize::from(completion.io.stream)].phase;
+            let series = &self.series[usize::from(completion.io.series)].name;
             let at = completion.completed.since(self.origin);
-            self.failures.push(FailedIo::new(phase, at, completion, self.lba_size, errno));
+            self.failures.push(FailedIo::new(series, at, completion, self.lba_size, errno));
         }
     }
 
-    /// Counts in the open second of the series `label` that it took from `begin` to `end` for the
+    /// Counts in the open second of this series that it took from `begin` to `end` for the
     /// `operation` of an I/O that [`observe`](Self::observe) has counted, bytes and all, in its own.
     pub(crate) fn observe_span(
         &mut self,
-        label: usize,
+        series: usize,
         operation: Operation,
         begin: DeviceTime,
         end: DeviceTime,
@@ -192,22 +193,22 @@ impl Counter {
         let io = Io::new(operation, Bytes::ZERO, Bytes::ZERO);
         let (submitted, completed) = (begin.min(end), end);
         let span = Completion { io, submitted, completed, status: Status::Done };
-        self.lanes[label].observe(&span);
+        self.series[series].observe(&span);
     }
 
-    /// Notes how long the series `label` kept the drive busy in the open second.
-    pub(crate) fn busy(&mut self, label: usize, busy: Nanos) {
-        self.lanes[label].busy = Some(busy);
+    /// Notes how long a series kept the drive busy in the open second.
+    pub(crate) fn busy(&mut self, series: usize, busy: Nanos) {
+        self.series[series].busy = Some(busy);
     }
 
     /// Notes how long the drive was busy in the open second.
     pub(crate) fn drive_busy(&mut self, busy: Nanos) {
-        self.lanes[0].drive_busy = Some(busy);
+        self.series[0].drive_busy = Some(busy);
     }
 
     /// Whether anything was counted in the open second.
     pub(crate) fn is_open(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.latencies.count() + lane.counts.failed > 0)
+        self.series.iter().any(|series| series.latencies.count() + series.counts.failed > 0)
     }
 
     /// The unit that the device counts its blocks in.
@@ -215,22 +216,22 @@ impl Counter {
         self.lba_size
     }
 
-    /// Ends the series, by their labels, that are over although others go on.
+    /// Ends the series, by their numbers, that are over although others go on.
     pub(crate) fn end_series(&mut self, is_over: impl Fn(usize) -> bool) {
-        for (label, lane) in self.lanes.iter_mut().enumerate() {
-            if lane.state == LaneState::Open && is_over(label) {
-                lane.state = LaneState::Ending;
+        for (number, series) in self.series.iter_mut().enumerate() {
+            if series.state == SeriesState::Open && is_over(number) {
+                series.state = SeriesState::Ending;
             }
         }
     }
 
     /// Whether too much failed to go on: every I/O of the open second, if it is a whole one, or a
-    /// noticeable share of a phase up to its end.
+    /// noticeable share of a series up to its end.
     pub(crate) fn verdict(&self, second: &Second) -> Result<(), RecordError> {
         let is_whole = second.end - second.start == Nanos::from_secs(1);
-        let worked: u64 = self.lanes.iter().map(|lane| lane.counts.worked()).sum();
-        let failed = self.lanes.iter().map(|lane| lane.counts.failed).sum();
-        let errno = self.lanes.iter().find_map(|lane| lane.counts.last_errno);
+        let worked: u64 = self.series.iter().map(|series| series.counts.worked()).sum();
+        let failed = self.series.iter().map(|series| series.counts.failed).sum();
+        let errno = self.series.iter().find_map(|series| series.counts.last_errno);
         if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
             return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
         }
@@ -243,22 +244,23 @@ impl Counter {
     }
 
     fn share_failed(&self, is_failing: impl Fn(u64, u64) -> bool) -> Result<(), RecordError> {
-        for lane in &self.lanes {
-            let failed = lane.failed + lane.counts.failed;
-            let worked = lane.worked + lane.counts.worked();
+        for series in &self.series {
+            let failed = series.failed + series.counts.failed;
+            let worked = series.worked + series.counts.worked();
             if is_failing(failed, worked) {
-                return Err(self.failing(&lane.phase, failed, failed + worked));
+                return Err(self.failing(&series.name, failed, failed + worked));
             }
         }
         Ok(())
     }
 
-    fn failing(&self, phase: &str, failed: u64, all: u64) -> RecordError {
-        let first = self.failures.iter().find(|failure| failure.phase == phase).cloned();
-        RecordError::IosFailed { phase: phase.to_owned(), failed, all, first: first.map(Box::new) }
+    fn failing(&self, series: &str, failed: u64, all: u64) -> RecordError {
+        let first = self.failures.iter().find(|failure| failure.series == series).cloned();
+        let (series, first) = (series.to_owned(), first.map(Box::new));
+        RecordError::IosFailed { series, failed, all, first }
     }
 
-    /// Hands the open second over, a series for each phase that has not ended, and opens the next.
+    /// Hands the open second over, of each series that has not ended, and opens the next.
     pub(crate) fn end_second(
         &mut self,
         second: &Second,
@@ -272,30 +274,30 @@ impl Counter {
         finished.telemetry = [mem::replace(&mut self.telemetry, telemetry), telemetry];
         finished.waiting = waiting;
         mem::swap(&mut finished.ios, &mut self.ios);
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
-            lane.end_second(index == 0, second, finished);
+        for (number, series) in self.series.iter_mut().enumerate() {
+            series.end_second(number == 0, second, finished);
         }
     }
 }
 
-impl Lane {
+impl Series {
     fn end_second(&mut self, is_first: bool, second: &Second, finished: &mut Finished) {
         let end = match self.state {
-            LaneState::Open => second.end,
-            LaneState::Ending => self.last_completed.max(second.start + Nanos(1)).min(second.end),
-            LaneState::Ended => return,
+            SeriesState::Open => second.end,
+            SeriesState::Ending => self.last_completed.max(second.start + Nanos(1)).min(second.end),
+            SeriesState::Ended => return,
         };
         self.worked += self.counts.worked();
         self.failed += self.counts.failed;
-        let mut series = finished.spare.pop().unwrap_or_default();
-        series.phase = Arc::clone(&self.phase);
-        (series.is_first, series.end) = (is_first, end);
-        series.counts = mem::take(&mut self.counts);
-        mem::swap(&mut series.latencies, &mut self.latencies);
-        (series.busy, series.drive_busy) = (self.busy.take(), self.drive_busy.take());
-        finished.series.push(series);
-        if self.state == LaneState::Ending {
-            self.state = LaneState::Ended;
+        let mut ended = finished.spare.pop().unwrap_or_default();
+        ended.name = Arc::clone(&self.name);
+        (ended.is_first, ended.end) = (is_first, end);
+        ended.counts = mem::take(&mut self.counts);
+        mem::swap(&mut ended.latencies, &mut self.latencies);
+        (ended.busy, ended.drive_busy) = (self.busy.take(), self.drive_busy.take());
+        finished.series.push(ended);
+        if self.state == SeriesState::Ending {
+            self.state = SeriesState::Ended;
         }
     }
 

@@ -11,7 +11,7 @@ use writecliff_device::{
 };
 
 use crate::recorder::Counter;
-use crate::supply::Supply;
+use crate::supply::{LOOK_AHEAD, Supply};
 
 /// One operation of a trace, ready to be done again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,20 +38,11 @@ pub enum Timing {
     },
 }
 
-/// A trace to be done again.
-#[derive(Debug)]
-pub struct Replay<I> {
-    /// What to do, in order of issue.
-    pub ios: I,
-    /// When.
-    pub timing: Timing,
-}
-
-/// The series that a replay is recorded in.
+/// The series that a replay is recorded in, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Series {
+pub enum ReplaySeries {
     /// Service times of reads.
-    Reads,
+    Reads = 0,
     /// Service times of writes.
     Writes,
     /// Service times of trims and flushes.
@@ -63,9 +54,9 @@ pub enum Series {
 }
 
 impl Timing {
-    /// The series of a replay, in the order of their labels.
-    pub const fn series(self) -> &'static [Series] {
-        use Series::{Lateness, Others, Reads, Response, Writes};
+    /// The series of a replay, in the order of their numbers.
+    pub const fn series(self) -> &'static [ReplaySeries] {
+        use ReplaySeries::{Lateness, Others, Reads, Response, Writes};
         match self {
             Self::IdleCut => &[Reads, Writes, Others],
             Self::Recorded { .. } => &[Reads, Writes, Others, Response, Lateness],
@@ -81,12 +72,11 @@ impl Timing {
     }
 }
 
-/// I/Os drawn ahead of those in flight, for the device to make itself ready.
-const LOOK_AHEAD: usize = 64;
-
-/// Submits a trace's I/Os.
-pub(crate) struct ReplaySupply<I> {
-    replay: Replay<I>,
+/// A trace, done again. Ends when its I/Os do; recorded in the series of [`Timing::series`].
+#[derive(Debug)]
+pub struct Replay<I> {
+    ios: I,
+    timing: Timing,
     start: DeviceTime,
     /// Drawn and announced; those before `next` were submitted.
     upcoming: Vec<ReplayIo>,
@@ -110,7 +100,7 @@ struct InFlight {
     completed: Nanos,
 }
 
-/// What is to be known of an I/O when it completes.
+/// What an I/O's place holds until it completes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     due: DeviceTime,
@@ -124,33 +114,28 @@ struct Busy {
     sum: Nanos,
 }
 
-impl<I: Iterator<Item = ReplayIo>> ReplaySupply<I> {
-    /// The trace's time begins when its first operations have been drawn: opening a file or making
-    /// a plan is nothing that a drive is late by.
-    pub(crate) fn new(replay: Replay<I>, device: &mut dyn Device) -> Self {
-        // Slots are counted in 16 bits, far above what any drive takes.
-        let depth = device.info().queue_depth_max.min(usize::from(u16::MAX));
-        let mut supply = Self {
-            replay,
+impl<I: Iterator<Item = ReplayIo>> Replay<I> {
+    /// These I/Os, in their order of issue, at this timing.
+    pub fn new(ios: I, timing: Timing) -> Self {
+        Self {
+            ios,
+            timing,
             start: DeviceTime::default(),
             upcoming: Vec::with_capacity(LOOK_AHEAD),
             next: 0,
-            in_flight: Vec::with_capacity(depth),
-            slots: vec![Slot::default(); depth],
-            free: (0..depth as u16).rev().collect(),
+            in_flight: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
             busy: [Busy::default(); 3],
             drive_busy: Busy::default(),
-        };
-        supply.peek(device);
-        supply.start = device.now();
-        supply
+        }
     }
 
     /// The next I/O, if there is one.
     fn peek(&mut self, device: &mut dyn Device) -> Option<ReplayIo> {
         if self.next == self.upcoming.len() {
             self.upcoming.clear();
-            self.upcoming.extend(self.replay.ios.by_ref().take(LOOK_AHEAD));
+            self.upcoming.extend(self.ios.by_ref().take(LOOK_AHEAD));
             self.next = 0;
             let mut ios = [Io::flush(); LOOK_AHEAD];
             ios.iter_mut().zip(&self.upcoming).for_each(|(io, upcoming)| *io = upcoming.io);
@@ -184,33 +169,45 @@ impl<I: Iterator<Item = ReplayIo>> ReplaySupply<I> {
         let Some(slot) = self.free.pop() else {
             unreachable!("fill has looked for a free slot");
         };
-        let label = label_of(next.io.operation);
-        let io = Io { stream: label as u8, slot, ..next.io };
+        let series = series_of(next.io.operation) as usize;
+        let io = Io { series: series as u8, slot, ..next.io };
         // Before it is handed over: a real drive does a trim while it is.
         let now = device.now();
         device.submit(&[io])?;
         let completed = next.completed.unwrap_or(Nanos(u64::MAX));
         let (changes, begin, end) = (changes(&io), io.offset, end_of(&io));
         self.in_flight.push(InFlight { slot, changes, begin, end, completed });
-        self.slots[usize::from(slot)].due = self.replay.timing.due(self.start, next.issued);
-        self.busy[label].begin(now);
+        self.slots[usize::from(slot)].due = self.timing.due(self.start, next.issued);
+        self.busy[series].begin(now);
         self.drive_busy.begin(now);
         self.next += 1;
         Ok(())
     }
 }
 
-impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
+impl<I: Iterator<Item = ReplayIo>> Supply for Replay<I> {
+    /// The trace's time begins when its first operations have been drawn: opening a file or making
+    /// a plan is nothing that a drive is late by.
+    fn begin(&mut self, device: &mut dyn Device) {
+        // Slots are counted in 16 bits, far above what any drive takes.
+        let depth = device.info().queue_depth_max.min(usize::from(u16::MAX));
+        self.in_flight = Vec::with_capacity(depth);
+        self.slots = vec![Slot::default(); depth];
+        self.free = (0..depth as u16).rev().collect();
+        self.peek(device);
+        self.start = device.now();
+    }
+
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         while !self.free.is_empty() {
             let Some(next) = self.peek(device) else {
                 return Ok((!self.in_flight.is_empty()).then_some(DeviceTime::MAX));
             };
-            let due = self.replay.timing.due(self.start, next.issued);
+            let due = self.timing.due(self.start, next.issued);
             if due > device.now() {
                 return Ok(Some(due));
             }
-            if self.replay.timing == Timing::IdleCut && !self.is_free(&next) {
+            if self.timing == Timing::IdleCut && !self.is_free(&next) {
                 break;
             }
             self.submit(&next, device)?;
@@ -220,14 +217,14 @@ impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
 
     fn observe(&self, completion: &Completion, counter: &mut Counter) {
         counter.observe(completion);
-        if let Timing::Recorded { .. } = self.replay.timing
+        if let Timing::Recorded { .. } = self.timing
             && completion.status == Status::Done
         {
             let due = self.slots[usize::from(completion.io.slot)].due;
             let operation = completion.io.operation;
-            let [response, lateness] = [3, 4];
-            counter.observe_span(response, operation, due, completion.completed);
-            counter.observe_span(lateness, operation, due, completion.submitted);
+            let Completion { completed, submitted, .. } = *completion;
+            counter.observe_span(ReplaySeries::Response as usize, operation, due, completed);
+            counter.observe_span(ReplaySeries::Lateness as usize, operation, due, submitted);
         }
     }
 
@@ -236,7 +233,7 @@ impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
         let place = self.in_flight.iter().position(|other| other.slot == io.slot);
         self.in_flight.swap_remove(place.expect("what completes was in flight"));
         self.free.push(io.slot);
-        self.busy[usize::from(io.stream)].end(completion.completed);
+        self.busy[usize::from(io.series)].end(completion.completed);
         self.drive_busy.end(completion.completed);
     }
 
@@ -245,8 +242,8 @@ impl<I: Iterator<Item = ReplayIo>> Supply for ReplaySupply<I> {
     }
 
     fn end_second(&mut self, end: DeviceTime, counter: &mut Counter) {
-        for (label, busy) in self.busy.iter_mut().enumerate() {
-            counter.busy(label, busy.take(end));
+        for (series, busy) in self.busy.iter_mut().enumerate() {
+            counter.busy(series, busy.take(end));
         }
         counter.drive_busy(self.drive_busy.take(end));
     }
@@ -277,11 +274,11 @@ impl Busy {
     }
 }
 
-const fn label_of(operation: Operation) -> usize {
+const fn series_of(operation: Operation) -> ReplaySeries {
     match operation {
-        Operation::Read => 0,
-        Operation::Write => 1,
-        Operation::Trim | Operation::Flush => 2,
+        Operation::Read => ReplaySeries::Reads,
+        Operation::Write => ReplaySeries::Writes,
+        Operation::Trim | Operation::Flush => ReplaySeries::Others,
     }
 }
 

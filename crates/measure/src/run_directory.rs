@@ -11,19 +11,14 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use writecliff_device::ErrorKind;
+use writecliff_output::{Existing, OutputError, WholeFile};
 
 use crate::columns::{self, LatencyRow};
+use crate::files::{HISTOGRAMS, IO_JOURNAL, IOS, JOURNAL, RECORD, ROOM, SERIES, foreign};
 use crate::io_log::{IoDecoder, IoRow};
 use crate::latency::{LatencyCount, LatencyHistogram};
 use crate::sample::Sample;
-
-const RECORD: &str = "run.json";
-const JOURNAL: &str = "journal.jsonl";
-const IO_JOURNAL: &str = "ios.journal";
-const SERIES: &str = "series.parquet";
-const HISTOGRAMS: &str = "histograms.parquet";
-const IOS: &str = "ios.parquet";
-const ROOM: &str = ".room-for-the-record";
 
 /// Kept free from the beginning, so that a run that fills the disk can still say so.
 const ROOM_BYTES: usize = 128 << 10;
@@ -58,7 +53,7 @@ struct Entry<S, L> {
 #[non_exhaustive]
 pub enum RunDirectoryError {
     /// The directory cannot be made.
-    #[error("cannot make the run directory {}: {source}; choose another with --out", path.display())]
+    #[error("cannot make the run directory {}: {source}; choose another", path.display())]
     Create {
         /// The directory.
         path: PathBuf,
@@ -66,15 +61,15 @@ pub enum RunDirectoryError {
         source: io::Error,
     },
     /// There is something in it already.
-    #[error("{} is not empty; give --out a new directory, nothing was changed in this one", path.display())]
+    #[error("{} is not empty; choose a new directory, nothing was changed in this one", path.display())]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
     /// The record or a sample cannot be written.
     #[error(
-        "cannot write {}: {source}; what was recorded before is kept there and \
-         `writecliff report` shows it",
+        "cannot write {}: {source}; what was recorded before is kept there, \
+         and a report shows it",
         path.display()
     )]
     Write {
@@ -82,6 +77,17 @@ pub enum RunDirectoryError {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
+    },
+    /// What is there keeps the record or a sample from being written.
+    #[error(transparent)]
+    Output(OutputError),
+    /// It holds what no run puts there.
+    #[error("{} holds {file}, which is no part of a run; move it away", path.display())]
+    NotOurs {
+        /// The run.
+        path: PathBuf,
+        /// What was found.
+        file: String,
     },
     /// This is no run, or a file of it is damaged.
     #[error("cannot read {}: {source}; is {} the directory of a run?", path.display(), path.parent().unwrap_or(path).display())]
@@ -93,7 +99,53 @@ pub enum RunDirectoryError {
     },
 }
 
+impl RunDirectoryError {
+    /// What it asks of whoever named the directory.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotEmpty { .. } | Self::NotOurs { .. } => ErrorKind::Usage,
+            Self::Output(error) => error.kind(),
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                ErrorKind::Usage
+            }
+            Self::Create { .. } | Self::Write { .. } | Self::Read { .. } => ErrorKind::Failed,
+        }
+    }
+}
+
+impl From<OutputError> for RunDirectoryError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { path, source } => Self::Write { path, source },
+            other => Self::Output(other),
+        }
+    }
+}
+
 impl RunDirectory {
+    /// Where the record of the run in `path` is: `run.json`.
+    pub fn record_of(path: &Path) -> PathBuf {
+        path.join(RECORD)
+    }
+
+    /// Whether `path` is the directory of a run.
+    pub fn is_at(path: &Path) -> bool {
+        path.join(RECORD).exists()
+    }
+
+    /// Removes the run in `path`, with its report if that lies there.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::NotOurs`] if there is anything that no run puts there; nothing is
+    /// removed then. [`RunDirectoryError::Write`].
+    pub fn remove(path: &Path) -> Result<(), RunDirectoryError> {
+        let failed = |source| RunDirectoryError::Write { path: path.to_owned(), source };
+        if let Some(file) = foreign(path).map_err(failed)? {
+            return Err(RunDirectoryError::NotOurs { path: path.to_owned(), file });
+        }
+        fs::remove_dir_all(path).map_err(failed)
+    }
+
     /// Makes a new directory with `record` as its `run.json`, ready for samples.
     ///
     /// # Errors
@@ -220,28 +272,18 @@ pub fn amend(
         consolidate(path)?;
     }
     let series = path.join(SERIES);
-    columns::write(&series, samples.iter().cloned().map(Ok))
-        .map_err(|source| RunDirectoryError::Write { path: series, source })?;
+    columns::write(&series, samples.iter().cloned().map(Ok))?;
     write_record(path, record)
 }
 
 fn write_record(path: &Path, record: &impl Serialize) -> Result<(), RunDirectoryError> {
     let path = path.join(RECORD);
-    let partial = path.with_extension("json.partial");
-    let write = || -> io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(record)?;
-        text.push(b'\n');
-        // In a directory from elsewhere it could be a link, to a device even.
-        let _ = fs::remove_file(&partial);
-        let mut file = File::create_new(&partial)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&partial, &path)
-    };
-    write().map_err(|source| {
-        let _ = fs::remove_file(&partial);
-        RunDirectoryError::Write { path: path.clone(), source }
-    })
+    let failed = |source| RunDirectoryError::Write { path: path.clone(), source };
+    let mut text = serde_json::to_vec_pretty(record).map_err(|error| failed(error.into()))?;
+    text.push(b'\n');
+    let mut file = WholeFile::create(&path, Existing::Replaced)?;
+    file.write_all(&text).map_err(failed)?;
+    Ok(file.finish()?)
 }
 
 impl Recording {
@@ -265,39 +307,48 @@ impl Recording {
         let journal = path.join(JOURNAL);
         if journal.exists() {
             return read_journal(&journal)
+                .and_then(|recording| {
+                    check(&recording.samples)?;
+                    check_counts(&recording.latencies)?;
+                    Ok(recording)
+                })
                 .map_err(|source| RunDirectoryError::Read { path: journal, source });
         }
         let read_error = |name| {
             let path = path.join(name);
             |source| RunDirectoryError::Read { path, source }
         };
-        let samples = columns::read_samples(&path.join(SERIES)).map_err(read_error(SERIES))?;
+        let samples = columns::read_samples(&path.join(SERIES))
+            .and_then(|samples| check(&samples).map(|()| samples))
+            .map_err(read_error(SERIES))?;
         let rows =
             columns::read_latencies(&path.join(HISTOGRAMS)).map_err(read_error(HISTOGRAMS))?;
-        let latencies = by_sample(&samples, rows).map_err(read_error(HISTOGRAMS))?;
+        let latencies = by_sample(&samples, rows)
+            .and_then(|latencies| check_counts(&latencies).map(|()| latencies))
+            .map_err(read_error(HISTOGRAMS))?;
         Ok(Self { samples, latencies })
     }
 
-    /// The samples of one phase.
-    pub fn phase<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
-        self.samples.iter().filter(move |sample| sample.phase == name)
+    /// The samples of one series.
+    pub fn series<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
+        self.samples.iter().filter(move |sample| sample.series == name)
     }
 
-    /// The samples of one phase, each with its latency counts.
+    /// The samples of one series, each with its latency counts.
     pub fn latency_counts<'a>(
         &'a self,
-        phase: &'a str,
+        series: &'a str,
     ) -> impl Iterator<Item = (&'a Sample, &'a [LatencyCount])> {
         let all = self.samples.iter().zip(&self.latencies);
-        all.filter(move |(sample, _)| sample.phase == phase)
+        all.filter(move |(sample, _)| sample.series == series)
             .map(|(sample, counts)| (sample, counts.as_slice()))
     }
 
-    /// All service times of a phase between two of its seconds.
-    pub fn latencies(&self, phase: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
+    /// All service times of a series between two of its seconds.
+    pub fn latencies(&self, series: &str, seconds: std::ops::Range<u32>) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
         for (sample, counts) in self.samples.iter().zip(&self.latencies) {
-            if sample.phase == phase && seconds.contains(&sample.second) {
+            if sample.series == series && seconds.contains(&sample.second) {
                 counts.iter().for_each(|counted| histogram.add(*counted));
             }
         }
@@ -310,14 +361,13 @@ fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     let at = |name| path.join(name);
     let write_error = |name| move |source| RunDirectoryError::Write { path: at(name), source };
     let entries = || Journal::open(&at(JOURNAL));
-    let write_series = || columns::write(&at(SERIES), entries()?.map(|entry| Ok(entry?.sample)));
-    write_series().map_err(write_error(SERIES))?;
-    let write_histograms = || columns::write(&at(HISTOGRAMS), entries()?.flat_map(latency_rows));
-    write_histograms().map_err(write_error(HISTOGRAMS))?;
+    let unreadable = write_error(JOURNAL);
+    let samples = entries().map_err(&unreadable)?.map(|entry| Ok(entry?.sample));
+    columns::write(&at(SERIES), samples)?;
+    columns::write(&at(HISTOGRAMS), entries().map_err(&unreadable)?.flat_map(latency_rows))?;
     if at(IO_JOURNAL).exists() {
-        let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IOS))?;
-        columns::write::<IoRow>(&at(IOS), IoDecoder::new(BufReader::new(ios)))
-            .map_err(write_error(IOS))?;
+        let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
+        columns::write::<IoRow>(&at(IOS), IoDecoder::new(BufReader::new(ios)))?;
         fs::remove_file(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
     }
     fs::remove_file(at(JOURNAL)).map_err(write_error(JOURNAL))
@@ -330,7 +380,7 @@ fn latency_rows(entry: io::Result<ReadEntry>) -> Vec<io::Result<LatencyRow>> {
         Err(error) => return vec![Err(error)],
     };
     let row = |counted: LatencyCount| LatencyRow {
-        phase: sample.phase.clone(),
+        series: sample.series.clone(),
         second: sample.second,
         latency_ns: counted.latency,
         count: counted.count,
@@ -343,18 +393,51 @@ fn by_sample(samples: &[Sample], rows: Vec<LatencyRow>) -> io::Result<Vec<Vec<La
     let mut latencies = vec![Vec::new(); samples.len()];
     let mut index = 0;
     for row in rows {
-        let belongs = |sample: &Sample| sample.second == row.second && sample.phase == row.phase;
+        let belongs = |sample: &Sample| sample.second == row.second && sample.series == row.series;
         while samples.get(index).is_some_and(|sample| !belongs(sample)) {
             index += 1;
         }
         let counts = latencies.get_mut(index).ok_or_else(|| {
-            let (phase, second) = (&row.phase, row.second);
-            let message = format!("second {second} of {phase} is not in {SERIES}");
+            let (series, second) = (&row.series, row.second);
+            let message = format!("second {second} of {series} is not in {SERIES}");
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         counts.push(row.counted());
     }
     Ok(latencies)
+}
+
+/// What everybody relies on who adds samples up: that sums of them are numbers, and that seconds
+/// follow one another.
+fn check(samples: &[Sample]) -> io::Result<()> {
+    let damaged = |index: usize| {
+        let Sample { series, second, .. } = &samples[index];
+        let message = format!("second {second} of {series} cannot be; the file is damaged");
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    };
+    let mut all = 0_u64;
+    for (index, sample) in samples.iter().enumerate() {
+        let sum = sample.amounts().into_iter().try_fold(all, u64::checked_add);
+        let is_in_time = sample.start_ns.checked_add(sample.span_ns).is_some();
+        let is_in_order = sample.second as usize <= index;
+        match sum {
+            Some(sum) if is_in_time && is_in_order && sample.queue_depth.is_finite() => all = sum,
+            _ => return Err(damaged(index)),
+        }
+    }
+    Ok(())
+}
+
+/// Latencies of any samples can be counted together.
+fn check_counts(latencies: &[Vec<LatencyCount>]) -> io::Result<()> {
+    let mut counts = latencies.iter().flatten().map(|counted| counted.count);
+    match counts.try_fold(0_u64, u64::checked_add) {
+        Some(_) => Ok(()),
+        None => {
+            let message = "it counts more I/Os than can be; the file is damaged";
+            Err(io::Error::new(io::ErrorKind::InvalidData, message))
+        }
+    }
 }
 
 fn read_journal(path: &Path) -> io::Result<Recording> {

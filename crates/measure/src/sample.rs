@@ -2,19 +2,22 @@
 
 use parquet_derive::ParquetRecordWriter;
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Iops, Nanos};
+use writecliff_device::{Completion, Iops, Nanos, Operation};
+
+use crate::totals::Totals;
 
 /// What happened in one second of the device's time; a row of `series.parquet`. The last sample of
-/// a phase may be shorter.
+/// a series may be shorter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ParquetRecordWriter)]
 pub struct Sample {
-    /// The part of the test it belongs to.
-    pub phase: String,
-    /// Seconds since the phase began.
+    /// The series it belongs to: a phase of the test, or one of several loads of it.
+    #[serde(alias = "phase")]
+    pub series: String,
+    /// Seconds since the series began.
     pub second: u32,
     /// Nanoseconds from the run's beginning to this sample's.
     pub start_ns: u64,
-    /// Length of the sample in nanoseconds: one second, or less at a phase's end.
+    /// Length of the sample in nanoseconds: one second, or less at a series' end.
     pub span_ns: u64,
     /// Reads completed.
     pub reads: u64,
@@ -78,16 +81,54 @@ impl Sample {
 
     /// NAND writes per host write; `None` if the drive does not tell or the host wrote nothing.
     pub fn write_amplification(&self) -> Option<f64> {
-        let nand = self.nand_written_bytes?;
-        (self.written_bytes > 0).then(|| nand as f64 / self.written_bytes as f64)
+        Totals::of([self]).write_amplification()
     }
 
     /// Bytes read and written per second, in MB/s (10^6).
     pub fn megabytes_per_second(&self) -> f64 {
-        let seconds = Nanos(self.span_ns).as_secs_f64();
-        if seconds == 0.0 {
-            return 0.0;
+        Totals::of([self]).megabytes_per_second()
+    }
+
+    /// Whether it is of a whole second, and not what a series ended with.
+    pub fn is_whole(&self) -> bool {
+        self.span_ns == 1_000_000_000
+    }
+
+    /// All that is ever added up of samples.
+    pub(crate) fn amounts(&self) -> [u64; 12] {
+        let Self { reads, writes, trims, flushes, failed, read_bytes, written_bytes, .. } = *self;
+        [
+            self.span_ns,
+            reads,
+            writes,
+            trims,
+            flushes,
+            failed,
+            read_bytes,
+            written_bytes,
+            self.nand_written_bytes.unwrap_or(0),
+            self.power_microwatts.unwrap_or(0),
+            self.busy_ns.unwrap_or(0),
+            self.drive_busy_ns.unwrap_or(0),
+        ]
+    }
+
+    /// Counts a completion. Latencies are counted elsewhere.
+    pub(crate) fn count(&mut self, completion: &Completion) {
+        if completion.errno().is_some() {
+            self.failed += 1;
+            return;
         }
-        (self.read_bytes + self.written_bytes) as f64 / 1e6 / seconds
+        let bytes = completion.io.length.0;
+        match completion.io.operation {
+            Operation::Read => {
+                (self.reads, self.read_bytes) = (self.reads + 1, self.read_bytes + bytes);
+            }
+            Operation::Write => {
+                (self.writes, self.written_bytes) = (self.writes + 1, self.written_bytes + bytes);
+            }
+            Operation::Trim => self.trims += 1,
+            Operation::Flush => self.flushes += 1,
+        }
     }
 }

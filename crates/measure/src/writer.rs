@@ -56,7 +56,7 @@ pub(crate) struct Finished {
 /// One series of a finished second.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedSeries {
-    pub(crate) phase: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// What the drive writes to its NAND, all series together, is told in the first.
     pub(crate) is_first: bool,
     pub(crate) end: DeviceTime,
@@ -245,7 +245,7 @@ impl Finished {
         let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
         let nand_written = telemetry.nand_written_since(before).filter(|_| series.is_first);
         Sample {
-            phase: series.phase.as_ref().to_owned(),
+            series: series.name.as_ref().to_owned(),
             second: self.second,
             start_ns: self.since_origin.0,
             span_ns: span.0,

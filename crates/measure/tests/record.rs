@@ -7,10 +7,9 @@ use std::path::Path;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
-    Load, Pace, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Waiting, record,
-    record_operations, record_streams,
+    Queue, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Streams, Waiting, record,
 };
-use writecliff_workload::RandomUniform;
+use writecliff_workload::{Pace, RandomUniform};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -27,7 +26,7 @@ fn scripted(pause: std::ops::Range<u64>) -> Scripted {
 fn recorder(path: &Path, every_io: bool) -> Recorder {
     let directory = RunDirectory::create(path, &serde_json::json!({}), every_io).unwrap();
     let mut recorder = Recorder::new(directory, DeviceTime(77), every_io);
-    recorder.begin_phases(&["test"], Telemetry::default());
+    recorder.begin(&["test"], Telemetry::default());
     recorder
 }
 
@@ -35,8 +34,13 @@ fn writes() -> RandomUniform {
     RandomUniform::new(Operation::Write, Bytes::from_gib(1), Bytes(4096), 1)
 }
 
-fn load(seconds: u64) -> Load<RandomUniform> {
-    Load { ios: writes(), queue_depth: 4, duration: Some(Nanos::from_secs(seconds)) }
+/// Records four writes at a time for so long.
+fn record_writes(
+    device: &mut Scripted,
+    seconds: u64,
+    recorder: &mut Recorder,
+) -> Result<(), RecordError> {
+    record(device, Queue::new(writes(), 4), Some(Nanos::from_secs(seconds)), recorder, &mut go_on)
 }
 
 fn go_on(_: &Sample, _: Waiting) -> ControlFlow<()> {
@@ -53,7 +57,7 @@ fn every_second_is_a_sample_and_a_pause_is_seconds_of_nothing() {
     let path = dir.path().join("run");
     let mut device = scripted(2 * SECOND..5 * SECOND + SECOND / 2);
     let mut recorder = recorder(&path, false);
-    record(&mut device, load(8), &mut recorder, &mut go_on).unwrap();
+    record_writes(&mut device, 8, &mut recorder).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let samples = samples(&path);
     // An I/O that ends on the edge of a second belongs to the second that begins there.
@@ -78,8 +82,8 @@ fn a_load_that_ends_on_the_edge_of_a_second_loses_nothing() {
         let path = dir.path().join(index.to_string());
         let mut recorder = recorder(&path, false);
         let ios = writes().take(count as usize);
-        let load = Load { ios, queue_depth: 4, duration: None };
-        record(&mut scripted(0..0), load, &mut recorder, &mut go_on).unwrap();
+        let queue = Queue::new(ios, 4);
+        record(&mut scripted(0..0), queue, None, &mut recorder, &mut go_on).unwrap();
         recorder.finish().close(&serde_json::json!({})).unwrap();
         let samples = samples(&path);
         assert_eq!(samples.iter().map(|sample| sample.writes).sum::<u64>(), count);
@@ -93,8 +97,8 @@ fn a_load_that_ends_leaves_a_shorter_last_sample() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    let load = Load { ios: writes().take(125), queue_depth: 4, duration: None };
-    record(&mut scripted(0..0), load, &mut recorder, &mut go_on).unwrap();
+    let queue = Queue::new(writes().take(125), 4);
+    record(&mut scripted(0..0), queue, None, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let spans: Vec<_> = samples(&path).iter().map(|s| (s.writes, s.span_ns)).collect();
     // The 125th ends at the very edge of what was measured and is in the sample that it closes.
@@ -108,7 +112,7 @@ fn a_device_that_fails_everything_is_left_alone_after_a_second() {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
     let mut device = scripted(0..0).ending(Status::Failed(5));
-    let ended = record(&mut device, load(100), &mut recorder, &mut go_on);
+    let ended = record_writes(&mut device, 100, &mut recorder);
     let Err(RecordError::EveryIoFailed { second: 0, failed: 99, errno: 5 }) = ended else {
         panic!("{ended:?}");
     };
@@ -123,7 +127,8 @@ fn a_watcher_can_break_off() {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, true);
     let mut device = scripted(0..0);
-    let ended = record(&mut device, load(100), &mut recorder, &mut |sample, _| {
+    let (queue, duration) = (Queue::new(writes(), 4), Some(Nanos::from_secs(100)));
+    let ended = record(&mut device, queue, duration, &mut recorder, &mut |sample, _| {
         if sample.second == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(ended, Err(RecordError::Interrupted)));
@@ -137,22 +142,22 @@ fn each_operation_of_each_stream_can_be_a_series() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    recorder.begin_phases(&["a reads", "a writes", "b"], Telemetry::default());
+    recorder.begin(&["a reads", "a writes", "b"], Telemetry::default());
     let ios = |reads| writes().with_reads(reads).take(90);
-    let stream = |reads| Stream {
+    let stream = |reads, operations| Stream {
         ios: Box::new(ios(reads)),
         queue_depth: 2,
         pace: Pace::Closed,
         duration: None,
+        operations,
     };
-    let operations = [vec![Operation::Read, Operation::Write], vec![Operation::Write]];
-    let mut device = scripted(0..0);
-    let streams = vec![stream(50), stream(0)];
-    record_operations(&mut device, streams, &operations, None, &mut recorder, &mut go_on).unwrap();
+    let both = stream(50, vec![Operation::Read, Operation::Write]);
+    let streams = Streams::new([both, stream(0, vec![Operation::Write])]);
+    record(&mut scripted(0..0), streams, None, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let samples = samples(&path);
-    let count = |phase: &str| {
-        let own = samples.iter().filter(|sample| sample.phase == phase);
+    let count = |series: &str| {
+        let own = samples.iter().filter(|sample| sample.series == series);
         own.fold((0, 0), |(reads, writes), s| (reads + s.reads, writes + s.writes))
     };
     let reads = ios(50).filter(|io| io.operation == Operation::Read).count() as u64;
@@ -168,7 +173,7 @@ fn a_journal_cut_anywhere_gives_every_whole_second() {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, true);
     let mut device = scripted(0..0);
-    record(&mut device, load(5), &mut recorder, &mut go_on).unwrap();
+    record_writes(&mut device, 5, &mut recorder).unwrap();
     drop(recorder);
     let journal = std::fs::read(path.join("journal.jsonl")).unwrap();
     for cut in (0..=journal.len()).rev().step_by(7) {
@@ -183,7 +188,7 @@ fn a_damaged_line_is_an_error_and_not_fewer_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
-    record(&mut scripted(0..0), load(3), &mut recorder, &mut go_on).unwrap();
+    record_writes(&mut scripted(0..0), 3, &mut recorder).unwrap();
     drop(recorder);
     let journal = path.join("journal.jsonl");
     let text =
@@ -198,7 +203,7 @@ fn a_damaged_line_is_an_error_and_not_fewer_seconds() {
 #[test]
 fn flushes_have_neither_a_due_time_nor_a_rest_of_their_own() {
     for (pace, expected) in [
-        (Pace::Every(Nanos::from_millis(10)), 100),
+        (Pace::Iops(100), 100),
         // A millisecond for the write, then the rest, in which the flush is done.
         (Pace::Think { rest: Nanos::from_millis(10), every: 1 }, 1000 / 11),
     ] {
@@ -211,10 +216,11 @@ fn flushes_have_neither_a_due_time_nor_a_rest_of_their_own() {
             queue_depth: 1,
             pace,
             duration: None,
+            operations: Vec::new(),
         };
         let mut device = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(1));
         let second = Some(Nanos::from_secs(1));
-        record_streams(&mut device, vec![stream], second, &mut recorder, &mut go_on).unwrap();
+        record(&mut device, Streams::new([stream]), second, &mut recorder, &mut go_on).unwrap();
         recorder.finish().close(&serde_json::json!({})).unwrap();
         let sample = &samples(&path)[0];
         assert!(sample.writes.abs_diff(expected) <= 1, "{pace:?}: {} writes", sample.writes);
@@ -228,20 +234,21 @@ fn a_stream_that_ends_before_the_others_ends_its_series_with_its_last_io() {
     let path = dir.path().join("run");
     let directory = RunDirectory::create(&path, &serde_json::json!({}), false).unwrap();
     let mut recorder = Recorder::new(directory, DeviceTime(0), false);
-    recorder.begin_phases(&["short", "long"], Telemetry::default());
+    recorder.begin(&["short", "long"], Telemetry::default());
     let stream = |count| Stream {
         ios: Box::new(writes().take(count)),
         queue_depth: 1,
         pace: Pace::Closed,
         duration: None,
+        operations: Vec::new(),
     };
     // Two streams take turns of a millisecond: the short one is over after 100 ms.
     let mut device = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(1));
-    let streams = vec![stream(50), stream(3000)];
-    record_streams(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
+    let streams = Streams::new([stream(50), stream(3000)]);
+    record(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let all = samples(&path);
-    let of = |name: &str| all.iter().filter(|s| s.phase == name).cloned().collect::<Vec<_>>();
+    let of = |name: &str| all.iter().filter(|s| s.series == name).cloned().collect::<Vec<_>>();
     let (short, long) = (of("short"), of("long"));
     assert_eq!((short.len(), short[0].writes), (1, 50));
     assert!((98_000_000..=101_000_000).contains(&short[0].span_ns), "{}", short[0].span_ns);
@@ -259,16 +266,17 @@ fn a_stream_whose_last_io_ends_with_a_second_keeps_it_while_others_go_on() {
     };
     let mut device = Scripted::new(Bytes::from_gib(1), takes).at(DeviceTime(77)).side_by_side();
     let mut recorder = recorder(&path, false);
-    recorder.begin_phases(&["short", "long"], Telemetry::default());
+    recorder.begin(&["short", "long"], Telemetry::default());
     let stream = |ios: Vec<Io>, queue_depth| Stream {
         ios: Box::new(ios.into_iter()),
         queue_depth,
         pace: Pace::Closed,
         duration: None,
+        operations: Vec::new(),
     };
     let read = Io::read(Bytes::ZERO, Bytes(4096));
-    let streams = vec![stream(vec![read], 2), stream(writes().take(30).collect(), 1)];
-    record_streams(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
+    let streams = Streams::new([stream(vec![read], 2), stream(writes().take(30).collect(), 1)]);
+    record(&mut device, streams, None, &mut recorder, &mut go_on).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     let reads: u64 = samples(&path).iter().map(|sample| sample.reads).sum();
     assert_eq!(reads, 1);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Telemetry};
 use writecliff_measure::{
-    Recorder, Recording, Replay, ReplayIo, RunDirectory, Sample, Timing, record_replay,
+    Recorder, Recording, Replay, ReplayIo, RunDirectory, Sample, Timing, record,
 };
 
 const MS: u64 = 1_000_000;
@@ -46,16 +46,16 @@ fn replay(device: &mut Scripted, ios: Vec<ReplayIo>, timing: Timing) -> Vec<Samp
     let path = dir.path().join("run");
     let directory = RunDirectory::create(&path, &serde_json::json!({}), false).unwrap();
     let mut recorder = Recorder::new(directory, DeviceTime(0), false);
-    recorder.begin_phases(&SERIES[..timing.series().len()], Telemetry::default());
-    let replay = Replay { ios: ios.into_iter(), timing };
-    record_replay(device, replay, &mut recorder, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    recorder.begin(&SERIES[..timing.series().len()], Telemetry::default());
+    let replay = Replay::new(ios.into_iter(), timing);
+    record(device, replay, None, &mut recorder, &mut |_, _| ControlFlow::Continue(())).unwrap();
     recorder.finish().close(&serde_json::json!({})).unwrap();
     Recording::open::<serde_json::Value>(&path).unwrap().1.samples
 }
 
 /// The one sample of a series that was over within a second.
 fn only<'a>(samples: &'a [Sample], series: &str) -> &'a Sample {
-    let mut of_series = samples.iter().filter(|sample| sample.phase == series);
+    let mut of_series = samples.iter().filter(|sample| sample.series == series);
     let first = of_series.next().unwrap();
     assert_eq!(of_series.next(), None, "more than a second of {series}");
     first
@@ -170,7 +170,7 @@ fn busy_time_is_the_union_of_what_is_in_flight_second_by_second() {
     let ios = vec![read(0, 0), read(1, 200), write(2, 400), read(3, 2900)];
     let samples = replay(&mut device, ios, Timing::Recorded { speed: 1.0 });
     let busy = |series: &str, busy: fn(&Sample) -> Option<u64>| -> Vec<u64> {
-        let of_series = samples.iter().filter(|sample| sample.phase == series);
+        let of_series = samples.iter().filter(|sample| sample.series == series);
         of_series.filter_map(busy).map(|ns| ns / MS).collect()
     };
     assert_eq!(busy("reads", |s| s.busy_ns), [500, 0, 100, 200]);
@@ -178,7 +178,7 @@ fn busy_time_is_the_union_of_what_is_in_flight_second_by_second() {
     assert_eq!(busy("reads", |s| s.drive_busy_ns), [1000, 900, 100, 200]);
     assert_eq!(busy("writes", |s| s.drive_busy_ns), [0; 0]);
     let spans: Vec<u64> =
-        samples.iter().filter(|s| s.phase == "reads").map(|s| s.span_ns / MS).collect();
+        samples.iter().filter(|s| s.series == "reads").map(|s| s.span_ns / MS).collect();
     assert_eq!(spans, [1000, 1000, 1000, 200]);
 }
 

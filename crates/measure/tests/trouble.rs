@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceError, DeviceTime, Io, Nanos, Operation, Status, Telemetry};
 use writecliff_measure::{
-    FAILURES_NAMED, FailedIo, Load, RecordError, Recorder, Recording, RunDirectory, Sample,
+    FAILURES_NAMED, FailedIo, Queue, RecordError, Recorder, Recording, RunDirectory, Sample,
     Waiting, record,
 };
 use writecliff_workload::RandomUniform;
@@ -30,7 +30,7 @@ fn run(mut device: Scripted, seconds: u64) -> Recorded {
     let path = dir.path().join("run");
     let mut recorder = recorder(&path).with_io_timeout(TIMEOUT);
     let mut waiting = Vec::new();
-    let ended = record(&mut device, load(8, seconds), &mut recorder, &mut |_, waits| {
+    let ended = record(&mut device, queue(8), secs(seconds), &mut recorder, &mut |_, waits| {
         waiting.push(waits);
         ControlFlow::Continue(())
     });
@@ -43,13 +43,17 @@ fn run(mut device: Scripted, seconds: u64) -> Recorded {
 fn recorder(path: &Path) -> Recorder {
     let directory = RunDirectory::create(path, &serde_json::json!({}), true).unwrap();
     let mut recorder = Recorder::new(directory, DeviceTime(0), true);
-    recorder.begin_phases(&["test"], Telemetry::default());
+    recorder.begin(&["test"], Telemetry::default());
     recorder
 }
 
-fn load(queue_depth: usize, seconds: u64) -> Load<RandomUniform> {
+fn queue(depth: usize) -> Queue<RandomUniform> {
     let ios = RandomUniform::new(Operation::Write, Bytes::from_gib(1), Bytes(4096), 1);
-    Load { ios, queue_depth, duration: Some(Nanos::from_secs(seconds)) }
+    Queue::new(ios, depth)
+}
+
+fn secs(seconds: u64) -> Option<Nanos> {
+    Some(Nanos::from_secs(seconds))
 }
 
 /// A write takes 10 ms, side by side, but one that begins in the given stretch ends with it.
@@ -160,10 +164,10 @@ fn failing_one_in(count: u64) -> Scripted {
 #[test]
 fn a_run_of_which_a_noticeable_share_fails_ends_early_and_names_the_first() {
     let Recorded { ended, samples, failures, .. } = run(failing_one_in(100), 2000);
-    let Err(RecordError::IosFailed { phase, failed, all, first }) = &ended else {
+    let Err(RecordError::IosFailed { series, failed, all, first }) = &ended else {
         panic!("{ended:?}");
     };
-    assert_eq!((phase.as_str(), failures.len()), ("test", FAILURES_NAMED));
+    assert_eq!((series.as_str(), failures.len()), ("test", FAILURES_NAMED));
     assert!((100..110).contains(failed) && (all / failed) == 100, "{failed} of {all}");
     assert_eq!(first.as_deref(), failures.first());
     assert_eq!(failures[0].lba, failures[0].offset.0 / 512);
@@ -191,7 +195,7 @@ fn the_same_seconds_are_on_disk_whoever_writes_them() {
         let path = dir.path().join(real.to_string());
         let mut recorder = recorder(&path);
         let mut shown = Vec::new();
-        record(&mut device, load(4, 20), &mut recorder, &mut |sample, _| {
+        record(&mut device, queue(4), secs(20), &mut recorder, &mut |sample, _| {
             // What is shown is on disk.
             let journal = fs::read_to_string(path.join("journal.jsonl")).unwrap();
             assert!(journal.lines().count() > sample.second as usize);
@@ -219,7 +223,7 @@ fn a_watcher_that_hangs_does_not_hold_up_the_load_and_ends_it_after_a_minute_of_
         Nanos::from_millis(10)
     };
     let mut device = Scripted::new(Bytes::from_gib(1), takes).real();
-    let ended = record(&mut device, load(4, 1000), &mut recorder, &mut move |_, _| {
+    let ended = record(&mut device, queue(4), secs(1000), &mut recorder, &mut move |_, _| {
         let _ = hung.recv();
         ControlFlow::Continue(())
     });
@@ -239,7 +243,7 @@ fn a_watcher_that_breaks_off_ends_a_real_load_and_keeps_what_was_counted() {
     let device = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(10));
     let (mut device, mut shown) = (device.real(), 0);
     // More seconds than a minute: the load ends by the watcher or not at all.
-    let ended = record(&mut device, load(4, 50), &mut recorder, &mut |_, _| {
+    let ended = record(&mut device, queue(4), secs(50), &mut recorder, &mut |_, _| {
         shown += 1;
         if shown == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

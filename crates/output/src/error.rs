@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use writecliff_device::ErrorKind;
+
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,8 +44,12 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    /// Whether it was refused because data could have been lost.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::BlockDevice { .. })
+    /// What it asks of whoever named the file.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BlockDevice { .. } => ErrorKind::Refused,
+            Self::Exists { .. } | Self::NoFile { .. } => ErrorKind::Usage,
+            Self::Write { .. } => ErrorKind::Failed,
+        }
     }
 }

@@ -12,4 +12,4 @@ mod whole;
 
 pub use error::OutputError;
 pub use text::{check_directory, check_file, send_text, write_text};
-pub use whole::{Existing, WholeFile};
+pub use whole::{Existing, WholeFile, is_unfinished};

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use crate::{Existing, OutputError, WholeFile};
 
-/// Writes a text to a file, which takes the place of an earlier one. It is not forced to the disk:
-/// after a power cut the earlier one may be there.
+/// Writes a text to a file, which takes the place of an earlier one.
 ///
 /// # Errors
 /// As [`WholeFile::create`] and [`WholeFile::finish`].
@@ -16,7 +15,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
     let mut file = WholeFile::create(path, Existing::Replaced)?;
     let written = file.write_all(text.as_bytes());
     written.map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
-    file.name()
+    file.finish()
 }
 
 /// Writes a text to whatever a name stands for: a file as [`write_text`] does; a pipe, a terminal,
@@ -73,6 +72,8 @@ fn refused(path: &Path) -> Result<(), OutputError> {
 
 #[cfg(test)]
 mod tests {
+    use writecliff_device::ErrorKind;
+
     use super::*;
     use rustix::fs::{CWD, FileType as NodeType, Mode, makedev, mknodat};
     use std::io::{self, Read};
@@ -99,7 +100,7 @@ mod tests {
         let link = directory.path().join("link");
         symlink(&drive, &link).unwrap();
         let refused = |done: Result<(), OutputError>| {
-            assert!(matches!(&done, Err(error) if error.is_refusal()), "{done:?}");
+            assert!(matches!(&done, Err(error) if error.kind() == ErrorKind::Refused), "{done:?}");
         };
         for path in [&drive, &link] {
             refused(write_text(path, "x"));

@@ -54,23 +54,20 @@ impl WholeFile {
         &self.file
     }
 
-    /// Puts the file safely on disk and gives it its name.
+    /// Puts the file safely on disk, gives it its name, and sees to it that a power cut takes neither
+    /// back.
     ///
     /// # Errors
     /// [`OutputError::Exists`]; [`OutputError::Write`]. Nothing is left behind then.
-    pub fn finish(self) -> Result<(), OutputError> {
-        let synced = self.file.sync_all();
-        synced.map_err(|source| OutputError::Write { path: self.path.clone(), source })?;
-        self.name()
-    }
-
-    /// Gives the file its name without waiting for the disk.
-    pub(crate) fn name(mut self) -> Result<(), OutputError> {
-        self.take_name().map_err(|source| match (source.kind(), self.existing) {
-            (ErrorKind::AlreadyExists, Existing::Stays) => {
-                OutputError::Exists { path: self.path.clone() }
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        let named = self.file.sync_all().and_then(|()| self.take_name());
+        named.and_then(|()| sync_directory(directory(&self.path))).map_err(|source| {
+            match (source.kind(), self.existing) {
+                (ErrorKind::AlreadyExists, Existing::Stays) => {
+                    OutputError::Exists { path: self.path.clone() }
+                }
+                _ => OutputError::Write { path: self.path.clone(), source },
             }
-            _ => OutputError::Write { path: self.path.clone(), source },
         })
     }
 
@@ -116,7 +113,7 @@ fn hidden<T>(
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(format!(".writecliff-{}-{count}.partial", process::id()));
+        let path = directory.join(format!("{HIDDEN}{}-{count}{UNFINISHED}", process::id()));
         match make(&path) {
             // Of a process with this number: on another machine, or killed long ago.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -141,6 +138,24 @@ fn check(path: &Path, existing: Existing) -> Result<(), OutputError> {
 fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
+
+/// Puts a directory's names on disk, where the filesystem lets them be put there at all.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    match File::open(path).and_then(|directory| directory.sync_all()) {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        // It may be one that nobody may list, but put files into.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Whether a file of this name was left unfinished by a process that was killed.
+pub fn is_unfinished(name: &str) -> bool {
+    name.starts_with(HIDDEN) && name.ends_with(UNFINISHED)
+}
+
+const HIDDEN: &str = ".writecliff-";
+const UNFINISHED: &str = ".partial";
 
 /// A file without a name in this directory; `None` where there are none, or no way to name it later.
 fn unnamed(directory: &Path) -> Option<File> {

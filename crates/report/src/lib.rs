@@ -5,8 +5,6 @@
 //! called simulated wherever its name stands.
 
 mod drives;
-mod figures;
-mod headline;
 mod number;
 mod page;
 mod picture;
@@ -15,6 +13,7 @@ mod section;
 mod sections;
 mod subject;
 mod summary;
+mod text_table;
 mod trace;
 mod verdict;
 
@@ -23,4 +22,5 @@ pub use page::ReportError;
 pub use run::Run;
 pub use subject::Subject;
 pub use summary::{summary, verdict as verdict_text};
+pub use text_table::{TextTable, cut};
 pub use trace::{trace_summary, write_trace_page};

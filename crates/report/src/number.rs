@@ -1,6 +1,7 @@
 //! Numbers for a person: thousands apart, no more digits than mean something, units.
 
 use writecliff_device::{Bytes, Nanos};
+use writecliff_suite::Unit;
 
 use crate::run::NONE;
 
@@ -88,6 +89,21 @@ pub(crate) fn times(value: f64) -> String {
 pub(crate) fn seconds(value: f64) -> String {
     let text = if value.fract() == 0.0 { thousands(value) } else { significant(value) };
     format!("{text} s")
+}
+
+/// A figure with its unit. A time of nothing is none: no I/O completed.
+pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Iops => iops(value),
+        Unit::MegabytesPerSecond => megabytes_per_second(value),
+        Unit::Milliseconds => service_time((value * 1e6).round() as u64),
+        Unit::Seconds => seconds(value),
+        Unit::Percent => percent(value / 100.0),
+        Unit::Bytes => bytes(value),
+        Unit::Ratio => ratio(value),
+        Unit::Count => thousands(value),
+        Unit::Watts | Unit::MebibytesPerSecond => format!("{} {unit}", significant(value)),
+    }
 }
 
 /// Three significant digits, thousands apart.

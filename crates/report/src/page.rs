@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use plotly::Plot;
 use serde_json::{Value, json};
+use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_text};
 
 use crate::picture::{csv, figure, svg};
@@ -19,7 +20,7 @@ use crate::verdict::Sentence;
 #[non_exhaustive]
 pub enum ReportError {
     /// The page or a picture cannot be written.
-    #[error("cannot write the report {}: {source}; choose another place with --out", path.display())]
+    #[error("cannot write the report {}: {source}; choose another place", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
@@ -31,7 +32,7 @@ pub enum ReportError {
     Output(#[from] OutputError),
     /// The directory holds what is no page.
     #[error(
-        "{} is not empty and holds no page of Writecliff's; give --out a new directory, or an \
+        "{} is not empty and holds no page of Writecliff's; name a new directory, or an \
          earlier page's", path.display()
     )]
     NotEmpty {
@@ -44,6 +45,17 @@ pub enum ReportError {
     /// A picture could not be put into words, which only a bug can cause.
     #[error("cannot make the report's pictures: {0}; please report this")]
     Pictures(#[from] serde_json::Error),
+}
+
+impl ReportError {
+    /// What kind of "no" it is. Where it is a refusal, nothing was written.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotEmpty { .. } => ErrorKind::Usage,
+            Self::Output(error) => error.kind(),
+            _ => ErrorKind::Failed,
+        }
+    }
 }
 
 /// The page's file.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use writecliff_device::{DeviceKind, printable};
 use writecliff_measure::{Recording, RunDirectoryError};
-use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, TestEntry, consistency};
+use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, consistency};
 
 use crate::number;
 
@@ -92,10 +92,7 @@ impl Run {
                 let settings = settings.join(", ");
                 format!("with {settings} of the LBAs untouched: {}", of(&plan.at(0.0)))
             }
-            plan => {
-                let is_this = |test: &&TestEntry| test.name == plan.name();
-                TESTS.iter().find(is_this).map_or("", |test| test.question).to_owned()
-            }
+            plan => plan.entry().question.to_owned(),
         }
     }
 

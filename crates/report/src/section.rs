@@ -1,6 +1,6 @@
 //! What the page shows of one test: pictures and tables over all drives that have it.
 
-use writecliff_suite::TESTS;
+use writecliff_suite::TestEntry;
 
 use crate::picture::Picture;
 use crate::subject::Subjects;
@@ -99,8 +99,7 @@ impl Section {
 
 /// The test's question from the table of tests, as a sentence.
 fn question(test: &str) -> String {
-    let entry = TESTS.iter().find(|entry| entry.name == test);
-    let question = entry.map_or("", |entry| entry.question);
+    let question = TestEntry::find(test).map_or("", |entry| entry.question);
     let mut letters = question.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().collect::<String>() + letters.as_str()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
-use writecliff_measure::RunDirectoryError;
+use writecliff_measure::{RunDirectory, RunDirectoryError};
 use writecliff_suite::{DriveIdentity, Review, doubts_across};
 
 use crate::Run;
@@ -23,7 +23,7 @@ impl Subject {
     /// # Errors
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
-        let is_run = |path: &Path| path.join("run.json").exists();
+        let is_run = |path: &Path| RunDirectory::is_at(path);
         let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
         let mut parts = Vec::new();
         if !is_run(path) && path.is_dir() {

@@ -6,6 +6,7 @@ use crate::Run;
 use crate::section::Table;
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
+use crate::text_table::TextTable;
 use crate::verdict::{five, headlines};
 
 const LINE: usize = 80;
@@ -29,7 +30,7 @@ pub fn summary(subjects: &[Subject]) -> String {
         if several {
             text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
-        if section.id != consistency::NAME {
+        if section.id != consistency::Plan::NAME {
             text += &wrapped("  ", &table.text);
         }
         text += &table_text(table);
@@ -90,27 +91,14 @@ pub(crate) fn table_text(table: &Table) -> String {
             text += &wrapped("  ", &format!("{head} {}", column.name));
         }
     }
-    let width = |column: usize| {
-        let cells = table.rows.iter().map(|row| row.values[column].chars().count());
-        cells.chain([heads[column].len()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let names = table.rows.iter().map(|row| row.name.chars().count());
-    let first = names.chain([20]).max().unwrap_or(20);
-    let line = |name: &str, values: &[String]| {
-        let mut line = format!("  {name:<first$}");
-        for (value, width) in values.iter().zip(&widths) {
-            line += &format!("  {value:>width$}");
-        }
-        line.trim_end().to_owned() + "\n"
-    };
-    if several {
-        text += &line(&table.corner, &heads);
-    }
+    let shown = |head: &str| if several { head.to_owned() } else { String::new() };
+    let names = TextTable::new().text(&shown(&table.corner), 20, usize::MAX);
+    let with = |lines: TextTable, head: &String| lines.numbers(&shown(head), head.len());
+    let mut lines = heads.iter().fold(names, with);
     for row in &table.rows {
-        text += &line(&row.name, &row.values);
+        lines.row(std::iter::once(&row.name).chain(&row.values).cloned().collect());
     }
-    text
+    text + &lines.render()
 }
 
 /// A paragraph of at most [`LINE`] columns, its first line led by `lead`.

@@ -3,9 +3,9 @@
 use writecliff_suite::{Outcome, Plan, Warning, consistency};
 
 use crate::Run;
-use crate::headline::headline;
 use crate::number;
 use crate::sections::consistency::tortures;
+use crate::sections::headline;
 use crate::subject::Subject;
 
 /// A sentence and where to look.
@@ -82,8 +82,8 @@ pub(crate) fn five(subject: &Subject) -> Vec<Sentence> {
 }
 
 fn headline_of(run: &Run) -> Option<Sentence> {
-    let (text, section) = headline(run.record.outcome.as_ref()?)?;
-    Some(Sentence { text, see: vec![(section, "pictures")] })
+    let text = headline(run.record.outcome.as_ref()?)?;
+    Some(Sentence { text, see: vec![(run.record.plan.name(), "pictures")] })
 }
 
 /// By spare area, the smallest first.
@@ -93,7 +93,7 @@ fn writes(subject: &Subject) -> Vec<Writes<'_>> {
         for torture in tortures(run) {
             let Some(outcome) = torture.outcome else { continue };
             let (spare_percent, block) = (torture.spare_percent, block(&run.record.plan));
-            let seconds = run.recording.phase(&torture.phase).count() as f64;
+            let seconds = run.recording.series(&torture.phase).count() as f64;
             let is_short = run.record.warnings.iter().any(is_too_short);
             all.push(Writes { spare_percent, block, seconds, is_short, outcome });
         }

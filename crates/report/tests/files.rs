@@ -44,7 +44,7 @@ fn every_second_is_in_both_files() {
     let csv = read(&out, "consistency-whole.csv");
     let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(rows[0], "seconds of random writes,IOPS");
-    let seconds = run.recording.phase(TORTURE).map(|s| format!("{},{}", s.second, s.iops().get()));
+    let seconds = run.recording.series(TORTURE).map(|s| format!("{},{}", s.second, s.iops().get()));
     assert_eq!(rows[1..], seconds.collect::<Vec<_>>()[..]);
     let svg = read(&out, "consistency-whole.svg");
     assert_eq!(svg.matches("<circle").count(), SECONDS);
@@ -117,7 +117,7 @@ fn every_test_has_its_section_and_its_files() {
 
     let mut other = subject.clone();
     other.runs.iter_mut().for_each(|run| run.record.drive.model = "A <second> & \"drive\"".into());
-    subject.runs.retain(|run| run.record.plan.name() != consistency_test::NAME);
+    subject.runs.retain(|run| run.record.plan.name() != consistency_test::Plan::NAME);
     let html = page(&[other, subject], &dir.path().join("comparison"));
     for picture in pictures(&html) {
         let id = picture["id"].as_str().unwrap();

@@ -26,10 +26,10 @@ fn killed(whole: &Run, path: &Path, seconds: u32) -> Run {
     fs::write(path.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
     let mut journal = String::new();
     let recorded =
-        |sample: &&writecliff_measure::Sample| sample.phase == FILL || sample.second < seconds;
+        |sample: &&writecliff_measure::Sample| sample.series == FILL || sample.second < seconds;
     for sample in whole.recording.samples.iter().filter(recorded) {
         let second = sample.second..sample.second + 1;
-        let latencies = whole.recording.latencies(&sample.phase, second);
+        let latencies = whole.recording.latencies(&sample.series, second);
         let latencies: Vec<_> = latencies.counts().collect();
         journal += &format!("{}\n", json!({ "sample": sample, "latencies": latencies }));
     }

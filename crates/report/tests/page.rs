@@ -249,7 +249,7 @@ fn dead_seconds_are_drawn_at_the_bottom_of_the_log_axis() {
     let mut run = tiny(&dir.path().join("run"), 0.0);
     let dead = [100, 150, 151];
     let torture = writecliff_suite::consistency::TORTURE;
-    let torture = run.recording.samples.iter_mut().filter(|s| s.phase == torture);
+    let torture = run.recording.samples.iter_mut().filter(|s| s.series == torture);
     torture.filter(|sample| dead.contains(&sample.second)).for_each(|sample| sample.writes = 0);
     let html = write_page(&[alone(run)], &dir.path().join("page")).unwrap();
     let mut opened = Browser::open(&chromium, &html);

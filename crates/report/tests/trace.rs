@@ -180,7 +180,7 @@ fn a_page_replaces_nothing_but_a_page() {
     fs::create_dir(&other).unwrap();
     fs::write(other.join("index.html"), "<title>My holidays</title>").unwrap();
     let refused = write_trace_page(&traces, &other).unwrap_err().to_string();
-    assert!(refused.contains("holds no page") && refused.contains("--out"), "{refused}");
+    assert!(refused.contains("holds no page") && refused.contains("a new directory"), "{refused}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
     fs::remove_file(other.join("index.html")).unwrap();
     page(&traces, &other);

@@ -155,6 +155,10 @@ mod tests {
             ),
             ("[gc]\nfree_low = 1\n", "own.toml:3: 'gc.free_low'"),
             ("[gc]\nfree_high = 1\n", "own.toml:3: 'gc.free_high'"),
+            (
+                "[gc]\nseparate_copies = false\nseparate_hot = true\n",
+                "own.toml:4: 'gc.separate_hot'",
+            ),
             ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),
             ("[write_buffer]\nsize = \"4KiB\"\n", "own.toml:3: 'write_buffer.size'"),
             ("[link]\nread_throughput = \"1B/s\"\n", "own.toml:3: 'link.read_throughput'"),

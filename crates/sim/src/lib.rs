@@ -1,8 +1,10 @@
-//! Simulated drives: a [`Device`](writecliff_device::Device) whose inside is known.
+//! Simulated drives: a [`Device`] whose inside is known.
 //!
 //! A profile says what a drive is built of; [`Ssd`] is a solid-state drive, [`Disk`] a magnetic
-//! one, both on a virtual clock. There is no input or output here, no operating system's clock, no thread and no randomness: the
-//! same I/Os at the same virtual times give the same completions, bit for bit.
+//! one, both on a virtual clock. The drives do no input or output and know no operating system's
+//! clock, no thread and no randomness: the same I/Os at the same virtual times give the same
+//! completions, bit for bit. The one thing read from outside is a profile of one's own, by
+//! [`load_file`].
 //!
 //! What the model leaves out is listed in `docs/model.md`.
 
@@ -11,7 +13,19 @@ mod disk;
 mod profile;
 mod ssd;
 
+use writecliff_device::Device;
+
 pub use catalogue::{catalogue, load, load_file};
 pub use disk::Disk;
 pub use profile::*;
 pub use ssd::Ssd;
+
+impl Profile {
+    /// The drive, as it leaves the factory. `address` is how the user named it.
+    pub fn open(self, address: &str) -> Box<dyn Device> {
+        match self {
+            Self::Ssd(ssd) => Box::new(Ssd::new(*ssd, address)),
+            Self::Disk(disk) => Box::new(Disk::new(*disk, address)),
+        }
+    }
+}

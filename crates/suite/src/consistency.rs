@@ -4,23 +4,26 @@
 //! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology.md` has
 //! the definitions of the figures.
 
+pub(crate) mod figures;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording, Sample, Statistics, drift};
+use writecliff_measure::{Queue, Recording, Sample, Statistics, Totals, drift};
 use writecliff_workload::RandomUniform;
 
-use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
+use crate::figure::{Figure, figures_of};
+use crate::plan::{
+    Choice, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
+};
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{
     Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning, iops_of,
 };
 
-/// The test's name on the command line and in files.
-pub const NAME: &str = "consistency";
-/// What it answers.
-pub const QUESTION: &str =
-    "does the drive serve the same load equally well every second, once full?";
-pub(crate) const BY_DEFAULT: bool = true;
+pub use figures::{CLIFF, FIGURES};
+
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
 /// The phase of random writes that the test is about.
@@ -71,44 +74,52 @@ impl Plan {
         let used = all.0 as f64 * (1.0 - self.spare_percent / 100.0);
         self.block * ((used as u64).min(all.0) / self.block.0)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "consistency";
+    const QUESTION: &'static str =
+        "does the drive serve the same load equally well every second, once full?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::Spare];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let spare_percent = match overrides.spare[..] {
             [] => self.spare_percent,
             [percent] => percent,
             _ => {
                 let got = format!("{:?}", overrides.spare);
-                let reason = "one run has one setting; `run spare-area` takes a list".to_owned();
-                return Err(PlanError { option: "--spare", got, reason });
+                let reason = "one run has one setting; spare-area takes a list".to_owned();
+                return Err(PlanError { option: "spare", got, reason });
             }
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        let seed = overrides.seed.unwrap_or(self.seed);
-        Ok(Self { spare_percent, duration, seed, ..self })
+        Ok(Self { spare_percent, duration, ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let duration = QUICK_TORTURE.min(self.duration);
         Self { duration, span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         Demands {
             queue_depth: self.queue_depth.max(self.fill_queue_depth),
             io_size: self.block.max(self.fill_block),
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         Estimate::on(drive).fill(self.used(drive.capacity)).random(self.duration)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("--duration", self.duration)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("duration", self.duration)?;
         check_block(self.block, self.span, drive)?;
         check_block(self.fill_block, self.span, drive)?;
         let refuse = |reason| {
-            Err(PlanError { option: "--spare", got: self.spare_percent.to_string(), reason })
+            Err(PlanError { option: "spare", got: self.spare_percent.to_string(), reason })
         };
         if !(0.0..100.0).contains(&self.spare_percent) {
             return refuse(
@@ -125,9 +136,25 @@ impl Plan {
         }
         check_depths([self.queue_depth, self.fill_queue_depth], drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        figures_of(FIGURES, outcome)
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
     fill_and_torture(plan, session, FILL, TORTURE)
 }
@@ -142,12 +169,9 @@ pub(crate) fn fill_and_torture(
     let span = plan.used(session.drive().capacity);
     session.fill(fill, span, plan.fill_block, plan.fill_queue_depth)?;
 
-    let load = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.block, plan.seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.duration),
-    };
-    session.record(torture, load, Extent::Time(plan.duration))
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
+    let writes = Queue::new(ios, plan.queue_depth);
+    session.record(torture, writes, Some(plan.duration), Extent::Time(plan.duration))
 }
 
 /// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
@@ -193,7 +217,7 @@ const WINDOW_MIN: usize = 60;
 
 /// The figures of what was recorded and the doubts about them; no figures if there are no random
 /// writes of at least a second.
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     conclude_phases(plan, recording, FILL, TORTURE)
 }
 
@@ -204,11 +228,12 @@ pub(crate) fn conclude_phases(
     fill_name: &str,
     torture_name: &str,
 ) -> (Option<Outcome>, Vec<Warning>) {
-    let fill: Vec<&Sample> = recording.phase(fill_name).collect();
-    let torture: Vec<&Sample> = recording.phase(torture_name).collect();
+    let fill: Vec<&Sample> = recording.series(fill_name).collect();
+    let torture: Vec<&Sample> = recording.series(torture_name).collect();
     let iops = iops_of(torture.iter().copied());
     let mut warnings = Vec::new();
-    let recorded: Nanos = torture.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
+    let whole = Totals::of(torture.iter().copied());
+    let recorded = whole.span;
     if recorded == Nanos::ZERO {
         warnings.push(Warning::NoRandomWrites);
     } else if recorded < plan.duration {
@@ -231,8 +256,7 @@ pub(crate) fn conclude_phases(
         warnings.push(Warning::NotSteady { percent: drift * 100.0 });
     }
     let outcome = Outcome {
-        fill_megabytes_per_second: Rate::of(fill.iter().copied())
-            .map(|rate| rate.megabytes_per_second),
+        fill_megabytes_per_second: Rate::of_series(recording, fill_name),
         fast_part: FastPart::of(&fill),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
@@ -244,8 +268,9 @@ pub(crate) fn conclude_phases(
             0.0
         },
         steady_latency: LatencyFigures::of(recording, torture_name, window),
-        steady_write_amplification: amplification(&torture[steady_from..]),
-        longest_ns: torture.iter().map(|sample| sample.latency_max_ns).max().unwrap_or(0),
+        steady_write_amplification: Totals::of(torture[steady_from..].iter().copied())
+            .write_amplification(),
+        longest_ns: whole.longest.0,
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
     (Some(outcome), warnings)
@@ -275,12 +300,6 @@ fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
     };
     let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
     (fresh_before(cliff.unwrap_or(iops.len())), cliff)
-}
-
-fn amplification(samples: &[&Sample]) -> Option<f64> {
-    let host: u64 = samples.iter().map(|sample| sample.written_bytes).sum();
-    let nand: u64 = samples.iter().map(|sample| sample.nand_written_bytes).sum::<Option<_>>()?;
-    (host > 0).then(|| nand as f64 / host as f64)
 }
 
 #[cfg(test)]

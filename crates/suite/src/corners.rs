@@ -7,20 +7,18 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
+use crate::figure::Figure;
 use crate::plan::{
-    QUICK_MEASUREMENT, check_block, check_depths, check_duration, check_list, quick_span, used,
+    Choice, QUICK_MEASUREMENT, check_block, check_depths, check_duration, check_list, quick_span,
+    used,
 };
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, FastPart, LatencyFigures, Overrides, PlanError, Rate, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "corners";
-/// What it answers.
-pub const QUESTION: &str = "how fast are the four corners: random and sequential, read and write?";
-pub(crate) const BY_DEFAULT: bool = true;
 
 /// The phase that fills the drive for the reads.
 pub const FILL: &str = "fill";
@@ -141,7 +139,7 @@ impl Plan {
     }
 
     /// The writes, each of which wants a purged drive.
-    pub fn writes(&self) -> Vec<Corner> {
+    pub fn write_corners(&self) -> Vec<Corner> {
         let mut corners = Vec::new();
         for data in [Data::Random, Data::Repeating] {
             corners.extend(self.random_write_queue_depths.iter().map(|depth| Corner {
@@ -163,7 +161,7 @@ impl Plan {
     }
 
     /// The reads, which want a full drive.
-    pub fn reads(&self) -> [Corner; 2] {
+    pub fn read_corners(&self) -> [Corner; 2] {
         let (operation, data) = (Operation::Read, Data::Random);
         let random = Corner {
             operation,
@@ -181,16 +179,23 @@ impl Plan {
         };
         [random, sequential]
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "corners";
+    const QUESTION: &'static str =
+        "how fast are the four corners: random and sequential, read and write?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let random_duration = overrides.duration.unwrap_or(self.random_duration);
         let sequential_duration = self.sequential_duration.min(random_duration);
-        let seed = overrides.seed.unwrap_or(self.seed);
-        Ok(Self { random_duration, sequential_duration, seed, ..self })
+        Ok(Self { random_duration, sequential_duration, ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         Self {
             random_duration: QUICK_MEASUREMENT.min(self.random_duration),
             sequential_duration: QUICK_MEASUREMENT.min(self.sequential_duration),
@@ -199,7 +204,7 @@ impl Plan {
         }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         let deepest = self.random_write_queue_depths.iter().copied().max().unwrap_or(1);
         Demands {
             queue_depth: deepest
@@ -210,8 +215,8 @@ impl Plan {
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        let writes = self.writes().iter().fold(Estimate::on(drive), |estimate, corner| {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let writes = self.write_corners().iter().fold(Estimate::on(drive), |estimate, corner| {
             let duration = self.duration_of(corner);
             if corner.random { estimate.random(duration) } else { estimate.sequential(duration) }
         });
@@ -219,8 +224,8 @@ impl Plan {
         writes.fill(self.used(drive)).rest(SETTLE_TIME + reads)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("--duration", self.random_duration)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("duration", self.random_duration)?;
         check_duration("sequential_duration", self.sequential_duration)?;
         check_block(self.random_block, self.span, drive)?;
         check_block(self.random_block, Some(self.random_write_span), drive)?;
@@ -230,6 +235,22 @@ impl Plan {
         let others = [self.random_read_queue_depth, self.sequential_queue_depth, FILL_QUEUE_DEPTH];
         check_depths(writes.iter().copied().chain(others), drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.corners.iter().flat_map(CornerFigures::figures).collect()
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
 }
 
 /// Writes in flight of the fill.
@@ -237,8 +258,8 @@ const FILL_QUEUE_DEPTH: usize = 32;
 /// Between the fill and the reads.
 const SETTLE_TIME: Nanos = Nanos::from_secs(60);
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    for corner in plan.writes() {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    for corner in plan.write_corners() {
         session.purge()?;
         measure(plan, session, &corner)?;
     }
@@ -246,7 +267,7 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     let used = plan.used(session.drive());
     session.fill(FILL, used, plan.sequential_block, FILL_QUEUE_DEPTH)?;
     session.idle(SETTLE, SETTLE_TIME.min(plan.random_duration))?;
-    plan.reads().iter().try_for_each(|corner| measure(plan, session, corner))
+    plan.read_corners().iter().try_for_each(|corner| measure(plan, session, corner))
 }
 
 fn measure(plan: &Plan, session: &mut Session<'_>, corner: &Corner) -> Result<(), RunError> {
@@ -257,12 +278,12 @@ fn measure(plan: &Plan, session: &mut Session<'_>, corner: &Corner) -> Result<()
     let duration = Some(duration);
     if corner.random {
         let ios = RandomUniform::new(operation, span, block, plan.seed).with_content(content);
-        session.record(&name, Load { ios, queue_depth, duration }, extent)
+        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
     } else {
         // A drive that comes to its end within the time begins anew.
         let pass = Sequential::new(operation, span, block).with_content(content);
         let ios = std::iter::repeat(pass).flatten();
-        session.record(&name, Load { ios, queue_depth, duration }, extent)
+        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
     }
 }
 
@@ -286,24 +307,39 @@ pub struct CornerFigures {
     pub latency: LatencyFigures,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+impl CornerFigures {
+    fn figures(&self) -> [Figure; 5] {
+        let (phase, Rate { megabytes_per_second, iops, .. }) = (self.corner.phase(), self.rate);
+        let LatencyFigures { p50_ns, p999_ns, max_ns, .. } = self.latency;
+        let name = |figure: &str| format!("{phase}, {figure}");
+        [
+            Figure::rate(&phase, megabytes_per_second).of(&phase),
+            Figure::iops(name("IOPS"), iops).of(&phase).unjudged(),
+            Figure::latency(name("p50"), p50_ns).of(&phase).unjudged(),
+            Figure::latency(name("p99.9"), p999_ns).of(&phase).unjudged(),
+            Figure::latency(name("longest"), max_ns).of(&phase).unjudged(),
+        ]
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut corners, mut warnings) = (Vec::new(), Vec::new());
-    let fill: Vec<_> = recording.phase(FILL).collect();
+    let fill: Vec<_> = recording.series(FILL).collect();
     let fast_part = FastPart::of(&fill);
-    for corner in plan.writes().into_iter().chain(plan.reads()) {
+    for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
-        let Some(rate) = Rate::of(recording.phase(&phase)) else {
+        let totals = Totals::of(recording.series(&phase));
+        let Some(rate) = Rate::of(&totals) else {
             warnings.push(Warning::Ended { phase });
             break;
         };
-        let written: u64 = recording.phase(&phase).map(|sample| sample.written_bytes).sum();
         if let Some(part) = fast_part
             && corner.operation == Operation::Write
-            && written <= part.bytes.0
+            && totals.written <= part.bytes
         {
             warnings.push(Warning::WithinBuffer {
                 part: Some(phase.clone()),
-                written: Bytes(written),
+                written: totals.written,
                 buffer: part.bytes,
             });
         }

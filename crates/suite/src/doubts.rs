@@ -5,8 +5,8 @@
 use writecliff_device::{Bytes, HostCounters, Nanos, Temperature};
 use writecliff_measure::{Recording, Sample};
 
+use crate::Warning;
 use crate::record::{Phase, RunRecord};
-use crate::{Plan, Warning, storage_bench};
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -87,7 +87,7 @@ fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
 /// The phase in which the measuring thread computed most, if that was nearly all the time. One that
 /// keeps to a clock spends its waits computing, and tells how late it was by itself.
 fn generator_busy(record: &RunRecord) -> Option<Warning> {
-    if let Plan::StorageBench(storage_bench::Plan { speed: Some(_), .. }) = &record.plan {
+    if record.plan.keeps_time() {
         return None;
     }
     let long = record.phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
@@ -142,8 +142,8 @@ mod tests {
     use writecliff_device::{DeviceInfo, DeviceKind, Specification, Telemetry};
 
     use super::*;
-    use crate::consistency;
     use crate::record::Host;
+    use crate::{Plan, consistency};
 
     /// Counters after so many MiB and percent of a second's processor time.
     fn counted(mib: u64, cpu_percent: u64) -> HostCounters {
@@ -171,7 +171,7 @@ mod tests {
     /// The sample of a second in which the run wrote so many MiB.
     fn sample(series: &str, second: u64, mib: u64) -> Sample {
         Sample {
-            phase: series.to_owned(),
+            series: series.to_owned(),
             start_ns: second * 1_000_000_000,
             span_ns: 1_000_000_000,
             written_bytes: mib << 20,
@@ -182,12 +182,13 @@ mod tests {
     /// A run at a queue depth of 8 with I/Os of 128 KiB: 1 MiB in flight.
     fn record(phases: Vec<Phase>) -> RunRecord {
         RunRecord {
-            schema_version: 1,
+            schema_version: crate::SCHEMA_VERSION,
             tool_version: String::new(),
             started: String::new(),
             started_unix_ns: None,
             status: crate::Status::Running,
             plan: Plan::Consistency(consistency::Plan::default()),
+            traces: Vec::new(),
             drive: drive(),
             host: Host::here(),
             purge: None,

@@ -28,7 +28,7 @@ impl FastPart {
     /// came before the first second was over. Within the second of the fall, the moment is where
     /// a jump from the one rate to the other gives what was written in it.
     pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
-        let whole = samples.iter().filter(|sample| sample.span_ns == 1_000_000_000);
+        let whole = samples.iter().filter(|sample| sample.is_whole());
         let bytes: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
         let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
             let next = &bytes[*second..*second + LASTING];

@@ -5,18 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
+use crate::figure::Figure;
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "incompressible";
-/// What it answers.
-pub const QUESTION: &str = "how much of the speed needs compressible data?";
-pub(crate) const BY_DEFAULT: bool = true;
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Demands, Estimate, PlanError, Rate, Warning};
 
 /// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,14 +51,15 @@ impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(Some(self.amount), drive.capacity, self.block)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        overrides.refuse_duration(NAME)?;
-        Ok(Self { seed: overrides.seed.unwrap_or(self.seed), ..self })
-    }
+impl Test for Plan {
+    type Outcome = Outcome;
 
-    pub(crate) fn quick(self) -> Self {
+    const NAME: &'static str = "incompressible";
+    const QUESTION: &'static str = "how much of the speed needs compressible data?";
+
+    fn quick(self) -> Self {
         Self {
             compressible_percents: vec![0, 50, 100],
             amount: QUICK_SPAN.min(self.amount),
@@ -70,11 +68,11 @@ impl Plan {
         }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         Demands { queue_depth: self.queue_depth, io_size: self.block }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let shares = self.compressible_percents.iter();
         shares.fold(Estimate::on(drive), |estimate, _| {
             let write = estimate.fill(self.used(drive));
@@ -82,7 +80,7 @@ impl Plan {
         })
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         if let Some(percent) = self.compressible_percents.iter().find(|percent| **percent > 100) {
             let reason = "a share is at most 100 percent".to_owned();
             let option = "compressible_percents";
@@ -92,6 +90,22 @@ impl Plan {
         check_duration("settle", self.settle)?;
         check_block(self.block, Some(self.amount), drive)?;
         check_depths([self.queue_depth], drive)
+    }
+
+    fn written_at_a_time(&self) -> Option<Bytes> {
+        Some(self.amount)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.steps.iter().flat_map(Step::figures).collect()
     }
 }
 
@@ -105,7 +119,7 @@ pub fn read_phase(percent: u8) -> String {
     format!("read-{percent}")
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for percent in &plan.compressible_percents {
         session.purge()?;
         transfer(plan, session, Operation::Write, *percent, &write_phase(*percent))?;
@@ -125,8 +139,7 @@ fn transfer(
     let content = Content { compressible_percent, duplicate_percent: 0 };
     let span = plan.used(session.drive());
     let ios = Sequential::new(operation, span, plan.block).with_content(content);
-    let load = Load { ios, queue_depth: plan.queue_depth, duration: None };
-    session.record(phase, load, Extent::Bytes(span))
+    session.record(phase, Queue::new(ios, plan.queue_depth), None, Extent::Bytes(span))
 }
 
 /// The rates for each share of compressible data.
@@ -147,8 +160,18 @@ pub struct Step {
     pub read: Option<f64>,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of_phase(recording, &phase);
+impl Step {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
+        let of = format!("{} % compressible", self.compressible_percent);
+        let rates = [("write", Some(self.write)), ("read", self.read)];
+        rates.into_iter().filter_map(move |(operation, rate)| {
+            Some(Figure::rate(format!("{operation}, {of}"), rate?).of(&of))
+        })
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase: String| Rate::of_series(recording, &phase);
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     for percent in &plan.compressible_percents {
         let Some(write) = rate(write_phase(*percent)) else {

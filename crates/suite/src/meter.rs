@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::DeviceKind;
+use writecliff_device::{DeviceKind, ErrorKind};
 use writecliff_measure::{MeterError, MeterOptions, PowerSeries, RunDirectoryError, amend};
 
-use crate::{RunRecord, Status, open};
+use crate::{RunRecord, SCHEMA_VERSION, Status, open};
 
 /// What told the power in a run's samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -58,6 +58,16 @@ pub enum AddMeterError {
     },
 }
 
+impl AddMeterError {
+    /// What kind of "no" it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Meter(_) | Self::Simulated { .. } => ErrorKind::Usage,
+            Self::RunDirectory(_) | Self::GoesOn { .. } => ErrorKind::Failed,
+        }
+    }
+}
+
 /// Adds a meter's `log` to the run in `path`: fills its samples' power, draws the conclusion again
 /// and keeps both. A log that was added before is replaced.
 ///
@@ -79,6 +89,7 @@ pub fn add_meter(
     let mut metered = recording.clone();
     let with_power = series.attach(&mut metered.samples)?;
     record.conclude_again(&recording, &metered);
+    record.schema_version = SCHEMA_VERSION;
     record.power_source = PowerSource::Meter(*options);
     amend(path, &metered.samples, &record)?;
     Ok(Metered { record, samples: metered.samples.len(), with_power })

@@ -5,20 +5,17 @@
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Iops, Nanos, Operation, Throughput};
-use writecliff_measure::{Pace, Recording, Sample, Stream};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Throughput};
+use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
 use writecliff_workload::fio::FioJobs;
-use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pacing};
+use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pace};
 
-use crate::plan::{QUICK_MEASUREMENT, check_block, check_duration, quick_span};
+use crate::figure::Figure;
+use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
+use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning, iops_of};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "mixed";
-/// What it answers.
-pub const QUESTION: &str = "how fast and how late is the drive under a load of one's own?";
-pub(crate) const BY_DEFAULT: bool = false;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -100,11 +97,6 @@ impl From<FioJobs> for Plan {
 }
 
 impl Plan {
-    /// Whether the drive's contents are changed.
-    pub fn writes(&self) -> bool {
-        self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
-    }
-
     fn capacity(&self, drive: &DeviceInfo) -> Bytes {
         self.span.unwrap_or(drive.capacity).min(drive.capacity)
     }
@@ -133,18 +125,46 @@ impl Plan {
         [job.duration(), self.duration].into_iter().flatten().min()
     }
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        let duration = overrides.duration.or(self.duration);
-        Ok(Self { duration, seed: overrides.seed.unwrap_or(self.seed), ..self })
+    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
+    /// time does what an SSD does in it.
+    fn of_job(&self, job: &Job, capacity: Bytes, drive: &DeviceInfo) -> Estimate {
+        let nothing = Estimate::on(drive);
+        let rate = match (job.pace, job.order) {
+            (Pace::Rate(rate), _) => rate,
+            (Pace::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
+            (_, Order::Sequential) => nothing.rates.sequential,
+            (_, Order::Random) => nothing.rates.random,
+        };
+        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
+        let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
+        let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
+        Estimate { time, written: Bytes(written as u64), ..nothing }
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "mixed";
+    const QUESTION: &'static str = "how fast and how late is the drive under a load of one's own?";
+    const BY_DEFAULT: bool = false;
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    /// Whether the drive's contents are changed.
+    fn writes(&self) -> bool {
+        self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        Ok(Self { duration: overrides.duration.or(self.duration), ..self })
+    }
+
+    fn quick(self) -> Self {
         let duration = self.duration.map_or(QUICK_MEASUREMENT, |own| own.min(QUICK_MEASUREMENT));
         Self { duration: Some(duration), span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         // Names, places and seeds do not matter here.
         let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
         let groups = self.groups(Bytes(u64::MAX));
@@ -160,37 +180,23 @@ impl Plan {
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let capacity = self.capacity(drive);
         let prepared = match self.prepare {
             Prepare::Fill => Estimate::on(drive).fill(capacity),
             Prepare::Nothing | Prepare::Purge => Estimate::on(drive),
         };
         self.groups(capacity).iter().fold(prepared, |sum, group| {
-            let jobs: Vec<Estimate> = group.iter().map(|job| self.of_job(job, capacity)).collect();
+            let jobs: Vec<Estimate> =
+                group.iter().map(|job| self.of_job(job, capacity, drive)).collect();
             let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
             let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
             sum.and(Estimate { time, written, ..Estimate::on(drive) })
         })
     }
 
-    /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
-    /// time does what an SSD does in it.
-    fn of_job(&self, job: &Job, capacity: Bytes) -> Estimate {
-        let rate = match (job.pace(), job.order) {
-            (Pacing::Rate(rate), _) => rate,
-            (Pacing::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
-            (_, Order::Sequential) => Throughput(400_000_000),
-            (_, Order::Random) => Throughput(60_000_000),
-        };
-        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
-        let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
-        let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
-        Estimate { time, written: Bytes(written as u64), ..Estimate::default() }
-    }
-
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        self.duration.map_or(Ok(()), |duration| check_duration("--duration", duration))?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        self.duration.map_or(Ok(()), |duration| check_duration("duration", duration))?;
         if self.prepare == Prepare::Fill {
             check_block(FILL_BLOCK, self.span, drive)?;
         }
@@ -218,13 +224,25 @@ impl Plan {
         }
         Ok(())
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.jobs.iter().flat_map(JobFigures::figures).collect()
+    }
 }
 
 fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
     PlanError { option: key, got, reason: format!("job '{job}': {reason}") }
 }
 
-/// As many as an I/O has labels for.
+/// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
 
 /// What a series is called: a job's reads, for one.
@@ -254,7 +272,7 @@ fn phase(group: u32) -> String {
     format!("group {group}")
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let capacity = plan.capacity(session.drive());
     if plan.prepare != Prepare::Nothing {
         session.purge()?;
@@ -292,25 +310,18 @@ fn run_group(
     session: &mut Session<'_>,
 ) -> Result<(), RunError> {
     let lba_size = session.drive().lba_size;
-    let streams = group.iter().map(|job| {
-        let stream = Stream {
-            ios: Box::new(job.ios(lba_size, capacity)),
-            queue_depth: job.queue_depth,
-            pace: pace(job.pace()),
-            duration: job.duration(),
-        };
-        (stream, job.operations().collect())
+    let streams = group.iter().map(|job| Stream {
+        ios: Box::new(job.ios(lba_size, capacity)),
+        queue_depth: job.queue_depth,
+        pace: job.pace,
+        duration: job.duration(),
+        operations: job.operations().collect(),
     });
     let names = series_of(group);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = phase(group.first().map_or(0, |job| job.group));
-    session.operations(
-        &name,
-        &names,
-        streams.collect(),
-        plan.duration,
-        extent(plan, group, capacity),
-    )
+    let extent = extent(plan, group, capacity);
+    session.record_as(&name, &names, Streams::new(streams), plan.duration, extent)
 }
 
 /// What progress is measured by: the longest time, if all are ended by time.
@@ -322,15 +333,6 @@ fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
             let amounts = group.iter().filter_map(|job| job.amount(capacity));
             Extent::Bytes(amounts.fold(Bytes::ZERO, |sum, amount| sum + amount))
         }
-    }
-}
-
-fn pace(pacing: Pacing) -> Pace {
-    match pacing {
-        Pacing::Closed => Pace::Closed,
-        Pacing::Think { rest, every } => Pace::Think { rest, every },
-        Pacing::Rate(rate) => Pace::Rate(rate),
-        Pacing::Iops(iops) => Pace::Every(Nanos(1_000_000_000 / iops)),
     }
 }
 
@@ -374,6 +376,15 @@ impl JobFigures {
     }
 }
 
+impl JobFigures {
+    fn figures(&self) -> Vec<Figure> {
+        let of_operation = |(operation, figures): (&str, &OperationFigures)| {
+            figures.figures(&format!("{} {operation}", self.name))
+        };
+        self.operations().flat_map(of_operation).collect()
+    }
+}
+
 /// One operation of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OperationFigures {
@@ -391,7 +402,7 @@ pub struct OperationFigures {
     pub latency: LatencyFigures,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let mut jobs = Vec::new();
     // Names and operations do not depend on the drive's capacity.
@@ -418,11 +429,11 @@ const UNEVEN: f64 = 0.25;
 
 /// Whether the average of a job that was as fast as it could be hides how it changed.
 fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
-    if job.pace() != Pacing::Closed {
+    if job.pace != Pace::Closed {
         return None;
     }
     let name = series(&job.name, job.operations().next()?);
-    let iops = iops_of(recording.phase(&name));
+    let iops = iops_of(recording.series(&name));
     let third = iops.len() / 3;
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (first, last) = (mean(&iops[..third]), mean(&iops[iops.len() - third..]));
@@ -435,11 +446,9 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
 /// How much before its time a job may have begun its last I/O.
 fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
-    match job.pace() {
-        Pacing::Closed => second,
-        Pacing::Think { rest, .. } => second + rest,
-        Pacing::Rate(rate) => second + rate.time_for(job.transfer_size_max()),
-        Pacing::Iops(iops) => second + Nanos(1_000_000_000 / iops),
+    match job.pace {
+        Pace::Think { rest, .. } => second + rest,
+        pace => second + pace.step(job.transfer_size_max()),
     }
 }
 
@@ -447,7 +456,7 @@ fn slack(job: &Job) -> Nanos {
 /// none.
 fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
     let names = series_of_job(job);
-    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.phase);
+    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
     let start = recording.samples.iter().filter(of_job).map(|sample| sample.start_ns).min()?;
     let active = recording.samples.iter().filter(of_job).filter(|sample| sample.ios() > 0);
     let end = active.map(|sample| sample.start_ns + sample.span_ns).max()?;
@@ -459,7 +468,7 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
     let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
-        all.filter(|sample| sample.phase == name && sample.second >= from).collect()
+        all.filter(|sample| sample.series == name && sample.second >= from).collect()
     };
     let span = time_of(job, recording, from)?;
     let of = |operation| {
@@ -480,17 +489,27 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
 }
 
 impl OperationFigures {
+    fn figures(&self, of: &str) -> [Figure; 6] {
+        let name = |figure: &str| format!("{of}, {figure}");
+        [
+            Figure::iops(name("rate"), self.iops),
+            Figure::rate(name("data rate"), self.megabytes_per_second).unjudged(),
+            Figure::latency(name("mean"), self.mean_ns).unjudged(),
+            Figure::latency(name("p99"), self.latency.p99_ns).unjudged(),
+            Figure::latency(name("p99.9"), self.latency.p999_ns),
+            Figure::latency(name("longest"), self.latency.max_ns),
+        ]
+        .map(|figure| figure.of(of))
+    }
+
     fn of(samples: &[&Sample], span: Nanos, latency: LatencyFigures) -> Option<Self> {
-        let ios: u64 = samples.iter().map(|sample| sample.ios()).sum();
-        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
-        let all = |sample: &&Sample| u128::from(sample.latency_mean_ns) * u128::from(sample.ios());
-        let nanos: u128 = samples.iter().map(all).sum();
-        (ios > 0 && span > Nanos::ZERO).then(|| Self {
-            ios,
-            bytes: Bytes(bytes),
-            iops: Iops::over(ios, span).get(),
-            megabytes_per_second: bytes as f64 / 1e6 / span.as_secs_f64(),
-            mean_ns: (nanos / u128::from(ios)) as u64,
+        let totals = Totals::of(samples.iter().copied()).over(span);
+        (totals.ios > 0 && span > Nanos::ZERO).then(|| Self {
+            ios: totals.ios,
+            bytes: totals.bytes(),
+            iops: totals.iops().get(),
+            megabytes_per_second: totals.megabytes_per_second(),
+            mean_ns: totals.mean().0,
             latency,
         })
     }

@@ -2,7 +2,7 @@
 //! will take.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +17,19 @@ pub struct Demands {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{option} {got} is not possible: {reason}")]
 pub struct PlanError {
-    /// What to change.
+    /// What to change: a key of the plan, or of [`Overrides`], where it is one.
     pub option: &'static str,
     /// What it was.
     pub got: String,
     /// Why it cannot be, and what can.
     pub reason: String,
+}
+
+impl PlanError {
+    /// A plan is always a matter of asking differently.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
 }
 
 /// What a user may change in any test's plan; `None` leaves the method's own.
@@ -39,44 +46,56 @@ pub struct Overrides {
     pub traces: Vec<String>,
 }
 
+/// What a user may change in the plans of some tests and not of others: a field of [`Overrides`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// [`Overrides::duration`].
+    Duration,
+    /// [`Overrides::spare`] with one share: the setting of the whole run.
+    Spare,
+    /// [`Overrides::spare`] with any number of shares.
+    SpareList,
+    /// [`Overrides::traces`].
+    Traces,
+}
+
+impl Choice {
+    /// The field's name.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Duration => "duration",
+            Self::Spare | Self::SpareList => "spare",
+            Self::Traces => "traces",
+        }
+    }
+
+    /// Whether it is a list of settings, which are one test's own: a review of many tests takes it
+    /// for that one.
+    pub(crate) fn is_list(self) -> bool {
+        matches!(self, Self::SpareList | Self::Traces)
+    }
+}
+
 impl Overrides {
-    /// What a review changes in one of its tests: lists of settings are one test's own.
-    pub(crate) fn for_review(&self, test: &str) -> Self {
+    /// What was changed beside the seed: the keys, and what to.
+    pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
+        let duration = self.duration.map(|duration| ("duration", duration.exact()));
+        let spare = (!self.spare.is_empty()).then(|| ("spare", format!("{:?}", self.spare)));
+        let traces = (!self.traces.is_empty()).then(|| ("traces", self.traces.join(",")));
+        [duration, spare, traces].into_iter().flatten().collect()
+    }
+
+    /// What a review changes in a test with these choices: lists of settings only where they are
+    /// its own.
+    pub(crate) fn for_review(&self, choices: &[Choice]) -> Self {
         let mut own = self.clone();
-        if test != crate::spare_area::NAME {
+        if !choices.contains(&Choice::SpareList) {
             own.spare.clear();
         }
-        if test != crate::storage_bench::NAME {
+        if !choices.contains(&Choice::Traces) {
             own.traces.clear();
         }
         own
-    }
-
-    /// Only one test replays traces.
-    pub(crate) fn check_traces(&self, test: &str) -> Result<(), PlanError> {
-        if self.traces.is_empty() || test == crate::storage_bench::NAME {
-            return Ok(());
-        }
-        let reason = format!("{test} has no such option; storage-bench has");
-        Err(PlanError { option: "--traces", got: self.traces.join(","), reason })
-    }
-
-    /// For a test that leaves nothing untouched.
-    pub(crate) fn refuse_spare(&self, test: &str) -> Result<(), PlanError> {
-        if self.spare.is_empty() {
-            return Ok(());
-        }
-        let reason = format!("{test} has no such option; consistency and spare-area have");
-        Err(PlanError { option: "--spare", got: format!("{:?}", self.spare), reason })
-    }
-
-    /// For a test whose parts end when they have done their work.
-    pub(crate) fn refuse_duration(&self, test: &str) -> Result<(), PlanError> {
-        let Some(duration) = self.duration else {
-            return Ok(());
-        };
-        let reason = format!("{test} has no such option; a plan (--plan) sets its amounts");
-        Err(PlanError { option: "--duration", got: duration.exact(), reason })
     }
 }
 
@@ -95,9 +114,9 @@ pub struct Estimate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rates {
     /// Writes in order, and reads.
-    sequential: Throughput,
+    pub(crate) sequential: Throughput,
     /// Writes of small blocks, over long times.
-    random: Throughput,
+    pub(crate) random: Throughput,
 }
 
 const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };

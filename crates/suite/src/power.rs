@@ -6,18 +6,15 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording, Sample};
+use writecliff_measure::{Queue, Recording, Sample};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::plan::{check_block, check_depths, check_duration, quick_span, used};
+use crate::figure::{Figure, Good};
+use crate::plan::{Choice, check_block, check_depths, check_duration, quick_span, used};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, Overrides, PlanError, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "power";
-/// What it answers.
-pub const QUESTION: &str = "what power does the drive draw?";
-pub(crate) const BY_DEFAULT: bool = true;
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Demands, Estimate, Overrides, PlanError, Unit, Warning};
 
 /// Nothing to do, after the purge.
 pub const IDLE: &str = "idle";
@@ -72,59 +69,70 @@ impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(self.span, drive.capacity, self.random_block)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        let load = overrides.duration.unwrap_or(self.load);
-        Ok(Self { load, seed: overrides.seed.unwrap_or(self.seed), ..self })
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "power";
+    const QUESTION: &'static str = "what power does the drive draw?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        Ok(Self { load: overrides.duration.unwrap_or(self.load), ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let short = |own: Nanos| own.min(Nanos::from_secs(5));
         let (idle, load, settle) = (short(self.idle), short(self.load), short(self.settle));
         Self { idle, load, settle, span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         let io_size = self.sequential_block.max(self.random_block);
         Demands { queue_depth: self.queue_depth, io_size }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let rest = self.idle + self.settle + self.settle;
         Estimate::on(drive).rest(rest).sequential(self.load).random(self.load)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_duration("idle", self.idle)?;
-        check_duration("--duration", self.load)?;
+        check_duration("duration", self.load)?;
         check_duration("settle", self.settle)?;
         check_block(self.sequential_block, self.span, drive)?;
         check_block(self.random_block, self.span, drive)?;
         check_depths([self.queue_depth], drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.phases.iter().flat_map(PowerPhase::figures).collect()
+    }
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
     session.idle(IDLE, plan.idle)?;
 
     let span = plan.used(session.drive());
     let pass = Sequential::new(Operation::Write, span, plan.sequential_block);
-    let sequential = Load {
-        ios: std::iter::repeat(pass).flatten(),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.load),
-    };
-    session.record(SEQUENTIAL_WRITE, sequential, Extent::Time(plan.load))?;
+    let sequential = Queue::new(std::iter::repeat(pass).flatten(), plan.queue_depth);
+    session.record(SEQUENTIAL_WRITE, sequential, Some(plan.load), Extent::Time(plan.load))?;
     session.idle(AFTER_SEQUENTIAL, plan.settle)?;
 
-    let random = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(plan.load),
-    };
-    session.record(RANDOM_WRITE, random, Extent::Time(plan.load))?;
+    let ios = RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed);
+    let random = Queue::new(ios, plan.queue_depth);
+    session.record(RANDOM_WRITE, random, Some(plan.load), Extent::Time(plan.load))?;
     session.idle(AFTER_RANDOM, plan.settle)
 }
 
@@ -155,11 +163,26 @@ pub struct PowerPhase {
 /// How far from the settled power is still settled.
 const SETTLED_WITHIN: f64 = 0.10;
 
-pub(crate) fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+impl PowerPhase {
+    fn figures(&self) -> [Figure; 4] {
+        let watts = |figure: &str, watts| {
+            let name = format!("{figure} power, {}", self.phase);
+            Figure::new(name, watts, Unit::Watts, Good::AtMost).of(&self.phase)
+        };
+        [
+            watts("mean", self.mean),
+            watts("lowest", self.lowest).unjudged(),
+            watts("highest", self.highest).unjudged(),
+            watts("settled", self.settled).unjudged(),
+        ]
+    }
+}
+
+fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let names = [IDLE, SEQUENTIAL_WRITE, AFTER_SEQUENTIAL, RANDOM_WRITE, AFTER_RANDOM];
     let phases: Vec<PowerPhase> =
-        names.iter().filter_map(|name| phase(name, recording.phase(name))).collect();
-    let has_samples = |name: &&str| recording.phase(name).next().is_some();
+        names.iter().filter_map(|name| phase(name, recording.series(name))).collect();
+    let has_samples = |name: &&str| recording.series(name).next().is_some();
     let mut warnings = Vec::new();
     if let Some(missing) = names.iter().find(|name| !has_samples(name)) {
         warnings.push(Warning::Ended { phase: (*missing).to_owned() });

@@ -6,10 +6,11 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Outcome, Plan, Warning};
+use crate::{Figure, Outcome, Plan, TraceFacts, Warning};
 
-/// Raised when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Raised when a reader of the old form would misread the new one. What older versions wrote is
+/// read as well.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run, as `run.json` holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct RunRecord {
     pub status: Status,
     /// What was asked, the seed included.
     pub plan: Plan,
+    /// What was known of the traces that it does when it began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceFacts>,
     /// What it was asked of.
     pub drive: DeviceInfo,
     /// The machine.
@@ -46,6 +50,16 @@ pub struct RunRecord {
     pub outcome: Option<Outcome>,
     /// Doubts about it.
     pub warnings: Vec<Warning>,
+}
+
+/// A record for a program that reads it: what can be counted need not be looked for.
+#[derive(Debug, Serialize)]
+pub struct WithFigures<'a> {
+    /// As in `run.json`.
+    #[serde(flatten)]
+    pub record: &'a RunRecord,
+    /// [`RunRecord::figures`].
+    pub figures: Vec<Figure>,
 }
 
 /// How far a run came.
@@ -94,6 +108,16 @@ pub struct Phase {
 }
 
 impl RunRecord {
+    /// The results as numbers, the most telling first; none as long as there is no outcome.
+    pub fn figures(&self) -> Vec<Figure> {
+        self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
+    }
+
+    /// The record as JSON has it, and its figures beside it.
+    pub fn with_figures(&self) -> WithFigures<'_> {
+        WithFigures { record: self, figures: self.figures() }
+    }
+
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
     /// come from the recording.
     pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {
@@ -112,7 +136,7 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        let (outcome, mut warnings) = self.plan.conclude(recording);
+        let (outcome, mut warnings) = self.plan.conclude(recording, &self.traces);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));

@@ -10,10 +10,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo};
-use writecliff_measure::{Liveness, RunDirectoryError, recover};
+use writecliff_device::{Bytes, DeviceInfo, ErrorKind};
+use writecliff_measure::{Liveness, RunDirectory, RunDirectoryError, recover};
+use writecliff_output::{OutputError, write_text};
 
-use crate::{Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS};
+use crate::{
+    Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS, TestEntry,
+};
 
 const FILE: &str = "review.json";
 
@@ -69,26 +72,39 @@ pub enum ReviewError {
         /// What there is.
         known: Vec<&'static str>,
     },
+    /// Settings of a test that the review does not have.
+    #[error("{option} {got} is not possible: {test} is not among the tests; add it")]
+    NotAmong {
+        /// The field of [`Overrides`].
+        option: &'static str,
+        /// What it was.
+        got: String,
+        /// The test that it is about.
+        test: &'static str,
+    },
     /// A plan that cannot be carried out.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The directory holds something already.
     #[error(
-        "{} is not empty; give --out a new directory, or go on with an interrupted review by \
-         --resume", path.display()
+        "{} is not empty; name a new directory, or resume the interrupted review in it",
+        path.display()
     )]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
     /// The directory or `review.json` cannot be written.
-    #[error("cannot write {}: {source}; choose another directory with --out", path.display())]
+    #[error("cannot write {}: {source}; choose another directory", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
+    /// What is there keeps `review.json` from being written.
+    #[error(transparent)]
+    Output(OutputError),
     /// This is no review, or its file is damaged.
     #[error("cannot read {}: {source}; is {} the directory of a review?", path.display(), path.parent().unwrap_or(path).display())]
     Read {
@@ -143,48 +159,76 @@ pub enum ReviewError {
         /// What it says.
         directory: String,
     },
-    /// An interrupted run's directory holds what no run puts there.
-    #[error(
-        "{} holds {file}, which is no part of a run; move it away, and resume again", path.display()
-    )]
-    NotOurs {
-        /// The run.
-        path: PathBuf,
-        /// What was found.
-        file: String,
-    },
+}
+
+impl From<OutputError> for ReviewError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { path, source } => Self::Write { path, source },
+            other => Self::Output(other),
+        }
+    }
+}
+
+impl ReviewError {
+    /// What it asks of whoever began or resumes the review.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Output(error) => error.kind(),
+            Self::Run(error) => error.kind(),
+            Self::Write { .. } | Self::Running { .. } => ErrorKind::Failed,
+            Self::UnknownTest { .. }
+            | Self::NotAmong { .. }
+            | Self::Plan(_)
+            | Self::NotEmpty { .. }
+            | Self::Read { .. }
+            | Self::IsRun { .. }
+            | Self::OtherDrive { .. }
+            | Self::OtherPlan { .. }
+            | Self::Directory { .. } => ErrorKind::Usage,
+        }
+    }
 }
 
 impl Review {
-    /// A review of `drive`, which `info` describes, by the tests named, or by all that are run by default.
+    /// The tests of these names, or those that are run by default if none is named, and those of
+    /// `with` besides: in the order of the table, each once.
     ///
     /// # Errors
-    /// [`ReviewError::UnknownTest`] or [`ReviewError::Plan`].
+    /// [`ReviewError::UnknownTest`].
+    pub fn choose(
+        names: &[String],
+        with: &[String],
+    ) -> Result<Vec<&'static TestEntry>, ReviewError> {
+        let is_known = |name: &&String| TestEntry::find(name).is_some();
+        if let Some(name) = names.iter().chain(with).find(|name| !is_known(name)) {
+            let known = TESTS.iter().map(|test| test.name).collect();
+            return Err(ReviewError::UnknownTest { name: name.clone(), known });
+        }
+        let named = |names: &[String], test: &TestEntry| names.iter().any(|name| name == test.name);
+        let is_chosen = |test: &&TestEntry| match names {
+            [] => test.by_default || named(with, test),
+            _ => named(names, test) || named(with, test),
+        };
+        Ok(TESTS.iter().filter(is_chosen).collect())
+    }
+
+    /// A review of `drive`, which `info` describes, by these tests.
+    ///
+    /// # Errors
+    /// [`ReviewError::NotAmong`] or [`ReviewError::Plan`].
     pub fn of(
         drive: &str,
         info: &DeviceInfo,
-        tests: &[String],
+        tests: &[&TestEntry],
         overrides: &Overrides,
         options: RunOptions,
     ) -> Result<Self, ReviewError> {
-        let chosen = match tests {
-            [] => TESTS.iter().filter(|test| test.by_default).collect(),
-            names => names
-                .iter()
-                .map(|name| {
-                    let known = || TESTS.iter().map(|test| test.name).collect();
-                    let found = TESTS.iter().find(|test| test.name == *name);
-                    found.ok_or_else(|| ReviewError::UnknownTest {
-                        name: name.clone(),
-                        known: known(),
-                    })
-                })
-                .collect::<Result<Vec<_>, _>>()?,
-        };
-        let tests = chosen.into_iter().map(|test| {
+        check_lists(tests, overrides)?;
+        let tests = tests.iter().map(|test| {
             let plan = (test.plan)();
             let plan = if options.quick { plan.quick() } else { plan };
-            let plan = plan.with(&overrides.for_review(test.name))?.fitted(info);
+            let plan = plan.with(&overrides.for_review(test.choices))?.fitted(info);
             Ok(ReviewTest { directory: test.name.to_owned(), plan })
         });
         Ok(Self {
@@ -215,9 +259,8 @@ impl Review {
         if fs::read_dir(path).map_err(write)?.next().is_some() {
             return Err(ReviewError::NotEmpty { path: path.to_owned() });
         }
-        let (file, partial) = (path.join(FILE), path.join("review.json.partial"));
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        fs::write(&partial, text + "\n").and_then(|()| fs::rename(partial, file)).map_err(write)
+        Ok(write_text(&path.join(FILE), &(text + "\n"))?)
     }
 
     /// Reads a review's file.
@@ -226,7 +269,7 @@ impl Review {
     /// [`ReviewError::Read`] if there is none or it is damaged.
     pub fn open(path: &Path) -> Result<Self, ReviewError> {
         let file = path.join(FILE);
-        if !file.exists() && path.join(RUN_FILE).exists() {
+        if !file.exists() && RunDirectory::is_at(path) {
             return Err(ReviewError::IsRun { path: path.to_owned() });
         }
         let read = |source| ReviewError::Read { path: file.clone(), source };
@@ -287,10 +330,24 @@ impl Review {
     }
 }
 
+/// A list of settings is one test's own, and says nothing to a review without that test.
+fn check_lists(tests: &[&TestEntry], overrides: &Overrides) -> Result<(), ReviewError> {
+    for (option, got) in overrides.given() {
+        let takes = |test: &&TestEntry| {
+            test.choices.iter().any(|choice| choice.is_list() && choice.key() == option)
+        };
+        let owner = TESTS.iter().find(takes);
+        if let Some(owner) = owner.filter(|owner| !tests.iter().any(|t| t.name == owner.name)) {
+            return Err(ReviewError::NotAmong { option, got, test: owner.name });
+        }
+    }
+    Ok(())
+}
+
 impl ReviewTest {
     fn is_complete(&self, review: &Path) -> Result<bool, ReviewError> {
         let run = review.join(&self.directory);
-        if !run.join(RUN_FILE).exists() {
+        if !RunDirectory::is_at(&run) {
             return Ok(false);
         }
         if recover(&run)? == Liveness::Alive {
@@ -307,35 +364,15 @@ impl ReviewTest {
     /// Removes what an interrupted run of the test left, so that it can begin again.
     ///
     /// # Errors
-    /// [`ReviewError::NotOurs`] if there is anything that no run puts there; nothing is removed
-    /// then.
+    /// [`RunDirectoryError::NotOurs`] if there is anything that no run puts there; nothing is
+    /// removed then.
     pub fn clear(&self, review: &Path) -> Result<(), ReviewError> {
         let run = review.join(&self.directory);
         if !run.exists() || self.is_complete(review)? {
             return Ok(());
         }
-        let failed = |source| ReviewError::Write { path: run.clone(), source };
-        for entry in fs::read_dir(&run).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let kind = entry.file_type().map_err(failed)?;
-            let is_report = kind.is_dir() && file == "report";
-            let is_ours = is_report || (kind.is_file() && is_run_file(&file));
-            if !is_ours {
-                return Err(ReviewError::NotOurs { path: run, file });
-            }
-        }
-        fs::remove_dir_all(&run).map_err(failed)
+        Ok(RunDirectory::remove(&run)?)
     }
-}
-
-const RUN_FILE: &str = "run.json";
-
-/// Whether a run has a file of this name, whole or in the making.
-fn is_run_file(name: &str) -> bool {
-    let name = name.strip_suffix(".partial").unwrap_or(name);
-    let known = ["journal.jsonl", "ios.journal", ".room-for-the-record"];
-    name == RUN_FILE || known.contains(&name) || name.ends_with(".parquet")
 }
 
 impl DriveIdentity {

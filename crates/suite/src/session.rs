@@ -4,18 +4,18 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Io, Nanos, Operation, Purge, PurgeOutcome,
-    Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Nanos, Operation, Purge,
+    PurgeOutcome, Telemetry,
 };
 use writecliff_measure::{
-    Load, RecordError, Recorder, Replay, ReplayIo, RunDirectory, RunDirectoryError, Sample, Stream,
-    Waiting, Watch, record, record_idle, record_operations, record_replay, record_streams,
+    Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
+    Waiting, record,
 };
-use writecliff_trace::TraceError;
+use writecliff_trace::ReadError;
 use writecliff_workload::Sequential;
 
 use crate::meter::PowerSource;
-use crate::rate::{Rate, RateSum};
+use crate::rate::Rate;
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
 use crate::{Plan, PlanError, RunOptions, Warning};
 
@@ -51,26 +51,32 @@ pub enum RunError {
     RunDirectory(#[from] RunDirectoryError),
     /// A trace cannot be read.
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(#[from] ReadError),
     /// The drive gave up outside of a recording.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
 impl RunError {
-    /// Whether this is a no for the sake of somebody's data (exit code 3): nothing was written.
-    pub fn is_refusal(&self) -> bool {
+    /// What it asks of whoever ran the test. A refusal is for the sake of somebody's data, and
+    /// nothing was written.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Device(error) | Self::Record(RecordError::Device(error)) => error.is_refusal(),
-            _ => false,
+            Self::Plan(error) => error.kind(),
+            Self::Record(error) => error.kind(),
+            Self::RunDirectory(error) => error.kind(),
+            Self::Trace(error) => error.kind(),
+            Self::Device(error) => error.kind(),
         }
     }
 
+    /// Whether this is a no for the sake of somebody's data: nothing was written.
+    pub fn is_refusal(&self) -> bool {
+        self.kind() == ErrorKind::Refused
+    }
+
     fn is_interruption(&self) -> bool {
-        matches!(
-            self,
-            Self::Record(RecordError::Interrupted) | Self::Device(DeviceError::PurgeStopped { .. })
-        )
+        self.kind() == ErrorKind::Interrupted
     }
 }
 
@@ -117,6 +123,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
+            traces: plan.traces()?,
             drive: device.info().clone(),
             host: Host::here(),
             purge: None,
@@ -178,14 +185,30 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs one load as the phase `name`, every second recorded.
+    /// Records `supply` as the phase `name`, in one series of that name, until `duration` is over
+    /// or the supply is.
     pub(crate) fn record(
         &mut self,
         name: &str,
-        load: Load<impl Iterator<Item = Io>>,
+        supply: impl Supply,
+        duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<(), RunError> {
-        self.phase(name, |session| session.series(name, load, extent).map(|_| ()))
+        self.record_as(name, &[name], supply, duration, extent)
+    }
+
+    /// As [`Self::record`], in the series named, by their numbers.
+    pub(crate) fn record_as(
+        &mut self,
+        name: &str,
+        series: &[&str],
+        supply: impl Supply,
+        duration: Option<Nanos>,
+        extent: Extent,
+    ) -> Result<(), RunError> {
+        self.phase(name, |session| {
+            session.watched(name, series, supply, duration, extent).map(|_| ())
+        })
     }
 
     /// Writes `[0, span)` once, in order, as the phase `name`.
@@ -197,77 +220,18 @@ impl<'a> Session<'a> {
         queue_depth: usize,
     ) -> Result<(), RunError> {
         let ios = Sequential::new(Operation::Write, span, block);
-        self.record(name, Load { ios, queue_depth, duration: None }, Extent::Bytes(span))
+        self.record(name, Queue::new(ios, queue_depth), None, Extent::Bytes(span))
     }
 
     /// Trims `[0, span)` as the phase `name`.
     pub(crate) fn trim(&mut self, name: &str, span: Bytes) -> Result<(), RunError> {
         let ios = Sequential::new(Operation::Trim, span, TRIM_BLOCK);
-        let load = Load { ios, queue_depth: 1, duration: None };
-        self.record(name, load, Extent::Bytes(span))
+        self.record(name, Queue::new(ios, 1), None, Extent::Bytes(span))
     }
 
     /// Leaves the drive alone as the phase `name`.
     pub(crate) fn idle(&mut self, name: &str, duration: Nanos) -> Result<(), RunError> {
-        self.phase(name, |session| {
-            let extent = Extent::Time(duration);
-            session.watched(&[name], name, extent, |device, recorder, watch| {
-                record_idle(device, duration, recorder, watch)
-            })?;
-            Ok(())
-        })
-    }
-
-    /// Runs several loads at once as the phase `name`, each a series of its own.
-    pub(crate) fn streams(
-        &mut self,
-        name: &str,
-        series: &[&str],
-        streams: Vec<Stream<'_>>,
-        duration: Option<Nanos>,
-        extent: Extent,
-    ) -> Result<(), RunError> {
-        self.phase(name, |session| {
-            session.watched(series, name, extent, |device, recorder, watch| {
-                record_streams(device, streams, duration, recorder, watch)
-            })?;
-            Ok(())
-        })
-    }
-
-    /// As [`Self::streams`], with a series for each of each stream's operations.
-    pub(crate) fn operations(
-        &mut self,
-        name: &str,
-        series: &[&str],
-        streams: Vec<(Stream<'_>, Vec<Operation>)>,
-        duration: Option<Nanos>,
-        extent: Extent,
-    ) -> Result<(), RunError> {
-        let (streams, operations): (Vec<_>, Vec<_>) = streams.into_iter().unzip();
-        self.phase(name, |session| {
-            session.watched(series, name, extent, |device, recorder, watch| {
-                record_operations(device, streams, &operations, duration, recorder, watch)
-            })?;
-            Ok(())
-        })
-    }
-
-    /// Does a trace again as the phase `name`.
-    pub(crate) fn replay(
-        &mut self,
-        name: &str,
-        series: &[String],
-        replay: Replay<impl Iterator<Item = ReplayIo>>,
-        extent: Extent,
-    ) -> Result<(), RunError> {
-        let series: Vec<&str> = series.iter().map(String::as_str).collect();
-        self.phase(name, |session| {
-            session.watched(&series, name, extent, |device, recorder, watch| {
-                record_replay(device, replay, recorder, watch)
-            })?;
-            Ok(())
-        })
+        self.record(name, Idle, Some(duration), Extent::Time(duration))
     }
 
     /// Runs `what` as the phase `name` of the record: its time, and the drive's telemetry before
@@ -289,46 +253,45 @@ impl<'a> Session<'a> {
         ended
     }
 
-    /// Records one load of the phase under way under a name of its own, and returns its rate.
+    /// Records one load of the phase under way as the series `name`, and returns its rate.
     pub(crate) fn series(
         &mut self,
         name: &str,
-        load: Load<impl Iterator<Item = Io>>,
+        supply: impl Supply,
+        duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<Option<Rate>, RunError> {
-        self.watched(&[name], name, extent, |device, recorder, watch| {
-            record(device, load, recorder, watch)
-        })
+        self.watched(name, &[name], supply, duration, extent)
     }
 
-    /// Records as `series` what `load` does, shows it as the step `name`, and returns its rate.
+    /// Records `supply`, shown as the step `name`, and returns the rate of all its series.
     fn watched(
         &mut self,
-        series: &[&str],
         name: &str,
+        series: &[&str],
+        supply: impl Supply,
+        duration: Option<Nanos>,
         extent: Extent,
-        load: impl FnOnce(&mut dyn Device, &mut Recorder, Watch<'_>) -> Result<(), RecordError>,
     ) -> Result<Option<Rate>, RunError> {
         let telemetry = self.device.telemetry();
-        self.recorder.begin_phases(series, telemetry);
-        let mut sum = RateSum::default();
-        let (mut nanos, mut bytes) = (0, 0);
+        self.recorder.begin(series, telemetry);
+        let mut totals = Totals::default();
+        let (mut nanos, mut trimmed) = (0, 0);
         let watch = &mut self.watch;
-        let ended = load(self.device, &mut self.recorder, &mut |sample, waiting| {
-            sum.add(sample);
-            if sample.phase == series[0] {
+        record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
+            totals.add(sample);
+            if sample.series == series[0] {
                 nanos += sample.span_ns;
             }
-            bytes += sample.read_bytes + sample.written_bytes + sample.trims * TRIM_BLOCK.0;
+            trimmed += sample.trims * TRIM_BLOCK.0;
             let fraction = match extent {
                 Extent::Time(all) => nanos as f64 / all.0 as f64,
-                Extent::Bytes(all) => bytes as f64 / all.0 as f64,
+                Extent::Bytes(all) => (totals.bytes().0 + trimmed) as f64 / all.0 as f64,
             };
             let fraction = fraction.min(1.0);
             watch(&Progress { sample: Some(sample), step: name, fraction, waiting })
-        });
-        ended?;
-        Ok(sum.rate())
+        })?;
+        Ok(Rate::of(&totals))
     }
 
     fn begin_phase(

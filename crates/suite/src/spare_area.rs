@@ -7,15 +7,12 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::Recording;
 
-use crate::plan::{QUICK_TORTURE, check_list, quick_span};
+use crate::figure::Figure;
+use crate::plan::{Choice, QUICK_TORTURE, check_list, quick_span};
 use crate::session::{RunError, Session};
+use crate::test::Test;
+use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Warning, consistency};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "spare-area";
-/// What it answers.
-pub const QUESTION: &str = "what does unused space buy?";
-pub(crate) const BY_DEFAULT: bool = true;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,18 +47,25 @@ impl Plan {
     fn all(&self) -> impl Iterator<Item = consistency::Plan> {
         self.settings.iter().map(|setting| self.at(*setting))
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "spare-area";
+    const QUESTION: &'static str = "what does unused space buy?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::SpareList];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let settings = match overrides.spare[..] {
             [] => self.settings,
             _ => overrides.spare.clone(),
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        let seed = overrides.seed.unwrap_or(self.seed);
-        Ok(Self { settings, duration, seed, ..self })
+        Ok(Self { settings, duration, ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         // The published setting, if it is one of the plan's.
         let published = self.settings.iter().position(|setting| *setting == 25.0).unwrap_or(0);
         let settings = self.settings.get(published).copied().into_iter().collect();
@@ -69,17 +73,29 @@ impl Plan {
         Self { settings, duration, span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         consistency::Plan::default().demands()
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         self.all().map(|plan| plan.estimate(drive)).fold(Estimate::on(drive), Estimate::and)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_list("--spare", &self.settings)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_list("spare", &self.settings)?;
         self.all().try_for_each(|plan| plan.check(drive))
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.settings.iter().flat_map(Setting::figures).collect()
     }
 }
 
@@ -93,7 +109,7 @@ pub fn torture_phase(setting: f64) -> String {
     format!("{}-{setting}", consistency::TORTURE)
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for setting in &plan.settings {
         session.purge()?;
         let (fill, torture) = (fill_phase(*setting), torture_phase(*setting));
@@ -118,7 +134,20 @@ pub struct Setting {
     pub outcome: consistency::Outcome,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+impl Setting {
+    /// Those of the consistency test, of this setting.
+    fn figures(&self) -> Vec<Figure> {
+        let figures = consistency::Plan::figures(&self.outcome).into_iter();
+        let setting = format!("{} % spare", self.spare_percent);
+        let named = |figure: Figure| {
+            let name = format!("{} at {setting}", figure.name);
+            Figure { name, ..figure }.of(&setting)
+        };
+        figures.map(named).collect()
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut settings, mut warnings) = (Vec::new(), Vec::new());
     for setting in &plan.settings {
         let (fill, torture) = (fill_phase(*setting), torture_phase(*setting));

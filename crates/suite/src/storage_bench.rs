@@ -4,23 +4,27 @@
 //! fast as the trace allows and with its idle time cut, or by its own clock. What counts is the
 //! time in which the drive had something to do.
 
+mod figures;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{LatencyHistogram, Recording, Replay, ReplayIo, Sample, Series, Timing};
-use writecliff_trace::{Map, Mapping, Misfit, Summary, TraceIo, read_ahead};
+use writecliff_measure::{
+    LatencyHistogram, Recording, Replay, ReplayIo, ReplaySeries, Sample, Timing, Totals,
+};
+use writecliff_trace::name::{from_anywhere, title};
+use writecliff_trace::{Map, Mapping, Misfit, PLANS, ReadError, Summary, TraceIo, read_ahead};
 
-use crate::plan::{check_block, check_depths, check_list, quick_span};
+use crate::figure::Figure;
+use crate::plan::{Choice, check_block, check_depths, check_list, quick_span};
 use crate::session::{Extent, RunError, Session};
-use crate::traces::{self, Trace};
+use crate::test::Test;
+use crate::traces::{Known, Resolved, TraceFacts};
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning};
 
-/// The test's name on the command line and in files.
-pub const NAME: &str = "storage-bench";
-/// What it answers.
-pub const QUESTION: &str = "how does it serve real applications?";
-pub(crate) const BY_DEFAULT: bool = true;
+pub use figures::FIGURES;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +54,9 @@ pub struct Plan {
     pub span: Option<Bytes>,
     /// Decides everything random in the traces that ship, and the data.
     pub seed: u64,
+    /// What the traces were found to be.
+    #[serde(skip)]
+    pub resolved: Resolved,
 }
 
 impl Default for Plan {
@@ -66,6 +73,7 @@ impl Default for Plan {
             operations: None,
             span: None,
             seed: 1,
+            resolved: Resolved::default(),
         }
     }
 }
@@ -90,54 +98,90 @@ impl Plan {
     }
 
     /// What is known of the traces beforehand; those that cannot be read are told by
-    /// [`check`](Self::check).
+    /// [`check`](Test::check).
     fn summaries(&self) -> impl Iterator<Item = Summary> {
-        let open = |name: &String| traces::open(name, self.seed).ok();
-        self.traces.iter().filter_map(open).map(|trace| trace.summary)
+        self.traces.iter().filter_map(|name| Some(self.known(name).ok()?.summary))
     }
 
+    fn known(&self, name: &str) -> Result<Arc<Known>, ReadError> {
+        self.resolved.get(name, self.seed)
+    }
+
+    /// What a record has kept of a trace. Those of version 0.1 have kept nothing; but what ships is
+    /// made from its seed, and nobody can have put another in its place.
+    fn as_it_was(&self, trace: &str, kept: &[TraceFacts]) -> Option<TraceFacts> {
+        let ships = PLANS.iter().any(|plan| plan.name == trace);
+        let kept = kept.iter().find(|kept| kept.name == title(trace)).cloned();
+        kept.or_else(|| ships.then(|| Some(self.known(trace).ok()?.facts(trace)))?)
+    }
+
+    /// One damaged time can make a trace last for ages.
+    fn check_length(&self, summary: &Summary) -> Result<(), String> {
+        let Some(speed) = self.speed else { return Ok(()) };
+        let seconds = summary.duration().as_secs_f64() / speed;
+        if seconds <= TIMED_MAX.as_secs_f64() {
+            return Ok(());
+        }
+        let days = seconds / 86_400.0;
+        Err(format!(
+            "by its own clock it would last {days:.0} days, and at most 30 are taken; a greater speed \
+             shortens it, and without one its idle time is cut"
+        ))
+    }
+
+    fn mapping(&self, trace: &Known, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
+        let known = (&trace.header, &trace.summary);
+        Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "storage-bench";
+    const QUESTION: &'static str = "how does it serve real applications?";
+    const CHOICES: &'static [Choice] = &[Choice::Traces];
+
     /// Whether anything of the drive's data is lost.
-    pub(crate) fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         self.prepare || self.summaries().any(|summary| summary.writes + summary.trims > 0)
     }
 
     /// Whether both do the same with traces of the same names.
-    pub(crate) fn asks_as(&self, other: &Self) -> bool {
+    fn asks_as(&self, other: &Self) -> bool {
         let named = |plan: &Self| {
-            let names = plan.traces.iter().map(|trace| traces::name_of(trace).to_owned());
+            let names = plan.traces.iter().map(|trace| title(trace).to_owned());
             Self { traces: names.collect(), ..plan.clone() }
         };
         named(self) == named(other)
     }
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        overrides.refuse_duration(NAME)?;
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let traces = match overrides.traces[..] {
             [] => self.traces,
-            _ => overrides.traces.clone(),
+            // Wherever the run is gone on with.
+            _ => overrides.traces.iter().map(|trace| from_anywhere(trace)).collect(),
         };
-        Ok(Self { traces, seed: overrides.seed.unwrap_or(self.seed), ..self })
+        Ok(Self { traces, ..self })
     }
 
     /// The plan for a review, which has every trace on every drive: one that is too small for a
     /// trace gets it pressed together.
-    #[must_use]
-    pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+    fn fitted(self, drive: &DeviceInfo) -> Self {
         let used = self.used(drive);
         let is_too_large = self.summaries().any(|summary| summary.end > used);
         let map = if is_too_large && self.map == Map::Exact { Map::Scale } else { self.map };
         Self { map, ..self }
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let operations = self.operations.map_or(QUICK_OPERATIONS, |own| own.min(QUICK_OPERATIONS));
         // What lies within the small part of the drive stays where it is.
         let map = if self.map == Map::Exact { Map::Wrap } else { self.map };
         Self { operations: Some(operations), span: quick_span(self.span), map, ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         let (mut recorded, mut longest) = (1, self.fill_block);
         for summary in self.summaries() {
             recorded = recorded.max(summary.queue_depth_max.unwrap_or(1) as usize);
@@ -153,7 +197,7 @@ impl Plan {
         Demands { queue_depth: wanted.min(room).max(fill), io_size: longest }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let mut all = Estimate::on(drive);
         for summary in self.summaries() {
             if self.prepare {
@@ -174,15 +218,15 @@ impl Plan {
         all
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_list("--traces", &self.traces)?;
-        let names: Vec<&str> = self.traces.iter().map(|trace| traces::name_of(trace)).collect();
-        check_list("--traces", &names)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_list("traces", &self.traces)?;
+        let names: Vec<&str> = self.traces.iter().map(|trace| title(trace)).collect();
+        check_list("traces", &names)?;
         if let Some(speed) = self.speed
             && !(1e-3..=1e6).contains(&speed)
         {
             let reason = "it lies between 0.001 and 1000000".to_owned();
-            return Err(PlanError { option: "--speed", got: speed.to_string(), reason });
+            return Err(PlanError { option: "speed", got: speed.to_string(), reason });
         }
         if self.prepare {
             check_block(self.fill_block, self.span, drive)?;
@@ -190,7 +234,7 @@ impl Plan {
         }
         for name in &self.traces {
             let refuse = |reason| PlanError { option: "the trace", got: name.clone(), reason };
-            let trace = traces::open(name, self.seed).map_err(|e| refuse(e.to_string()))?;
+            let trace = self.known(name).map_err(|error| refuse(error.to_string()))?;
             self.mapping(&trace, drive).map_err(|misfit| refuse(misfit.to_string()))?;
             self.check_length(&trace.summary).map_err(refuse)?;
             if trace.summary.ios() == 0 || self.operations == Some(0) {
@@ -200,23 +244,34 @@ impl Plan {
         Ok(())
     }
 
-    /// One damaged time can make a trace last for ages.
-    fn check_length(&self, summary: &Summary) -> Result<(), String> {
-        let Some(speed) = self.speed else { return Ok(()) };
-        let seconds = summary.duration().as_secs_f64() / speed;
-        if seconds <= TIMED_MAX.as_secs_f64() {
-            return Ok(());
-        }
-        let days = seconds / 86_400.0;
-        Err(format!(
-            "by its own clock it would last {days:.0} days, and at most 30 are taken; --speed \
-             shortens it, and without --timed its idle time is cut"
-        ))
+    fn keeps_time(&self) -> bool {
+        self.speed.is_some()
     }
 
-    fn mapping(&self, trace: &Trace, drive: &DeviceInfo) -> Result<Mapping, Misfit> {
-        let known = (&trace.header, &trace.summary);
-        Mapping::new(self.map, self.align, known, self.used(drive), drive.lba_size)
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn traces(&self) -> Result<Vec<TraceFacts>, ReadError> {
+        self.traces.iter().map(|name| Ok(self.known(name)?.facts(name))).collect()
+    }
+
+    fn conclude(
+        &self,
+        recording: &Recording,
+        traces: &[TraceFacts],
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, traces, recording)
+    }
+
+    fn other_input(outcome: &Outcome, other: &Outcome) -> Option<String> {
+        let mut pairs = outcome.traces.iter().zip(&other.traces);
+        let different = pairs.find(|(one, other)| one.identity != other.identity);
+        different.map(|(one, _)| one.trace.clone())
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.traces.iter().flat_map(Served::figures).collect()
     }
 }
 
@@ -231,21 +286,22 @@ pub fn fill_phase(trace: &str) -> String {
 }
 
 /// What a series of a trace is called.
-pub fn series_name(trace: &str, series: Series) -> String {
+pub fn series_name(trace: &str, series: ReplaySeries) -> String {
     let what = match series {
-        Series::Reads => "reads",
-        Series::Writes => "writes",
-        Series::Others => "others",
-        Series::Response => "response",
-        Series::Lateness => "lateness",
+        ReplaySeries::Reads => "reads",
+        ReplaySeries::Writes => "writes",
+        ReplaySeries::Others => "others",
+        ReplaySeries::Response => "response",
+        ReplaySeries::Lateness => "lateness",
     };
     format!("{trace}/{what}")
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    plan.traces.iter().try_for_each(|trace| traces::verify(trace, plan.seed))?;
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    // What is damaged is better known before a drive is purged and filled for it.
+    plan.traces.iter().try_for_each(|trace| plan.resolved.open(trace, plan.seed)?.verify())?;
     for trace in &plan.traces {
-        let name = traces::name_of(trace);
+        let name = title(trace);
         if plan.prepare {
             session.purge()?;
             let (span, block) = (plan.used(session.drive()), plan.fill_block);
@@ -258,8 +314,8 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
 }
 
 fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunError> {
-    let trace = traces::open(name, plan.seed)?;
-    let name = traces::name_of(name);
+    let (trace, mut ios) = (plan.known(name)?, plan.resolved.open(name, plan.seed)?);
+    let name = title(name);
     let mapping = plan.mapping(&trace, session.drive()).map_err(|misfit| {
         let reason = misfit.to_string();
         PlanError { option: "the trace", got: name.to_owned(), reason }
@@ -269,9 +325,10 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
     let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
     let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let most = plan.operations.unwrap_or(u64::MAX) as usize;
     let takes_trims = session.drive().trim;
-    let (mut ios, mut unreadable, mut left_out) = (trace.ios, None, 0);
+    let (mut unreadable, mut left_out) = (None, 0);
     read_ahead(&mut ios, |ios| {
         let readable = ios.map_while(|io| io.map_err(|error| unreadable = Some(error)).ok());
         let ios = readable.take(most).filter(|io| {
@@ -280,7 +337,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
             is_taken
         });
         let ios = ios.map(|io| again(&mapping.place(io))).filter(is_possible);
-        session.replay(name, &names, Replay { ios, timing }, extent)
+        session.record_as(name, &names, Replay::new(ios, timing), None, extent)
     })?;
     if left_out > 0 {
         session.warn(Warning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
@@ -310,14 +367,14 @@ fn extent(plan: &Plan, summary: &Summary) -> Extent {
 }
 
 /// A trace that does not tell what waited for what is done one operation at a time.
-fn doubt_of_order(plan: &Plan, name: &str, trace: &Trace) -> Option<Warning> {
+fn doubt_of_order(plan: &Plan, name: &str, trace: &Known) -> Option<Warning> {
     let is_known = trace.summary.has_queue_depths || trace.summary.has_completions;
     let trace = name.to_owned();
     (plan.speed.is_none() && !is_known).then_some(Warning::OrderUnknown { trace })
 }
 
 /// A trace that is pressed together, or begins again at the drive's start, overwrites more.
-fn doubt_of_place(plan: &Plan, name: &str, trace: &Trace, span: Bytes) -> Option<Warning> {
+fn doubt_of_place(plan: &Plan, name: &str, trace: &Known, span: Bytes) -> Option<Warning> {
     let (end, map, trace) = (trace.summary.end, plan.map, name.to_owned());
     (map != Map::Exact && end > span).then_some(Warning::Mapped { trace, end, span, map })
 }
@@ -397,11 +454,15 @@ const MOMENTS: usize = 10;
 /// From here on a replay by the clock is doubtful: more than 1 % of its I/Os began so late.
 const LATE: Nanos = Nanos::from_millis(1);
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    known: &[TraceFacts],
+    recording: &Recording,
+) -> (Option<Outcome>, Vec<Warning>) {
     let (mut served, mut warnings) = (Vec::new(), Vec::new());
     for trace in &plan.traces {
-        let name = traces::name_of(trace);
-        let known = traces::open(trace, plan.seed).ok();
+        let name = title(trace);
+        let known = plan.as_it_was(trace, known);
         let Some(outcome) = Served::of(plan, name, known.as_ref(), recording) else {
             warnings.push(Warning::Ended { phase: format!("the trace {name}") });
             break;
@@ -414,42 +475,52 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
 
 impl Served {
     /// What was recorded of one trace; `None` if the run did not come to it.
-    fn of(plan: &Plan, name: &str, known: Option<&Trace>, recording: &Recording) -> Option<Self> {
+    fn of(
+        plan: &Plan,
+        name: &str,
+        known: Option<&TraceFacts>,
+        recording: &Recording,
+    ) -> Option<Self> {
         let samples = |series| {
-            let phase = series_name(name, series);
-            recording.samples.iter().filter(move |sample| sample.phase == phase)
+            let series = series_name(name, series);
+            recording.samples.iter().filter(move |sample| sample.series == series)
         };
-        let share = |all: &[Series], busy_of: fn(&Sample) -> Option<u64>| {
-            let samples: Vec<&Sample> = all.iter().flat_map(|series| samples(*series)).collect();
-            let busy_ns = samples.iter().filter_map(|sample| busy_of(sample)).sum();
-            Share::of(&samples, busy_ns, times(name, all, recording))
+        let share = |all: &[ReplaySeries], busy_of: fn(&Sample) -> Option<u64>| {
+            let samples = || all.iter().flat_map(|series| samples(*series));
+            let busy = Nanos(samples().filter_map(busy_of).sum());
+            Share::of(&Totals::of(samples()).over(busy), times(name, all, recording))
         };
-        samples(Series::Reads).next()?;
-        let everything = [Series::Reads, Series::Writes, Series::Others];
+        samples(ReplaySeries::Reads).next()?;
+        let everything = [ReplaySeries::Reads, ReplaySeries::Writes, ReplaySeries::Others];
         let is_timed = plan.speed.is_some();
         Some(Self {
             trace: name.to_owned(),
-            identity: known.and_then(Trace::identity),
-            synthetic: known.is_some_and(|trace| trace.header.synthetic),
+            identity: known.and_then(|known| known.identity.clone()),
+            synthetic: known.is_some_and(|trace| trace.synthetic),
             all: share(&everything, |sample| sample.drive_busy_ns),
-            reads: share(&[Series::Reads], |sample| sample.busy_ns),
-            writes: share(&[Series::Writes], |sample| sample.busy_ns),
-            response: is_timed.then(|| times(name, &[Series::Response], recording)),
-            lateness: is_timed.then(|| times(name, &[Series::Lateness], recording)),
+            reads: share(&[ReplaySeries::Reads], |sample| sample.busy_ns),
+            writes: share(&[ReplaySeries::Writes], |sample| sample.busy_ns),
+            response: is_timed.then(|| times(name, &[ReplaySeries::Response], recording)),
+            lateness: is_timed.then(|| times(name, &[ReplaySeries::Lateness], recording)),
             slowest: slowest(everything.iter().flat_map(|series| samples(*series))),
         })
     }
 
-    fn doubts(&self, plan: &Plan, known: Option<&Trace>, recording: &Recording) -> Vec<Warning> {
+    fn doubts(
+        &self,
+        plan: &Plan,
+        known: Option<&TraceFacts>,
+        recording: &Recording,
+    ) -> Vec<Warning> {
         let mut doubts = Vec::new();
         let name = self.trace.clone();
-        let whole = known.map_or(0, |trace| trace.summary.ios());
+        let whole = known.map_or(0, |trace| trace.operations);
         let planned = plan.operations.map_or(whole, |most| most.min(whole));
         let done = self.all.operations;
         // Trims that the drive does not take are told on their own.
-        let trims = known.map_or(0, |trace| trace.summary.trims);
-        let others = series_name(&name, Series::Others);
-        let trimmed: u64 = recording.phase(&others).map(|sample| sample.trims).sum();
+        let trims = known.map_or(0, |trace| trace.trims);
+        let others = series_name(&name, ReplaySeries::Others);
+        let trimmed: u64 = recording.series(&others).map(|sample| sample.trims).sum();
         if done + trims.saturating_sub(trimmed) < planned {
             doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });
         }
@@ -464,43 +535,30 @@ impl Served {
 }
 
 impl Share {
-    fn of(samples: &[&Sample], busy_ns: u64, service: Times) -> Self {
-        let bytes: u64 = samples.iter().map(|s| s.read_bytes + s.written_bytes).sum();
-        let seconds = Nanos(busy_ns).as_secs_f64();
-        let rate = if busy_ns == 0 { 0.0 } else { bytes as f64 / 1e6 / seconds };
+    /// Of `totals` over the time that the drive was busy.
+    fn of(totals: &Totals, service: Times) -> Self {
         Self {
-            operations: samples.iter().map(|sample| sample.ios()).sum(),
-            bytes: Bytes(bytes),
-            busy_ns,
-            megabytes_per_second: rate,
+            operations: totals.ios,
+            bytes: totals.bytes(),
+            busy_ns: totals.span.0,
+            megabytes_per_second: totals.megabytes_per_second(),
             service,
         }
     }
 }
 
 /// All times of some of a trace's series together.
-fn times(name: &str, all: &[Series], recording: &Recording) -> Times {
-    let phases: Vec<String> = all.iter().map(|series| series_name(name, *series)).collect();
+fn times(name: &str, all: &[ReplaySeries], recording: &Recording) -> Times {
+    let all: Vec<String> = all.iter().map(|series| series_name(name, *series)).collect();
     let mut counted = LatencyHistogram::default();
-    for phase in &phases {
-        recording.latencies(phase, 0..u32::MAX).counts().for_each(|c| counted.add(c));
+    for series in &all {
+        recording.latencies(series, 0..u32::MAX).counts().for_each(|c| counted.add(c));
     }
-    let samples = || phases.iter().flat_map(|phase| recording.phase(phase));
-    let count = samples().map(Sample::ios).sum::<u64>().max(1) as f64;
-    let weighted = |value: &dyn Fn(&Sample) -> f64| {
-        samples().map(|sample| value(sample) * sample.ios() as f64).sum::<f64>() / count
-    };
-    let mean = weighted(&|sample| sample.latency_mean_ns as f64);
-    // The variance within the samples, and that of their means.
-    let variance = weighted(&|sample| {
-        let within = sample.latency_deviation_ns.unwrap_or(0) as f64;
-        within.powi(2) + (sample.latency_mean_ns as f64 - mean).powi(2)
-    });
-    let max_ns = samples().map(|sample| sample.latency_max_ns).max().unwrap_or(0);
+    let totals = Totals::of(all.iter().flat_map(|series| recording.series(series)));
     Times {
-        mean_ns: mean as u64,
-        deviation_ns: variance.sqrt() as u64,
-        percentiles: LatencyFigures::from(&counted, max_ns),
+        mean_ns: totals.mean().0,
+        deviation_ns: totals.deviation().0,
+        percentiles: LatencyFigures::from(&counted, totals.longest),
     }
 }
 

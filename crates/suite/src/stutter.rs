@@ -5,18 +5,17 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
-use writecliff_measure::{Pace, Recording, Sample, Stream};
-use writecliff_workload::{RandomUniform, Sequential};
+use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
+use writecliff_workload::{Pace, RandomUniform, Sequential};
 
-use crate::plan::{QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used};
+use crate::figure::{Figure, FigureOf, figures_of, millis};
+use crate::plan::{
+    Choice, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
+};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Rate, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "stutter";
-/// What it answers.
-pub const QUESTION: &str = "does the machine pause?";
-pub(crate) const BY_DEFAULT: bool = true;
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Rate, Unit, Warning};
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -73,19 +72,25 @@ impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(self.span, drive.capacity, self.block)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        let duration = overrides.duration.unwrap_or(self.duration);
-        Ok(Self { duration, seed: overrides.seed.unwrap_or(self.seed), ..self })
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "stutter";
+    const QUESTION: &'static str = "does the machine pause?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        Ok(Self { duration: overrides.duration.unwrap_or(self.duration), ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         let duration = QUICK_TORTURE.min(self.duration);
         Self { duration, span: quick_span(self.span), ..self }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         Demands {
             // One small write and one of the stream.
             queue_depth: self.fill_queue_depth.max(2),
@@ -93,15 +98,15 @@ impl Plan {
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let stream = self.background_rate.0 as f64 * self.duration.as_secs_f64();
         let written = Bytes(stream as u64);
         let both = Estimate { time: self.duration, written, ..Estimate::on(drive) };
         Estimate::on(drive).fill(self.used(drive)).and(both)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("--duration", self.duration)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("duration", self.duration)?;
         check_block(self.block, self.span, drive)?;
         check_block(self.block, Some(self.small_write_span), drive)?;
         check_block(self.background_block, self.span, drive)?;
@@ -111,9 +116,21 @@ impl Plan {
         }
         check_depths([self.fill_queue_depth], drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        figures_of(FIGURES, outcome)
+    }
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
     let all = plan.used(session.drive());
     session.fill(FILL, all, plan.background_block, plan.fill_queue_depth)?;
@@ -124,6 +141,7 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         queue_depth: 1,
         pace: Pace::Think { rest: plan.think, every: 1 },
         duration: None,
+        operations: Vec::new(),
     };
     let pass = Sequential::new(Operation::Write, all, plan.background_block);
     let background = Stream {
@@ -131,10 +149,11 @@ pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         queue_depth: 1,
         pace: Pace::Rate(plan.background_rate),
         duration: None,
+        operations: Vec::new(),
     };
-    let streams = vec![small_writes, background];
-    let extent = Extent::Time(plan.duration);
-    session.streams(USE, &[SMALL_WRITES, BACKGROUND], streams, Some(plan.duration), extent)
+    let streams = Streams::new([small_writes, background]);
+    let (duration, extent) = (Some(plan.duration), Extent::Time(plan.duration));
+    session.record_as(USE, &[SMALL_WRITES, BACKGROUND], streams, duration, extent)
 }
 
 /// What the small writes met with.
@@ -156,6 +175,48 @@ pub struct Outcome {
     pub background: f64,
 }
 
+type Row = FigureOf<Outcome>;
+
+/// All figures of an outcome.
+pub const FIGURES: &[Row] = &[
+    Row::less("longest small write", "Longest pause", Unit::Milliseconds, |o| {
+        Some(millis(o.latency.max_ns))
+    })
+    .means("the longest small write"),
+    Row::less("small writes over 100 ms", "Over 100 ms", Unit::Percent, |o| {
+        Some(o.over_100ms * 100.0)
+    })
+    .means("share of the small writes that a person notices"),
+    Row::less("small writes over 500 ms", "Over 500 ms", Unit::Percent, |o| {
+        Some(o.over_500ms * 100.0)
+    })
+    .means("share of the small writes that annoy")
+    .unjudged(),
+    Row::less("mean small write", "Mean", Unit::Milliseconds, |o| Some(millis(o.mean_ns)))
+        .means("average small write")
+        .unjudged(),
+    Row::less("small write p50", "Latency p50", Unit::Milliseconds, |o| {
+        Some(millis(o.latency.p50_ns))
+    })
+    .means("half of the small writes took at most this")
+    .unjudged(),
+    Row::less("small write p99", "Latency p99", Unit::Milliseconds, |o| {
+        Some(millis(o.latency.p99_ns))
+    })
+    .means("99 of 100 took at most this")
+    .unjudged(),
+    Row::less("small write p99.9", "Latency p99.9", Unit::Milliseconds, |o| {
+        Some(millis(o.latency.p999_ns))
+    })
+    .means("999 of 1,000 took at most this"),
+    Row::more("small writes", "Small writes", Unit::Count, |o| Some(o.writes as f64))
+        .means("how many there were")
+        .unjudged(),
+    Row::more("background", "Background", Unit::MegabytesPerSecond, |o| Some(o.background))
+        .means("rate of the stream beside them")
+        .unjudged(),
+];
+
 /// A small write that took long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
@@ -168,10 +229,11 @@ pub struct Pause {
 /// Pauses that are kept.
 const PAUSES: usize = 10;
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let small: Vec<&Sample> = recording.phase(SMALL_WRITES).collect();
-    let recorded = small.iter().fold(Nanos::ZERO, |sum, s| sum + Nanos(s.span_ns));
-    let Some(rate) = Rate::of(small.iter().copied()) else {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let small: Vec<&Sample> = recording.series(SMALL_WRITES).collect();
+    let totals = Totals::of(small.iter().copied());
+    let recorded = totals.span;
+    let Some(rate) = Rate::of(&totals) else {
         return (None, vec![Warning::Ended { phase: "the small writes".to_owned() }]);
     };
     let writes = small.iter().map(|sample| sample.writes).sum::<u64>();
@@ -187,7 +249,7 @@ pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         .collect();
     pauses.sort_by_key(|pause| (std::cmp::Reverse(pause.length_ns), pause.second));
     pauses.truncate(PAUSES);
-    let background = Rate::of_phase(recording, BACKGROUND).unwrap_or(0.0);
+    let background = Rate::of_series(recording, BACKGROUND).unwrap_or(0.0);
     let outcome = Outcome {
         writes,
         mean_ns: rate.mean_ns,

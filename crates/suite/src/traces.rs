@@ -1,66 +1,112 @@
 //! The traces that a storage bench does again: those that ship, made while they are used, and
-//! files.
+//! files in the own format.
+//!
+//! A trace is resolved once: what was found at its name then is what every question to the plan is
+//! answered by, what is done must still be that, and the record keeps what tells it from others.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use writecliff_trace::{Header, Maker, Plan, Summary, TraceError, TraceFile, TraceIo};
+use serde::{Deserialize, Serialize};
+use writecliff_trace::{Format, Header, ReadError, Source, SourceOptions, Summary, name};
 
-/// A trace, open at its beginning.
-pub(crate) struct Trace {
+/// What a run's record keeps of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceFacts {
+    /// What it is called in phases and reports.
+    pub name: String,
+    /// What tells it from other traces of this name: its seed, or a hash of its operations; `None`
+    /// if nothing does.
+    pub identity: Option<String>,
+    /// Whether a generator made it.
+    pub synthetic: bool,
+    /// Its operations, all of them.
+    pub operations: u64,
+    /// Trims among them.
+    pub trims: u64,
+}
+
+/// A trace, as it was found.
+#[derive(Debug)]
+pub(crate) struct Known {
     /// Where it comes from.
     pub(crate) header: Header,
     /// What it amounts to.
     pub(crate) summary: Summary,
-    /// Its operations, in order of issue.
-    pub(crate) ios: Ios,
-    /// Of a trace that ships, what it is made with.
-    seed: Option<u64>,
+    identity: Option<String>,
 }
 
-/// Operations, read or made on whatever thread takes them.
-pub(crate) type Ios = Box<dyn Iterator<Item = Result<TraceIo, TraceError>> + Send>;
+/// The traces of a plan that were looked at already, by name and seed. Clones of a plan share them,
+/// and no two plans differ by them.
+#[derive(Clone, Default)]
+pub struct Resolved(Arc<Mutex<Found>>);
 
-impl Trace {
-    /// What tells it from other traces of the same name, if anything does.
-    pub(crate) fn identity(&self) -> Option<String> {
-        let Summary { digest, .. } = self.summary;
-        match self.seed {
-            Some(seed) => Some(format!("seed {seed}")),
-            None => (digest != 0).then(|| format!("{digest:016x}")),
+type Found = BTreeMap<(String, u64), Arc<Known>>;
+
+impl Resolved {
+    /// What is known of the trace that ships under this name, or of the file at this path.
+    pub(crate) fn get(&self, name: &str, seed: u64) -> Result<Arc<Known>, ReadError> {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), seed);
+        if let Some(known) = found.get(&key) {
+            return Ok(known.clone());
+        }
+        let known = Arc::new(Known::of(&source(name, seed)?));
+        found.insert(key, known.clone());
+        Ok(known)
+    }
+
+    /// The trace at its beginning.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if there is another one by now.
+    pub(crate) fn open(&self, name: &str, seed: u64) -> Result<Source, ReadError> {
+        let (known, source) = (self.get(name, seed)?, source(name, seed)?);
+        if known.is(&source) {
+            return Ok(source);
+        }
+        let reason = "it is not the trace that it was when it was looked at first; run the test \
+                      again with the one that is there now";
+        Err(ReadError::Format { path: name.into(), reason: reason.to_owned() })
+    }
+}
+
+impl Known {
+    fn of(source: &Source) -> Self {
+        let summary = source.summary().copied();
+        let summary = summary.expect("traces of our own tell what they amount to");
+        Self { header: source.header().clone(), summary, identity: source.identity() }
+    }
+
+    fn is(&self, source: &Source) -> bool {
+        source.identity() == self.identity && source.summary() == Some(&self.summary)
+    }
+
+    /// What the record keeps of it.
+    pub(crate) fn facts(&self, name: &str) -> TraceFacts {
+        TraceFacts {
+            name: name::title(name).to_owned(),
+            identity: self.identity.clone(),
+            synthetic: self.header.synthetic,
+            operations: self.summary.ios(),
+            trims: self.summary.trims,
         }
     }
 }
 
-/// Opens the trace that ships under this name, or the file at this path.
-pub(crate) fn open(name: &str, seed: u64) -> Result<Trace, TraceError> {
-    if let Some(plan) = Plan::shipped(name) {
-        let maker = Maker::new(&plan, seed)?;
-        let (header, summary) = (maker.header().clone(), *maker.summary());
-        return Ok(Trace { header, summary, ios: Box::new(maker.map(Ok)), seed: Some(seed) });
-    }
-    let file = TraceFile::open(Path::new(name))?;
-    let (header, summary) = (file.header().clone(), *file.summary());
-    Ok(Trace { header, summary, ios: Box::new(file), seed: None })
+fn source(name: &str, seed: u64) -> Result<Source, ReadError> {
+    writecliff_trace::open(name, seed, &SourceOptions::of(Format::Trace))
 }
 
-/// Reads a file from beginning to end: what is damaged is better known before a drive is purged
-/// and filled for it. Traces that ship are made, and cannot be damaged.
-pub(crate) fn verify(name: &str, seed: u64) -> Result<(), TraceError> {
-    let Trace { summary, ios, seed: None, .. } = open(name, seed)? else {
-        return Ok(());
-    };
-    let mut sum = Summary::new();
-    for io in ios {
-        sum.add(&io?);
+impl PartialEq for Resolved {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
-    if sum.ios() == summary.ios() && (summary.digest == 0 || sum.digest == summary.digest) {
-        return Ok(());
-    }
-    let (path, reason) = (name.into(), "its rows are not those of its summary".to_owned());
-    Err(TraceError::Format { path, reason })
 }
 
-/// What a trace is called in phases and reports: a file by its name without directory and ending.
-pub(crate) fn name_of(trace: &str) -> &str {
-    Path::new(trace).file_stem().and_then(|stem| stem.to_str()).unwrap_or(trace)
+impl fmt::Debug for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolved").finish_non_exhaustive()
+    }
 }

@@ -6,18 +6,15 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
+use crate::figure::Figure;
 use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, Overrides, PlanError, Rate, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "transfer-size";
-/// What it answers.
-pub const QUESTION: &str = "which transfer sizes are fast?";
-pub(crate) const BY_DEFAULT: bool = true;
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Demands, Estimate, PlanError, Rate, Warning};
 
 /// What to do. The defaults are the published method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,14 +54,15 @@ impl Plan {
         let fits = move |size: &Bytes| check_block(*size, Some(self.span), drive).is_ok();
         self.sizes.iter().copied().filter(fits)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
-        overrides.refuse_duration(NAME)?;
-        Ok(Self { seed: overrides.seed.unwrap_or(self.seed), ..self })
-    }
+impl Test for Plan {
+    type Outcome = Outcome;
 
-    pub(crate) fn quick(self) -> Self {
+    const NAME: &'static str = "transfer-size";
+    const QUESTION: &'static str = "which transfer sizes are fast?";
+
+    fn quick(self) -> Self {
         Self {
             limit: Nanos::from_millis(500).min(self.limit),
             span: QUICK_SPAN.min(self.span),
@@ -72,12 +70,12 @@ impl Plan {
         }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         let longest = self.sizes.iter().copied().max().unwrap_or(FILL_BLOCK);
         Demands { queue_depth: self.queue_depth, io_size: longest.max(FILL_BLOCK) }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         self.possible(drive).fold(Estimate::on(drive), |estimate, _| {
             let write = Estimate::on(drive).fill(self.span.min(drive.capacity));
             let time = write.time.min(self.limit);
@@ -85,7 +83,7 @@ impl Plan {
         })
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_list("sizes", &self.sizes)?;
         if self.possible(drive).next().is_none() {
             let lba = drive.lba_size.exact();
@@ -100,6 +98,22 @@ impl Plan {
         }
         check_duration("limit", self.limit.max(Nanos::from_secs(1)))?;
         check_depths([self.queue_depth], drive)
+    }
+
+    fn written_at_a_time(&self) -> Option<Bytes> {
+        Some(self.span)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.sizes.iter().flat_map(SizeFigures::figures).collect()
     }
 }
 
@@ -116,7 +130,7 @@ pub fn read_phase(size: Bytes) -> String {
     format!("read-{}", size.exact())
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let sizes: Vec<Bytes> = plan.possible(session.drive()).collect();
     session.purge()?;
     // Whatever a size's writes leave out within the limit, reads find data in the whole span.
@@ -140,8 +154,8 @@ fn transfer(
     let compressible_percent = plan.compressible_percent;
     let content = Content { compressible_percent, duplicate_percent: 0 };
     let ios = Sequential::new(operation, span, size).with_content(content);
-    let load = Load { ios, queue_depth: plan.queue_depth, duration: Some(plan.limit) };
-    session.record(phase, load, Extent::Bytes(span))
+    let queue = Queue::new(ios, plan.queue_depth);
+    session.record(phase, queue, Some(plan.limit), Extent::Bytes(span))
 }
 
 /// The rates for each size.
@@ -162,8 +176,18 @@ pub struct SizeFigures {
     pub read: Option<f64>,
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase: String| Rate::of_phase(recording, &phase);
+impl SizeFigures {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
+        let of = self.size.exact();
+        let rates = [("write", Some(self.write)), ("read", self.read)];
+        rates.into_iter().filter_map(move |(operation, rate)| {
+            Some(Figure::rate(format!("{operation} {of}"), rate?).of(&of))
+        })
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase: String| Rate::of_series(recording, &phase);
     let figures = |size: &Bytes| {
         let write = rate(write_phase(*size))?;
         Some(SizeFigures { size: *size, write, read: rate(read_phase(*size)) })

@@ -6,20 +6,18 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Load, Recording};
+use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
+use crate::figure::{Figure, FigureOf, figures_of, millis};
 use crate::plan::{
-    QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
+    Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration,
+    quick_span, used,
 };
 use crate::session::{Extent, RunError, Session};
-use crate::{Demands, Estimate, FastPart, Overrides, PlanError, Rate, Warning};
-
-/// The test's name on the command line and in files.
-pub const NAME: &str = "trim";
-/// What it answers.
-pub const QUESTION: &str = "does performance come back after TRIM?";
-pub(crate) const BY_DEFAULT: bool = true;
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Demands, Estimate, FastPart, Overrides, PlanError, Rate, Unit, Warning};
 
 /// The pass over all LBAs of the purged drive.
 pub const CLEAN: &str = "clean";
@@ -92,16 +90,22 @@ impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(self.span, drive.capacity, self.block)
     }
+}
 
-    pub(crate) fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
-        overrides.refuse_spare(NAME)?;
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "trim";
+    const QUESTION: &'static str = "does performance come back after TRIM?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let torture = overrides.duration.unwrap_or(self.torture);
         let torture_again = self.torture_again.min(torture);
-        let seed = overrides.seed.unwrap_or(self.seed);
-        Ok(Self { torture, torture_again, seed, ..self })
+        Ok(Self { torture, torture_again, ..self })
     }
 
-    pub(crate) fn quick(self) -> Self {
+    fn quick(self) -> Self {
         Self {
             torture: QUICK_TORTURE.min(self.torture),
             torture_again: QUICK_TORTURE.min(self.torture_again),
@@ -112,14 +116,14 @@ impl Plan {
         }
     }
 
-    pub(crate) fn demands(&self) -> Demands {
+    fn demands(&self) -> Demands {
         Demands {
             queue_depth: self.queue_depth.max(self.sequential_queue_depth),
             io_size: self.block.max(self.sequential_block),
         }
     }
 
-    pub(crate) fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let pass = self.used(drive);
         Estimate::on(drive)
             .fill(pass)
@@ -134,8 +138,8 @@ impl Plan {
             .sequential(self.measurement)
     }
 
-    pub(crate) fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("--duration", self.torture)?;
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("duration", self.torture)?;
         check_duration("torture_again", self.torture_again)?;
         check_duration("measurement", self.measurement)?;
         check_duration("idle", self.idle)?;
@@ -143,9 +147,25 @@ impl Plan {
         check_block(self.sequential_block, self.span, drive)?;
         check_depths([self.queue_depth, self.sequential_queue_depth], drive)
     }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        figures_of(FIGURES, outcome)
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
 }
 
-pub(crate) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
     write_all(plan, session, CLEAN)?;
     torture(plan, session, TORTURE, plan.torture, 0)?;
@@ -171,12 +191,9 @@ fn write_all(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), R
 /// Sequential writes from the first LBA on.
 fn measure(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
     let span = plan.used(session.drive());
-    let load = Load {
-        ios: Sequential::new(Operation::Write, span, plan.sequential_block),
-        queue_depth: plan.sequential_queue_depth,
-        duration: Some(plan.measurement),
-    };
-    session.record(name, load, Extent::Time(plan.measurement))
+    let ios = Sequential::new(Operation::Write, span, plan.sequential_block);
+    let writes = Queue::new(ios, plan.sequential_queue_depth);
+    session.record(name, writes, Some(plan.measurement), Extent::Time(plan.measurement))
 }
 
 fn torture(
@@ -188,12 +205,8 @@ fn torture(
 ) -> Result<(), RunError> {
     let span = plan.used(session.drive());
     let seed = plan.seed.wrapping_add(turn);
-    let load = Load {
-        ios: RandomUniform::new(Operation::Write, span, plan.block, seed),
-        queue_depth: plan.queue_depth,
-        duration: Some(duration),
-    };
-    session.record(name, load, Extent::Time(duration))
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, seed);
+    session.record(name, Queue::new(ios, plan.queue_depth), Some(duration), Extent::Time(duration))
 }
 
 /// Sequential write rates in MB/s (10^6), each over the first seconds of its phase; `None` for
@@ -216,6 +229,37 @@ pub struct Outcome {
     pub fast_part: Option<FastPart>,
 }
 
+/// The name of the figure that is the drive's fast buffer; not there if it showed none.
+pub const FAST_PART: &str = "fast part";
+
+type Row = FigureOf<Outcome>;
+
+/// All figures of an outcome: the states in which the sequential rate is measured, and what else
+/// came of it.
+pub const FIGURES: &[Row] = &[
+    Row::more("clean", "Clean", Unit::MegabytesPerSecond, |o| Some(o.clean))
+        .means("the purged drive"),
+    Row::more("dirty", "After torture", Unit::MegabytesPerSecond, |o| o.dirty)
+        .means("right after random writes"),
+    Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
+        .means("after random writes and TRIM of every LBA"),
+    Row::more(
+        "after a sequential pass",
+        "After a sequential pass",
+        Unit::MegabytesPerSecond,
+        |o| o.after_pass,
+    )
+    .means("after random writes and one pass over all LBAs"),
+    Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
+        .means("after random writes and time for garbage collection"),
+    Row::less("TRIM took", "TRIM took", Unit::Milliseconds, |o| Some(millis(o.trim_took?.0)))
+        .means("for every LBA, from the first command to the last")
+        .unjudged(),
+    Row::more(FAST_PART, "Fast part", Unit::Bytes, |o| Some(o.fast_part?.bytes.0 as f64))
+        .means("what the clean drive took before its rate fell")
+        .unjudged(),
+];
+
 impl Outcome {
     /// The share of the clean rate that TRIM brought back.
     pub fn restored(&self) -> Option<f64> {
@@ -223,24 +267,24 @@ impl Outcome {
     }
 }
 
-pub(crate) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let rate = |phase| {
-        let all = recording.phase(phase);
+        let all = recording.series(phase);
         let measured =
             all.filter(|sample| Nanos::from_secs(sample.second.into()) < plan.measurement);
-        Rate::of(measured).map(|rate| rate.megabytes_per_second)
+        Rate::of(&Totals::of(measured)).map(|rate| rate.megabytes_per_second)
     };
     let Some(clean) = rate(CLEAN) else {
         return (None, vec![Warning::Ended { phase: "the clean pass".to_owned() }]);
     };
-    let clean_pass: Vec<_> = recording.phase(CLEAN).collect();
+    let clean_pass: Vec<_> = recording.series(CLEAN).collect();
     let outcome = Outcome {
         clean,
         dirty: rate(DIRTY),
         after_trim: rate(AFTER_TRIM),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
-        trim_took: recording.phase(TRIM).map(|sample| Nanos(sample.span_ns)).reduce(|a, b| a + b),
+        trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
         fast_part: FastPart::of(&clean_pass),
     };
     let mut warnings = Vec::new();

@@ -205,8 +205,8 @@ pub enum Warning {
     /// A trace does not tell what waited for what.
     #[error(
         "The trace {trace} tells neither queue depths nor completions: its operations were done \
-         one after the other, whatever had been in flight together. By its own clock (`trace \
-         replay --timed`, speed = 1.0 in a plan) it would be as recorded."
+         one after the other, whatever had been in flight together. By its own clock (speed = 1.0 in \
+         its plan) it would be as recorded."
     )]
     OrderUnknown {
         /// Its name.
@@ -214,7 +214,7 @@ pub enum Warning {
     },
     /// A trace did not lie where it was recorded.
     #[error(
-        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (--map {map}): \
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (map = {map}): \
          places that were apart may have met."
     )]
     Mapped {

@@ -54,8 +54,8 @@ fn a_finished_run_reads_back_as_it_was() {
     assert_eq!(read, record);
     let phases: Vec<_> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(phases, [consistency::FILL, consistency::TORTURE]);
-    assert_eq!(recording.phase(consistency::TORTURE).count(), 100);
-    let filled: u64 = recording.phase(consistency::FILL).map(|s| s.written_bytes).sum();
+    assert_eq!(recording.series(consistency::TORTURE).count(), 100);
+    let filled: u64 = recording.series(consistency::FILL).map(|s| s.written_bytes).sum();
     assert_eq!(filled, record.drive.capacity.0, "the fill writes every LBA once");
 }
 
@@ -127,11 +127,11 @@ fn plans_that_cannot_be_are_refused() {
     let refused = |plan: consistency::Plan| Plan::Consistency(plan).check(drive).unwrap_err();
     let base = consistency::Plan::default();
     let cases = [
-        (consistency::Plan { duration: Nanos::ZERO, ..base.clone() }, "--duration 0ns"),
-        (consistency::Plan { duration: Nanos::from_secs(1 << 30), ..base.clone() }, "--duration"),
-        (consistency::Plan { spare_percent: 100.0, ..base.clone() }, "--spare 100"),
-        (consistency::Plan { spare_percent: -1.0, ..base.clone() }, "--spare -1"),
-        (consistency::Plan { spare_percent: f64::NAN, ..base.clone() }, "--spare NaN"),
+        (consistency::Plan { duration: Nanos::ZERO, ..base.clone() }, "duration 0ns"),
+        (consistency::Plan { duration: Nanos::from_secs(1 << 30), ..base.clone() }, "duration"),
+        (consistency::Plan { spare_percent: 100.0, ..base.clone() }, "spare 100"),
+        (consistency::Plan { spare_percent: -1.0, ..base.clone() }, "spare -1"),
+        (consistency::Plan { spare_percent: f64::NAN, ..base.clone() }, "spare NaN"),
         (consistency::Plan { spare_percent: 99.9999, ..base.clone() }, "nothing is left"),
         (consistency::Plan { queue_depth: 33, ..base }, "takes 1 to 32 I/Os at once"),
     ];

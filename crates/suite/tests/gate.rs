@@ -84,7 +84,7 @@ fn what_cannot_be_decided_is_an_error_and_no_pass() {
     let short = Nanos::from_secs(2);
     let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
     let power = [record(&Plan::Power(plan))];
-    let absent = GateError::NoConsistency { option: "--min-floor-iops" };
+    let absent = GateError::NoConsistency { limit: "min_floor_iops" };
     assert_eq!(refused(&power, &floor, None), absent);
     assert_eq!(refused(&power, &none, Some(&run)), GateError::NothingInCommon);
     let both = [power[0].clone(), run[0].clone()];

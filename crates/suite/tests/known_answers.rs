@@ -453,7 +453,7 @@ fn a_job_that_ends_before_its_group_has_the_rate_that_it_had() {
     let long = Job {
         runtime: Some(seconds(5)),
         time_based: true,
-        pace: writecliff_workload::Pacing::Iops(10),
+        pace: writecliff_workload::Pace::Iops(10),
         queue_depth: 1,
         ..job("long", Mix { read: 0, write: 100, trim: 0 })
     };

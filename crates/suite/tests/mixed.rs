@@ -77,8 +77,8 @@ fn every_job_does_its_share_and_groups_follow_each_other() {
         assert!((reads.megabytes_per_second + writes.megabytes_per_second - together).abs() < 1e-6);
         assert!(reads.latency.p50_ns > 0 && reads.latency.p50_ns <= reads.latency.max_ns);
     }
-    assert!(recording.phase("mail 1 reads").all(|sample| sample.writes == 0));
-    assert!(recording.phase("mail 1 writes").all(|sample| sample.reads == 0));
+    assert!(recording.series("mail 1 reads").all(|sample| sample.writes == 0));
+    assert!(recording.series("mail 1 writes").all(|sample| sample.reads == 0));
 }
 
 fn timed(name: &str, mix: Mix) -> Job {
@@ -94,9 +94,9 @@ fn rates_rests_and_ramps_are_kept() {
     let list: JobList = JobList {
         title: None,
         jobs: vec![
-            Job { pace: writecliff_workload::Pacing::Iops(200), ..timed("rate", read) },
+            Job { pace: writecliff_workload::Pace::Iops(200), ..timed("rate", read) },
             Job {
-                pace: writecliff_workload::Pacing::Think { rest: Nanos::from_millis(10), every: 2 },
+                pace: writecliff_workload::Pace::Think { rest: Nanos::from_millis(10), every: 2 },
                 ramp: Nanos::from_secs(1),
                 ..timed("think", write)
             },
@@ -106,7 +106,7 @@ fn rates_rests_and_ramps_are_kept() {
     assert_eq!(record.warnings, [Warning::ReadsNothing], "a simulated drive is empty");
     let [rate, think] = jobs(&record) else { panic!("{record:?}") };
     assert_eq!(rate.reads.unwrap().ios, 600);
-    assert_eq!(recording.phase("think writes").count(), 4, "a second of ramp, and three");
+    assert_eq!(recording.series("think writes").count(), 4, "a second of ramp, and three");
     let writes = think.writes.unwrap();
     // Two writes every 10 ms and what they take: at most 600 in three seconds.
     assert!((400..=602).contains(&writes.ios), "{writes:?}");

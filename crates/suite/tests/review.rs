@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{Bytes, Device, DeviceInfo, Nanos};
+use writecliff_measure::RunDirectoryError;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
-    Overrides, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
+    Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
 };
 
 const QUICK: RunOptions =
@@ -19,6 +20,7 @@ fn tiny() -> Ssd {
 
 fn review(tests: &[&str]) -> Review {
     let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+    let tests = Review::choose(&tests, &[]).unwrap();
     Review::of("sim:tiny", tiny().info(), &tests, &Overrides::default(), QUICK).unwrap()
 }
 
@@ -77,9 +79,42 @@ fn a_review_has_the_usual_tests_or_those_named() {
     let expected: Vec<&str> = TESTS.iter().filter(|t| t.by_default).map(|t| t.name).collect();
     assert_eq!(names, expected);
     assert!(!names.contains(&"steady-state") && names.contains(&"spare-area"));
-    let unknown =
-        Review::of("sim:tiny", tiny().info(), &["trimm".to_owned()], &Overrides::default(), QUICK);
-    assert!(matches!(unknown, Err(ReviewError::UnknownTest { .. })));
+    let chosen = |names: &[&str], with: &[&str]| {
+        let owned =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let chosen = Review::choose(&owned(names), &owned(with))?;
+        Ok::<_, ReviewError>(chosen.iter().map(|test| test.name).collect::<Vec<_>>())
+    };
+    assert_eq!(chosen(&["trim", "consistency", "trim"], &["power"]).unwrap(), {
+        ["consistency", "trim", "power"]
+    });
+    assert!(chosen(&[], &["steady-state"]).unwrap().contains(&"steady-state"));
+    for (names, with) in [(["trimm"].as_slice(), [].as_slice()), (&[], &["trimm"])] {
+        assert!(matches!(chosen(names, with), Err(ReviewError::UnknownTest { .. })));
+    }
+}
+
+#[test]
+fn settings_of_a_test_that_a_review_does_not_have_are_refused() {
+    let of = |tests: &[&str], overrides: &Overrides| {
+        let tests: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        let tests = Review::choose(&tests, &[]).unwrap();
+        Review::of("sim:tiny", tiny().info(), &tests, overrides, QUICK)
+    };
+    let spare = Overrides { spare: vec![10.0, 30.0], ..Overrides::default() };
+    let refused = of(&["consistency"], &spare).unwrap_err();
+    let expected = ("spare", "spare-area");
+    assert!(
+        matches!(refused, ReviewError::NotAmong { option, test, .. } if (option, test) == expected)
+    );
+    // Where the test is, the list is its own: the consistency test keeps its single setting.
+    let review = of(&["consistency", "spare-area"], &spare).unwrap();
+    let settings = review.tests.iter().map(|test| match &test.plan {
+        Plan::Consistency(plan) => vec![plan.spare_percent],
+        Plan::SpareArea(plan) => plan.settings.clone(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(settings.collect::<Vec<_>>(), [vec![0.0], vec![10.0, 30.0]]);
 }
 
 #[test]
@@ -102,7 +137,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     let victim = dir.path().join("victim");
     std::fs::create_dir(&victim).unwrap();
     std::fs::write(victim.join("thesis.txt"), "mine").unwrap();
-    let review = review(&["power", "trim"]);
+    let review = review(&["trim", "power"]);
     review.create(&path).unwrap();
     let info = tiny().info().clone();
 
@@ -118,7 +153,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     std::fs::write(path.join("review.json"), text).unwrap();
 
     // A finished test that cannot be read, or did something else, is an error and stays.
-    perform(&review.tests[0], &path, usize::MAX);
+    perform(&review.tests[1], &path, usize::MAX);
     let file = path.join("power/run.json");
     let record = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, record.replace("\"queue_depth\": 32", "\"queue_depth\": 31")).unwrap();
@@ -126,21 +161,22 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     assert!(matches!(refused, ReviewError::OtherPlan { .. }), "{refused}");
     std::fs::write(&file, &record[..record.len() / 2]).unwrap();
     assert!(matches!(review.remaining(&path, &info), Err(ReviewError::Run(_))));
-    assert!(review.tests[0].clear(&path).is_err());
+    assert!(review.tests[1].clear(&path).is_err());
     std::fs::write(&file, record).unwrap();
     std::fs::write(path.join("power/histograms.parquet"), "damaged").unwrap();
-    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[..1]);
 
     // An interrupted one is looked at, and removed only when it is cleared and holds no more.
-    perform(&review.tests[1], &path, 3);
-    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[1..]);
+    perform(&review.tests[0], &path, 3);
+    assert_eq!(review.remaining(&path, &info).unwrap(), review.tests[..1]);
     assert!(path.join("trim/run.json").exists(), "looking removes nothing");
     std::fs::write(path.join("trim/thesis.txt"), "mine").unwrap();
-    let refused = review.tests[1].clear(&path).unwrap_err();
-    assert!(matches!(refused, ReviewError::NotOurs { .. }), "{refused}");
+    let refused = review.tests[0].clear(&path).unwrap_err();
+    let is_refused = matches!(&refused, ReviewError::Run(RunDirectoryError::NotOurs { .. }));
+    assert!(is_refused, "{refused}");
     assert!(path.join("trim/thesis.txt").exists() && path.join("trim/run.json").exists());
     std::fs::remove_file(path.join("trim/thesis.txt")).unwrap();
-    review.tests[1].clear(&path).unwrap();
+    review.tests[0].clear(&path).unwrap();
     assert!(!path.join("trim").exists() && victim.join("thesis.txt").exists());
 }
 
@@ -159,9 +195,9 @@ fn what_a_review_will_take_is_known_before_it_begins() {
     let estimate = Review::estimate(&review(&[]).tests, &drive);
     // Quick: minutes, and no more than a few passes over the part of the drive that is used.
     assert!((120.0..1200.0).contains(&estimate.time.as_secs_f64()), "{estimate:?}");
-    let whole =
-        Review::of("sim:tiny", tiny().info(), &[], &Overrides::default(), RunOptions::default())
-            .unwrap();
+    let usual = Review::choose(&[], &[]).unwrap();
+    let (overrides, options) = (Overrides::default(), RunOptions::default());
+    let whole = Review::of("sim:tiny", tiny().info(), &usual, &overrides, options).unwrap();
     let estimate = Review::estimate(&whole.tests, &drive);
     // The fills, and the tortures of 2000 s to 60 min: a day, more or less.
     let hours = estimate.time.as_secs_f64() / 3600.0;

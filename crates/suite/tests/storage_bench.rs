@@ -12,10 +12,10 @@ use writecliff_sim::load;
 use writecliff_suite::gate::{self, GateError, Limits};
 use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{
-    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Warning, run,
+    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, Warning, run,
 };
 use writecliff_trace::make::{Maker, Plan as MakerPlan};
-use writecliff_trace::{Header, Map, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Header, Map, TraceIo, TraceWriter};
 
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1024;
@@ -28,7 +28,7 @@ fn io(operation: Operation, issued: u64, offset: u64, length: u64) -> TraceIo {
 
 fn trace(directory: &Path, name: &str, ios: &[TraceIo]) -> PathBuf {
     let path = directory.join(name);
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     ios.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&Header::default()).unwrap();
     path
@@ -179,7 +179,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let small = Bytes::from_mib(1);
     let refused = record_of(plan(&[&path]), &mut drive(small), dir.path()).unwrap_err();
     let text = refused.to_string();
-    assert!(text.contains("it reaches up to") && text.contains("--map wrap"), "{text}");
+    assert!(text.contains("it reaches up to") && text.contains("map = wrap"), "{text}");
     assert!(!dir.path().join("run").exists());
 
     let wrapped = storage_bench::Plan { map: Map::Wrap, ..plan(&[&path]) };
@@ -207,12 +207,12 @@ fn what_cannot_be_a_plan_is_refused() {
     };
     let at = |speed| storage_bench::Plan { speed: Some(speed), ..self::plan(&[&path]) };
     for (refused, expected) in [
-        (plan(self::plan(&[])), "--traces"),
+        (plan(self::plan(&[])), "traces"),
         (plan(self::plan(&[&path, &same_name])), "four"),
         (plan(self::plan(&[&absent])), "cannot read"),
         (plan(self::plan(&[&text])), "no trace of Writecliff"),
-        (plan(at(0.0)), "--speed"),
-        (plan(at(f64::NAN)), "--speed"),
+        (plan(at(0.0)), "speed"),
+        (plan(at(f64::NAN)), "speed"),
     ] {
         assert!(refused.contains(expected), "{refused}");
     }
@@ -284,6 +284,46 @@ fn runs_of_one_name_are_compared_by_what_the_trace_was() {
     assert!(gate(&two, &one).unwrap().iter().all(gate::Check::passes));
     let refused = gate(&three, &one).unwrap_err();
     assert!(matches!(refused, GateError::OtherTrace { .. }), "{refused}");
+}
+
+#[test]
+fn a_run_keeps_the_identity_of_its_trace_whatever_lies_there_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "app.trace", &four());
+    let whole = record_of(plan(&[&path]), &mut drive(Bytes::from_mib(2)), dir.path()).unwrap();
+    let identity = outcome(&whole).traces[0].identity.clone();
+    assert!(identity.is_some());
+
+    // As a kill right before its end leaves it, and then another trace in the first one's place.
+    let file = dir.path().join("run").join("run.json");
+    let cut = RunRecord { status: Status::Running, outcome: None, ..whole.clone() };
+    std::fs::write(&file, serde_json::to_string(&cut).unwrap()).unwrap();
+    let mut others = four();
+    others[3].length = Bytes::from_kib(200);
+    others.push(io(Operation::Read, 20_000_000, 0, 4));
+    trace(dir.path(), "app.trace", &others);
+
+    let (concluded, _) = writecliff_suite::open(&dir.path().join("run")).unwrap();
+    assert_eq!(concluded.status, Status::CutOff);
+    assert_eq!(outcome(&concluded).traces[0].identity, identity);
+    assert_eq!(concluded.warnings, whole.warnings, "all four operations were done");
+}
+
+#[test]
+fn a_trace_that_is_replaced_after_it_was_judged_is_not_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "app.trace", &four());
+    let plan = plan(&[&path]);
+    let mut drive = drive(Bytes::from_mib(2));
+    Plan::StorageBench(plan.clone()).check(drive.info()).unwrap();
+    let mut others = four();
+    others[3].length = Bytes::from_kib(200);
+    trace(dir.path(), "app.trace", &others);
+    let refused = record_of(plan.clone(), &mut drive, dir.path()).unwrap_err();
+    assert!(refused.to_string().contains("not the trace that it was"), "{refused}");
+    let again = storage_bench::Plan { resolved: Default::default(), ..plan };
+    let elsewhere = dir.path().join("again");
+    assert!(record_of(again, &mut drive, &elsewhere).is_ok());
 }
 
 #[test]

@@ -59,7 +59,10 @@ fn a_run_that_fails_a_noticeable_share_has_failed_and_no_gate_passes_it() {
     assert!(error_of(&record).contains("of fill"), "{record:?}");
     assert_eq!(record.failed_ios.len(), 10);
     let first = &record.failed_ios[0];
-    assert_eq!((first.phase.as_str(), first.operation, first.errno), ("fill", Operation::Write, 5));
+    assert_eq!(
+        (first.series.as_str(), first.operation, first.errno),
+        ("fill", Operation::Write, 5)
+    );
     assert_eq!((first.offset, first.lba), (Bytes::from_kib(49 * 128), 49 * 256));
     let text = std::fs::read_to_string(dir.path().join("run/run.json")).unwrap();
     assert!(text.contains("\"failed_ios\"") && text.contains("Input/output error"), "{text}");
@@ -166,7 +169,7 @@ fn a_drive_that_vanishes_fails_its_run_with_what_was_recorded() {
     assert!(gone, "{ended:?}");
     assert!(error_of(&record).contains("is gone"), "{record:?}");
     let (_, recording) = open(&dir.path().join("run")).unwrap();
-    assert!(recording.phase(consistency::TORTURE).count() >= 6);
+    assert!(recording.series(consistency::TORTURE).count() >= 6);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Content, Nanos, Operation};
-use writecliff_trace::{Header, TraceFile, TraceIo, TraceWriter, describe, read_ahead};
+use writecliff_trace::{Existing, Header, TraceFile, TraceIo, TraceWriter, describe, read_ahead};
 
 const IOS: usize = 4_000_000;
 
@@ -47,7 +47,7 @@ fn trace() -> impl Iterator<Item = TraceIo> {
 fn file() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("bench.trace");
-    let mut writer = TraceWriter::create(&path).expect("a file");
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).expect("a file");
     trace().for_each(|io| writer.write(&io).expect("it is sorted"));
     writer.finish(&Header::default()).expect("it can be written");
     (directory, path)

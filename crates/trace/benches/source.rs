@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Format, Header, Source, SourceOptions, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Format, Header, Source, SourceOptions, TraceIo, TraceWriter};
 
 /// Lines of each file.
 const LINES: u64 = 2_000_000;
@@ -36,7 +36,7 @@ fn lines(bencher: Bencher<'_, '_>, format: &str) {
 fn rows_of_the_own_format(bencher: Bencher<'_, '_>) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("t.trace");
-    let mut writer = TraceWriter::create(&path).expect("a new file");
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).expect("a new file");
     for index in 0..LINES {
         let io = TraceIo::new(Nanos(index * 997), Operation::Read, place(index), Bytes(4096));
         let io = TraceIo { completed: Some(Nanos(index * 997 + 7500)), ..io };

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use crate::{TraceError, TraceIo};
+use crate::{ReadError, TraceIo};
 
 /// Operations handed over at a time: few enough to stay in the processor's cache.
 const CHUNK: usize = 2048;
@@ -14,13 +14,13 @@ const CHUNKS_AHEAD: usize = 4;
 #[derive(Debug, Default)]
 struct Chunk {
     ios: Vec<TraceIo>,
-    error: Option<TraceError>,
+    error: Option<ReadError>,
 }
 
 /// Lets `consume` take what `ios` gives while a thread of its own reads ahead of it, some ten
 /// thousand operations at most. What was read and not taken is lost.
 pub fn read_ahead<T>(
-    ios: &mut (impl Iterator<Item = Result<TraceIo, TraceError>> + Send),
+    ios: &mut (impl Iterator<Item = Result<TraceIo, ReadError>> + Send),
     consume: impl FnOnce(ReadAhead) -> T,
 ) -> T {
     let (full, filled) = sync_channel(CHUNKS_AHEAD);
@@ -33,7 +33,7 @@ pub fn read_ahead<T>(
 
 /// Until the end, or until nobody takes any more.
 fn read(
-    ios: &mut impl Iterator<Item = Result<TraceIo, TraceError>>,
+    ios: &mut impl Iterator<Item = Result<TraceIo, ReadError>>,
     full: &SyncSender<Chunk>,
     emptied: &Receiver<Vec<TraceIo>>,
 ) {
@@ -63,7 +63,7 @@ pub struct ReadAhead {
 }
 
 impl Iterator for ReadAhead {
-    type Item = Result<TraceIo, TraceError>;
+    type Item = Result<TraceIo, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.next == self.chunk.ios.len() {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn errors_stay_where_they_are() {
-        let broken = || TraceError::Format { path: "a".into(), reason: "broken".into() };
+        let broken = || ReadError::Format { path: "a".into(), reason: "broken".into() };
         let mut ios =
             (0..10_000).map(|index| if index % 3000 == 7 { Err(broken()) } else { Ok(io(index)) });
         let is_error: Vec<bool> = read_ahead(&mut ios, |ios| ios.map(|io| io.is_err()).collect());

@@ -1,16 +1,20 @@
-//! What can be wrong with a trace.
+//! What can go wrong with a trace: one enum for each thing that is done with it.
+//!
+//! Every error says what kind it is ([`ErrorKind`]). Texts name files, keys and fields; which of its
+//! options sets a field, a face says itself.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use writecliff_device::ErrorKind;
 use writecliff_output::OutputError;
 
-use crate::Volume;
+use crate::{PLANS, Volume};
 
-/// Why a trace cannot be read or written.
+/// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TraceError {
+pub enum ReadError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -18,23 +22,6 @@ pub enum TraceError {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
-    },
-    /// The file cannot be written to.
-    #[error("cannot write {}: {source}; free some space or choose another place", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The output cannot be begun or ended; a block device is refused.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    /// The output would take the place of what is read.
-    #[error("{} is read itself and was not changed; name another output", path.display())]
-    OutputIsInput {
-        /// The file.
-        path: PathBuf,
     },
     /// Parquet, but not a trace, or a damaged one.
     #[error("{} is no trace of Writecliff: {reason}", path.display())]
@@ -44,38 +31,14 @@ pub enum TraceError {
         /// What is wrong.
         reason: String,
     },
-    /// Operations must be given to a writer in order of issue.
+    /// A trace of our own, but no file.
     #[error(
-        "{}: operation {index}, issued at {} ns, comes after one issued at {} ns; sort it first",
-        path.display(), issued_ns, before_ns
+        "{} is a pipe or a device, and a trace of Writecliff begins to be read at its end; store it \
+         in a file first", path.display()
     )]
-    Unsorted {
-        /// The file that was to be written.
+    NoFile {
+        /// What it is.
         path: PathBuf,
-        /// Counted from zero.
-        index: u64,
-        /// Its issue.
-        issued_ns: u64,
-        /// The issue of the one before.
-        before_ns: u64,
-    },
-    /// A plan of a trace that is not TOML, or has an unknown or missing key.
-    #[error("{file}:{line}: {message}")]
-    PlanSyntax {
-        /// The file.
-        file: String,
-        /// The line in it.
-        line: usize,
-        /// What was found and what was expected.
-        message: String,
-    },
-    /// A plan of a trace that cannot be.
-    #[error("the plan {plan} cannot be carried out: {reason}")]
-    PlanImpossible {
-        /// The plan's name.
-        plan: String,
-        /// What contradicts what.
-        reason: String,
     },
     /// There is nothing in the file.
     #[error("{} is empty{}", path.display(), left_behind(path))]
@@ -84,7 +47,7 @@ pub enum TraceError {
         path: PathBuf,
     },
     /// The content does not tell the format.
-    #[error("{}: the format is in doubt: {considered}; name it with --from", path.display())]
+    #[error("{}: the format is in doubt: {considered}; name the format", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -103,7 +66,7 @@ pub enum TraceError {
     #[error(
         "{}: {broken} of {lines} lines are broken and {out_of_reach} out of order beyond repair: \
          more than {percent} %; look whether it is {format} as docs/formats.md has it and in order \
-         of time, or allow more with --bad-lines", path.display()
+         of time, or allow more of them", path.display()
     )]
     BadLines {
         /// The file.
@@ -133,8 +96,8 @@ pub enum TraceError {
     },
     /// Several volumes, each with offsets of its own, in one source.
     #[error(
-        "{}: its operations are of {} volumes, each with offsets of its own: {}; take one with \
-         --stream NAME, or make one range of all their offsets with --all-volumes",
+        "{}: its operations are of {} volumes, each with offsets of its own: {}; take one of them \
+         as the stream, or make one range of all their offsets",
         path.display(), volumes.len(), listed(volumes)
     )]
     SeveralVolumes {
@@ -166,9 +129,131 @@ pub enum TraceError {
         /// Its length.
         length: u64,
     },
+    /// The trace was to be made, and cannot be.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+}
+
+/// Why a trace cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The file cannot be written to.
+    #[error("cannot write {}: {source}; free some space or choose another place", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The output cannot be begun or ended; a block device is refused.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Operations must be given to a writer in order of issue.
+    #[error(
+        "{}: operation {index}, issued at {} ns, comes after one issued at {} ns; sort it first",
+        path.display(), issued_ns, before_ns
+    )]
+    Unsorted {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// Counted from zero.
+        index: u64,
+        /// Its issue.
+        issued_ns: u64,
+        /// The issue of the one before.
+        before_ns: u64,
+    },
+    /// No reader takes so long an operation.
+    #[error(
+        "operation {index} is {length} bytes long, at byte {offset}: more than any drive takes at \
+         once; look where it comes from"
+    )]
+    Oversized {
+        /// Counted from zero.
+        index: u64,
+        /// Where it begins.
+        offset: u64,
+        /// Its length.
+        length: u64,
+    },
+}
+
+/// Why a trace is not converted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// The source cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The output would take the place of what is read.
+    #[error("{} is read itself and was not changed; name another output", path.display())]
+    OutputIsInput {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is nothing to convert.
+    #[error("{} holds no operations; look whether it is the right file", path.display())]
+    NoOperations {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Why no trace can be made of a plan.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// Nothing is called so.
+    #[error(
+        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
+        PLANS.map(|plan| plan.name).join(", ")
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The plan's file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// It is not TOML, or has an unknown or missing key.
+    #[error("{file}:{line}: {message}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// The line in it.
+        line: usize,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// It contradicts itself.
+    #[error("the plan {plan} cannot be carried out: {reason}")]
+    Impossible {
+        /// The plan's name.
+        plan: String,
+        /// What contradicts what.
+        reason: String,
+    },
+}
+
+/// Why nothing is recorded, or no more.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// Recording needs rights that this process lacks.
     #[error("recording was not permitted ({}: {source}); run as root", path.display())]
-    RecordNotPermitted {
+    NotPermitted {
         /// What was refused.
         path: PathBuf,
         /// The system's error.
@@ -177,13 +262,13 @@ pub enum TraceError {
     /// The kernel was built without tracing.
     #[error(
         "this kernel has no tracefs, so nothing can be recorded here; record elsewhere with perf \
-         or blktrace, and use `writecliff trace convert`"
+         or blktrace, and convert that"
     )]
     NoTracefs,
     /// The kernel was built without the block layer's tracepoints, or describes them otherwise.
     #[error(
         "this kernel has no {name} as known here; use a kernel with CONFIG_BLK_DEV_IO_TRACE, or \
-         record with perf or blktrace and use `writecliff trace convert`"
+         record with perf or blktrace and convert that"
     )]
     NoTracepoint {
         /// Which one.
@@ -209,18 +294,91 @@ pub enum TraceError {
     /// A page of the kernel's buffer is not as the kernel describes it.
     #[error(
         "the trace buffer of processor {processor} holds what this version does not understand; \
-         record with perf or blktrace instead, and use `writecliff trace convert`"
+         record with perf or blktrace instead, and convert that"
     )]
-    TracePage {
+    Page {
         /// Counted as the pipes are.
         processor: usize,
     },
-    /// There is nothing to convert.
-    #[error("{} holds no operations; look whether it is the right file", path.display())]
-    NoOperations {
-        /// The file.
-        path: PathBuf,
-    },
+}
+
+impl ReadError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read { source, .. } => kind_of_reading(source),
+            Self::Make(error) => error.kind(),
+            Self::Empty { .. }
+            | Self::NoFile { .. }
+            | Self::UnknownFormat { .. }
+            | Self::NoColumns { .. }
+            | Self::NoSuchStream { .. }
+            | Self::SeveralVolumes { .. }
+            | Self::SeveralInputs { .. } => ErrorKind::Usage,
+            Self::Format { .. } | Self::BadLines { .. } | Self::Oversized { .. } => {
+                ErrorKind::Failed
+            }
+        }
+    }
+}
+
+impl WriteError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Output(error) => error.kind(),
+            Self::Write { .. } | Self::Unsorted { .. } | Self::Oversized { .. } => {
+                ErrorKind::Failed
+            }
+        }
+    }
+}
+
+impl ConvertError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read(error) => error.kind(),
+            Self::Write(error) => error.kind(),
+            Self::OutputIsInput { .. } => ErrorKind::Usage,
+            Self::NoOperations { .. } => ErrorKind::Failed,
+        }
+    }
+}
+
+impl MakeError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read { source, .. } => kind_of_reading(source),
+            Self::Unknown { .. } | Self::Syntax { .. } | Self::Impossible { .. } => {
+                ErrorKind::Usage
+            }
+        }
+    }
+}
+
+impl RecordError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Write(error) => error.kind(),
+            Self::NotPermitted { .. }
+            | Self::NoTracefs
+            | Self::NoTracepoint { .. }
+            | Self::Tracefs { .. }
+            | Self::DriveGone { .. }
+            | Self::Page { .. } => ErrorKind::Failed,
+        }
+    }
+}
+
+/// A file that is not there was named wrongly.
+fn kind_of_reading(source: &io::Error) -> ErrorKind {
+    match source.kind() {
+        io::ErrorKind::NotFound => ErrorKind::Usage,
+        _ => ErrorKind::Failed,
+    }
 }
 
 /// Why an output that is not whole can be there.

@@ -7,20 +7,24 @@
 
 mod ahead;
 mod convert;
+mod depth;
 mod error;
 mod header;
 mod info;
 mod io;
+mod kernel;
 pub mod make;
 mod map;
+pub mod name;
 mod parquet;
 mod record;
 mod source;
+mod summary;
 
 pub use ahead::{ReadAhead, read_ahead};
 pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
-pub use error::TraceError;
-pub use header::{Header, Summary};
+pub use error::{ConvertError, MakeError, ReadError, RecordError, WriteError};
+pub use header::Header;
 pub use info::{
     Busy, Class, Description, Info, OffsetCell, OffsetMap, QueueDepths, SequentialDetector,
     ServiceTime, ServiceTimes, Share, Sizes, StreamShare, Transfers, Window, WrittenContent,
@@ -29,7 +33,11 @@ pub use info::{
 pub use io::TraceIo;
 pub use make::{Maker, PLANS, Plan};
 pub use map::{Map, Mapping, Misfit};
+pub use name::open;
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
-pub use source::{BrokenLine, FORMATS, Format, Place, Problems, Source, SourceOptions, Volume};
+pub use source::{
+    BrokenLine, FORMATS, Format, FormatRow, Place, Problems, Source, SourceOptions, Volume,
+};
+pub use summary::Summary;
 pub use writecliff_output::Existing;

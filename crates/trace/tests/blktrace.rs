@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use outcome::{Outcome, io, read};
 use records::{COMPLETED, ISSUED, READ, Record, file, record, write_sda};
 use writecliff_device::Operation;
-use writecliff_trace::{Place, Source, SourceOptions, TraceError};
+use writecliff_trace::{Place, ReadError, Source, SourceOptions};
 
 /// A whole recording, however its files are named.
-fn outcome(paths: &[PathBuf]) -> Result<Outcome, TraceError> {
+fn outcome(paths: &[PathBuf]) -> Result<Outcome, ReadError> {
     let mut source = Source::open_files(paths, &SourceOptions::default())?;
     let ios = source.by_ref().collect::<Result<_, _>>()?;
     Ok(Outcome { ios, header: source.header().clone(), problems: source.problems().clone() })
@@ -56,7 +56,7 @@ fn other_files_are_not_read_together() {
     let other = directory.path().join("sdb.blktrace.0");
     std::fs::copy(&sda, &other).unwrap();
     let error = outcome(&[sda, other]).unwrap_err();
-    assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+    assert!(matches!(error, ReadError::SeveralInputs { .. }), "{error}");
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn a_packed_copy_of_a_file_does_not_count() {
     assert_eq!(outcome(&[at("sda.blktrace.0")]).unwrap().problems.lines, 11);
 
     let error = outcome(&[at("sda.blktrace.0"), at("sda.blktrace.0.zst")]).unwrap_err();
-    assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+    assert!(matches!(error, ReadError::SeveralInputs { .. }), "{error}");
     std::fs::create_dir(at("other")).unwrap();
     std::fs::rename(at("sda.blktrace.1.zst"), at("other/sda.blktrace.1.zst")).unwrap();
     let error = outcome(&[at("sda.blktrace.0"), at("other/sda.blktrace.1.zst")]).unwrap_err();
-    assert!(matches!(error, TraceError::SeveralInputs { .. }), "{error}");
+    assert!(matches!(error, ReadError::SeveralInputs { .. }), "{error}");
 }
 
 #[test]
@@ -129,5 +129,5 @@ fn a_broken_record_is_told_and_the_next_one_found() {
     version[0] = 8;
     std::fs::write(&path, &version[..48]).unwrap();
     let error = read(&path, &SourceOptions::default()).unwrap_err();
-    assert!(matches!(error, TraceError::BadLines { broken: 1, lines: 1, .. }), "{error}");
+    assert!(matches!(error, ReadError::BadLines { broken: 1, lines: 1, .. }), "{error}");
 }

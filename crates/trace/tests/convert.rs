@@ -11,8 +11,8 @@ use std::process::Command;
 use outcome::{Outcome, formats, read};
 use writecliff_device::{Bytes, Content, Nanos, Operation};
 use writecliff_trace::{
-    Conversion, Existing, Header, OutputFormat, Source, SourceOptions, TraceError, TraceIo,
-    TraceWriter, convert,
+    Conversion, ConvertError, Existing, Header, OutputFormat, ReadError, Source, SourceOptions,
+    TraceIo, TraceWriter, convert,
 };
 
 const OPERATIONS: [Operation; 4] =
@@ -37,7 +37,7 @@ fn sample(index: u64) -> TraceIo {
 }
 
 fn write_sample(path: &Path, count: u64) -> Outcome {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     (0..count).for_each(|index| writer.write(&sample(index)).unwrap());
     let streams = ["a", "b, \"c\"", "d"].map(str::to_owned).to_vec();
     writer.finish(&Header { streams, ..Header::default() }).unwrap();
@@ -113,7 +113,7 @@ fn a_stream_of_our_own() {
     let expected: Vec<TraceIo> = all.ios.into_iter().filter(|io| io.stream == 2).collect();
     assert_eq!((got.ios, got.problems.other_streams), (expected, 67));
     let error = read(&path, &one("x")).unwrap_err();
-    assert!(matches!(error, TraceError::NoSuchStream { .. }), "{error}");
+    assert!(matches!(error, ReadError::NoSuchStream { .. }), "{error}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_conversion_that_ends_early_leaves_nothing() {
         let nothing = convert(&mut source, &to, format, Existing::Replaced, &mut |_, _| {
             ControlFlow::Continue(())
         });
-        assert!(matches!(nothing, Err(TraceError::NoOperations { .. })));
+        assert!(matches!(nothing, Err(ConvertError::NoOperations { .. })));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "{name}");
     }
 }
@@ -161,7 +161,7 @@ fn fio_replays_our_iolog() {
         (100_000, Operation::Read, 0, 512),
         (100_000, Operation::Read, 512, 512),
     ];
-    let mut writer = TraceWriter::create(&at("a.trace")).unwrap();
+    let mut writer = TraceWriter::create(&at("a.trace"), Existing::Replaced).unwrap();
     for (micros, operation, offset, length) in ios {
         let io = TraceIo::new(Nanos(micros * 1000), operation, Bytes(offset), Bytes(length));
         writer.write(&io).unwrap();

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use outcome::{Outcome, formats, io, read, read_bytes};
 use writecliff_device::{Content, Operation};
-use writecliff_trace::{Format, SourceOptions, TraceError, TraceIo, TraceWriter};
+use writecliff_trace::{Existing, Format, ReadError, SourceOptions, TraceIo, TraceWriter};
 
 use Operation::{Flush, Read, Trim, Write as Written};
 
@@ -84,6 +84,22 @@ fn ftrace_of_a_device_with_requests_and_one_without() {
     let one = SourceOptions { stream: Some("8,0".to_owned()), ..SourceOptions::default() };
     let got = read(&formats().join("ftrace.txt"), &one).unwrap();
     assert_eq!(got.ios, [io(0, Some(1_000), Written, 64 * 512, 4096, Some(1), 0)]);
+}
+
+/// The completion of the first may be among those lost: the second must not be taken for it.
+#[test]
+fn what_is_in_flight_when_events_are_lost_has_no_completion() {
+    let event = |time: u32, what: &str, who: &str| {
+        format!(" dd-200 [001] ..... 1.{time:06}: block_rq_{what}: 8,0 R 4096 () 64 + 8 [{who}]\n")
+    };
+    let text = event(1, "issue", "dd")
+        + "CPU:1 [LOST 2 EVENTS]\n"
+        + &event(5, "issue", "dd")
+        + &event(6, "complete", "0");
+    let got = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap();
+    let completed: Vec<_> = got.ios.iter().map(|io| io.completed.map(|time| time.0)).collect();
+    assert_eq!(completed, [None, Some(5_000)]);
+    assert_eq!((got.problems.lost_by_recorder, got.problems.never_completed), (2, 1));
 }
 
 #[test]
@@ -247,7 +263,7 @@ fn a_stream_shares_its_queue_with_others() {
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.trace");
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     all.ios.iter().for_each(|io| writer.write(io).unwrap());
     writer.finish(&all.header).unwrap();
     assert_eq!(read(&path, &one).unwrap().ios[0].queue_depth, Some(8));
@@ -298,7 +314,7 @@ fn packed_files_mean_the_same() {
             let got = read_bytes(&packed, &SourceOptions::default()).unwrap();
             assert_eq!((&got.ios, &got.problems), (&plain.ios, &plain.problems), "{name}");
             let cut = read_bytes(&packed[..packed.len() - 9], &SourceOptions::default());
-            assert!(matches!(cut, Err(TraceError::Read { .. })), "{name}, cut off: {cut:?}");
+            assert!(matches!(cut, Err(ReadError::Read { .. })), "{name}, cut off: {cut:?}");
         }
     }
 }
@@ -318,7 +334,7 @@ fn a_first_line_with_all_columns_is_csv() {
     let got = read_bytes(text.as_bytes(), &some).unwrap();
     assert_eq!((got.ios.len(), got.problems.broken), (3, 2));
     let error = read_bytes(text.as_bytes(), &SourceOptions::default()).unwrap_err();
-    assert!(matches!(error, TraceError::BadLines { format: "csv", .. }), "{error}");
+    assert!(matches!(error, ReadError::BadLines { format: "csv", .. }), "{error}");
 }
 
 /// Excel begins its files so.
@@ -348,9 +364,9 @@ fn what_could_be_anything_is_asked_about() {
         ("0,1,512,r,0.1\n419,W,0,512,1577808144360767\n", "could be"),
     ] {
         let error = read_bytes(bytes.as_bytes(), &SourceOptions::default()).unwrap_err();
-        assert!(matches!(error, TraceError::UnknownFormat { .. }), "{error}");
+        assert!(matches!(error, ReadError::UnknownFormat { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains(part) && text.contains("--from"), "{text}");
+        assert!(text.contains(part) && text.contains("name the format"), "{text}");
     }
     let spc = SourceOptions {
         format: Some(Format::Spc),

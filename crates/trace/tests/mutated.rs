@@ -13,7 +13,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Content, Nanos, Operation};
 use writecliff_trace::{
-    Format, Header, Source, SourceOptions, Summary, TraceError, TraceIo, TraceWriter,
+    Existing, Format, Header, ReadError, Source, SourceOptions, Summary, TraceIo, TraceWriter,
 };
 
 /// Pieces that lines are made of, and some that are not.
@@ -97,7 +97,7 @@ fn seeds() -> Vec<(String, Format, Vec<u8>)> {
 }
 
 fn own(path: &Path, count: u64) -> Vec<u8> {
-    let mut writer = TraceWriter::create(path).unwrap();
+    let mut writer = TraceWriter::create(path, Existing::Replaced).unwrap();
     for index in 0..count {
         let operation = if index % 3 == 0 { Operation::Write } else { Operation::Read };
         let io = TraceIo {
@@ -142,7 +142,7 @@ fn no_damage_leads_to_a_panic_or_to_an_operation_that_cannot_be() {
 }
 
 /// Reads everything, which must be in order and of ranges that can be; and counts it.
-fn all(path: &Path, options: &SourceOptions, ios_max: usize) -> Result<(), TraceError> {
+fn all(path: &Path, options: &SourceOptions, ios_max: usize) -> Result<(), ReadError> {
     let mut source = Source::open(path, options)?;
     let mut summary = Summary::new();
     while let Some(io) = source.next() {

@@ -4,7 +4,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::Operation;
-use writecliff_trace::{Maker, PLANS, Plan, SequentialDetector, TraceError, TraceIo};
+use writecliff_trace::{MakeError, Maker, PLANS, Plan, SequentialDetector, TraceIo};
 
 /// A plan with as little in it as possible: one scenario that reads and writes.
 const SMALL: &str = r#"
@@ -45,7 +45,7 @@ content = { compressible_percent = 40, duplicate_percent = 10 }
 active = [[0, 100]]
 "#;
 
-fn made(text: &str) -> Result<Vec<TraceIo>, TraceError> {
+fn made(text: &str) -> Result<Vec<TraceIo>, MakeError> {
     Ok(Maker::new(&Plan::parse("small.toml", text)?, 1)?.collect())
 }
 
@@ -204,7 +204,7 @@ fn no_damage_leads_to_a_panic_or_an_operation_that_cannot_be() {
                     assert!(io.queue_depth <= Some(plan.target.queue_depth_max), "{io:?}\n{text}");
                 }
             }
-            Err(TraceError::PlanSyntax { .. } | TraceError::PlanImpossible { .. }) => refused += 1,
+            Err(MakeError::Syntax { .. } | MakeError::Impossible { .. }) => refused += 1,
             Err(other) => panic!("{other}\n{text}"),
         }
     }

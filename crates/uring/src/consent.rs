@@ -46,8 +46,9 @@ impl DestroyData {
 pub enum Access {
     /// Reading only: the drive may be mounted or in use, and cannot be changed.
     ReadOnly,
-    /// Everything: the drive's data is lost.
-    Destroy(DestroyData),
+    /// Everything: the drive's data is lost. Without consent the answer is what it takes, or what
+    /// speaks against it.
+    Destroy(Option<DestroyData>),
 }
 
 /// A name that consent may give, and what kind of name it is.

@@ -11,7 +11,7 @@
 //! [`REPEATED`] blocks of the seed: few enough that any deduplicating drive remembers them. Each
 //! class has its own, as the zeros differ. The first that comes of each repeats nothing yet.
 
-use writecliff_device::{Content, Io};
+use writecliff_device::{Content, Io, SPLIT_MIX_STEP, split_mix};
 
 const LANES: usize = 16;
 const LANE_BYTES: usize = LANES * 8;
@@ -40,9 +40,11 @@ pub struct ContentStream {
 impl ContentStream {
     /// The stream of one seed; equal seeds and I/Os give equal data.
     pub fn new(seed: u64) -> Self {
-        let mut state = seed;
-        let lanes = std::array::from_fn(|_| split_mix(&mut state).max(1));
-        let mut other_lanes = std::array::from_fn(|_| split_mix(&mut state).max(1));
+        let lane = |index: usize| {
+            split_mix(seed.wrapping_add((index as u64).wrapping_mul(SPLIT_MIX_STEP))).max(1)
+        };
+        let lanes = std::array::from_fn(lane);
+        let mut other_lanes = std::array::from_fn(|index| lane(LANES + index));
         let mut repeated = vec![0; REPEATED * BLOCK];
         fill_fastest(&mut other_lanes, &mut repeated);
         Self { lanes, repeated, next: 0, owed: 0 }
@@ -139,15 +141,6 @@ fn fill(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
         }
     }
     *lanes = state;
-}
-
-/// SplitMix64 (Steele, Lea, Flood, 2014): spreads one seed over the lanes.
-pub(crate) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry, split_mix,
 };
 
 use crate::clock;
-use crate::content::{ContentStream, split_mix};
+use crate::content::ContentStream;
 use crate::discard::{self, StillRunning, Unfinished};
 use crate::gauges::Gauges;
 use crate::identify::Identity;
@@ -267,7 +267,7 @@ impl UringDevice {
         let mut readable = 0;
         for index in 0..count {
             let (first, next) = (blocks * index / count, blocks * (index + 1) / count);
-            let block = first + split_mix(&mut index.clone()) % (next - first);
+            let block = first + split_mix(index) % (next - first);
             let buffer = &mut self.ring.buffer(0)[..length as usize];
             let read = rustix::io::pread(&self.file, &mut *buffer, block * length);
             let nonzero = buffer.iter().any(|&byte| byte != 0);
@@ -492,6 +492,18 @@ fn device_lost(status: Status) -> Option<Errno> {
     };
     let errno = Errno::from_raw_os_error(number);
     [Errno::NODEV, Errno::NXIO, Errno::SHUTDOWN, Errno::BADF].contains(&errno).then_some(errno)
+}
+
+/// What a drive can be opened as, at most.
+pub(crate) fn outline(identity: &Identity, gauges: &Gauges) -> DeviceInfo {
+    let purges = match identity.kind {
+        DeviceKind::File => vec![Purge::HolePunch],
+        _ if identity.discard_max > Bytes::ZERO => vec![Purge::Discard],
+        _ => Vec::new(),
+    };
+    let most = Options { queue_depth: QUEUE_DEPTH_MAX, io_size_max: IO_SIZE_MAX, seed: 0 };
+    let temperature_limit = gauges.temperature_limit();
+    DeviceInfo { temperature_limit, ..describe(identity, &most, purges) }
 }
 
 /// The purges that work here. Whether a filesystem can punch holes shows past the file's end,

@@ -5,11 +5,11 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, ErrorKind};
 
 use crate::{ConsentName, Refusal, advice};
 
-/// Why [`open`](crate::open) or [`inspect`](crate::inspect) gave nothing.
+/// Why [`open`](crate::open), [`look`](crate::look) or [`inspect`](crate::inspect) gave nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -23,12 +23,11 @@ pub enum OpenError {
     },
     /// The consent names another drive; nothing was written.
     #[error(
-        "all data on {} ({model}, {}) would be destroyed, and {}; nothing was written: \
-         if this is the right drive, pass --destroy-data-on {} ({})",
-        path.display(), capacity, if named.is_empty() {
-            "nobody agreed to that".to_owned()
-        } else {
-            format!("'{}' is not its name", named.display())
+        "all data on {} ({model}, {}) would be destroyed, and {}; nothing was written. Consent names \
+         it {} ({})",
+        path.display(), capacity, match named {
+            None => "nobody agreed to that".to_owned(),
+            Some(named) => format!("'{}' is not its name", named.display()),
         },
         expected.quoted(), expected.kind
     )]
@@ -39,8 +38,8 @@ pub enum OpenError {
         model: String,
         /// Its size.
         capacity: Bytes,
-        /// What the user named.
-        named: OsString,
+        /// What the user named; `None` if nobody was asked.
+        named: Option<OsString>,
         /// What would have been right.
         expected: ConsentName,
     },
@@ -99,9 +98,12 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether this is the guard's no (exit code 3) and not a failure.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Consent { .. })
+    /// Refused where it is the guard's no, failed otherwise.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
+            _ => ErrorKind::Failed,
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Inspection {
     pub identity: Identity,
     /// Everything that speaks against destroying its data; empty if nothing does.
     pub refusals: Vec<Refusal>,
-    /// What `--destroy-data-on` must say for it.
+    /// What consent to destroy its data must say.
     pub consent: ConsentName,
     /// Processes that could not be looked into: one of them may have it open.
     pub unseen_processes: usize,
@@ -36,7 +36,7 @@ pub struct Inspection {
 /// it for a moment to see whether anybody else does.
 ///
 /// # Errors
-/// With [`OpenError::is_refusal`] if there is no block device or file at the path; otherwise what
+/// Of kind `Refused` if there is no block device or file at the path; otherwise what
 /// the system could not do.
 pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();

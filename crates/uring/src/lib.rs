@@ -5,7 +5,7 @@
 //! everything that was found and what to do about it; what remains needs a name that only this
 //! drive has, as [`DestroyData`]. Who uses it is asked for again right before the first write, and
 //! watched from there on. Reading tests open with [`Access::ReadOnly`],
-//! which cannot write. [`inspect`] and [`block_devices`] tell the verdict without opening;
+//! which cannot write. [`look`] tells what a drive is, [`inspect`] and [`block_devices`] what the guard says of it, all without opening;
 //! [`BlockDevice`] tells what a drive is to the kernel, for those who only watch it.
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
@@ -59,7 +59,7 @@ pub use error::OpenError;
 pub use identify::Identity;
 pub use inspection::{Inspection, block_devices, disks, inspect};
 pub use null::NullDevice;
-pub use open::open;
+pub use open::{look, open};
 pub use refusal::Refusal;
 pub use survey::Survey;
 pub use users::{Holding, User};

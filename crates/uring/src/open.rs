@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceInfo};
 
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
@@ -18,36 +18,57 @@ use crate::identify::Identity;
 use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{Host, Node};
 use crate::test_file;
-use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice};
+use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice, device};
 
 /// Opens a drive or file for a run.
 ///
 /// # Errors
-/// With [`OpenError::is_refusal`] if the guard or the missing consent forbids it; nothing has been
-/// written then. Otherwise what the system could not do.
+/// Of kind `Refused` if the guard or the missing consent forbids it; nothing has been written then.
+/// Otherwise what the system could not do.
 pub fn open(path: &Path, access: &Access, options: &Options) -> Result<UringDevice, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
     match access {
         Access::ReadOnly => open_to_read(&host, &found, options),
-        Access::Destroy(consent) => open_to_destroy(&host, &found, consent, options),
+        Access::Destroy(consent) => open_to_destroy(&host, &found, consent.as_ref(), options),
     }
 }
 
+/// What a drive or file is, as a device would say it that is opened for as many and as long I/Os as
+/// there can be. Neither claims nor judges it.
+///
+/// Whether a file's filesystem can punch holes only shows when it is open for writing; here it says
+/// that it can be asked to.
+///
+/// # Errors
+/// Of kind `Refused` if there is nothing that could be read; otherwise what the system could not do.
+pub fn look(path: &Path) -> Result<DeviceInfo, OpenError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let (_, identity) = readable(&host, &found)?;
+    Ok(device::outline(&identity, &found.gauges()))
+}
+
 fn open_to_read(host: &Host, found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
+    let (file, identity) = readable(host, found)?;
+    UringDevice::read_only(file, &identity, found.gauges(), options)
+}
+
+/// The drive, open to be read, if there is anything on it.
+fn readable(host: &Host, found: &Found) -> Result<(File, Identity), OpenError> {
     let file = found.open(Claim::None)?.map_err(|no| found.refused(no))?;
     let identity = found.identify(host)?;
     if identity.capacity == Bytes::ZERO {
         let (capacity, at_least) = (identity.capacity, identity.lba_size);
         return Err(found.refused(Refusal::TooSmall { capacity, at_least }));
     }
-    UringDevice::read_only(file, &identity, found.gauges(), options)
+    Ok((file, identity))
 }
 
 fn open_to_destroy(
     host: &Host,
     found: &Found,
-    consent: &DestroyData,
+    consent: Option<&DestroyData>,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
@@ -55,8 +76,8 @@ fn open_to_destroy(
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
         return Err(OpenError::Refused { path, refusals: verdict.refusals });
     };
-    let names = found.consent_names(host, &identity, Some(&file), Some(consent))?;
-    check_consent(&identity, names, consent)?;
+    let names = found.consent_names(host, &identity, Some(&file), consent)?;
+    let consent = check_consent(&identity, names, consent)?;
     if let Thing::File(id) = found.thing {
         consent.give_up(id);
         // Where the filesystem cannot keep that, the next run asks again what the file holds.
@@ -90,20 +111,22 @@ fn claim(host: &Host, other_paths: &[(Node, Node)]) -> Result<Vec<File>, Vec<Ref
     Ok(claims)
 }
 
-fn check_consent(
+fn check_consent<'a>(
     identity: &Identity,
     names: Vec<ConsentName>,
-    consent: &DestroyData,
-) -> Result<(), OpenError> {
-    if names.iter().any(|expected| expected.name == consent.name()) {
-        return Ok(());
+    consent: Option<&'a DestroyData>,
+) -> Result<&'a DestroyData, OpenError> {
+    let is_right =
+        |consent: &&DestroyData| names.iter().any(|expected| expected.name == consent.name());
+    if let Some(right) = consent.filter(is_right) {
+        return Ok(right);
     }
     let expected = names.into_iter().next();
     Err(OpenError::Consent {
         path: identity.path.clone(),
         model: identity.model.clone().unwrap_or_else(|| identity.kind.to_string()),
         capacity: identity.capacity,
-        named: consent.name().to_owned(),
+        named: consent.map(|consent| consent.name().to_owned()),
         expected: expected.unwrap_or_else(|| ConsentName::of_file(&identity.path, None)),
     })
 }

@@ -11,7 +11,7 @@ mod permutation;
 mod random;
 
 pub use job::{
-    Amount, Blocks, Distribution, Job, JobError, JobIos, JobList, Mix, Order, Pacing, Share, Sizes,
+    Amount, Blocks, Distribution, Job, JobError, JobIos, JobList, Mix, Order, Pace, Share, Sizes,
     SizesByOperation,
 };
 pub use pattern::{RandomUniform, Sequential};

@@ -2,6 +2,7 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use writecliff_device::{SPLIT_MIX_STEP, split_mix};
 
 /// Random numbers that are the same for the same seed, on every machine.
 pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
@@ -23,11 +24,7 @@ pub(crate) fn fraction(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A seed that looks like neither of the numbers it is made of (the finisher of SplitMix64,
-/// Steele, Lea and Flood 2014).
+/// A seed that looks like neither of the numbers it is made of.
 pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    split_mix(seed.wrapping_add(number.wrapping_mul(SPLIT_MIX_STEP)))
 }

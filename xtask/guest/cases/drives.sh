@@ -68,7 +68,7 @@ runs-on-sd-card() { # full 120s
   runs "$(fresh sd-card)"
 }
 
-runs-on-8-TiB() { # full 120s
+runs-on-8-TiB() { # full 400s
   runs "$(fresh nvme-huge)"
 }
 

@@ -1,11 +1,13 @@
 //! Writecliff beside fio on the same device.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use writecliff_loop_device::LoopDevice;
+
 use super::timed;
+use crate::cargo;
 use crate::packages;
-use crate::{cargo, run};
 
 const PAIRS: usize = 3;
 const SECONDS: u64 = 8;
@@ -32,7 +34,7 @@ struct Figure {
 }
 
 fn in_turn(program: &Path) -> Result<(), String> {
-    let device = LoopDevice::in_memory()?;
+    let device = LoopDevice::in_memory(DEVICE_BYTES).map_err(|error| error.to_string())?;
     println!(
         "\n4KB random writes, QD32, io_uring, O_DIRECT, 1 GiB loop device in memory, {SECONDS} s"
     );
@@ -41,8 +43,8 @@ fn in_turn(program: &Path) -> Result<(), String> {
         "run", "writecliff", "fio", "ratio", "cpu us/io", "fio cpu us/io"
     );
     for pair in 1..=PAIRS {
-        let ours = writecliff(program, &device.path)?;
-        let fio = fio(&device.path)?;
+        let ours = writecliff(program, device.path().as_ref())?;
+        let fio = fio(device.path().as_ref())?;
         println!(
             "{pair:>4} {:>12.0} {:>12.0} {:>8.2} {:>14.2} {:>14.2}",
             ours.iops,
@@ -113,34 +115,4 @@ pub(super) fn number_after(json: &str, keys: &[&str]) -> Result<f64, String> {
     let value = rest.trim_start_matches([':', ' ']);
     let end = value.find([',', '}', '\n']).unwrap_or(value.len());
     value[..end].trim().parse().map_err(|_| missing())
-}
-
-/// A loop device over a file in memory, detached at the end.
-struct LoopDevice {
-    path: PathBuf,
-    backing: tempfile::NamedTempFile,
-}
-
-impl LoopDevice {
-    fn in_memory() -> Result<Self, String> {
-        let backing =
-            tempfile::NamedTempFile::new_in("/dev/shm").map_err(|error| error.to_string())?;
-        backing.as_file().set_len(DEVICE_BYTES).map_err(|error| error.to_string())?;
-        let mut command = Command::new("losetup");
-        command.args(["--find", "--show", "--direct-io=on"]).arg(backing.path());
-        let output = command.output().map_err(|error| format!("cannot run losetup: {error}"))?;
-        if !output.status.success() {
-            return Err(format!("losetup: {}", String::from_utf8_lossy(&output.stderr)));
-        }
-        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        Ok(Self { path, backing })
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        if let Err(error) = run(Command::new("losetup").arg("--detach").arg(&self.path)) {
-            eprintln!("xtask: {} is left over: {error}", self.backing.path().display());
-        }
-    }
 }

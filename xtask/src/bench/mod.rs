@@ -12,8 +12,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::revision::Revision;
 use crate::target_directory;
-use baseline::{Baseline, Revision};
+use baseline::Baseline;
 use divan::Rate;
 use program::Program;
 use table::Row;

@@ -1,8 +1,8 @@
 //! The table of all benches.
 
 use super::ROUNDS;
-use super::baseline::Revision;
 use super::divan::Rate;
+use crate::revision::Revision;
 
 /// One bench: each side's rate in each round. A side that lacks it has none.
 pub(crate) struct Row {

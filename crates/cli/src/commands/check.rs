@@ -1,19 +1,18 @@
 //! `writecliff drives --check`: simulated drives beside the published figures of the real ones.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
-use writecliff_device::printable;
+use writecliff::{profile, simulated};
+use writecliff_report::{TextTable, cut};
 use writecliff_suite::check::{
-    Bound, CheckProgress, Comparison, Figure, Kind, PUBLISHED, TOLERANCE_PERCENT, Verdict, compare,
-    parse,
+    Bound, CheckProgress, Comparison, Kind, PUBLISHED, Published, TOLERANCE_PERCENT, Verdict,
+    compare, parse,
 };
 
-use super::print;
 use crate::args::CheckOptions;
-use crate::drive::{profile, simulated};
 use crate::error::CliError;
+use crate::output::{ProgressLine, print, print_json};
 
 const SHIPPED: &str = "drives/published/figures.csv";
 
@@ -21,17 +20,15 @@ const SHIPPED: &str = "drives/published/figures.csv";
 pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), CliError> {
     let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let figures = chosen(&names, options)?;
-    let terminal = std::io::stderr().is_terminal();
-    let compared = compare(&figures, simulated, |progress| {
-        if terminal {
-            show(progress);
-        }
-    });
-    if terminal {
-        progress_line("");
+    let line = ProgressLine::begin();
+    let compared = compare(&figures, simulated, |CheckProgress { drive, done, all }| {
+        line.show(|| format!("{done} of {all} experiments done, the last on {drive}"));
+    })?;
+    drop(line);
+    match options.json {
+        true => print_json(&report(&compared))?,
+        false => print(&table(&compared))?,
     }
-    let compared = compared?;
-    print(&if options.json { json(&compared) } else { table(&compared) })?;
     match compared.iter().filter(|comparison| comparison.fails()).count() {
         0 => Ok(()),
         count => Err(CliError::SpecificationMissed { count }),
@@ -39,7 +36,7 @@ pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), Cl
 }
 
 /// The figures of the drives that were named; of all drives if none was.
-fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Figure>, CliError> {
+fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Published>, CliError> {
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
         Some(path) => {
@@ -60,16 +57,6 @@ fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Figure>, CliEr
     Ok(figures)
 }
 
-fn show(CheckProgress { drive, done, all }: CheckProgress<'_>) {
-    progress_line(&format!("{done} of {all} experiments done, the last on {drive}"));
-}
-
-/// Replaces the line that is there.
-fn progress_line(text: &str) {
-    // Progress that cannot be shown is no reason to stop.
-    let _ = write!(std::io::stderr(), "\r\x1b[K{}", printable(text));
-}
-
 /// What a script gets.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -78,13 +65,12 @@ struct Report<'a> {
     comparisons: &'a [Comparison],
 }
 
-fn json(comparisons: &[Comparison]) -> String {
-    let report = Report {
+fn report(comparisons: &[Comparison]) -> Report<'_> {
+    Report {
         tolerance_percent: TOLERANCE_PERCENT,
         specifications_missed: comparisons.iter().filter(|comparison| comparison.fails()).count(),
         comparisons,
-    };
-    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+    }
 }
 
 const WIDTH: usize = 100;
@@ -94,62 +80,48 @@ const CONDITION_WIDTH: usize = 22;
 /// One block a drive, a line a figure, and below all of them what was cited.
 fn table(comparisons: &[Comparison]) -> String {
     let mut sources: Vec<&str> = Vec::new();
-    let mut text = String::new();
-    let mut drive = "";
     for comparison in comparisons {
-        if comparison.figure.drive != drive {
-            drive = &comparison.figure.drive;
-            text += &heading(drive, text.is_empty());
-        }
         let source = comparison.figure.source.as_str();
-        let known = sources.iter().position(|other| *other == source);
-        let number = known.unwrap_or_else(|| {
+        if !sources.contains(&source) {
             sources.push(source);
-            sources.len() - 1
-        });
-        text += &line(comparison, number + 1);
+        }
     }
+    let of_one_drive = comparisons.chunk_by(|a, b| a.figure.drive == b.figure.drive);
+    let blocks: Vec<String> = of_one_drive.map(|block| drive_block(block, &sources)).collect();
+    let mut text = blocks.join("\n");
     text += &summary(comparisons);
     text += "\nSources\n";
     for (index, source) in sources.iter().enumerate() {
         let number = format!("{:>4} ", format!("[{}]", index + 1));
-        text += &(number + &wrapped(source, WIDTH - 5).join("\n     ") + "\n");
+        text += &(number + &cut(source, WIDTH - 5).join("\n     ") + "\n");
     }
     text
 }
 
-fn heading(drive: &str, first: bool) -> String {
-    let gap = if first { "" } else { "\n" };
-    let titles = format!(
-        "{:CONDITION_WIDTH$} {:>7} {:>14} {:>8}  {:12} from",
-        "published how", "model", "published", "off by", "verdict"
-    );
-    format!("{gap}{drive}\n  {:FIGURE_WIDTH$} {titles}\n", "figure")
-}
-
-/// A figure; a condition that is too long goes on below it.
-fn line(comparison: &Comparison, source: usize) -> String {
-    let figure = &comparison.figure;
-    let title = wrapped(figure.scenario.entry().title, FIGURE_WIDTH);
-    let condition = wrapped(&figure.condition, CONDITION_WIDTH);
-    let part = |lines: &[String], index: usize| lines.get(index).cloned().unwrap_or_default();
-    let mut text = format!(
-        "  {:FIGURE_WIDTH$} {:CONDITION_WIDTH$} {:>7} {:>8} {:5} {:>8}  {:12} {:>4}\n",
-        part(&title, 0),
-        part(&condition, 0),
-        number(comparison.model),
-        figure.value,
-        figure.unit,
-        percent(comparison.deviation_percent),
-        verdict(comparison),
-        format!("[{source}]"),
-    );
-    for index in 1..title.len().max(condition.len()) {
-        let (title, condition) = (part(&title, index), part(&condition, index));
-        let line = format!("  {title:FIGURE_WIDTH$} {condition}");
-        text += &(line.trim_end().to_owned() + "\n");
+/// A figure a line; a title or a condition that is too long goes on below it.
+fn drive_block(comparisons: &[Comparison], sources: &[&str]) -> String {
+    let mut table = TextTable::new()
+        .text("figure", FIGURE_WIDTH, FIGURE_WIDTH)
+        .text("published how", CONDITION_WIDTH, CONDITION_WIDTH)
+        .numbers("model", 0)
+        .numbers("published", 0)
+        .numbers("off by", 0)
+        .text("verdict", 12, usize::MAX)
+        .numbers("from", 0);
+    for comparison in comparisons {
+        let figure = &comparison.figure;
+        let source = sources.iter().position(|source| *source == figure.source).unwrap_or(0);
+        table.row(vec![
+            figure.scenario.entry().title.to_owned(),
+            figure.condition.clone(),
+            number(comparison.model),
+            format!("{} {:5}", figure.value, figure.unit),
+            percent(comparison.deviation_percent),
+            verdict(comparison),
+            format!("[{}]", source + 1),
+        ]);
     }
-    text
+    format!("{}\n{}", comparisons[0].figure.drive, table.render())
 }
 
 /// In at most twelve characters.
@@ -206,33 +178,9 @@ fn percent(value: f64) -> String {
     }
 }
 
-/// Text in lines of at most `width` characters, cut between words; a longer word stays whole.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_cut_between_words() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("https://a.b/c d", 5), ["https://a.b/c", "d"]);
-        assert_eq!(wrapped("", 5), [""]);
-    }
 
     #[test]
     fn numbers_show_what_they_mean() {

@@ -3,20 +3,20 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use writecliff::profile;
 use writecliff_device::Bytes;
-use writecliff_sim::{Profile, catalogue, load};
+use writecliff_sim::{Profile, catalogue};
 use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
-use super::print;
-use crate::drive::profile;
 use crate::error::CliError;
+use crate::output::print;
 
 pub(crate) fn list() -> Result<(), CliError> {
     let mut text = String::from("Simulated drives (say sim:NAME):\n");
     let names = catalogue();
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for name in names {
-        let profile = load(name)?;
+        let profile = profile(name)?;
         let identity = profile.identity();
         text += &format!(
             "  {name:width$}  {:28} {:>8}  {}\n",
@@ -42,7 +42,7 @@ pub(crate) fn show(name: &OsStr) -> Result<(), CliError> {
             let simulated = name.strip_prefix("sim:").unwrap_or(name);
             describe_profile(simulated, &profile(simulated)?)
         }
-        None => describe_whole(&inspect(Path::new(name))?),
+        None => describe_whole(&inspect(Path::new(name)).map_err(writecliff::Error::from)?),
     };
     print(&text)
 }

@@ -1,30 +1,30 @@
 //! `writecliff gate`: a run against limits and against an earlier run, for somebody's CI.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use writecliff::{ErrorKind, Gated, gate};
 use writecliff_device::printable;
 use writecliff_output::send_text;
-use writecliff_suite::gate::{Check, GateError, Good, Limits, gate, in_words};
-use writecliff_suite::{Review, RunRecord};
+use writecliff_suite::Good;
+use writecliff_suite::gate::{Check, Limits, in_words};
 
-use super::{print, say};
 use crate::args::GateOptions;
 use crate::error::CliError;
+use crate::keys;
+use crate::output::{print, print_json, say};
 
 /// Prints every check, and fails if one does. Whatever keeps it from being decided is not that.
 pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
     decide(path, options).map_err(|error| match error {
         CliError::GateClosed { .. } | CliError::Output { .. } => error,
         // Refused is refused, whatever was to be decided.
-        CliError::Destination(ref refused) if refused.is_refusal() => error,
+        refused if refused.kind() == ErrorKind::Refused => refused,
         undecided => CliError::GateUndecided(Box::new(undecided)),
     })
 }
 
 fn decide(path: &Path, options: &GateOptions) -> Result<(), CliError> {
-    let runs = records(path)?;
-    let baseline = options.baseline.as_deref().map(records).transpose()?;
     let limits = Limits {
         min_floor_iops: options.min_floor_iops,
         min_mean_iops: options.min_mean_iops,
@@ -34,52 +34,20 @@ fn decide(path: &Path, options: &GateOptions) -> Result<(), CliError> {
         max_p9999: options.max_p9999,
         max_latency: options.max_latency,
     };
-    let checks = gate(&runs, &limits, baseline.as_deref(), options.tolerance.0)?;
-    note_doubts(&runs, baseline.as_deref());
+    let mut gated = gate(path, &limits, options.baseline.as_deref(), options.tolerance.0)?;
+    gated.checks = gated.checks.into_iter().map(keys::of_check).collect();
+    // What the figures may be worth less for.
+    gated.doubts.iter().for_each(|doubt| say(&format!("note: {}", printable(doubt))));
     if let Some(file) = &options.junit {
-        write_junit(&checks, &runs, file)?;
+        write_junit(&gated, file)?;
     }
-    let text = match options.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&checks).unwrap_or_default()),
-        false => table(&checks),
-    };
-    print(&text)?;
-    match checks.iter().filter(|check| !check.passes()).count() {
+    match options.json {
+        true => print_json(&gated.checks)?,
+        false => print(&table(&gated.checks))?,
+    }
+    match gated.failed() {
         0 => Ok(()),
-        failed => Err(CliError::GateClosed { failed, all: checks.len() }),
-    }
-}
-
-/// The records of a run, or of all runs of a review.
-fn records(path: &Path) -> Result<Vec<RunRecord>, CliError> {
-    let paths: Vec<PathBuf> = match Review::is_at(path) {
-        true => {
-            let tests = Review::open(path)?.tests;
-            if let Some(missing) = tests.iter().find(|test| !path.join(&test.directory).exists()) {
-                return Err(GateError::Incomplete { test: missing.plan.name() }.into());
-            }
-            tests.iter().map(|test| path.join(&test.directory)).collect()
-        }
-        false => vec![path.to_owned()],
-    };
-    let open = |path: &PathBuf| Ok(writecliff_suite::open(path)?.0);
-    paths.iter().map(open).collect()
-}
-
-/// Says on standard error what the figures may be worth less for.
-fn note_doubts(runs: &[RunRecord], baseline: Option<&[RunRecord]>) {
-    let mut notes = Vec::new();
-    for run in runs {
-        let test = run.plan.name();
-        notes.extend(run.warnings.iter().map(|warning| format!("{test}: {warning}")));
-        let earlier = baseline.into_iter().flatten().find(|run| run.plan.name() == test);
-        if let Some(earlier) = earlier.filter(|earlier| earlier.drive.model != run.drive.model) {
-            let (this, other) = (&run.drive.model, &earlier.drive.model);
-            notes.push(format!("{test}: this is {this}, and the baseline is {other}"));
-        }
-    }
-    for note in notes {
-        say(&format!("note: {}", printable(&note)));
+        failed => Err(CliError::GateClosed { failed, all: gated.checks.len() }),
     }
 }
 
@@ -98,11 +66,11 @@ fn describe(check: &Check) -> String {
         Good::AtMost => "at most",
     };
     let Check { test, figure, unit, because, .. } = check;
-    let (got, bound) = (in_words(check.got, unit), in_words(check.bound, unit));
+    let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
     format!("{test}: {figure} {got}, {side} {bound} ({because})")
 }
 
-fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), CliError> {
+fn write_junit(Gated { runs, checks, .. }: &Gated, file: &Path) -> Result<(), CliError> {
     let mut suite = TestSuite::new(runs.first().map_or("", |run| run.drive.model.as_str()));
     for check in checks {
         let status = if check.passes() {
@@ -119,5 +87,5 @@ fn write_junit(checks: &[Check], runs: &[RunRecord], file: &Path) -> Result<(), 
     let mut report = Report::new("writecliff gate");
     report.add_test_suite(suite);
     let text = report.to_string().map_err(|source| CliError::Junit { source })?;
-    Ok(send_text(file, &text)?)
+    Ok(send_text(file, &text).map_err(writecliff::Error::from)?)
 }

@@ -7,10 +7,10 @@ use writecliff_device::{Nanos, ParseUnitError};
 use writecliff_measure::{Adapter, MeterOptions};
 use writecliff_suite::{Review, add_meter};
 
-use super::print;
 use super::report::report;
 use crate::args::MeterArguments;
 use crate::error::CliError;
+use crate::output::print;
 
 pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
     let MeterArguments { run, log, .. } = arguments;

@@ -1,144 +1,78 @@
 //! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
 
-use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use writecliff_device::{Bytes, DeviceInfo, Nanos};
-use writecliff_output::check_directory;
-use writecliff_report::{Subject, verdict_text, write_page};
-use writecliff_suite::{
-    DriveIdentity, Estimate, Overrides, PlanError, Review, ReviewTest, RunError, TESTS, spare_area,
-    storage_bench,
-};
-use writecliff_uring::DestroyData;
+use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunRecord, report};
+use writecliff_device::{Bytes, Nanos};
+use writecliff_measure::REPORT;
+use writecliff_suite::Estimate;
 
-use super::run::{default_directory, perform, run_options};
-use super::trace::from_anywhere;
-use super::{print, say};
+use super::run::{default_directory, run_options, watched};
 use crate::args::{DEFAULT_DRIVE, ReviewOptions};
-use crate::drive::DriveName;
+use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::live::Live;
+use crate::output::{print, print_json, say};
 
 /// Begins a review, or goes on with one.
 pub(crate) fn review(drive: Option<DriveName>, options: &ReviewOptions) -> Result<(), CliError> {
-    let common = &options.common;
-    let (review, path, drive) = match &options.resume {
-        Some(path) => {
-            let review = Review::open(path)?;
-            let drive = drive.unwrap_or_else(|| drive_of(&review));
-            (review, path.clone(), drive)
-        }
-        None => {
-            let drive = drive.unwrap_or_else(|| DriveName::from(OsString::from(DEFAULT_DRIVE)));
-            let review = begin(&drive, &drive.info()?, options)?;
-            let path =
-                common.out.clone().unwrap_or_else(|| default_directory("review", &drive, &[]));
-            (review, path, drive)
-        }
+    let review = match &options.resume {
+        Some(path) => resume(path, drive)?,
+        None => begin(drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE)), options)?,
     };
-    check_directory(&path)?;
-    let info = drive.info()?;
-    review.check(&info).map_err(RunError::from)?;
-    let remaining = match &options.resume {
-        Some(_) => review.remaining(&path, &info)?,
-        None => review.tests.clone(),
-    };
-    let writes = remaining.iter().any(|test| test.plan.writes());
-    announce(&remaining, &review, &info, options.rated_writes);
-    let consent = drive.consent(writes, common.destroy_data_on.as_deref())?;
-    if !drive.is_simulated() {
-        // The guard, the consent and the memory for every test come before the first trace of a
-        // review.
-        remaining.iter().try_for_each(|test| drive.open(&test.plan, &consent).map(drop))?;
-    }
-    if options.resume.is_none() {
-        review.create(&path)?;
-    }
+    announce(&review, options.rated_writes);
+    let passed = options.common.destroy_data_on.as_deref();
+    let consent = consent(review.drive(), review.writes(), passed)?;
     let interrupt = Interrupt::catch()?;
-    let ended = run_all(&remaining, &review, &drive, &consent, &path, &interrupt);
-    ended.map_err(|source| CliError::ReviewBroken {
-        source: Box::new(source),
-        path: path.clone(),
-    })?;
-    if review.tests.iter().any(|test| path.join(&test.directory).exists()) {
-        report(&path, common.json)?;
+    let live = Live::begin(&format!("review of {}", review.drive()), &interrupt);
+    let is_real = !review.drive().is_simulated();
+    let ended = review.run(consent.as_ref(), &|event| watched(&event, is_real, &live, &interrupt));
+    live.end();
+    let path = review.path().to_owned();
+    let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
+    if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
+        show_report(&path, options.common.json)?;
     }
-    if interrupt.is_raised() { Err(CliError::ReviewInterrupted { path }) } else { Ok(()) }
-}
-
-/// The drive that a review began with. The system may call it something else by now: then it is
-/// looked for by what it is, and taken if exactly one is that.
-fn drive_of(review: &Review) -> DriveName {
-    let named = DriveName::from(OsString::from(&review.drive));
-    let is_it = |info: &DeviceInfo| review.identity.is_same_drive(&DriveIdentity::of(info));
-    let is_real = matches!(&named, DriveName::Real(path) if !path.is_file());
-    if !is_real || named.info().is_ok_and(|info| is_it(&info)) {
-        return named;
-    }
-    let here = writecliff_uring::disks().into_iter();
-    let mut found =
-        here.map(DriveName::Real).filter(|drive| drive.info().is_ok_and(|info| is_it(&info)));
-    match (found.next(), found.next()) {
-        (Some(drive), None) => {
-            say(&format!("{} is called {} now", review.drive, drive.as_typed()));
-            drive
-        }
-        _ => named,
+    match ended {
+        ReviewEnd::Complete => Ok(()),
+        ReviewEnd::Interrupted => Err(CliError::ReviewInterrupted { path }),
     }
 }
 
-fn begin(
-    drive: &DriveName,
-    info: &DeviceInfo,
-    options: &ReviewOptions,
-) -> Result<Review, CliError> {
-    let mut tests = options.tests.clone();
-    if tests.is_empty() {
-        let usual = TESTS.iter().filter(|test| test.by_default);
-        tests.extend(usual.map(|test| test.name.to_owned()));
+fn resume(path: &Path, drive: Option<DriveName>) -> Result<ReviewRun, CliError> {
+    let is_named = drive.is_some();
+    let review = ReviewRun::resume(path, drive)?;
+    let (then, now) = (&review.review().drive, review.drive().to_string());
+    if !is_named && *then != now {
+        say(&format!("{then} is called {now} now"));
     }
-    tests.extend(options.with.iter().cloned());
-    // In the table's order, each once.
-    let chosen = TESTS.iter().map(|test| test.name.to_owned());
-    let tests: Vec<String> = chosen.filter(|test| tests.contains(test)).collect();
-    if !options.spare.is_empty() && !tests.iter().any(|test| test == spare_area::NAME) {
-        let (option, got) = ("--spare", format!("{:?}", options.spare));
-        let reason = "spare-area is not among the tests; add it by --with spare-area".to_owned();
-        return Err(RunError::from(PlanError { option, got, reason }).into());
-    }
-    if !options.traces.is_empty() && !tests.iter().any(|test| test == storage_bench::NAME) {
-        let (option, got) = ("--traces", options.traces.join(","));
-        let reason = "storage-bench is not among the tests; add it by --with storage-bench";
-        let refused = PlanError { option, got, reason: reason.to_owned() };
-        return Err(RunError::from(refused).into());
-    }
+    Ok(review)
+}
+
+fn begin(drive: DriveName, options: &ReviewOptions) -> Result<ReviewRun, CliError> {
+    let tests = Review::choose(&options.tests, &options.with).map_err(writecliff::Error::from)?;
     let common = &options.common;
     let overrides = Overrides {
         duration: None,
         spare: options.spare.clone(),
         seed: common.seed,
-        traces: from_anywhere(&options.traces),
+        traces: options.traces.clone(),
     };
-    Ok(Review::of(&drive.as_typed(), info, &tests, &overrides, run_options(common))?)
+    let path = common.out.clone().unwrap_or_else(|| default_directory("review", &drive, &[]));
+    Ok(ReviewRun::begin(drive, &tests, &overrides, run_options(common), &path)?)
 }
 
 /// Says what is about to happen, before anything does.
-fn announce(
-    remaining: &[ReviewTest],
-    review: &Review,
-    drive: &DeviceInfo,
-    rated_writes: Option<Bytes>,
-) {
-    let Estimate { time, written, .. } = Review::estimate(remaining, drive);
-    let kept = review.tests.len() - remaining.len();
+fn announce(review: &ReviewRun, rated_writes: Option<Bytes>) {
+    let Estimate { time, written, .. } = review.estimate();
+    let kept = review.review().tests.len() - review.remaining().len();
     let kept = if kept > 0 { format!(" ({kept} finished and kept)") } else { String::new() };
-    let tests = match remaining.len() {
+    let tests = match review.remaining().len() {
         1 => "1 test".to_owned(),
         count => format!("{count} tests"),
     };
+    let drive = review.info();
     let mut text = format!(
         "{tests} of {}{kept}: roughly {} of the drive's time, roughly {written} to be written",
         drive.model,
@@ -151,57 +85,13 @@ fn announce(
     say(&format!("{text}."));
 }
 
-/// Runs the tests: one after the other on a real drive, on all processors on models of it.
-fn run_all(
-    tests: &[ReviewTest],
-    review: &Review,
-    drive: &DriveName,
-    consent: &DestroyData,
-    path: &Path,
-    interrupt: &Interrupt,
-) -> Result<(), CliError> {
-    let workers = match drive.is_simulated() {
-        true => std::thread::available_parallelism().map_or(1, usize::from).min(tests.len()),
-        false => 1,
-    };
-    let live = Live::begin(&format!("review of {}", drive.as_typed()), interrupt);
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<(), CliError> {
-        while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if interrupt.is_raised() {
-                break;
-            }
-            test.clear(path)?;
-            let run = path.join(&test.directory);
-            let done = perform(&test.plan, drive, consent, &run, review.options, &live, interrupt);
-            if done.is_err() {
-                interrupt.raise();
-            }
-            done?;
-        }
-        Ok(())
-    };
-    let ended = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let ended = started.into_iter().map(|worker| match worker.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect::<Vec<_>>()
-    });
-    live.end();
-    ended.into_iter().collect()
-}
-
 /// The page and the summary of what there is, complete or not.
-fn report(path: &Path, json: bool) -> Result<(), CliError> {
-    let subjects = [Subject::open(path)?];
-    let page = write_page(&subjects, &path.join("report"))?;
-    if json {
-        let records: Vec<_> = subjects[0].runs.iter().map(|run| &run.record).collect();
-        return print(&format!("{}\n", serde_json::to_string_pretty(&records).unwrap_or_default()));
+fn show_report(path: &Path, json: bool) -> Result<(), CliError> {
+    let report = report(&[path], &path.join(REPORT))?;
+    match json {
+        true => print_json(&report.records.iter().map(RunRecord::with_figures).collect::<Vec<_>>()),
+        false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display())),
     }
-    print(&format!("{}\nReport: {}\n", verdict_text(&subjects), page.display()))
 }
 
 /// `90 s`, `45 min`, `7.5 h`.

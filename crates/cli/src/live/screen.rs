@@ -11,7 +11,7 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Widget};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
 use super::{Running, Step};
-use crate::commands::say;
+use crate::output::say;
 
 const HEIGHT: u16 = 14;
 

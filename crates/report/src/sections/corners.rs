@@ -1,8 +1,7 @@
 //! Corners: the figures of a data sheet, all compared drives in one picture for each.
 
 use writecliff_device::Operation;
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::corners::{Corner, CornerFigures, Data, NAME, Outcome};
+use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 
 use super::{Answer, answers, bars, highest_first};
 use crate::number;
@@ -12,10 +11,7 @@ use crate::section::{Row, Section, Table, View, slug};
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Corners(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -52,7 +48,24 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         table("Service times", "Median / 99.9th percentile / longest.", latency),
     ];
     let method = "Fresh drive, a few minutes each: what data sheets promise.";
-    Some(Section::new(NAME, "Corners", method, views, tables))
+    Some(Section::new(Plan::NAME, "Corners", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let in_words = |figures: &CornerFigures| {
+        let corner = figures.corner;
+        let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
+        let (order, rate) = match corner.random {
+            true => ("random", number::iops(figures.rate.iops)),
+            false => {
+                ("sequential", number::megabytes_per_second(figures.rate.megabytes_per_second))
+            }
+        };
+        format!("{order} {operation} at QD{} {rate}", corner.queue_depth)
+    };
+    let all = outcome.corners.iter().filter(|figures| figures.corner.data == Data::Random);
+    Some(format!("Corners: {}.", all.map(in_words).collect::<Vec<_>>().join(", ")))
 }
 
 fn find<'a>(outcome: &'a Outcome, corner: &Corner) -> Option<&'a CornerFigures> {

@@ -1,7 +1,6 @@
 //! Incompressible: how much of the speed needs compressible data.
 
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::incompressible::{NAME, Outcome, Step};
+use writecliff_suite::incompressible::{Outcome, Plan, Step};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers};
@@ -12,10 +11,7 @@ use crate::section::{Row, Section, Table};
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Incompressible(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -35,7 +31,24 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let names = ("incompressible-curve", "By compressibility", text);
     let views = curves::views(subjects, names, &x, "MB/s", &curves);
     let tables = vec![table(subjects, &answers)];
-    Some(Section::new(NAME, "Incompressible data", "", views, tables))
+    Some(Section::new(Plan::NAME, "Incompressible data", "", views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let (first, last) = (outcome.steps.first()?, outcome.steps.last()?);
+    let rate = number::megabytes_per_second;
+    if (last.write / first.write - 1.0).abs() < 0.02 {
+        let rate = rate(first.write);
+        return Some(format!("Compressible data make no difference: it writes {rate} of any."));
+    }
+    Some(format!(
+        "It writes {} of data that are {} % compressible, and {} at {} %.",
+        rate(first.write),
+        first.compressible_percent,
+        rate(last.write),
+        last.compressible_percent
+    ))
 }
 
 fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {

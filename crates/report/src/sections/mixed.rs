@@ -1,8 +1,7 @@
 //! Mixed: what each job of a load of one's own met with.
 
 use writecliff_measure::Sample;
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::mixed::{NAME, OperationFigures, Outcome};
+use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
 
 use super::{Answer, answers, bars, highest_first};
 use crate::number;
@@ -15,10 +14,7 @@ use crate::subject::Subjects;
 type Stream = (String, &'static str);
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Mixed(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     let mut streams: Vec<Stream> = Vec::new();
     for job in answers.iter().flat_map(|answer| &answer.outcome.jobs) {
         let all = job.operations().map(|(operation, _)| (job.name.clone(), operation));
@@ -44,7 +40,22 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         Table::new(title, text, columns, streams.iter().map(row).collect())
     };
     let tables = vec![table("Rates", "", rates), table("Service times", LATENCIES, latencies)];
-    Some(Section::new(NAME, "Mixed", "", views, tables))
+    Some(Section::new(Plan::NAME, "Mixed", "", views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let streams = outcome.jobs.iter().flat_map(|job| {
+        job.operations().map(|(operation, figures)| {
+            format!("{} {operation} {}", job.name, number::iops(figures.iops))
+        })
+    });
+    let streams: Vec<String> = streams.collect();
+    // More is a table, not a sentence.
+    const MAX: usize = 4;
+    let more = if streams.len() > MAX { ", and more" } else { "" };
+    let first = streams.get(..streams.len().min(MAX)).filter(|first| !first.is_empty())?;
+    Some(format!("Jobs: {}{more}.", first.join(", ")))
 }
 
 const LATENCIES: &str = "Mean / 99th percentile / 99.9th percentile / longest.";
@@ -85,13 +96,13 @@ fn over_time(
 ) -> Option<View> {
     let start = |answer: &Answer<'_, Outcome>| {
         let of_stream =
-            |stream| answer.run.recording.phase(&name(stream)).next().map(|s| s.start_ns);
+            |stream| answer.run.recording.series(&name(stream)).next().map(|s| s.start_ns);
         streams.iter().filter_map(of_stream).min().unwrap_or(0)
     };
     let points = |answer: &Answer<'_, Outcome>, stream: &Stream| -> Vec<(f64, f64)> {
         let (series, start) = (name(stream), start(answer));
-        let samples = answer.run.recording.phase(&series);
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let samples = answer.run.recording.series(&series);
+        let whole = samples.filter(|sample| sample.is_whole());
         let second = |s: &Sample| (s.start_ns.saturating_sub(start) / 1_000_000_000) as f64;
         whole.map(|sample| (second(sample), sample.iops().get())).collect()
     };

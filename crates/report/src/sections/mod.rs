@@ -14,29 +14,59 @@ mod stutter;
 mod transfer_size;
 mod trim;
 
-use writecliff_suite::Outcome;
+use writecliff_suite::{FigureOf, Outcome, Unit};
 
 use crate::Run;
 use crate::picture::{Bar, nth_colour};
-use crate::section::Section;
+use crate::run::NONE;
+use crate::section::{Row, Section};
 use crate::subject::Subjects;
 
-/// The parts that any of the drives has something for.
-pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
-    let all: [fn(&Subjects<'_>) -> Option<Section>; 11] = [
-        consistency::section,
-        spare_area::section,
-        trim::section,
-        corners::section,
-        incompressible::section,
-        transfer_size::section,
-        stutter::section,
-        storage_bench::section,
-        power::section,
-        steady_state::section,
-        mixed::section,
-    ];
-    all.iter().filter_map(|section| section(subjects)).collect()
+/// Makes from the list of parts all that depends on which there are. It does not compile without a
+/// line for each test.
+macro_rules! sections {
+    ($($test:ident $module:ident)*) => {
+        /// The parts that any of the drives has something for.
+        pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
+            let all: [fn(&Subjects<'_>) -> Option<Section>; _] = [$($module::section),*];
+            all.iter().filter_map(|section| section(subjects)).collect()
+        }
+
+        /// What a test found, in a sentence; `None` if the verdict in five sentences has it, or if
+        /// it found nothing.
+        pub(crate) fn headline(outcome: &Outcome) -> Option<String> {
+            match outcome { $(Outcome::$test(outcome) => $module::headline(outcome),)* }
+        }
+
+        $(impl OfTest for writecliff_suite::$module::Outcome {
+            fn of(outcome: &Outcome) -> Option<&Self> {
+                match outcome {
+                    Outcome::$test(outcome) => Some(outcome),
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+sections! {
+    Consistency consistency
+    SpareArea spare_area
+    Trim trim
+    Corners corners
+    Incompressible incompressible
+    TransferSize transfer_size
+    Stutter stutter
+    StorageBench storage_bench
+    Power power
+    SteadyState steady_state
+    Mixed mixed
+}
+
+/// The outcome of one test.
+trait OfTest: Sized {
+    /// `None` if it is of another test.
+    fn of(outcome: &Outcome) -> Option<&Self>;
 }
 
 /// A drive's answer to a test.
@@ -46,19 +76,29 @@ struct Answer<'a, T> {
     outcome: &'a T,
 }
 
-/// The answers that `pick` finds, one for each drive that has one: the latest.
-fn answers<'a, T>(
-    subjects: &Subjects<'a>,
-    pick: impl Fn(&'a Outcome) -> Option<&'a T>,
-) -> Vec<Answer<'a, T>> {
+/// The answers to a test, one for each drive that has one: the latest.
+fn answers<'a, T: OfTest + 'a>(subjects: &Subjects<'a>) -> Vec<Answer<'a, T>> {
     let mut answers: Vec<Answer<'a, T>> = Vec::new();
     for (subject, run) in subjects.runs() {
-        if let Some(outcome) = run.record.outcome.as_ref().and_then(&pick) {
+        if let Some(outcome) = run.record.outcome.as_ref().and_then(T::of) {
             answers.retain(|answer| answer.subject != subject);
             answers.push(Answer { subject, run, outcome });
         }
     }
     answers
+}
+
+/// A row of a table of figures, with a value for each of the outcomes.
+fn figure_row<'a, T: 'a>(
+    figure: &FigureOf<T>,
+    outcomes: impl Iterator<Item = Option<&'a T>>,
+    words: impl Fn(f64, Unit) -> String,
+) -> Row {
+    let value = |outcome: Option<&T>| {
+        let value = outcome.and_then(figure.value);
+        value.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit))
+    };
+    Row::new(figure.label, outcomes.map(value).collect(), figure.meaning)
 }
 
 /// A bar for each drive that has a value.

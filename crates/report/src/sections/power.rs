@@ -1,9 +1,8 @@
 //! Power: what the drive draws, second by second, phase by phase.
 
 use writecliff_measure::Sample;
-use writecliff_suite::Outcome as AnyOutcome;
 use writecliff_suite::power::{
-    AFTER_RANDOM, AFTER_SEQUENTIAL, IDLE, NAME, Outcome, RANDOM_WRITE, SEQUENTIAL_WRITE,
+    AFTER_RANDOM, AFTER_SEQUENTIAL, IDLE, Outcome, Plan, RANDOM_WRITE, SEQUENTIAL_WRITE,
 };
 
 use super::{Answer, answers};
@@ -26,10 +25,7 @@ const PHASES: [(&str, &str, &str); 5] = [
 type Reading = fn(&Sample) -> Option<f64>;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Power(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -41,7 +37,14 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         view(subjects, &answers, ("power-temperature", "Temperature", ""), "°C", temperature),
     ];
     let views = views.into_iter().flatten().collect();
-    Some(Section::new(NAME, "Power", "", views, vec![table(subjects, &answers)]))
+    Some(Section::new(Plan::NAME, "Power", "", views, vec![table(subjects, &answers)]))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let watts = |name| outcome.phases.iter().find(|phase| phase.phase == name).map(|p| p.mean);
+    let (idle, busy) = (watts(IDLE)?, watts(SEQUENTIAL_WRITE)?);
+    Some(format!("It draws {idle:.2} W idle and {busy:.2} W in sequential writes."))
 }
 
 fn view(
@@ -52,10 +55,10 @@ fn view(
     reading: Reading,
 ) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>, phase: &str| -> Vec<(f64, f64)> {
-        let begin = answer.run.recording.phase(IDLE).next().map_or(0, |sample| sample.start_ns);
+        let begin = answer.run.recording.series(IDLE).next().map_or(0, |sample| sample.start_ns);
         let second = |s: &Sample| (s.start_ns.saturating_sub(begin) / 1_000_000_000) as f64;
-        let samples = answer.run.recording.phase(phase);
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let samples = answer.run.recording.series(phase);
+        let whole = samples.filter(|sample| sample.is_whole());
         whole.filter_map(|sample| Some((second(sample), reading(sample)?))).collect()
     };
     let of_answer = |answer| PHASES.iter().flat_map(move |(phase, _, _)| points(answer, phase));

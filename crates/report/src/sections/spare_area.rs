@@ -1,7 +1,7 @@
 //! Spare area: what leaving a part of the drive unused buys.
 
 use writecliff_suite::consistency::Outcome;
-use writecliff_suite::spare_area::NAME;
+use writecliff_suite::spare_area::{Outcome as SpareArea, Plan};
 
 use super::consistency::tortures;
 use super::curves::{self, Curve};
@@ -46,7 +46,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
                 consistency section as well.";
     let views =
         curves::views(subjects, ("spare-area-curve", "By spare area", text), &x, "IOPS", &curves);
-    Some(Section::new(NAME, "Spare area", "", views, vec![table(subjects, &all)]))
+    Some(Section::new(Plan::NAME, "Spare area", "", views, vec![table(subjects, &all)]))
+}
+
+/// The verdict has it.
+pub(super) fn headline(_: &SpareArea) -> Option<String> {
+    None
 }
 
 fn spares(all: &[(usize, Settings<'_>)]) -> Vec<f64> {

@@ -1,9 +1,8 @@
 //! Steady state by SNIA's test specification: rounds, verdict, and the tables that it asks for.
 
 use writecliff_device::{Bytes, Nanos};
-use writecliff_suite::Outcome as AnyOutcome;
 use writecliff_suite::steady_state::{
-    Cell, CellFigures, NAME, Outcome, Part, PartOutcome, Saturation,
+    Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation,
 };
 
 use super::{Answer, answers};
@@ -14,17 +13,14 @@ use crate::section::{Column, Panel, Place, Row, Section, Table, View, picture_id
 use crate::subject::Subjects;
 
 /// The parts that have rounds: what is tracked, and its unit.
-const PARTS: [(Part, &str, &str); 3] = [
-    (Part::Iops, "4KiB random writes", "IOPS"),
-    (Part::Throughput, "128KiB sequential writes", "MB/s"),
-    (Part::Latency, "4KiB random writes, one at a time", "mean latency, µs"),
+const PARTS: [(Metric, &str, &str); 3] = [
+    (Metric::Iops, "4KiB random writes", "IOPS"),
+    (Metric::Throughput, "128KiB sequential writes", "MB/s"),
+    (Metric::Latency, "4KiB random writes, one at a time", "mean latency, µs"),
 ];
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::SteadyState(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -36,10 +32,18 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     }
     let method = "SNIA's Solid State Storage Performance Test Specification: rounds until five of \
                   them differ by at most 20 % and rise or fall by at most 10 %.";
-    Some(Section::new(NAME, "Steady state", method, views, tables))
+    Some(Section::new(Plan::NAME, "Steady state", method, views, tables))
 }
 
-fn part(outcome: &Outcome, part: Part) -> Option<&PartOutcome> {
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let part = outcome.parts.iter().find(|part| part.part == Metric::Iops)?;
+    let verdict = if part.steady { "steady" } else { "not steady" };
+    let iops = number::iops(part.window.average);
+    Some(format!("By SNIA's rule: {iops} of 4KiB random writes, {verdict}."))
+}
+
+fn part(outcome: &Outcome, part: Metric) -> Option<&PartOutcome> {
     outcome.parts.iter().find(|one| one.part == part)
 }
 
@@ -47,7 +51,7 @@ fn part(outcome: &Outcome, part: Part) -> Option<&PartOutcome> {
 fn rounds(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
-    (which, tracked, unit): &(Part, &str, &str),
+    (which, tracked, unit): &(Metric, &str, &str),
 ) -> Option<View> {
     let found: Vec<(usize, &PartOutcome)> =
         answers.iter().filter_map(|a| Some((a.subject, part(a.outcome, *which)?))).collect();
@@ -84,8 +88,8 @@ fn rounds(
 fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
         let mut written = 0.0;
-        let samples = answer.run.recording.phase(Part::WriteSaturation.name());
-        let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+        let samples = answer.run.recording.series(Part::WriteSaturation.name());
+        let whole = samples.filter(|sample| sample.is_whole());
         let point = |sample: &writecliff_measure::Sample| {
             written += sample.written_bytes as f64 / 1e9;
             (written, sample.iops().get())
@@ -138,12 +142,11 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     Table::new("Verdict", text, columns, rows)
 }
 
-fn tracked_name(part: Part, tracked: &str) -> String {
+fn tracked_name(part: Metric, tracked: &str) -> String {
     let part = match part {
-        Part::Iops => "IOPS",
-        Part::Throughput => "Throughput",
-        Part::Latency => "Latency",
-        Part::WriteSaturation => "Write saturation",
+        Metric::Iops => "IOPS",
+        Metric::Throughput => "Throughput",
+        Metric::Latency => "Latency",
     };
     format!("{part}: {tracked}")
 }
@@ -158,11 +161,11 @@ fn verdict(part: &PartOutcome) -> String {
 }
 
 /// What a part tracks, with its unit.
-fn in_words(part: Part, value: f64) -> String {
+fn in_words(part: Metric, value: f64) -> String {
     match part {
-        Part::Throughput => number::megabytes_per_second(value),
-        Part::Latency => Nanos((value * 1e3) as u64).to_string(),
-        Part::Iops | Part::WriteSaturation => number::iops(value),
+        Metric::Throughput => number::megabytes_per_second(value),
+        Metric::Latency => Nanos((value * 1e3) as u64).to_string(),
+        Metric::Iops => number::iops(value),
     }
 }
 
@@ -177,11 +180,9 @@ fn saturated(saturation: &Saturation) -> String {
 /// Sizes down, mixes across, of one drive.
 fn matrix(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, part: &PartOutcome) -> Table {
     let (title, text) = match part.part {
-        Part::Iops => ("IOPS", "Random I/Os per second by size and share of reads and writes."),
-        Part::Throughput => ("Throughput", "Sequential, in MB/s."),
-        Part::Latency | Part::WriteSaturation => {
-            ("Latency", "Mean and longest service time, one I/O at a time.")
-        }
+        Metric::Iops => ("IOPS", "Random I/Os per second by size and share of reads and writes."),
+        Metric::Throughput => ("Throughput", "Sequential, in MB/s."),
+        Metric::Latency => ("Latency", "Mean and longest service time, one I/O at a time."),
     };
     let mut mixes: Vec<u8> = part.cells.iter().map(|figures| figures.cell.read_percent).collect();
     let mut sizes: Vec<Bytes> = part.cells.iter().map(|figures| figures.cell.size).collect();
@@ -209,11 +210,11 @@ fn matrix(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, part: &PartOutc
     table
 }
 
-fn cell(part: Part, figures: &CellFigures) -> String {
+fn cell(part: Metric, figures: &CellFigures) -> String {
     let rate = &figures.rate;
     match part {
-        Part::Iops | Part::WriteSaturation => number::thousands(rate.iops),
-        Part::Throughput => number::significant(rate.megabytes_per_second),
-        Part::Latency => [rate.mean_ns, rate.max_ns].map(number::service_time).join(" / "),
+        Metric::Iops => number::thousands(rate.iops),
+        Metric::Throughput => number::significant(rate.megabytes_per_second),
+        Metric::Latency => [rate.mean_ns, rate.max_ns].map(number::service_time).join(" / "),
     }
 }

@@ -1,11 +1,10 @@
 //! Storage bench: how fast, how busy and how late a drive was with each application trace.
 
 use writecliff_device::Operation;
-use writecliff_measure::{Sample, Series};
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::storage_bench::{NAME, Outcome, Served, series_name};
+use writecliff_measure::{ReplaySeries, Sample};
+use writecliff_suite::storage_bench::{FIGURES, Outcome, Plan, Served, series_name};
 
-use super::{Answer, answers, bars, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first};
 use crate::number;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, latency};
 use crate::run::NONE;
@@ -14,54 +13,8 @@ use crate::subject::Subjects;
 
 type Fact = (&'static str, fn(&Served) -> Option<String>, &'static str);
 
-const FACTS: &[Fact] = &[
-    ("Average data rate", |s| rate(s.all.megabytes_per_second), "bytes over disk busy time"),
-    (
-        "... of reads",
-        |s| rate(s.reads.megabytes_per_second),
-        "bytes read over the reads' busy time",
-    ),
-    ("... of writes", |s| rate(s.writes.megabytes_per_second), "the same of writes"),
-    ("Disk busy time", |s| busy(s.all.busy_ns), "with anything in flight; no idle time"),
-    ("... with reads", |s| busy(s.reads.busy_ns), "with at least one read in flight"),
-    ("... with writes", |s| busy(s.writes.busy_ns), "with at least one write in flight"),
-    (
-        "Average service time",
-        |s| time(s.all.service.mean_ns),
-        "submitted to completed, all operations",
-    ),
-    ("... of reads", |s| time(s.reads.service.mean_ns), ""),
-    ("... of writes", |s| time(s.writes.service.mean_ns), ""),
-    (
-        "Standard deviation",
-        |s| time(s.all.service.deviation_ns),
-        "of the service times: smaller is steadier",
-    ),
-    (
-        "Service time p50",
-        |s| time(s.all.service.percentiles.p50_ns),
-        "half of the operations took at most this",
-    ),
-    ("Service time p99", |s| time(s.all.service.percentiles.p99_ns), "99 of 100 took at most this"),
-    ("Service time p99.9", |s| time(s.all.service.percentiles.p999_ns), "999 of 1,000"),
-    ("Service time p99.99", |s| time(s.all.service.percentiles.p9999_ns), "9,999 of 10,000"),
-    ("Longest", |s| time(s.all.service.percentiles.max_ns), "the slowest operation"),
-    (
-        "Average response time",
-        |s| time(s.response?.mean_ns),
-        "due to completed, by the trace's clock",
-    ),
-    (
-        "Response time p99",
-        |s| time(s.response?.percentiles.p99_ns),
-        "99 of 100 were done so long after they were due",
-    ),
-    ("Response time p99.9", |s| time(s.response?.percentiles.p999_ns), "999 of 1,000"),
-    (
-        "Began late, p99",
-        |s| time(s.lateness?.percentiles.p99_ns),
-        "due to submitted: a full queue or a busy host",
-    ),
+/// What was done, below the figures.
+const AMOUNTS: &[Fact] = &[
     ("Operations", |s| Some(number::thousands(s.all.operations as f64)), "done"),
     (
         "Trims and flushes",
@@ -74,19 +27,6 @@ const FACTS: &[Fact] = &[
     ("Read", |s| Some(s.reads.bytes.to_string()), ""),
     ("Written", |s| Some(s.writes.bytes.to_string()), ""),
 ];
-
-/// Nothing was asked of the drive where its rate is zero.
-fn rate(megabytes_per_second: f64) -> Option<String> {
-    (megabytes_per_second > 0.0).then(|| number::megabytes_per_second(megabytes_per_second))
-}
-
-fn busy(nanos: u64) -> Option<String> {
-    (nanos > 0).then(|| number::seconds(nanos as f64 / 1e9))
-}
-
-fn time(nanos: u64) -> Option<String> {
-    (nanos > 0).then(|| number::latency(nanos))
-}
 
 /// What drives are ranked by.
 struct Ranking {
@@ -139,10 +79,7 @@ const RANKINGS: &[Ranking] = &[
 ];
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::StorageBench(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -160,7 +97,22 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
                   their own clock. Synthetic ones were made by a generator; those that ship have \
                   the published statistics of the benches of their names, and are not the original \
                   recordings.";
-    Some(Section::new(NAME, "Storage bench", method, views, tables))
+    Some(Section::new(Plan::NAME, "Storage bench", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let in_words = |served: &Served| {
+        let rate = number::megabytes_per_second(served.all.megabytes_per_second);
+        let service = served.all.service;
+        let (mean, deviation) =
+            (number::latency(service.mean_ns), number::latency(service.deviation_ns));
+        let synthetic = if served.synthetic { " (synthetic)" } else { "" };
+        let trace = &served.trace;
+        format!("{trace}{synthetic} at {rate}, average service time {mean} ± {deviation}")
+    };
+    let all: Vec<String> = outcome.traces.iter().map(in_words).collect();
+    (!all.is_empty()).then(|| format!("Application traces: {}.", all.join("; ")))
 }
 
 /// A trace that some of the drives did: only what has its identity can be compared.
@@ -225,14 +177,14 @@ fn over_time(
     answers: &[Answer<'_, Outcome>],
     trace: &Trace,
 ) -> Option<View> {
-    let points = |answer: &Answer<'_, Outcome>, series: Series| -> Vec<(f64, f64)> {
+    let points = |answer: &Answer<'_, Outcome>, series: ReplaySeries| -> Vec<(f64, f64)> {
         let name = series_name(&trace.name, series);
         let is_of_it = served(answer, trace).is_some();
-        let samples = answer.run.recording.phase(&name).filter(|s| is_of_it && s.ios() > 0);
+        let samples = answer.run.recording.series(&name).filter(|s| is_of_it && s.ios() > 0);
         let point = |s: &Sample| (f64::from(s.second), s.latency_mean_ns as f64);
         samples.map(point).collect()
     };
-    let both = [(Series::Reads, "reads", BLUE), (Series::Writes, "writes", ORANGE)];
+    let both = [(ReplaySeries::Reads, "reads", BLUE), (ReplaySeries::Writes, "writes", ORANGE)];
     let all: Vec<(f64, f64)> = answers
         .iter()
         .flat_map(|answer| both.iter().flat_map(|(series, ..)| points(answer, *series)))
@@ -246,7 +198,7 @@ fn over_time(
     let id = format!("storage-bench-{}", slug(&trace.label));
     let title = format!("{}: service time over the trace", trace.label);
     let panel = |answer: &Answer<'_, Outcome>| {
-        let dots = |(series, name, colour): (Series, &str, &'static str)| {
+        let dots = |(series, name, colour): (ReplaySeries, &str, &'static str)| {
             Points::dots(name, colour, points(answer, series))
         };
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));
@@ -265,17 +217,22 @@ fn over_time(
 }
 
 fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Trace) -> Table {
-    let row = |(name, value, meaning): &Fact| {
-        let values: Vec<Option<String>> =
-            answers.iter().map(|answer| value(served(answer, trace)?)).collect();
-        // What no drive has was not measured.
-        values.iter().any(Option::is_some).then(|| {
-            let values = values.into_iter().map(|v| v.unwrap_or(NONE.to_owned())).collect();
-            Row::new(name, values, meaning)
-        })
+    let served = || answers.iter().map(|answer| served(answer, trace));
+    let words = |value: f64, unit| match value {
+        0.0 => NONE.to_owned(),
+        _ => number::in_unit(value, unit),
     };
+    let figure = |figure| figure_row(figure, served(), words);
+    let amount = |(name, value, meaning): &Fact| {
+        let value = |served: Option<&Served>| served.and_then(value).unwrap_or(NONE.to_owned());
+        Row::new(name, served().map(value).collect(), meaning)
+    };
+    let mut rows: Vec<Row> = FIGURES.iter().map(figure).collect();
+    rows.extend(AMOUNTS.iter().map(amount));
+    // What no drive has was not measured.
+    rows.retain(|row| row.values.iter().any(|value| value != NONE));
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new(&trace.label, "", columns, FACTS.iter().filter_map(row).collect())
+    Table::new(&trace.label, "", columns, rows)
 }
 
 fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Trace) -> Table {

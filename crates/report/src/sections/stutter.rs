@@ -1,41 +1,15 @@
 //! Stutter: how long small writes are kept waiting while something writes in the background.
 
 use writecliff_measure::Sample;
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::stutter::{NAME, Outcome, SMALL_WRITES};
+use writecliff_suite::Unit;
+use writecliff_suite::stutter::{FIGURES, Outcome, Plan, SMALL_WRITES};
 
-use super::{Answer, answers, bars, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first};
 use crate::number;
 use crate::picture::{Axis, ORANGE, Picture, Points, latency};
 use crate::run::NONE;
 use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
 use crate::subject::Subjects;
-
-type Fact = (&'static str, fn(&Outcome) -> String, &'static str);
-
-const FACTS: &[Fact] = &[
-    ("Longest pause", |o| number::service_time(o.latency.max_ns), "the longest small write"),
-    ("Over 100 ms", |o| share(o.over_100ms), "share of the small writes that a person notices"),
-    ("Over 500 ms", |o| share(o.over_500ms), "share of the small writes that annoy"),
-    ("Mean", |o| number::service_time(o.mean_ns), "average small write"),
-    (
-        "Latency p50",
-        |o| number::service_time(o.latency.p50_ns),
-        "half of the small writes took at most this",
-    ),
-    ("Latency p99", |o| number::service_time(o.latency.p99_ns), "99 of 100 took at most this"),
-    (
-        "Latency p99.9",
-        |o| number::service_time(o.latency.p999_ns),
-        "999 of 1,000 took at most this",
-    ),
-    ("Small writes", |o| number::thousands(o.writes as f64), "how many there were"),
-    (
-        "Background",
-        |o| number::megabytes_per_second(o.background),
-        "rate of the stream beside them",
-    ),
-];
 
 /// A share small enough to need its own digits.
 fn share(share: f64) -> String {
@@ -43,10 +17,7 @@ fn share(share: f64) -> String {
 }
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Stutter(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -58,7 +29,21 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let method = "Small random writes one at a time, with time to think between them, beside a \
                   steady stream in the background.";
     let tables = vec![figures(subjects, &answers), pauses(subjects, &answers)];
-    Some(Section::new(NAME, "Stutter", method, views, tables))
+    Some(Section::new(Plan::NAME, "Stutter", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let (longest, mean) = (outcome.latency.max_ns, outcome.mean_ns);
+    let noticed = match outcome.over_100ms {
+        0.0 => String::new(),
+        share => format!("; {} took over 100 ms, which a person notices", number::percent(share)),
+    };
+    Some(format!(
+        "The longest pause of a small write was {}, the average {}{noticed}.",
+        number::latency(longest),
+        number::latency(mean)
+    ))
 }
 
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
@@ -74,7 +59,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
 
 fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let samples = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
-        let done = answer.run.recording.phase(SMALL_WRITES).filter(|sample| sample.writes > 0);
+        let done = answer.run.recording.series(SMALL_WRITES).filter(|sample| sample.writes > 0);
         let point = |s: &Sample| (f64::from(s.second), s.latency_max_ns as f64);
         done.map(point).collect()
     };
@@ -102,11 +87,14 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
 }
 
 fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let row = |(name, value, meaning): &Fact| {
-        Row::new(name, answers.iter().map(|answer| value(answer.outcome)).collect(), meaning)
+    let words = |value: f64, unit| match unit {
+        Unit::Percent => share(value / 100.0),
+        _ => number::in_unit(value, unit),
     };
+    let outcomes = || answers.iter().map(|answer| Some(answer.outcome));
+    let row = |figure| figure_row(figure, outcomes(), words);
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new("Small writes", "", columns, FACTS.iter().map(row).collect())
+    Table::new("Small writes", "", columns, FIGURES.iter().map(row).collect())
 }
 
 fn pauses(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {

@@ -1,22 +1,19 @@
 //! Transfer size: which sizes are fast.
 
 use writecliff_device::Bytes;
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::transfer_size::{NAME, Outcome, SizeFigures};
+use writecliff_suite::transfer_size::{Outcome, Plan, SizeFigures};
 
 use super::curves::{self, Curve};
 use super::incompressible::rates;
 use super::{Answer, answers};
+use crate::number;
 use crate::picture::Axis;
 use crate::run::NONE;
 use crate::section::{Row, Section, Table};
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::TransferSize(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -44,7 +41,16 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         ("transfer-size-curve", "By transfer size", "Four transfers in flight, data that repeat.");
     let views = curves::views(subjects, names, &x, "MB/s", &curves);
     let tables = vec![table(subjects, &answers, &sizes)];
-    Some(Section::new(NAME, "Transfer size", "", views, tables))
+    Some(Section::new(Plan::NAME, "Transfer size", "", views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let best = outcome.sizes.iter().map(|figures| figures.write).fold(0.0, f64::max);
+    // Where the curve is level.
+    let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best)?;
+    let (best, size) = (number::megabytes_per_second(best), enough.size.exact());
+    Some(format!("Writes reach 90 % of their best rate, {best}, at {size}."))
 }
 
 fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], sizes: &[Bytes]) -> Table {

@@ -1,26 +1,14 @@
 //! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
 
 use writecliff_measure::Sample;
-use writecliff_suite::Outcome as AnyOutcome;
-use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, NAME, Outcome};
+use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
+use writecliff_suite::{FigureOf, Unit};
 
-use super::{Answer, answers, bars, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, ORANGE, Picture, Points};
-use crate::run::NONE;
-use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
+use crate::section::{Panel, Place, Section, Table, View, picture_id};
 use crate::subject::Subjects;
-
-type State = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
-
-/// The states in which the sequential rate is measured.
-const STATES: [State; 5] = [
-    ("Clean", |o| Some(o.clean), "the purged drive"),
-    ("After torture", |o| o.dirty, "right after random writes"),
-    ("After TRIM", |o| o.after_trim, "after random writes and TRIM of every LBA"),
-    ("After a sequential pass", |o| o.after_pass, "after random writes and one pass over all LBAs"),
-    ("After idle time", |o| o.after_idle, "after random writes and time for garbage collection"),
-];
 
 /// The whole passes, shown over the LBAs.
 const PASSES: [(&str, &str, &str); 3] = [
@@ -30,10 +18,7 @@ const PASSES: [(&str, &str, &str); 3] = [
 ];
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let answers = answers(subjects, |outcome| match outcome {
-        AnyOutcome::Trim(outcome) => Some(outcome),
-        _ => None,
-    });
+    let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
         return None;
     }
@@ -44,7 +29,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     views.push(speed_over_lba(subjects, &answers));
     let method = "Sequential writes in 128 KiB, one at a time, before and after random writes.";
     let tables = vec![table(subjects, &answers)];
-    Some(Section::new(NAME, "TRIM", method, views, tables))
+    Some(Section::new(Plan::NAME, "TRIM", method, views, tables))
+}
+
+/// The verdict has it.
+pub(super) fn headline(_: &Outcome) -> Option<String> {
+    None
 }
 
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
@@ -63,7 +53,8 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
 
 fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let lines = |answer: &Answer<'_, Outcome>| {
-        PASSES.map(|(name, phase, colour)| (name, rates(answer.run.recording.phase(phase)), colour))
+        PASSES
+            .map(|(name, phase, colour)| (name, rates(answer.run.recording.series(phase)), colour))
     };
     let points = || answers.iter().flat_map(lines).flat_map(|(_, points, _)| points);
     let end = points().map(|point| point.0).fold(1.0, f64::max);
@@ -91,7 +82,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> V
 /// Each second's rate, where it was by its end.
 fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
     let mut written = 0.0;
-    let whole = samples.filter(|sample| sample.span_ns == 1_000_000_000);
+    let whole = samples.filter(|sample| sample.is_whole());
     whole
         .map(|sample| {
             written += sample.written_bytes as f64 / 1e9;
@@ -101,28 +92,23 @@ fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
 }
 
 fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let in_words = |outcome: &Outcome, rate: Option<f64>| match rate {
-        Some(rate) => {
-            let share = number::percent(rate / outcome.clean.max(f64::MIN_POSITIVE));
-            format!("{}, {share}", number::megabytes_per_second(rate))
+    let outcomes = || answers.iter().map(|answer| answer.outcome);
+    let is_there = |figure: &&FigureOf<Outcome>| {
+        figure.name != FAST_PART || outcomes().any(|outcome| outcome.fast_part.is_some())
+    };
+    let row = |figure: &FigureOf<Outcome>| {
+        let mut row = figure_row(figure, outcomes().map(Some), number::in_unit);
+        if figure.unit == Unit::MegabytesPerSecond {
+            for (words, outcome) in row.values.iter_mut().zip(outcomes()) {
+                let share = |rate: f64| rate / outcome.clean.max(f64::MIN_POSITIVE);
+                let share = (figure.value)(outcome).map(share);
+                *words += &share
+                    .map_or_else(String::new, |share| format!(", {}", number::percent(share)));
+            }
         }
-        None => NONE.to_owned(),
+        row
     };
-    let row = |(name, rate, meaning): &State| {
-        let value = |answer: &Answer<'_, Outcome>| in_words(answer.outcome, rate(answer.outcome));
-        Row::new(name, answers.iter().map(value).collect(), meaning)
-    };
-    let mut rows: Vec<Row> = STATES.iter().map(row).collect();
-    let each = |value: fn(&Outcome) -> Option<String>| {
-        let value = |answer: &Answer<'_, Outcome>| value(answer.outcome).unwrap_or(NONE.to_owned());
-        answers.iter().map(value).collect()
-    };
-    let took = each(|outcome| Some(outcome.trim_took?.to_string()));
-    rows.push(Row::new("TRIM took", took, "for every LBA, from the first command to the last"));
-    if answers.iter().any(|answer| answer.outcome.fast_part.is_some()) {
-        let buffer = each(|outcome| Some(outcome.fast_part?.bytes.to_string()));
-        rows.push(Row::new("Fast part", buffer, "what the clean drive took before its rate fell"));
-    }
+    let rows = FIGURES.iter().filter(is_there).map(row).collect();
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
     let text = "Sequential write rate, and its share of the clean one.";
     Table::new("Clean, dirty, after TRIM", text, columns, rows)

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
+use writecliff_device::ErrorKind;
 
 use super::Profile;
 
@@ -180,4 +181,11 @@ pub enum ProfileError {
         /// The parent that closes the circle.
         parent: String,
     },
+}
+
+impl ProfileError {
+    /// A name or a file that will not do: always usage.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
 }

@@ -189,6 +189,10 @@ impl SsdProfile {
         if !self.link.sleep.is_sorted_by_key(|state| state.after) {
             return Some(("link.sleep", "the states are not in the order of `after`".to_owned()));
         }
+        if self.gc.separate_hot && !self.gc.separate_copies {
+            let reason = "hot pages are not kept apart where copies go among them".to_owned();
+            return Some(("gc.separate_hot", reason));
+        }
         if slc.kind != SlcKind::None && !self.gc.separate_copies {
             let reason = "copies out of an SLC buffer need superblocks of their own".to_owned();
             return Some(("gc.separate_copies", reason));
@@ -290,15 +294,15 @@ impl SsdProfile {
     }
 
     fn impossible_spare(&self) -> Option<Impossibility> {
-        // One superblock open for the host, one for copies, and one free to copy into.
         let (capacity, superblock) = (self.identity.capacity, self.superblock_data());
-        let least = u128::from(capacity.0) + u128::from(superblock.0) * 3;
+        let spare = self.superblocks_spare_min();
+        let least = u128::from(capacity.0) + u128::from(superblock.0) * u128::from(spare);
         if u128::from(self.usable_capacity().0) >= least {
             return None;
         }
         let reason = format!(
             "{} of NAND less reserved and bad blocks, parity and SLC buffer leave {} for {} of \
-             user data; garbage collection needs 3 superblocks of {} more than that",
+             user data; garbage collection needs {spare} superblocks of {} more than that",
             self.raw_capacity(),
             self.usable_capacity(),
             capacity,
@@ -337,7 +341,8 @@ impl SsdProfile {
             return None;
         }
         let spare = self.usable_capacity().0 - self.identity.capacity.0;
-        let most = spare / self.superblock_data().0 - 1;
+        let open = u64::from(self.superblocks_spare_min()) - 2;
+        let most = spare / self.superblock_data().0 - open;
         let (low, high) = (self.gc.free_low, self.gc.free_high);
         if low < 2 || u64::from(low) > most {
             let reason = format!("{low} free superblocks is not between 2 and {most}");

@@ -4,28 +4,13 @@
 //! [`Translation`] gives it a place and keeps a die busy. When the buffer fills faster than NAND
 //! empties it, writes wait for it: the write cliff.
 
-mod block_map;
-#[cfg(test)]
-mod check;
+mod array;
 mod collect;
-mod frontier;
-mod ftl;
-mod host_cache;
-mod layout;
-mod map_cache;
-mod nand;
+mod front;
+#[cfg(test)]
+mod invariants;
+mod map;
 mod power;
-mod power_cut;
-mod queue;
-mod reduction;
-mod superblocks;
-mod table;
-mod timeline;
-mod translation;
-mod trims;
-mod victim;
-mod wear;
-mod write_buffer;
 
 use std::collections::VecDeque;
 
@@ -35,14 +20,10 @@ use writecliff_device::{
 };
 
 use crate::profile::{LBA_SIZE, SsdProfile};
-use ftl::Lost;
-use host_cache::HostCache;
-use layout::Lpn;
+use array::{Bus, Fifo, Lost, Lpn};
+use front::{HostCacheLines, InFlight, Trims};
+use map::Translation;
 use power::PowerMeter;
-use queue::InFlight;
-use timeline::{Bus, Fifo};
-use translation::Translation;
-use trims::Trims;
 
 /// What a failed read says: an input/output error.
 const MEDIA_ERROR: i32 = 5;
@@ -60,7 +41,7 @@ pub struct Ssd {
     page_transfer: PageTransfer,
     translation: Translation,
     trims: Trims,
-    host_cache: Option<HostCache>,
+    host_cache: Option<HostCacheLines>,
     in_flight: InFlight,
     host_written: Bytes,
     meter: PowerMeter,
@@ -68,7 +49,6 @@ pub struct Ssd {
     idle_since: DeviceTime,
     background_until: DeviceTime,
     faults: VecDeque<(DeviceTime, Fault)>,
-    touched: u32,
 }
 
 /// What goes wrong.
@@ -100,14 +80,13 @@ impl Ssd {
             },
             translation: Translation::new(&profile),
             trims: Trims::new(&profile.trim),
-            host_cache: HostCache::new(&profile),
+            host_cache: HostCacheLines::new(&profile),
             in_flight: InFlight::default(),
             host_written: Bytes::ZERO,
             meter: PowerMeter::new(&profile.power, &link.sleep, profile.nand.planes),
             idle_since: DeviceTime::default(),
             background_until: DeviceTime::default(),
             faults: faults(&profile),
-            touched: 0,
             profile,
         }
     }
@@ -127,7 +106,8 @@ impl Ssd {
 
         let (lpn, count) = self.pages(io);
         if self.trims.is_waiting() {
-            self.trims.before_write(lpn, count, &mut self.translation);
+            let forget = &mut |lpn, count| self.translation.trim(lpn, count);
+            self.trims.before_write(lpn, count, forget);
         }
         let merged = self.read_for_merge(io, arrived);
         let mapped = self.translation.look_up(lpn, count, true, merged);
@@ -201,7 +181,8 @@ impl Ssd {
         let unit = self.profile.mapping.unit.0;
         let first = io.offset.0.div_ceil(unit) as u32;
         let count = ((io.offset.0 + io.length.0) / unit).saturating_sub(u64::from(first)) as u32;
-        let work = self.trims.take(Lpn(first), count, &mut self.translation);
+        let forget = &mut |lpn, count| self.translation.trim(lpn, count);
+        let work = self.trims.take(Lpn(first), count, forget);
         let done = self.control_command(self.profile.firmware.write_time + work);
         let mapped = match count {
             0 => done,
@@ -285,7 +266,8 @@ impl Ssd {
     /// One step of the drive's own work; returns when the next may begin, `None` if there is none.
     fn work_when_idle(&mut self, at: DeviceTime) -> Option<DeviceTime> {
         let idle = at.since(self.idle_since);
-        let trimmed = self.trims.work_when_idle(at, idle, &mut self.translation);
+        let forget = &mut |lpn, count| self.translation.trim(lpn, count);
+        let trimmed = self.trims.work_when_idle(at, idle, forget);
         trimmed.or_else(|| self.translation.work_when_idle(at, idle))
     }
 
@@ -339,7 +321,7 @@ impl Device for Ssd {
     fn announce(&mut self, upcoming: &[Io]) {
         let unit = self.profile.mapping.unit.0;
         let pages = upcoming.iter().map(|io| Lpn((io.offset.0 / unit) as u32));
-        self.touched = self.translation.touch(pages);
+        self.translation.touch(pages);
     }
 
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
@@ -427,14 +409,6 @@ impl Device for Ssd {
             host: None,
         }
     }
-}
-
-/// A number that looks random and is always the same (the finalizer of SplitMix64).
-fn noise(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// What goes wrong with this drive, in order.

@@ -2,7 +2,7 @@
 
 use writecliff_device::{Bytes, DeviceTime, Energy, Nanos, Power, Temperature};
 
-use super::nand::Counts;
+use super::array::Counts;
 use crate::profile::{PowerModel, SleepState};
 
 /// The temperature moves on in steps of this length.

@@ -7,16 +7,41 @@ use crate::*;
 
 const MODEL: &str = include_str!("../../../../docs/model.md");
 
-#[test]
-fn the_example_in_the_docs_is_a_drive_that_works() {
-    let (_, from_example) = MODEL.split_once("```toml\n").unwrap();
-    let (example, _) = from_example.split_once("```").unwrap();
+/// The profiles in the docs, in their order.
+fn examples() -> Vec<SsdProfile> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("example.toml");
-    std::fs::write(&path, example).unwrap();
-    let mut drive = Drive::new(load_file(&path).unwrap().into_ssd().unwrap());
+    let blocks = MODEL.split("```toml\n").skip(1);
+    let load = |block: &str| {
+        std::fs::write(&path, block.split_once("```").unwrap().0).unwrap();
+        load_file(&path).unwrap().into_ssd().unwrap()
+    };
+    blocks.map(load).collect()
+}
+
+#[test]
+fn the_example_in_the_docs_is_a_drive_that_works() {
+    let mut drive = Drive::new(examples().remove(0));
     drive.fill(0..1000);
     assert_eq!(drive.ssd.telemetry().host_written, Some(PAGE * 1000));
+}
+
+#[test]
+fn the_failing_drives_in_the_docs_fail_as_they_say() {
+    let [_, cut, without_die] = <[SsdProfile; 3]>::try_from(examples()).unwrap();
+    let after = |profile| {
+        let mut drive = Drive::new(profile);
+        drive.fill(0..1000);
+        drive.flush();
+        drive.idle_until(DeviceTime::default() + Nanos::from_millis(1900));
+        drive.write(2001);
+        drive.idle_until(DeviceTime::default() + Nanos::from_secs(4));
+        drive.fill(1000..2000);
+        (0..2000).for_each(|page| assert!(drive.read(page) > Nanos::ZERO));
+        drive.ssd.telemetry().lost_pages
+    };
+    assert_eq!(after(cut), Some(1), "half a program was in RAM when the power went");
+    assert_eq!(after(without_die), Some(0), "parity makes up for the die");
 }
 
 /// A new key of the profile must get a line in `everything.toml`, and one in the docs.

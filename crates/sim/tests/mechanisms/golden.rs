@@ -73,3 +73,11 @@ fn the_same_load_gives_the_same_completions() {
 fn the_fingerprint_of_a_drive_with_everything_is_this() {
     assert_eq!(fingerprint(everything(), 1), 336_668_009_337_863_246);
 }
+
+/// The same with hot pages of the host apart.
+#[test]
+fn the_fingerprint_with_hot_pages_apart_is_this() {
+    let mut profile = everything();
+    profile.gc.separate_hot = true;
+    assert_eq!(fingerprint(profile, 1), 15_320_372_760_155_476_841);
+}

@@ -53,6 +53,21 @@ fn a_fine_map_writes_single_pages() {
     assert_eq!(amplification, 1.0);
 }
 
+/// What ships as a drive without RAM of its own fetches the map for reads all over the drive, and
+/// the drive that it is made from does not.
+#[test]
+fn the_drive_without_ram_that_ships_reads_the_map_from_nand() {
+    let far_apart = |name: &str| {
+        let profile = load(name).unwrap().into_ssd().unwrap();
+        let unmapped = unmapped_read(&profile, PAGE);
+        let step = profile.identity.capacity.0 / PAGE.0 / 100;
+        let mut drive = Drive::new(profile);
+        (0..100).filter(|n| drive.read(n * step) > unmapped).count()
+    };
+    assert_eq!(far_apart("generic-dramless"), 100);
+    assert_eq!(far_apart("generic-nvme-tlc-1tb"), 0);
+}
+
 /// `tiny` with RAM for so many pages of the map; each has 2048 entries.
 fn with_map_pages(count: u64) -> SsdProfile {
     let mut profile = tiny();

@@ -5,11 +5,12 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Content, Device, DeviceError, Io, Nanos, Operation};
-use writecliff_measure::{Load, Statistics, Tally, tally};
+use writecliff_measure::{Queue, Sample, Statistics, Totals, tally};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use super::CheckError;
-use super::scenario::{Measured, Scenario};
+use super::quantity::Measured;
+use super::scenario::Scenario;
 use crate::consistency;
 
 /// One treatment of a drive, which may give several figures; the longest first.
@@ -33,6 +34,41 @@ pub(super) enum Experiment {
     SequentialWrite,
     SequentialWriteQd1,
     SequentialWriteCompressible,
+}
+
+/// What each gives: a scenario is measured by one of them.
+#[rustfmt::skip]
+const EXPERIMENTS: &[(Experiment, &[Scenario])] = {
+    use Experiment as E;
+    use Scenario as S;
+    &[
+        (E::Trim60, &[S::TrimDirty60, S::TrimAfter60]),
+        (E::Trim40, &[S::TrimDirty40, S::TrimAfter40]),
+        (E::Trim30, &[S::TrimDirtySlowest30, S::TrimBurstAfter30]),
+        (E::ConsistencySpare25, &[S::SteadyMeanSpare25, S::SteadyFloorSpare25, S::SteadyP1Spare25, S::SteadyMaxSpare25, S::SlowestSecondSpare25]),
+        (E::Consistency, &[S::SteadyMean, S::SteadyFloor, S::SteadyP1, S::SteadyMax, S::SlowestSecond]),
+        (E::RandomWriteUsed, &[S::RandomWriteQd3Used]),
+        (E::Reads, &[S::SequentialRead, S::SequentialReadQd1, S::RandomRead, S::RandomReadQd1, S::RandomReadQd3, S::RandomReadQd4]),
+        (E::RandomWriteQd3, &[S::RandomWriteQd3, S::RandomWriteQd3Latency]),
+        (E::RandomWriteQd4, &[S::RandomWriteQd4]),
+        (E::Clean, &[S::TrimClean]),
+        (E::Sustained, &[S::SequentialWriteSustained]),
+        (E::AfterIdle, &[S::SequentialWriteAfterIdle]),
+        (E::RandomWrite, &[S::RandomWrite]),
+        (E::RandomWriteQd1, &[S::RandomWriteQd1]),
+        (E::RandomWriteCompressible, &[S::RandomWriteCompressible]),
+        (E::SequentialWrite, &[S::SequentialWrite]),
+        (E::SequentialWriteQd1, &[S::SequentialWriteQd1]),
+        (E::SequentialWriteCompressible, &[S::SequentialWriteCompressible]),
+    ]
+};
+
+impl Experiment {
+    /// The one that measures a scenario.
+    pub(super) fn of(scenario: Scenario) -> Self {
+        let found = EXPERIMENTS.iter().find(|(_, scenarios)| scenarios.contains(&scenario));
+        found.unwrap_or_else(|| unreachable!("{scenario:?} is measured by no experiment")).0
+    }
 }
 
 /// A transfer of the sequential tests.
@@ -67,7 +103,7 @@ impl Experiment {
     pub(super) fn run(self, device: &mut dyn Device) -> Result<Figures, CheckError> {
         use Scenario as S;
         purge(device)?;
-        let one = |scenario, seconds: Vec<Tally>| Ok(vec![(scenario, rate(&seconds))]);
+        let one = |scenario, seconds: Vec<Sample>| Ok(vec![(scenario, rate(&seconds))]);
         match self {
             Self::Reads => reads(device),
             Self::SequentialWrite => one(S::SequentialWrite, write_in_order(device, 32, RATING)?),
@@ -157,7 +193,7 @@ fn write_in_order(
     device: &mut dyn Device,
     queue_depth: usize,
     duration: Nanos,
-) -> Result<Vec<Tally>, CheckError> {
+) -> Result<Vec<Sample>, CheckError> {
     write_in_order_of(Content::INCOMPRESSIBLE, device, queue_depth, duration)
 }
 
@@ -166,7 +202,7 @@ fn write_in_order_of(
     device: &mut dyn Device,
     queue_depth: usize,
     duration: Nanos,
-) -> Result<Vec<Tally>, CheckError> {
+) -> Result<Vec<Sample>, CheckError> {
     let ios = Sequential::new(Operation::Write, capacity(device), LARGE).with_content(content);
     run(device, ios, queue_depth, Some(duration))
 }
@@ -177,7 +213,7 @@ fn write_anywhere(
     device: &mut dyn Device,
     queue_depth: usize,
     duration: Nanos,
-) -> Result<Vec<Tally>, CheckError> {
+) -> Result<Vec<Sample>, CheckError> {
     write_anywhere_of(Content::INCOMPRESSIBLE, device, queue_depth, duration)
 }
 
@@ -186,7 +222,7 @@ fn write_anywhere_of(
     device: &mut dyn Device,
     queue_depth: usize,
     duration: Nanos,
-) -> Result<Vec<Tally>, CheckError> {
+) -> Result<Vec<Sample>, CheckError> {
     let all = capacity(device);
     let ios = RandomUniform::new(Operation::Write, RANDOM_WRITE_SPAN.min(all), SMALL, SEED)
         .with_content(content);
@@ -198,12 +234,12 @@ fn write_anywhere_of(
 /// over the rate (Little's law).
 fn random_write_qd3(device: &mut dyn Device) -> Result<Figures, CheckError> {
     let writes = write_anywhere(device, 3, RANDOM_TEST)?;
-    let latency = Measured::Time { seconds: 3.0 / Tally::sum(&writes).iops().get() };
+    let latency = Measured::Time { seconds: 3.0 / Totals::of(&writes).iops().get() };
     Ok(vec![(Scenario::RandomWriteQd3, rate(&writes)), (Scenario::RandomWriteQd3Latency, latency)])
 }
 
 /// The last quarter of a long sequential write: 40 GB, or half of a small drive.
-fn sustained(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
+fn sustained(device: &mut dyn Device) -> Result<Vec<Sample>, CheckError> {
     let span = SUSTAINED.min(Bytes(capacity(device).0 / 2));
     let mut ios = Sequential::new(Operation::Write, span, LARGE);
     let early = (span.0 / LARGE.0) as usize * 3 / 4;
@@ -213,7 +249,7 @@ fn sustained(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
 
 /// Fills the SLC buffer, if there is one, gives the drive 30 s, and writes a burst where the first
 /// write stopped.
-fn after_idle(device: &mut dyn Device) -> Result<Vec<Tally>, CheckError> {
+fn after_idle(device: &mut dyn Device) -> Result<Vec<Sample>, CheckError> {
     let fill = BUFFER_FILL.min(Bytes(capacity(device).0 / 4));
     let mut ios = Sequential::new(Operation::Write, capacity(device), LARGE);
     run(device, ios.by_ref().take((fill.0 / LARGE.0) as usize), 32, None)?;
@@ -248,7 +284,7 @@ fn torture_steadily(
 
 /// A minute of sequential writes after torture, and again after TRIM of every LBA; a minute of
 /// nothing before each, in which a person starts another program.
-fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Tally>, Vec<Tally>), CheckError> {
+fn trim(device: &mut dyn Device, torture: Nanos) -> Result<(Vec<Sample>, Vec<Sample>), CheckError> {
     if !device.info().trim {
         return Err(CheckError::NoTrim { address: device.info().address.clone() });
     }
@@ -293,10 +329,10 @@ fn run(
     ios: impl Iterator<Item = Io>,
     queue_depth: usize,
     duration: Option<Nanos>,
-) -> Result<Vec<Tally>, CheckError> {
+) -> Result<Vec<Sample>, CheckError> {
     let queue_depth = queue_depth.min(device.info().queue_depth_max);
-    let seconds = tally(device, Load { ios, queue_depth, duration })?;
-    match Tally::sum(&seconds).failed {
+    let seconds = tally(device, Queue::new(ios, queue_depth), duration)?;
+    match Totals::of(&seconds).failed {
         0 => Ok(seconds),
         failed => Err(CheckError::FailedIos { address: device.info().address.clone(), failed }),
     }
@@ -307,23 +343,24 @@ fn capacity(device: &dyn Device) -> Bytes {
     SMALL * (device.info().capacity.0 / SMALL.0)
 }
 
-fn rate(seconds: &[Tally]) -> Measured {
-    let sum = Tally::sum(seconds);
+fn rate(seconds: &[Sample]) -> Measured {
+    let sum = Totals::of(seconds);
     Measured::Rate { iops: sum.iops().get(), bytes_per_second: sum.bytes_per_second() }
 }
 
 /// The slowest or the fastest second; the rest that a write ends with is none.
-fn extreme(seconds: &[Tally], choose: fn(f64, f64) -> f64) -> Measured {
-    let whole = seconds.iter().filter(|second| second.span == Nanos::from_secs(1));
+fn extreme(seconds: &[Sample], choose: fn(f64, f64) -> f64) -> Measured {
+    let whole = seconds.iter().filter(|second| second.is_whole());
     let iops = whole.map(|second| second.iops().get()).reduce(choose).unwrap_or(0.0);
     Measured::Rate { iops, bytes_per_second: iops * LARGE.0 as f64 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Unit;
-    use super::super::scenario::{Quantity, SCENARIOS};
+    use super::super::quantity::Quantity;
+    use super::super::scenario::SCENARIOS;
     use super::*;
+    use crate::Unit;
     use writecliff_device::Throughput;
     use writecliff_sim::{ProgramTime, Ssd, SsdProfile, load};
 
@@ -333,7 +370,7 @@ mod tests {
 
     fn value(profile: SsdProfile, scenario: Scenario, unit: Unit) -> f64 {
         let mut ssd = Ssd::new(profile, "sim:tiny");
-        let figures = scenario.entry().experiment.run(&mut ssd).unwrap();
+        let figures = Experiment::of(scenario).run(&mut ssd).unwrap();
         let found = figures.into_iter().find(|(measured, _)| *measured == scenario);
         found.unwrap().1.in_unit(unit)
     }
@@ -451,13 +488,13 @@ mod tests {
 
     #[test]
     fn every_experiment_gives_what_the_table_says_of_it() {
-        let mut experiments: Vec<_> = SCENARIOS.iter().map(|entry| entry.experiment).collect();
-        experiments.sort_unstable();
-        experiments.dedup();
-        for experiment in experiments {
+        assert_eq!(
+            EXPERIMENTS.iter().map(|(_, gives)| gives.len()).sum::<usize>(),
+            SCENARIOS.len()
+        );
+        for (experiment, promised) in EXPERIMENTS {
             let figures = experiment.run(&mut Ssd::new(slow(), "sim:slow")).unwrap();
-            let promised = SCENARIOS.iter().filter(|entry| entry.experiment == experiment);
-            let mut promised: Vec<_> = promised.map(|entry| entry.scenario).collect();
+            let mut promised = promised.to_vec();
             let mut given: Vec<_> = figures.iter().map(|(scenario, _)| *scenario).collect();
             promised.sort_unstable();
             given.sort_unstable();

@@ -1,27 +1,30 @@
 //! Simulated drives beside the real ones: published figures, and what the model does in the same
 //! situation.
 //!
-//! A [`Figure`] is a row of `drives/published/figures.csv`; its [`Scenario`] says how a drive is
+//! A [`Published`] figure is a row of `drives/published/figures.csv`; its [`Scenario`] says how a drive is
 //! brought into the situation that the figure is about. [`compare`] does that for all figures and
 //! judges each: a specification figure by [`TOLERANCE_PERCENT`], a figure of behaviour by its own
 //! bound if it has one. What is held true: a scenario is the same for every drive, and gives the
 //! same figure every time. What is left out: figures that no scenario measures yet, such as power.
 
 mod experiment;
-mod figure;
+mod published;
+mod quantity;
 mod scenario;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
-use writecliff_device::{Device, DeviceError};
+use writecliff_device::{Device, DeviceError, ErrorKind};
 
-pub use figure::{Bound, Figure, FiguresError, Kind, PUBLISHED, Unit, parse};
+pub use published::{Bound, FiguresError, Kind, PUBLISHED, Published, parse};
 pub use scenario::{SCENARIOS, Scenario, ScenarioEntry};
 
 use experiment::Experiment;
-use scenario::Measured;
+use quantity::Measured;
+
+use crate::in_parallel;
 
 /// How far the model may be from a specification figure, in percent of it.
 pub const TOLERANCE_PERCENT: f64 = 10.0;
@@ -31,7 +34,7 @@ pub const TOLERANCE_PERCENT: f64 = 10.0;
 pub struct Comparison {
     /// What was published.
     #[serde(flatten)]
-    pub figure: Figure,
+    pub figure: Published,
     /// What the model does, in the figure's unit.
     pub model: f64,
     /// Model over published, less one, in percent.
@@ -53,7 +56,7 @@ pub enum Verdict {
 }
 
 impl Comparison {
-    fn new(figure: &Figure, measured: Measured) -> Self {
+    fn new(figure: &Published, measured: Measured) -> Self {
         let model = measured.in_unit(figure.unit);
         let verdict = match figure.bound().holds(model / figure.value) {
             Some(true) => Verdict::Within,
@@ -95,6 +98,13 @@ pub enum CheckError {
     },
 }
 
+impl CheckError {
+    /// Always a drive that could not be brought into a scenario.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Failed
+    }
+}
+
 /// An experiment on a drive that has ended, for a progress display.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckProgress<'a> {
@@ -113,24 +123,19 @@ pub struct CheckProgress<'a> {
 /// # Errors
 /// An error of `open` or of an experiment; no experiment begins after it.
 pub fn compare<E: From<CheckError> + Send>(
-    figures: &[Figure],
+    figures: &[Published],
     open: impl Fn(&str) -> Result<Box<dyn Device>, E> + Sync,
     watch: impl Fn(CheckProgress<'_>) + Sync,
 ) -> Result<Vec<Comparison>, E> {
     let jobs = jobs(figures);
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
-        let mut measured = Vec::new();
-        while let Some(&(experiment, drive)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = open(drive).and_then(|mut device| Ok(experiment.run(device.as_mut())?));
-            let values = result.inspect_err(|_| next.store(jobs.len(), Ordering::Relaxed))?;
-            measured.extend(values.into_iter().map(|(scenario, value)| ((drive, scenario), value)));
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            watch(CheckProgress { drive, done, all: jobs.len() });
-        }
-        Ok::<_, E>(measured)
-    };
-    let measured = on_every_processor(&work, jobs.len())?;
+    let done = AtomicUsize::new(0);
+    let measured = in_parallel(&jobs, |&(experiment, drive)| {
+        let values = open(drive).and_then(|mut device| Ok(experiment.run(device.as_mut())?))?;
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        watch(CheckProgress { drive, done, all: jobs.len() });
+        Ok::<_, E>(values.into_iter().map(move |(scenario, value)| ((drive, scenario), value)))
+    })?;
+    let measured: BTreeMap<_, _> = measured.into_iter().flatten().collect();
     let compared = figures.iter().map(|figure| {
         let value = measured[&(figure.drive.as_str(), figure.scenario)];
         Comparison::new(figure, value)
@@ -140,28 +145,12 @@ pub fn compare<E: From<CheckError> + Send>(
 
 /// Every experiment that a figure needs, once per drive; the longest first, so that no processor
 /// is left alone with a long one at the end.
-fn jobs(figures: &[Figure]) -> Vec<(Experiment, &str)> {
-    let needed = figures.iter().map(|f| (f.scenario.entry().experiment, f.drive.as_str()));
+fn jobs(figures: &[Published]) -> Vec<(Experiment, &str)> {
+    let needed = figures.iter().map(|f| (Experiment::of(f.scenario), f.drive.as_str()));
     let mut jobs: Vec<_> = needed.collect();
     jobs.sort_unstable();
     jobs.dedup();
     jobs
-}
-
-/// What the threads found, each of them running `work`; there are never more than `most`.
-fn on_every_processor<K: Ord + Send, V: Send, E: Send>(
-    work: &(impl Fn() -> Result<Vec<(K, V)>, E> + Sync),
-    most: usize,
-) -> Result<BTreeMap<K, V>, E> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..processors.min(most)).map(|_| scope.spawn(work)).collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let found: Result<Vec<_>, E> = joined.collect();
-        Ok(found?.into_iter().flatten().collect())
-    })
 }
 
 #[cfg(test)]

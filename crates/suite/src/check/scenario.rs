@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::experiment::Experiment;
-use super::figure::Unit;
+use super::quantity::Quantity;
 
 /// A situation and what is measured in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,100 +58,56 @@ pub struct ScenarioEntry {
     /// What is measured, for a person; `docs/model.md` has more words.
     pub title: &'static str,
     pub(super) quantity: Quantity,
-    pub(super) experiment: Experiment,
 }
 
-/// What kind of number a scenario gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
-    Rate,
-    Time,
+const fn rate(scenario: Scenario, name: &'static str, title: &'static str) -> ScenarioEntry {
+    ScenarioEntry { scenario, name, title, quantity: Quantity::Rate }
 }
 
-/// What a drive did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Measured {
-    Rate { iops: f64, bytes_per_second: f64 },
-    Time { seconds: f64 },
-}
-
-impl Measured {
-    /// # Panics
-    /// If the unit is none of the quantity; [`parse`](super::parse) lets no such figure pass.
-    pub(super) fn in_unit(self, unit: Unit) -> f64 {
-        match (self, unit) {
-            (Self::Rate { bytes_per_second, .. }, Unit::MegabytesPerSecond) => {
-                bytes_per_second / 1e6
-            }
-            (Self::Rate { bytes_per_second, .. }, Unit::MebibytesPerSecond) => {
-                bytes_per_second / f64::from(1 << 20)
-            }
-            (Self::Rate { iops, .. }, Unit::Iops) => iops,
-            (Self::Time { seconds }, Unit::Milliseconds) => seconds * 1e3,
-            (measured, unit) => unreachable!("{measured:?} is not measured in {unit}"),
-        }
-    }
-}
-
-const fn rate(
-    scenario: Scenario,
-    name: &'static str,
-    title: &'static str,
-    experiment: Experiment,
-) -> ScenarioEntry {
-    ScenarioEntry { scenario, name, title, quantity: Quantity::Rate, experiment }
-}
-
-const fn time(
-    scenario: Scenario,
-    name: &'static str,
-    title: &'static str,
-    experiment: Experiment,
-) -> ScenarioEntry {
-    ScenarioEntry { scenario, name, title, quantity: Quantity::Time, experiment }
+const fn time(scenario: Scenario, name: &'static str, title: &'static str) -> ScenarioEntry {
+    ScenarioEntry { scenario, name, title, quantity: Quantity::Time }
 }
 
 /// All scenarios.
 #[rustfmt::skip]
 pub const SCENARIOS: &[ScenarioEntry] = {
-    use Experiment as E;
     use Scenario as S;
     &[
-        rate(S::SequentialRead, "sequential-read", "sequential read, QD32", E::Reads),
-        rate(S::SequentialReadQd1, "sequential-read-qd1", "sequential read, QD1", E::Reads),
-        rate(S::RandomRead, "random-read", "4KB random read, QD32", E::Reads),
-        rate(S::RandomReadQd1, "random-read-qd1", "4KB random read, QD1", E::Reads),
-        rate(S::RandomReadQd3, "random-read-qd3", "4KB random read, QD3", E::Reads),
-        rate(S::RandomReadQd4, "random-read-qd4", "4KB random read, QD4", E::Reads),
-        rate(S::SequentialWrite, "sequential-write", "sequential write, QD32", E::SequentialWrite),
-        rate(S::SequentialWriteQd1, "sequential-write-qd1", "sequential write, QD1", E::SequentialWriteQd1),
-        rate(S::SequentialWriteCompressible, "sequential-write-compressible", "seq. write, repeating data", E::SequentialWriteCompressible),
-        rate(S::SequentialWriteSustained, "sequential-write-sustained", "sequential write, later", E::Sustained),
-        rate(S::SequentialWriteAfterIdle, "sequential-write-after-idle", "write after 30 s idle", E::AfterIdle),
-        rate(S::RandomWrite, "random-write", "4KB random write, QD32", E::RandomWrite),
-        rate(S::RandomWriteQd1, "random-write-qd1", "4KB random write, QD1", E::RandomWriteQd1),
-        rate(S::RandomWriteQd3, "random-write-qd3", "4KB random write, QD3", E::RandomWriteQd3),
-        time(S::RandomWriteQd3Latency, "random-write-qd3-latency", "4KB write latency, QD3", E::RandomWriteQd3),
-        rate(S::RandomWriteQd3Used, "random-write-qd3-used", "the same, drive used", E::RandomWriteUsed),
-        rate(S::RandomWriteQd4, "random-write-qd4", "4KB random write, QD4", E::RandomWriteQd4),
-        rate(S::RandomWriteCompressible, "random-write-compressible", "4KB write, repeating data", E::RandomWriteCompressible),
-        rate(S::SteadyMean, "steady-mean", "steady mean", E::Consistency),
-        rate(S::SteadyFloor, "steady-floor", "steady floor", E::Consistency),
-        rate(S::SteadyP1, "steady-p1", "steady 1 % lowest", E::Consistency),
-        rate(S::SteadyMax, "steady-max", "steady best second", E::Consistency),
-        rate(S::SlowestSecond, "slowest-second", "slowest second", E::Consistency),
-        rate(S::SteadyMeanSpare25, "steady-mean-spare25", "steady mean, 25 % spare", E::ConsistencySpare25),
-        rate(S::SteadyFloorSpare25, "steady-floor-spare25", "steady floor, 25 % spare", E::ConsistencySpare25),
-        rate(S::SteadyP1Spare25, "steady-p1-spare25", "steady 1 %, 25 % spare", E::ConsistencySpare25),
-        rate(S::SteadyMaxSpare25, "steady-max-spare25", "steady best, 25 % spare", E::ConsistencySpare25),
-        rate(S::SlowestSecondSpare25, "slowest-second-spare25", "slowest, 25 % spare", E::ConsistencySpare25),
-        rate(S::TrimClean, "trim-clean", "60 s write, clean", E::Clean),
-        rate(S::TrimDirtySlowest30, "trim-dirty-slowest-30min", "slowest second, dirty", E::Trim30),
-        rate(S::TrimBurstAfter30, "trim-burst-after-30min", "best second after TRIM", E::Trim30),
-        rate(S::TrimDirty40, "trim-dirty-40min", "60 s write, dirty", E::Trim40),
-        rate(S::TrimAfter40, "trim-after-40min", "60 s write after TRIM", E::Trim40),
-        rate(S::TrimDirty60, "trim-dirty-60min", "60 s write, dirty", E::Trim60),
-        rate(S::TrimAfter60, "trim-after-60min", "60 s write after TRIM", E::Trim60),
+        rate(S::SequentialRead, "sequential-read", "sequential read, QD32"),
+        rate(S::SequentialReadQd1, "sequential-read-qd1", "sequential read, QD1"),
+        rate(S::RandomRead, "random-read", "4KB random read, QD32"),
+        rate(S::RandomReadQd1, "random-read-qd1", "4KB random read, QD1"),
+        rate(S::RandomReadQd3, "random-read-qd3", "4KB random read, QD3"),
+        rate(S::RandomReadQd4, "random-read-qd4", "4KB random read, QD4"),
+        rate(S::SequentialWrite, "sequential-write", "sequential write, QD32"),
+        rate(S::SequentialWriteQd1, "sequential-write-qd1", "sequential write, QD1"),
+        rate(S::SequentialWriteCompressible, "sequential-write-compressible", "seq. write, repeating data"),
+        rate(S::SequentialWriteSustained, "sequential-write-sustained", "sequential write, later"),
+        rate(S::SequentialWriteAfterIdle, "sequential-write-after-idle", "write after 30 s idle"),
+        rate(S::RandomWrite, "random-write", "4KB random write, QD32"),
+        rate(S::RandomWriteQd1, "random-write-qd1", "4KB random write, QD1"),
+        rate(S::RandomWriteQd3, "random-write-qd3", "4KB random write, QD3"),
+        time(S::RandomWriteQd3Latency, "random-write-qd3-latency", "4KB write latency, QD3"),
+        rate(S::RandomWriteQd3Used, "random-write-qd3-used", "the same, drive used"),
+        rate(S::RandomWriteQd4, "random-write-qd4", "4KB random write, QD4"),
+        rate(S::RandomWriteCompressible, "random-write-compressible", "4KB write, repeating data"),
+        rate(S::SteadyMean, "steady-mean", "steady mean"),
+        rate(S::SteadyFloor, "steady-floor", "steady floor"),
+        rate(S::SteadyP1, "steady-p1", "steady 1 % lowest"),
+        rate(S::SteadyMax, "steady-max", "steady best second"),
+        rate(S::SlowestSecond, "slowest-second", "slowest second"),
+        rate(S::SteadyMeanSpare25, "steady-mean-spare25", "steady mean, 25 % spare"),
+        rate(S::SteadyFloorSpare25, "steady-floor-spare25", "steady floor, 25 % spare"),
+        rate(S::SteadyP1Spare25, "steady-p1-spare25", "steady 1 %, 25 % spare"),
+        rate(S::SteadyMaxSpare25, "steady-max-spare25", "steady best, 25 % spare"),
+        rate(S::SlowestSecondSpare25, "slowest-second-spare25", "slowest, 25 % spare"),
+        rate(S::TrimClean, "trim-clean", "60 s write, clean"),
+        rate(S::TrimDirtySlowest30, "trim-dirty-slowest-30min", "slowest second, dirty"),
+        rate(S::TrimBurstAfter30, "trim-burst-after-30min", "best second after TRIM"),
+        rate(S::TrimDirty40, "trim-dirty-40min", "60 s write, dirty"),
+        rate(S::TrimAfter40, "trim-after-40min", "60 s write after TRIM"),
+        rate(S::TrimDirty60, "trim-dirty-60min", "60 s write, dirty"),
+        rate(S::TrimAfter60, "trim-after-60min", "60 s write after TRIM"),
     ]
 };
 

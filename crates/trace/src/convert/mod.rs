@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use writecliff_output::WholeFile;
 
-use crate::{Existing, Header, Source, Summary, TraceError, TraceIo, TraceWriter};
+use crate::{ConvertError, Existing, Header, Source, Summary, TraceIo, TraceWriter, WriteError};
 use csv::CsvWriter;
 use iolog::IologWriter;
 
@@ -52,17 +52,17 @@ pub struct Conversion {
 /// thousand operations and may end it: then nothing is written, and it gives `None`.
 ///
 /// # Errors
-/// Those of the source; [`TraceError::NoOperations`] if it has none; [`TraceError::OutputIsInput`];
-/// [`TraceError::Output`] and [`TraceError::Write`].
+/// [`ConvertError::Read`], [`ConvertError::Write`]; [`ConvertError::NoOperations`] if the source has
+/// none; [`ConvertError::OutputIsInput`].
 pub fn convert(
     source: &mut Source,
     path: &Path,
     format: OutputFormat,
     existing: Existing,
     tell: &mut dyn FnMut(&Source, u64) -> ControlFlow<()>,
-) -> Result<Option<Conversion>, TraceError> {
+) -> Result<Option<Conversion>, ConvertError> {
     if source.files().iter().any(|input| is_same_file(input, path)) {
-        return Err(TraceError::OutputIsInput { path: path.to_owned() });
+        return Err(ConvertError::OutputIsInput { path: path.to_owned() });
     }
     let mut writer = Writer::create(path, format, existing)?;
     let mut left_out = LeftOut::default();
@@ -77,7 +77,7 @@ pub fn convert(
         }
     }
     if summary.ios() == 0 {
-        return Err(TraceError::NoOperations { path: source.path().to_owned() });
+        return Err(ConvertError::NoOperations { path: source.path().to_owned() });
     }
     writer.finish(source.header(), path)?;
     let left_out = left_out.from(format, source.header());
@@ -94,36 +94,35 @@ enum Writer {
 type TextFile = BufWriter<WholeFile>;
 
 impl Writer {
-    fn create(path: &Path, format: OutputFormat, existing: Existing) -> Result<Self, TraceError> {
-        let file = WholeFile::create(path, existing)?;
+    fn create(path: &Path, format: OutputFormat, existing: Existing) -> Result<Self, WriteError> {
         if format == OutputFormat::Trace {
-            return Ok(Self::Trace(Box::new(TraceWriter::begin(path, file)?)));
+            return Ok(Self::Trace(Box::new(TraceWriter::create(path, existing)?)));
         }
-        let file = BufWriter::with_capacity(1 << 16, file);
+        let file = BufWriter::with_capacity(1 << 16, WholeFile::create(path, existing)?);
         let begun = match format {
             OutputFormat::Csv => CsvWriter::begin(file).map(Self::Csv),
             _ => IologWriter::begin(file).map(Self::Iolog),
         };
-        begun.map_err(|source| TraceError::Write { path: path.to_owned(), source })
+        begun.map_err(|source| WriteError::Write { path: path.to_owned(), source })
     }
 
-    fn write(&mut self, io: &TraceIo, stream: Option<&str>, path: &Path) -> Result<(), TraceError> {
+    fn write(&mut self, io: &TraceIo, stream: Option<&str>, path: &Path) -> Result<(), WriteError> {
         let written = match self {
             Self::Trace(writer) => return writer.write(io),
             Self::Iolog(writer) => writer.write(io),
             Self::Csv(writer) => writer.write(io, stream),
         };
-        written.map_err(|source| TraceError::Write { path: path.to_owned(), source })
+        written.map_err(|source| WriteError::Write { path: path.to_owned(), source })
     }
 
-    fn finish(self, header: &Header, path: &Path) -> Result<(), TraceError> {
+    fn finish(self, header: &Header, path: &Path) -> Result<(), WriteError> {
         let ended = match self {
             Self::Trace(writer) => return writer.finish(header).map(|_| ()),
             Self::Iolog(writer) => writer.end(),
             Self::Csv(writer) => Ok(writer.end()),
         };
         let file = ended.and_then(|file| file.into_inner().map_err(io::Error::from));
-        file.map_err(|source| TraceError::Write { path: path.to_owned(), source })?.finish()?;
+        file.map_err(|source| WriteError::Write { path: path.to_owned(), source })?.finish()?;
         Ok(())
     }
 }

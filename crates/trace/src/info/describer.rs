@@ -1,6 +1,6 @@
 //! Takes the operations of a trace one after the other, and has its figures in the end.
 
-use writecliff_device::{Nanos, Operation};
+use writecliff_device::Operation;
 
 use super::busy::{InFlight, Union};
 use super::classes::Classes;
@@ -9,10 +9,13 @@ use super::footprint::Footprint;
 use super::over_time::Windows;
 use super::sequential::SequentialDetector;
 use super::tallies::{ContentTally, DepthTally, SideTally, StreamTally};
-use crate::{TraceError, TraceIo};
+use crate::{ReadError, TraceIo};
+
+/// As many as the processor can wait for together.
+const TAKEN_AT_ONCE: usize = 64;
 
 /// What is known after any number of operations.
-pub(super) struct Describer {
+pub(super) struct Describer<const LEVELS: usize> {
     /// The last moment known so far.
     duration: u64,
     operations: u64,
@@ -25,7 +28,7 @@ pub(super) struct Describer {
     trimmed_bytes: u64,
     flushes: u64,
     sequential: SequentialDetector,
-    pub(super) footprint: Footprint,
+    pub(super) footprint: Footprint<LEVELS>,
     touched_blocks: u64,
     rewritten_bytes: u64,
     busy: Union,
@@ -35,19 +38,18 @@ pub(super) struct Describer {
     content: ContentTally,
     inter_arrival: Classes,
     streams: StreamTally,
-    windows: Windows,
+    windows: Windows<LEVELS>,
 }
 
-impl Describer {
-    pub(super) fn new(duration: Nanos) -> Self {
-        let windows = Windows::new(duration.0);
+impl<const LEVELS: usize> Describer<LEVELS> {
+    pub(super) fn new(windows: Windows<LEVELS>) -> Self {
         Self {
             duration: 0,
             operations: 0,
             out_of_order: 0,
             last_issued: None,
-            reads: SideTally::new(&windows),
-            writes: SideTally::new(&windows),
+            reads: SideTally::default(),
+            writes: SideTally::default(),
             trims: 0,
             trimmed_bytes: 0,
             flushes: 0,
@@ -66,17 +68,33 @@ impl Describer {
         }
     }
 
+    pub(super) fn describe(
+        mut self,
+        ios: impl Iterator<Item = Result<TraceIo, ReadError>>,
+    ) -> Result<Info, ReadError> {
+        let mut next = Vec::with_capacity(TAKEN_AT_ONCE);
+        for io in ios {
+            next.push(io?);
+            if next.len() == TAKEN_AT_ONCE {
+                self.add(&next)?;
+                next.clear();
+            }
+        }
+        self.add(&next)?;
+        Ok(self.finish())
+    }
+
     /// Takes the next operations.
-    pub(super) fn add(&mut self, ios: &[TraceIo]) -> Result<(), TraceError> {
+    pub(super) fn add(&mut self, ios: &[TraceIo]) -> Result<(), ReadError> {
         self.footprint.look_ahead(ios.iter().map(|io| io.offset.0));
         ios.iter().try_for_each(|io| self.add_one(io))
     }
 
-    fn add_one(&mut self, io: &TraceIo) -> Result<(), TraceError> {
+    fn add_one(&mut self, io: &TraceIo) -> Result<(), ReadError> {
         let is_transfer = matches!(io.operation, Operation::Read | Operation::Write);
         if io.is_oversized() {
             let (index, offset, length) = (self.operations, io.offset.0, io.length.0);
-            return Err(TraceError::Oversized { index, offset, length });
+            return Err(ReadError::Oversized { index, offset, length });
         }
         let issued = self.arrive(io);
         self.duration = self.duration.max(issued).max(io.completed.unwrap_or_default().0);
@@ -121,20 +139,21 @@ impl Describer {
         let is_write = io.operation == Operation::Write;
         let sequential = self.sequential.is_sequential(io);
         let depth = self.depths.count(io.queue_depth, computed_depth);
-        let (index, window) = self.windows.at(issued);
-        let touched = self.footprint.touch(is_write, io.offset.0, io.end().0, index as u64);
-        window.count(is_write, io.length.0, depth, &touched);
+        let window = self.windows.at(issued);
+        let touched = self.footprint.touch(is_write, io.offset.0, io.end().0, window);
+        self.windows.count(is_write, io.length.0, depth, &touched);
         self.touched_blocks += touched.new;
         let side = if is_write { &mut self.writes } else { &mut self.reads };
         side.count(io, issued, sequential, &touched);
-        side.offsets.count(index, io.offset.0);
+        side.offsets.count(window, io.offset.0);
         if is_write {
             self.rewritten_bytes += touched.again_bytes;
             self.content.count(io);
         }
     }
 
-    pub(super) fn finish(self) -> Info {
+    pub(super) fn finish(mut self) -> Info {
+        let window = self.windows.end_at(self.duration);
         let both = self.reads.counts.with(&self.writes.counts, self.touched_blocks);
         let is_footprint_known = self.footprint.is_known();
         let both = both.close(is_footprint_known);
@@ -168,8 +187,8 @@ impl Describer {
             streams: self.streams.in_use(),
             transfers: both,
             window_ns: self.windows.width,
-            read_offsets: self.reads.offsets.close(),
-            write_offsets: self.writes.offsets.close(),
+            read_offsets: self.reads.offsets.close(window),
+            write_offsets: self.writes.offsets.close(window),
             windows: self.windows.close(is_footprint_known),
         }
     }

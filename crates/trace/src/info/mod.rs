@@ -2,7 +2,8 @@
 //! it. docs/methodology.md has the definitions.
 //!
 //! One pass, at bounded memory: up to 1 GiB for the footprint (half a byte for each 4 KiB block of
-//! every stretch of 16 MiB touched; a trace that would need more has none), a few MiB for all else.
+//! every stretch of 16 MiB touched; three times as much of a trace whose duration is not known; one
+//! that is scattered farther has none), a few MiB for all else.
 
 mod busy;
 mod classes;
@@ -16,9 +17,10 @@ mod tallies;
 
 use writecliff_device::Nanos;
 
-use crate::{TraceError, TraceIo};
+use crate::{ReadError, TraceIo};
 
 use describer::Describer;
+use over_time::Windows;
 
 pub use classes::Class;
 pub use figures::{
@@ -29,31 +31,22 @@ pub use over_time::{OffsetCell, OffsetMap, Window};
 pub use sequential::SequentialDetector;
 pub use service::ServiceTime;
 
-/// As many as the processor can wait for together.
-const TAKEN_AT_ONCE: usize = 64;
-
 /// The figures of a trace that lasts about `duration`: the windows of what is shown over time are
 /// cut from that. An operation that was issued later counts in the last window, one that is out of
-/// order as if issued together with the one before it.
+/// order as if issued together with the one before it. Of a trace whose duration nobody knows
+/// (`None`) the windows become twice as wide whenever they are too many.
 ///
 /// # Errors
-/// The first that `ios` gives; [`TraceError::Oversized`] if an operation is longer than any drive
+/// The first that `ios` gives; [`ReadError::Oversized`] if an operation is longer than any drive
 /// takes at once.
 pub fn describe(
-    ios: impl Iterator<Item = Result<TraceIo, TraceError>>,
-    duration: Nanos,
-) -> Result<Info, TraceError> {
-    let mut describer = Describer::new(duration);
-    let mut next = Vec::with_capacity(TAKEN_AT_ONCE);
-    for io in ios {
-        next.push(io?);
-        if next.len() == TAKEN_AT_ONCE {
-            describer.add(&next)?;
-            next.clear();
-        }
+    ios: impl Iterator<Item = Result<TraceIo, ReadError>>,
+    duration: impl Into<Option<Nanos>>,
+) -> Result<Info, ReadError> {
+    match duration.into() {
+        Some(duration) => Describer::new(Windows::of(duration.0)).describe(ios),
+        None => Describer::new(Windows::doubling()).describe(ios),
     }
-    describer.add(&next)?;
-    Ok(describer.finish())
 }
 
 #[cfg(test)]

@@ -44,6 +44,34 @@ fn trace(seed: u64) -> Vec<TraceIo> {
     ios
 }
 
+/// What is cut as time goes on is as if it had been cut so from the beginning.
+#[test]
+fn windows_that_double_are_those_of_a_known_duration() {
+    for seed in 0..300 {
+        // Traces that last from nanoseconds to hours.
+        let stretch = |time: Nanos| Nanos(time.0 << (seed % 29));
+        let ios: Vec<TraceIo> = trace(seed)
+            .into_iter()
+            .map(|io| TraceIo {
+                issued: stretch(io.issued),
+                completed: io.completed.map(stretch),
+                ..io
+            })
+            .collect();
+        let mut doubled = describe(ios.iter().copied().map(Ok), None::<Nanos>).unwrap();
+        let width = doubled.window_ns;
+        let is_narrowest = width == 1 || doubled.duration_ns / (width / 2) >= 200;
+        let count = (doubled.duration_ns / width + 1) as usize;
+        assert!(width.is_power_of_two() && is_narrowest, "seed {seed}: {width}");
+        assert_eq!(doubled.windows.len(), count, "seed {seed}");
+        // This duration is cut into windows of just this width.
+        let known = describe(ios.iter().copied().map(Ok), Nanos(200 * width - 1)).unwrap();
+        let empty = Window { touched_bytes: Some(0), ..Window::default() };
+        doubled.windows.resize(known.windows.len().max(count), empty);
+        assert_eq!(doubled, known, "seed {seed}");
+    }
+}
+
 fn blocks(ios: &[&TraceIo]) -> u64 {
     let of_one = |io: &&TraceIo| (io.offset.0 / BLOCK)..io.end().0.div_ceil(BLOCK);
     let touched = ios.iter().filter(|io| io.length.0 > 0).flat_map(of_one);

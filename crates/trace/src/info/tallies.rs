@@ -4,7 +4,7 @@ use super::busy::Union;
 use super::classes::Classes;
 use super::figures::{QueueDepths, Share, Sizes, StreamShare, Transfers, WrittenContent};
 use super::footprint::{BLOCK, Touched};
-use super::over_time::{Offsets, Windows};
+use super::over_time::Offsets;
 use super::service::ServiceClock;
 use crate::TraceIo;
 
@@ -12,7 +12,7 @@ use crate::TraceIo;
 const STREAMS_LISTED: usize = 10;
 
 /// All that is told of reads, or of writes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SideTally {
     pub(super) counts: Counts,
     pub(super) busy: Union,
@@ -33,16 +33,13 @@ pub(super) struct Counts {
 }
 
 impl SideTally {
-    pub(super) fn new(windows: &Windows) -> Self {
-        Self {
-            counts: Counts::default(),
-            busy: Union::default(),
-            service: ServiceClock::default(),
-            offsets: Offsets::new(windows),
-        }
-    }
-
-    pub(super) fn count(&mut self, io: &TraceIo, issued: u64, sequential: bool, touched: &Touched) {
+    pub(super) fn count<const LEVELS: usize>(
+        &mut self,
+        io: &TraceIo,
+        issued: u64,
+        sequential: bool,
+        touched: &Touched<LEVELS>,
+    ) {
         self.counts.count += 1;
         self.counts.bytes += io.length.0;
         self.counts.sequential += u64::from(sequential);

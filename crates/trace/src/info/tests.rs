@@ -262,7 +262,7 @@ fn what_is_out_of_order_counts_as_issued_with_the_one_before() {
 fn a_footprint_too_wide_to_be_noted_is_not_known() {
     let scattered: Vec<TraceIo> = (0..3).map(|i| io(i, Write, i << 27, 4096)).collect();
     let of_pages = |pages| {
-        let mut describer = Describer::new(Nanos(2));
+        let mut describer = Describer::new(Windows::of(2));
         describer.footprint = footprint::Footprint::of_pages(pages);
         describer.add(&scattered).unwrap();
         describer.finish()
@@ -280,8 +280,8 @@ fn a_footprint_too_wide_to_be_noted_is_not_known() {
 fn operations_longer_than_any_are_refused() {
     let ios = [io(0, Read, 0, 1 << 32), io(0, Write, 4096, (1 << 32) + 1)];
     let error = describe(ios.into_iter().map(Ok), Nanos(0)).unwrap_err();
-    assert!(matches!(error, TraceError::Oversized { index: 1, offset: 4096, .. }), "{error}");
-    let broken = || TraceError::Format { path: "a.trace".into(), reason: "damaged".into() };
+    assert!(matches!(error, ReadError::Oversized { index: 1, offset: 4096, .. }), "{error}");
+    let broken = || ReadError::Format { path: "a.trace".into(), reason: "damaged".into() };
     let error = describe([Err(broken())].into_iter(), Nanos(0)).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
 }

@@ -3,8 +3,8 @@
 use writecliff_device::{Bytes, Content};
 
 use super::places::Places;
-use super::plan::{Plan, Scenario};
-use super::quotas::{KINDS, Quota};
+use super::plan::{KINDS, Plan, Scenario};
+use super::quotas::Quota;
 use super::random::Random;
 
 /// A sequence of operations that follow each other is at least so long...

@@ -1,8 +1,7 @@
 //! Every combination of scenario, kind, size and order: how much each is liked, and what groups of
 //! them must come to.
 
-use super::plan::{Plan, Scenario};
-use super::quotas::KINDS;
+use super::plan::{KINDS, Plan, Scenario};
 use super::raking::Margin;
 use writecliff_device::Bytes;
 

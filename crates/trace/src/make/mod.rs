@@ -37,11 +37,12 @@ use std::collections::VecDeque;
 
 use writecliff_device::{Bytes, Operation};
 
-use crate::{Header, SequentialDetector, Summary, TraceError, TraceIo};
+use crate::{Header, MakeError, SequentialDetector, Summary, TraceIo};
 use actor::{Actor, Wish};
 use depths::{Burst, Depths};
 use pace::Pace;
-use quotas::{KINDS, Quota};
+use plan::KINDS;
+use quotas::Quota;
 use random::Random;
 use schedule::Section;
 
@@ -69,9 +70,9 @@ impl Maker {
     /// The trace of a plan that a seed decides.
     ///
     /// # Errors
-    /// [`TraceError::PlanImpossible`] if no trace can have these statistics.
-    pub fn new(plan: &Plan, seed: u64) -> Result<Self, TraceError> {
-        let impossible = |reason| TraceError::PlanImpossible { plan: plan.name.clone(), reason };
+    /// [`MakeError::Impossible`] if no trace can have these statistics.
+    pub fn new(plan: &Plan, seed: u64) -> Result<Self, MakeError> {
+        let impossible = |reason| MakeError::Impossible { plan: plan.name.clone(), reason };
         possible::check(plan).map_err(impossible)?;
         let quotas = quotas::quotas(plan).map_err(impossible)?;
         let of = |scenario| quotas.iter().filter(move |quota| quota.scenario == scenario).copied();

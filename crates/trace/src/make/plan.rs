@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use writecliff_device::{Bytes, Content, Nanos};
+use writecliff_device::{Bytes, Content, Nanos, Operation};
 
-use crate::TraceError;
+use crate::MakeError;
 
 /// A plan that comes with the program.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,9 @@ pub const PLANS: [ShippedPlan; 3] = [
     ShippedPlan { name: "light-2011", text: include_str!("../../plans/light-2011.toml") },
     ShippedPlan { name: "destroyer-2013", text: include_str!("../../plans/destroyer-2013.toml") },
 ];
+
+/// The two kinds of operation, in the order that everything here counts them.
+pub(super) const KINDS: [Operation; 2] = [Operation::Read, Operation::Write];
 
 /// The longest name of a plan, in bytes: with `.trace` and more behind it, still a file's.
 const NAME_MAX: usize = 200;
@@ -180,26 +183,41 @@ impl Plan {
         Some(Self::parse(name, shipped.text).expect("tests read all shipped plans"))
     }
 
+    /// The plan that comes with the program under this name, or is in this file.
+    ///
+    /// # Errors
+    /// [`MakeError::Unknown`], and those of [`load`](Self::load).
+    pub fn named(name: &str) -> Result<Self, MakeError> {
+        let path = Path::new(name);
+        match Self::shipped(name) {
+            Some(plan) => Ok(plan),
+            None if path.extension().is_none() && !path.exists() => {
+                Err(MakeError::Unknown { name: name.to_owned() })
+            }
+            None => Self::load(path),
+        }
+    }
+
     /// The plan in a file.
     ///
     /// # Errors
-    /// [`TraceError::Read`], [`TraceError::PlanSyntax`].
-    pub fn load(path: &Path) -> Result<Self, TraceError> {
+    /// [`MakeError::Read`], [`MakeError::Syntax`].
+    pub fn load(path: &Path) -> Result<Self, MakeError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+            .map_err(|source| MakeError::Read { path: path.to_owned(), source })?;
         Self::parse(&path.display().to_string(), &text)
     }
 
     /// The plan that is written as TOML; `file` is for messages.
     ///
     /// # Errors
-    /// [`TraceError::PlanSyntax`]. Whether it can be carried out, [`Maker`](crate::Maker) tells.
-    pub fn parse(file: &str, text: &str) -> Result<Self, TraceError> {
+    /// [`MakeError::Syntax`]. Whether it can be carried out, [`Maker`](crate::Maker) tells.
+    pub fn parse(file: &str, text: &str) -> Result<Self, MakeError> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
             let message = error.message().to_owned();
-            TraceError::PlanSyntax { file: file.to_owned(), line, message }
+            MakeError::Syntax { file: file.to_owned(), line, message }
         })
     }
 

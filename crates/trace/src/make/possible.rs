@@ -3,8 +3,7 @@
 use writecliff_device::{Bytes, Nanos};
 
 use super::pace::working_time;
-use super::plan::{Plan, Scenario};
-use super::quotas::KINDS;
+use super::plan::{KINDS, Plan, Scenario};
 
 /// The part of an area that operations are thrown at holds at least so many of the largest: more
 /// than the runs that are remembered, so that there is always a place where none ended.

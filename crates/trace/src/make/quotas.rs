@@ -1,14 +1,11 @@
 //! How often each scenario does what, in whole operations: the plan's counts exactly.
 
-use writecliff_device::{Bytes, Operation};
+use writecliff_device::Bytes;
 
 use super::apportion::apportion;
 use super::mixture::{Cell, cells, margins, preference};
 use super::plan::Plan;
 use super::raking::rake;
-
-/// The two kinds of operation, in the order that everything here counts them.
-pub(super) const KINDS: [Operation; 2] = [Operation::Read, Operation::Write];
 
 /// So many operations of one size that a scenario does in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,15 +3,12 @@
 //! Header and summary are JSON in the file's metadata, which Parquet keeps at the end: what is
 //! learnt while writing can be told. A file is whole or absent.
 
-mod page;
 mod read;
 mod room;
 mod write;
 
-use std::io;
 use std::sync::Arc;
 
-use ::parquet::errors::ParquetError;
 use ::parquet::schema::parser::parse_message_type;
 use ::parquet::schema::types::TypePtr;
 use serde::{Deserialize, Serialize};
@@ -38,6 +35,9 @@ const SCHEMA: &str = "
 /// Where the metadata lie among the file's.
 const METADATA_KEY: &str = "writecliff.trace";
 
+/// Rows of a row group: bounds the memory of writer and reader.
+const ROWS_PER_GROUP: usize = 1 << 16;
+
 /// The version of columns and metadata.
 const SCHEMA_VERSION: u32 = 1;
 
@@ -50,16 +50,6 @@ struct Metadata {
 
 fn schema() -> TypePtr {
     Arc::new(parse_message_type(SCHEMA).expect("the schema above is well formed"))
-}
-
-fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(source) => match source.downcast::<io::Error>() {
-            Ok(source) => *source,
-            Err(source) => io::Error::other(source),
-        },
-        other => io::Error::other(other),
-    }
 }
 
 #[cfg(test)]

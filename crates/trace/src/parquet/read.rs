@@ -1,31 +1,25 @@
 //! A trace from disk, a group of rows at a time.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use ::parquet::basic::{Repetition, Type as PhysicalType};
-use ::parquet::column::reader::ColumnReaderImpl;
-use ::parquet::data_type::{DataType, Int32Type, Int64Type};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::data_type::{Int32Type, Int64Type};
 use ::parquet::schema::types::SchemaDescriptor;
+use writecliff_columns::{ColumnError, ColumnFile, RowGroup};
 use writecliff_device::{Bytes, Nanos, Operation};
 
-use super::page::CheckedPages;
-use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
-use crate::{Header, Summary, TraceError, TraceIo};
+use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, schema};
+use crate::{Header, ReadError, Summary, TraceIo};
 
 /// Rows of a group that are read into memory at once; other writers may make larger ones than
 /// [`TraceWriter`](crate::TraceWriter).
-const ROWS_PER_GROUP_MAX: i64 = 1 << 22;
+const ROWS_PER_GROUP_MAX: usize = 1 << 22;
 
 /// A trace in the own format, open to be read, from its beginning.
 pub struct TraceFile {
     path: PathBuf,
     metadata: Metadata,
-    reader: Arc<SerializedFileReader<File>>,
+    file: ColumnFile,
     next_group: usize,
     /// The group being handed out, and how far.
     group: Vec<TraceIo>,
@@ -38,24 +32,21 @@ impl TraceFile {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::Format`] if it is no trace, or of another version.
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (length, file) =
-            opened.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-        let not_a_trace = |reason: String| TraceError::Format { path: path.to_owned(), reason };
-        let reader = SerializedFileReader::new(file).map_err(|error| {
+    /// [`ReadError::Read`]; [`ReadError::Format`] if it is no trace, or of another version.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let file =
+            File::open(path).map_err(|source| ReadError::Read { path: path.to_owned(), source })?;
+        let not_a_trace = |reason: String| ReadError::Format { path: path.to_owned(), reason };
+        let file = ColumnFile::open(file).map_err(|error| {
             not_a_trace(format!(
-                "{}; if another tool made it, `writecliff trace convert` makes one of it",
-                io_error(error)
+                "{error}; if another tool made it, `writecliff trace convert` makes one of it"
             ))
         })?;
-        let metadata = metadata(&reader).map_err(not_a_trace)?;
-        check_layout(&reader, length).map_err(not_a_trace)?;
+        let metadata = metadata(&file).map_err(not_a_trace)?;
         Ok(Self {
             path: path.to_owned(),
             metadata,
-            reader: Arc::new(reader),
+            file,
             next_group: 0,
             group: Vec::new(),
             next: 0,
@@ -74,15 +65,15 @@ impl TraceFile {
     }
 
     /// Reads the next group; `false` at the end.
-    fn read_group(&mut self) -> Result<bool, TraceError> {
+    fn read_group(&mut self) -> Result<bool, ReadError> {
         self.group.clear();
         self.next = 0;
-        if self.next_group == self.reader.num_row_groups() {
+        if self.next_group == self.file.groups() {
             return Ok(false);
         }
-        let group = self.reader.get_row_group(self.next_group);
+        let group = self.file.group(self.next_group, ROWS_PER_GROUP_MAX);
         let read = group
-            .and_then(|group| read_group(group.as_ref(), &mut self.group))
+            .and_then(|group| read_group(&group, &mut self.group))
             .and_then(|()| check_ios(&self.group, self.last_issued, &self.metadata.summary));
         self.next_group += 1;
         match read {
@@ -91,26 +82,26 @@ impl TraceFile {
                 Ok(true)
             }
             Err(error) => {
-                self.next_group = self.reader.num_row_groups();
+                self.next_group = self.file.groups();
                 self.group.clear();
                 Err(self.damaged(error))
             }
         }
     }
 
-    fn damaged(&self, error: ParquetError) -> TraceError {
+    fn damaged(&self, error: ColumnError) -> ReadError {
         let path = self.path.clone();
         match error {
-            ParquetError::External(source) if source.is::<io::Error>() => {
-                TraceError::Read { path, source: io_error(ParquetError::External(source)) }
+            ColumnError::Read(source) => ReadError::Read { path, source },
+            ColumnError::Damaged(how) => {
+                ReadError::Format { path, reason: format!("it is damaged: {how}") }
             }
-            other => TraceError::Format { path, reason: format!("it is damaged: {other}") },
         }
     }
 }
 
 impl Iterator for TraceFile {
-    type Item = Result<TraceIo, TraceError>;
+    type Item = Result<TraceIo, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.next == self.group.len() {
@@ -125,13 +116,9 @@ impl Iterator for TraceFile {
     }
 }
 
-fn metadata(reader: &SerializedFileReader<File>) -> Result<Metadata, String> {
-    let file = reader.metadata().file_metadata();
-    let entries = file.key_value_metadata().map_or(&[][..], Vec::as_slice);
-    let text = entries
-        .iter()
-        .find(|entry| entry.key == METADATA_KEY)
-        .and_then(|entry| entry.value.as_deref())
+fn metadata(file: &ColumnFile) -> Result<Metadata, String> {
+    let text = file
+        .metadata(METADATA_KEY)
         .ok_or_else(|| format!("its metadata have no {METADATA_KEY}"))?;
     let version = serde_json::from_str::<serde_json::Value>(text)
         .map_err(|error| format!("its metadata cannot be read: {error}"))?["schema_version"]
@@ -142,8 +129,7 @@ fn metadata(reader: &SerializedFileReader<File>) -> Result<Metadata, String> {
              {SCHEMA_VERSION}; use the version that wrote it"
         ));
     }
-    let expected = SchemaDescriptor::new(schema());
-    if columns(file.schema_descr()).ne(columns(&expected)) {
+    if !file.has_columns_of(&SchemaDescriptor::new(schema())) {
         return Err("its columns are not those of a trace (docs/formats.md)".to_owned());
     }
     let metadata = serde_json::from_str::<Metadata>(text);
@@ -151,60 +137,31 @@ fn metadata(reader: &SerializedFileReader<File>) -> Result<Metadata, String> {
     Ok(Metadata { header: metadata.header.printable(), ..metadata })
 }
 
-/// Names, types and whether a value may be missing; what else writers note of a column differs.
-fn columns(schema: &SchemaDescriptor) -> impl Iterator<Item = (&str, PhysicalType, Repetition)> {
-    schema.columns().iter().map(|column| {
-        let repetition = column.self_type().get_basic_info().repetition();
-        (column.name(), column.physical_type(), repetition)
-    })
-}
-
-/// The library takes the places of columns for granted.
-fn check_layout(reader: &SerializedFileReader<File>, length: u64) -> Result<(), String> {
-    for (index, group) in reader.metadata().row_groups().iter().enumerate() {
-        if !(0..=ROWS_PER_GROUP_MAX).contains(&group.num_rows()) {
-            return Err(format!("it is damaged: group {index} has {} rows", group.num_rows()));
-        }
-        for column in group.columns() {
-            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-            let end = start.checked_add(column.compressed_size());
-            let is_inside = start >= 0
-                && column.compressed_size() >= 0
-                && end.is_some_and(|end| end.unsigned_abs() <= length);
-            if !is_inside {
-                return Err(format!("it is damaged: a column of group {index} lies outside"));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn read_group(group: &dyn RowGroupReader, ios: &mut Vec<TraceIo>) -> Result<(), ParquetError> {
-    let rows = group.metadata().num_rows() as usize;
+fn read_group(group: &RowGroup<'_>, ios: &mut Vec<TraceIo>) -> Result<(), ColumnError> {
     let blank = TraceIo::new(Nanos::ZERO, Operation::Read, Bytes::ZERO, Bytes::ZERO);
-    ios.resize(rows, blank);
+    ios.resize(group.rows(), blank);
     let ios = ios.as_mut_slice();
-    required::<Int64Type>(group, 0, ios, |io, value| io.issued = Nanos(value as u64))?;
-    optional::<Int64Type>(group, 1, ios, |io, value| io.completed = Some(Nanos(value as u64)))?;
+    group.required::<Int64Type, _>(0, ios, |io, value| io.issued = Nanos(value as u64))?;
+    group.optional::<Int64Type, _>(1, ios, |io, value| io.completed = Some(Nanos(value as u64)))?;
     let mut unknown = None;
-    required::<Int32Type>(group, 2, ios, |io, value| match operation(value) {
+    group.required::<Int32Type, _>(2, ios, |io, value| match operation(value) {
         Some(operation) => io.operation = operation,
         None => unknown = Some(value),
     })?;
     if let Some(value) = unknown {
-        return Err(ParquetError::General(format!("operation {value} is none of 0 to 3")));
+        return Err(ColumnError::Damaged(format!("operation {value} is none of 0 to 3")));
     }
-    required::<Int64Type>(group, 3, ios, |io, value| io.offset = Bytes(value as u64))?;
-    required::<Int64Type>(group, 4, ios, |io, value| io.length = Bytes(value as u64))?;
-    optional::<Int32Type>(group, 5, ios, |io, value| io.queue_depth = Some(value as u32))?;
+    group.required::<Int64Type, _>(3, ios, |io, value| io.offset = Bytes(value as u64))?;
+    group.required::<Int64Type, _>(4, ios, |io, value| io.length = Bytes(value as u64))?;
+    group.optional::<Int32Type, _>(5, ios, |io, value| io.queue_depth = Some(value as u32))?;
     let share = |value: i32| value.clamp(0, 100) as u8;
-    optional::<Int32Type>(group, 6, ios, |io, value| {
+    group.optional::<Int32Type, _>(6, ios, |io, value| {
         io.content.get_or_insert_default().compressible_percent = share(value);
     })?;
-    optional::<Int32Type>(group, 7, ios, |io, value| {
+    group.optional::<Int32Type, _>(7, ios, |io, value| {
         io.content.get_or_insert_default().duplicate_percent = share(value);
     })?;
-    required::<Int32Type>(group, 8, ios, |io, value| io.stream = value as u16)
+    group.required::<Int32Type, _>(8, ios, |io, value| io.stream = value as u16)
 }
 
 /// What every reader of a trace relies on; whether a trace fits a drive was judged by its summary.
@@ -212,22 +169,22 @@ fn check_ios(
     ios: &[TraceIo],
     mut last_issued: Nanos,
     summary: &Summary,
-) -> Result<(), ParquetError> {
+) -> Result<(), ColumnError> {
     for (index, io) in ios.iter().enumerate() {
         let Nanos(issued) = io.issued;
         if io.issued < last_issued {
             let reason = format!("operation {index} of a group, at {issued} ns, is out of order");
-            return Err(ParquetError::General(reason));
+            return Err(ColumnError::Damaged(reason));
         }
         let is_beyond = io.offset.0.checked_add(io.length.0).is_none();
         if is_beyond || io.is_oversized() || io.queue_depth == Some(0) {
             let reason = format!("operation {index} of a group, at {issued} ns, cannot be");
-            return Err(ParquetError::General(reason));
+            return Err(ColumnError::Damaged(reason));
         }
         if !summary.allows(io) {
             let reason =
                 format!("operation {index} of a group, at {issued} ns, is not as its summary says");
-            return Err(ParquetError::General(reason));
+            return Err(ColumnError::Damaged(reason));
         }
         last_issued = io.issued;
     }
@@ -237,64 +194,6 @@ fn check_ios(
 fn operation(number: i32) -> Option<Operation> {
     let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
     usize::try_from(number).ok().and_then(|number| all.get(number).copied())
-}
-
-fn required<T: DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-    ios: &mut [TraceIo],
-    mut put: impl FnMut(&mut TraceIo, T::T),
-) -> Result<(), ParquetError>
-where
-    T::T: Copy,
-{
-    let mut column = column::<T>(group, index)?;
-    let mut values = Vec::with_capacity(ios.len());
-    column.read_records(ios.len(), None, None, &mut values)?;
-    check_count(values.len(), ios.len(), index)?;
-    ios.iter_mut().zip(values).for_each(|(io, value)| put(io, value));
-    Ok(())
-}
-
-fn optional<T: DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-    ios: &mut [TraceIo],
-    mut put: impl FnMut(&mut TraceIo, T::T),
-) -> Result<(), ParquetError>
-where
-    T::T: Copy,
-{
-    let mut column = column::<T>(group, index)?;
-    let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(ios.len()));
-    column.read_records(ios.len(), Some(&mut levels), None, &mut values)?;
-    check_count(levels.len(), ios.len(), index)?;
-    let mut values = values.into_iter();
-    for (io, level) in ios.iter_mut().zip(levels) {
-        if level > 0
-            && let Some(value) = values.next()
-        {
-            put(io, value);
-        }
-    }
-    Ok(())
-}
-
-fn column<T: DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-) -> Result<ColumnReaderImpl<T>, ParquetError> {
-    let descriptor = group.metadata().column(index).column_descr_ptr();
-    let is_optional = descriptor.max_def_level() > 0;
-    let pages = CheckedPages::new(group.get_column_page_reader(index)?, is_optional);
-    Ok(ColumnReaderImpl::new(descriptor, Box::new(pages)))
-}
-
-fn check_count(got: usize, expected: usize, index: usize) -> Result<(), ParquetError> {
-    if got == expected {
-        return Ok(());
-    }
-    Err(ParquetError::General(format!("column {index} has {got} of {expected} values")))
 }
 
 impl std::fmt::Debug for TraceFile {

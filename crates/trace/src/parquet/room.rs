@@ -7,7 +7,7 @@ use std::io;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-use super::write::ROWS_PER_GROUP;
+use super::ROWS_PER_GROUP;
 
 /// The longest row: nine columns of at most 8 bytes, and as many for what is around the values.
 const ROW_BYTES_MAX: u64 = 80;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{TraceError, TraceIo};
+use crate::{Existing, ReadError, TraceIo, WriteError};
 use std::fs;
 use writecliff_device::{Bytes, Content, Nanos, Operation};
 
@@ -43,7 +43,7 @@ fn what_is_written_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.trace");
     for count in [0, 1, 65_535, 65_536, 200_000] {
-        let mut writer = TraceWriter::create(&path).unwrap();
+        let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
         (0..count).for_each(|index| writer.write(&sample(index)).unwrap());
         let summary = writer.finish(&header()).unwrap();
         assert_eq!(summary.ios(), count);
@@ -71,7 +71,7 @@ fn what_a_file_says_cannot_steer_a_terminal() {
         streams: vec![evil()],
         ..header()
     };
-    TraceWriter::create(&path).unwrap().finish(&header).unwrap();
+    TraceWriter::create(&path, Existing::Replaced).unwrap().finish(&header).unwrap();
     let read = TraceFile::open(&path).unwrap().header().clone();
     let shown = [&read.source, &read.recorded_by, read.clock.as_ref().unwrap(), &read.streams[0]];
     assert_eq!(shown, ["\u{fffd}[31m"; 4]);
@@ -81,7 +81,8 @@ fn what_a_file_says_cannot_steer_a_terminal() {
 #[test]
 fn room_is_kept_for_all_names() {
     let directory = tempfile::tempdir().unwrap();
-    let mut writer = TraceWriter::create(&directory.path().join("t.trace")).unwrap();
+    let mut writer =
+        TraceWriter::create(&directory.path().join("t.trace"), Existing::Replaced).unwrap();
     let before = writer.room_needed();
     writer.expect_names(1_300_000).unwrap();
     assert!(writer.room_needed() >= before + 1_300_000);
@@ -95,31 +96,31 @@ fn room_is_kept_for_all_names() {
 fn a_file_is_whole_or_absent() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.trace");
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     writer.write(&sample(3)).unwrap();
     let error = writer.write(&sample(0)).unwrap_err();
-    assert!(matches!(error, TraceError::Unsorted { index: 1, .. }), "{error}");
+    assert!(matches!(error, WriteError::Unsorted { index: 1, .. }), "{error}");
     let long = TraceIo { length: Bytes((1 << 32) + 1), ..sample(1_000_000) };
     let error = writer.write(&TraceIo { operation: Operation::Read, ..long }).unwrap_err();
-    assert!(matches!(error, TraceError::Oversized { index: 1, .. }), "{error}");
+    assert!(matches!(error, WriteError::Oversized { index: 1, .. }), "{error}");
     writer.write(&TraceIo { operation: Operation::Trim, ..long }).unwrap();
     drop(writer);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 
     let nowhere = directory.path().join("absent/t.trace");
-    let error = TraceWriter::create(&nowhere).unwrap_err();
-    assert!(matches!(error, TraceError::Output(_)), "{error}");
+    let error = TraceWriter::create(&nowhere, Existing::Replaced).unwrap_err();
+    assert!(matches!(error, WriteError::Output(_)), "{error}");
 }
 
 #[test]
 fn a_damaged_file_is_told() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.trace");
-    let mut writer = TraceWriter::create(&path).unwrap();
+    let mut writer = TraceWriter::create(&path, Existing::Replaced).unwrap();
     (0..1000).for_each(|index| writer.write(&sample(index)).unwrap());
     writer.finish(&header()).unwrap();
     let whole = fs::read(&path).unwrap();
-    let read = |bytes: &[u8]| -> Result<usize, TraceError> {
+    let read = |bytes: &[u8]| -> Result<usize, ReadError> {
         fs::write(&path, bytes).unwrap();
         let mut count = 0;
         for io in TraceFile::open(&path)? {
@@ -130,7 +131,7 @@ fn a_damaged_file_is_told() {
     };
     for cut in [0, 1, 3, 4, 11, 12, whole.len() / 2, whole.len() - 1] {
         let error = read(&whole[..cut]).unwrap_err();
-        assert!(matches!(error, TraceError::Format { .. }), "{cut}: {error}");
+        assert!(matches!(error, ReadError::Format { .. }), "{cut}: {error}");
     }
     // A byte anywhere: read otherwise, or told, but never a panic and never an endless trace.
     for at in (0..whole.len()).step_by(7) {

@@ -12,14 +12,12 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::ColumnPath;
 
+use writecliff_columns::write_error;
 use writecliff_output::WholeFile;
 
 use super::room::Room;
-use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, io_error, schema};
-use crate::{Existing, Header, Summary, TraceError, TraceIo};
-
-/// Rows of a row group: bounds the memory of writer and reader.
-pub(super) const ROWS_PER_GROUP: usize = 1 << 16;
+use super::{METADATA_KEY, Metadata, ROWS_PER_GROUP, SCHEMA_VERSION, schema};
+use crate::{Existing, Header, Summary, TraceIo, WriteError};
 
 /// Writes a trace in the own format, at constant memory. The file has no name until it is finished.
 pub struct TraceWriter {
@@ -31,31 +29,20 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Begins the file that will be called `path`, and replace what is there. Room for its end is
-    /// kept free on the disk from the beginning.
+    /// Begins the file that will be called `path`; `existing` says what becomes of one that is there.
+    /// Room for its end is kept free on the disk from the beginning.
     ///
     /// # Errors
-    /// [`TraceError::Output`] if it cannot be made; [`TraceError::Write`] if a full disk has no room
+    /// [`WriteError::Output`] if it cannot be made; [`WriteError::Write`] if a full disk has no room
     /// for it.
-    pub fn create(path: &Path) -> Result<Self, TraceError> {
-        Self::begin(path, WholeFile::create(path, Existing::Replaced)?)
-    }
-
-    /// As [`create`](Self::create), but what is there stays.
-    ///
-    /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::Output`].
-    pub fn create_new(path: &Path) -> Result<Self, TraceError> {
-        Self::begin(path, WholeFile::create(path, Existing::Stays)?)
-    }
-
-    pub(crate) fn begin(path: &Path, file: WholeFile) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, WriteError> {
+        let file = WholeFile::create(path, existing)?;
         let begun = Room::behind(file.file()).and_then(|room| {
             let writer = SerializedFileWriter::new(file, schema(), Arc::new(properties()));
-            Ok((writer.map_err(io_error)?, room))
+            Ok((writer.map_err(write_error)?, room))
         });
         let (writer, room) =
-            begun.map_err(|source| TraceError::Write { path: path.to_owned(), source })?;
+            begun.map_err(|source| WriteError::Write { path: path.to_owned(), source })?;
         let trace = Self {
             path: path.to_owned(),
             writer,
@@ -70,13 +57,13 @@ impl TraceWriter {
     /// Adds the next operation.
     ///
     /// # Errors
-    /// [`TraceError::Unsorted`] if it was issued before the last one; [`TraceError::Oversized`] for
-    /// a read or write above 4 GiB, which no reader takes; [`TraceError::Write`]. When the disk is
+    /// [`WriteError::Unsorted`] if it was issued before the last one; [`WriteError::Oversized`] for
+    /// a read or write above 4 GiB, which no reader takes; [`WriteError::Write`]. When the disk is
     /// full, [`finish`](Self::finish) still makes a whole file of all operations
     /// before this one, where the filesystem can reserve space.
-    pub fn write(&mut self, io: &TraceIo) -> Result<(), TraceError> {
+    pub fn write(&mut self, io: &TraceIo) -> Result<(), WriteError> {
         if io.issued < self.summary.last_issued {
-            return Err(TraceError::Unsorted {
+            return Err(WriteError::Unsorted {
                 path: self.path.clone(),
                 index: self.summary.ios(),
                 issued_ns: io.issued.0,
@@ -85,7 +72,7 @@ impl TraceWriter {
         }
         if io.is_oversized() {
             let (index, offset, length) = (self.summary.ios(), io.offset.0, io.length.0);
-            return Err(TraceError::Oversized { index, offset, length });
+            return Err(WriteError::Oversized { index, offset, length });
         }
         if self.group.is_empty() {
             self.reserve()?;
@@ -98,8 +85,8 @@ impl TraceWriter {
     /// Keeps room on the disk for a header whose streams' names take so many bytes in JSON.
     ///
     /// # Errors
-    /// [`TraceError::Write`], most likely that the disk is full; what was kept before stays.
-    pub(crate) fn expect_names(&mut self, bytes: u64) -> Result<(), TraceError> {
+    /// [`WriteError::Write`], most likely that the disk is full; what was kept before stays.
+    pub(crate) fn expect_names(&mut self, bytes: u64) -> Result<(), WriteError> {
         if self.room.expect_names(bytes) { self.reserve() } else { Ok(()) }
     }
 
@@ -111,9 +98,9 @@ impl TraceWriter {
     /// Ends the file and gives it its name.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::Output`] if something has come there that was to
+    /// [`WriteError::Write`]; [`WriteError::Output`] if something has come there that was to
     /// stay. Nothing is left behind then.
-    pub fn finish(mut self, header: &Header) -> Result<Summary, TraceError> {
+    pub fn finish(mut self, header: &Header) -> Result<Summary, WriteError> {
         self.flush()?;
         let metadata = Metadata {
             schema_version: SCHEMA_VERSION,
@@ -121,23 +108,23 @@ impl TraceWriter {
             summary: self.summary,
         };
         let closed = close(self.writer, &metadata, &self.room);
-        closed.map_err(|source| TraceError::Write { path: self.path, source })?.finish()?;
+        closed.map_err(|source| WriteError::Write { path: self.path, source })?.finish()?;
         Ok(self.summary)
     }
 
-    fn reserve(&self) -> Result<(), TraceError> {
+    fn reserve(&self) -> Result<(), WriteError> {
         let groups = self.writer.flushed_row_groups().len() as u64;
         let reserved = self.room.reserve(self.writer.bytes_written() as u64, groups);
-        reserved.map_err(|source| TraceError::Write { path: self.path.clone(), source })
+        reserved.map_err(|source| WriteError::Write { path: self.path.clone(), source })
     }
 
-    fn flush(&mut self) -> Result<(), TraceError> {
+    fn flush(&mut self) -> Result<(), WriteError> {
         if self.group.is_empty() {
             return Ok(());
         }
-        let written = write_group(&mut self.writer, &self.group).map_err(io_error);
+        let written = write_group(&mut self.writer, &self.group).map_err(write_error);
         self.group.clear();
-        written.map_err(|source| TraceError::Write { path: self.path.clone(), source })
+        written.map_err(|source| WriteError::Write { path: self.path.clone(), source })
     }
 }
 
@@ -156,7 +143,7 @@ fn close(
 ) -> io::Result<WholeFile> {
     let text = serde_json::to_string(metadata)?;
     writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
-    let file = writer.into_inner().map_err(io_error)?;
+    let file = writer.into_inner().map_err(write_error)?;
     room.release()?;
     Ok(file)
 }

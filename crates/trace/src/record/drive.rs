@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Target;
-use crate::TraceError;
+use crate::RecordError;
 
 /// How often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -83,15 +83,15 @@ impl Drive {
     /// Looks after it once a second; tells whether its numbers have changed.
     ///
     /// # Errors
-    /// [`TraceError::DriveGone`].
-    pub(super) fn look(&mut self) -> Result<bool, TraceError> {
+    /// [`RecordError::DriveGone`].
+    pub(super) fn look(&mut self) -> Result<bool, RecordError> {
         if self.looked.elapsed() < LOOK_EVERY {
             return Ok(false);
         }
         self.looked = Instant::now();
         match self.is_there() {
             true => Ok(self.find_paths()),
-            false => Err(TraceError::DriveGone { name: self.name.clone() }),
+            false => Err(RecordError::DriveGone { name: self.name.clone() }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Records laid out as kernels of different ages describe them.
 
 use super::*;
+use writecliff_device::Operation;
 
 /// Linux 6.18.
 const ISSUE_NEW: &str = "\
@@ -77,18 +78,19 @@ fn record(fields: &[(usize, &[u8])]) -> Vec<u8> {
 }
 
 fn decoder(issue: &str, complete: &str) -> Decoder {
-    let texts = [(Meaning::Issued, issue.to_owned()), (Meaning::Completed, complete.to_owned())];
+    let texts = [(What::Issued, issue.to_owned()), (What::Completed, complete.to_owned())];
     Decoder::new(&texts).unwrap()
 }
 
-fn what(decoder: &Decoder, data: &[u8]) -> Option<What> {
-    let event = decoder.event(&Record { time: 5, data })?;
-    assert_eq!(event.time, 5);
-    Some(event.what)
+fn told(decoder: &Decoder, data: &[u8]) -> Option<Told> {
+    decoder.told(&Record { time: 5, data })
 }
 
-fn request(operation: Option<Operation>, sector: u64, sectors: u64, process: &[u8; 16]) -> Request {
-    Request { operation, sector, sectors, process: *process }
+/// 2,560 sectors from one above 2^32 on.
+fn event(what: What, operation: Operation, is_failed: bool, process: &Process) -> Option<Told> {
+    let (sector, sectors) = (0x1_0000_0008, 2560);
+    let event = Event { what, operation, sector, sectors, is_failed, ..Event::gap(5) };
+    Some(Told::Event { event, process: *process })
 }
 
 #[test]
@@ -105,61 +107,57 @@ fn fields_are_found_where_each_kernel_has_them() {
         let [issue, complete] = numbers.map(u16::to_ne_bytes);
         let issue =
             [&place[..], &[(0, &issue), (flags, b"WSM\0"), (process, b"fio\0rest")]].concat();
-        let expected =
-            request(Some(Operation::Write), 0x1_0000_0008, 2560, b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0");
-        assert_eq!(what(&decoder, &record(&issue)), Some(What::Issued(expected)));
+        let fio = b"fio\0\0\0\0\0\0\0\0\0\0\0\0\0";
+        let written = event(What::Issued, Operation::Write, false, fio);
+        assert_eq!(told(&decoder, &record(&issue)), written);
 
         let complete = [&place[..], &[(0, &complete), (flags_at_completion, b"RA\0")]].concat();
-        let request = request(Some(Operation::Read), 0x1_0000_0008, 2560, &[0; 16]);
-        let completed = |failed| Some(What::Completed { request, failed });
-        assert_eq!(what(&decoder, &record(&complete)), completed(false));
+        let completed = |failed| event(What::Completed, Operation::Read, failed, &[0; 16]);
+        assert_eq!(told(&decoder, &record(&complete)), completed(false));
         let failed = [&complete[..], &[(28, &failure)]].concat();
-        assert_eq!(what(&decoder, &record(&failed)), completed(true));
+        assert_eq!(told(&decoder, &record(&failed)), completed(true));
     }
+}
+
+/// What is left of a write when its path has failed; elsewhere the end of one whose data went
+/// before.
+#[test]
+fn a_completion_of_nothing_is_told_as_taken_back() {
+    let decoder = decoder(ISSUE_NEW, COMPLETE_NEW);
+    let (number, sector) = (2107_u16.to_ne_bytes(), 64_u64.to_ne_bytes());
+    let record = record(&[(0, &number), (16, &sector), (34, b"WS\0")]);
+    let (what, operation) = (What::TakenBack, Operation::Write);
+    let event = Event { what, operation, sector: 64, ..Event::gap(5) };
+    assert_eq!(told(&decoder, &record), Some(Told::Event { event, process: [0; 16] }));
+}
+
+#[test]
+fn an_issue_of_what_is_none_of_ours_is_told_as_such() {
+    let decoder = decoder(ISSUE_NEW, COMPLETE_NEW);
+    let of = |number: u16, sectors: u32, letters: &[u8]| {
+        let data = [(0, &number.to_ne_bytes()[..]), (24, &sectors.to_ne_bytes()), (34, letters)];
+        told(&decoder, &record(&data))
+    };
+    assert_eq!(of(2104, 2048, b"NS\0"), Some(Told::Other { time_ns: 5 }));
+    assert_eq!(of(2107, 2048, b"NS\0"), None);
+    assert_eq!(of(2104, u32::MAX, b"R\0"), Some(Told::Other { time_ns: 5 }), "no read is so long");
 }
 
 #[test]
 fn records_of_other_events_and_short_ones_are_none() {
     let decoder = decoder(ISSUE_NEW, COMPLETE_NEW);
     let of = |number: u16| record(&[(0, &number.to_ne_bytes()), (34, b"W")]);
-    assert!(what(&decoder, &of(2104)).is_some());
-    assert_eq!(what(&decoder, &of(2105)), None);
-    assert_eq!(what(&decoder, &of(2104)[..43]), None);
-    assert_eq!(what(&decoder, &[]), None);
+    assert!(told(&decoder, &of(2104)).is_some());
+    assert_eq!(told(&decoder, &of(2105)), None);
+    assert_eq!(told(&decoder, &of(2104)[..43]), None);
+    assert_eq!(told(&decoder, &[]), None);
 }
 
 #[test]
 fn a_description_without_a_field_is_named() {
     for (field, index) in [("rwbs", 0), ("comm", 0), ("error", 1), ("nr_sector", 0)] {
         let without = |text: &str| text.replace(field, "other");
-        let texts =
-            [(Meaning::Issued, without(ISSUE_NEW)), (Meaning::Completed, without(COMPLETE_NEW))];
+        let texts = [(What::Issued, without(ISSUE_NEW)), (What::Completed, without(COMPLETE_NEW))];
         assert_eq!(Decoder::new(&texts).err(), Some(index), "{field}");
-    }
-}
-
-#[test]
-fn letters_become_operations() {
-    use Operation::{Flush, Read, Trim, Write};
-    let cases: [(&[u8], u64, Option<Operation>); 16] = [
-        (b"R", 8, Some(Read)),
-        (b"RAM", 8, Some(Read)),
-        (b"WS", 8, Some(Write)),
-        (b"WFS", 8, Some(Write)),  // forced through the drive's cache
-        (b"FWFS", 8, Some(Write)), // and behind a flush
-        (b"FWS", 0, Some(Flush)),  // a flush without data
-        (b"FF", 0, Some(Flush)),   // as the drive gets it
-        (b"F", 0, Some(Flush)),
-        (b"D", 128, Some(Trim)),
-        (b"DE", 128, Some(Trim)),
-        (b"WS", 0, None), // what remains of a flush that the block layer took apart
-        (b"N", 0, None),  // a command passed through
-        (b"NS", 2048, None),
-        (b"R", 0, None),
-        (b"\0\0", 8, None),
-        (b"", 8, None),
-    ];
-    for (flags, sectors, expected) in cases {
-        assert_eq!(operation(flags, sectors), expected, "{}", String::from_utf8_lossy(flags));
     }
 }

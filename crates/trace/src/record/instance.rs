@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use writecliff_device::Bytes;
 
-use crate::TraceError;
+use crate::RecordError;
 
 /// Where tracefs belongs.
 const TRACEFS: &str = "/sys/kernel/tracing";
@@ -50,8 +50,8 @@ impl Instance {
     /// Makes an instance, not tracing yet, whose buffer has `buffer` bytes a processor.
     ///
     /// # Errors
-    /// [`TraceError::RecordNotPermitted`], [`TraceError::NoTracefs`], [`TraceError::Tracefs`].
-    pub(super) fn make(buffer: Bytes) -> Result<(Self, Preparation), TraceError> {
+    /// [`RecordError::NotPermitted`], [`RecordError::NoTracefs`], [`RecordError::Tracefs`].
+    pub(super) fn make(buffer: Bytes) -> Result<(Self, Preparation), RecordError> {
         let tracefs = Path::new(TRACEFS);
         let mounted = mount_tracefs(tracefs)?.then(|| tracefs.to_owned());
         let instances = tracefs.join("instances");
@@ -70,7 +70,7 @@ impl Instance {
     }
 
     /// Writes a file of the instance.
-    pub(super) fn set(&self, file: &str, value: &str) -> Result<(), TraceError> {
+    pub(super) fn set(&self, file: &str, value: &str) -> Result<(), RecordError> {
         let path = self.path.join(file);
         // Without O_CREAT: nothing can be made in tracefs.
         let opened = OpenOptions::new().write(true).open(&path);
@@ -79,7 +79,7 @@ impl Instance {
     }
 
     /// Reads a file of the instance; `None` if there is none.
-    pub(super) fn get(&self, file: &str) -> Result<Option<String>, TraceError> {
+    pub(super) fn get(&self, file: &str) -> Result<Option<String>, RecordError> {
         let path = self.path.join(file);
         match read_at_once(&path) {
             Ok(text) => Ok(Some(text)),
@@ -94,7 +94,7 @@ impl Instance {
     }
 
     /// Waits until a processor's buffer fills up, or for `timeout`.
-    pub(super) fn wait(&self, timeout: Duration) -> Result<(), TraceError> {
+    pub(super) fn wait(&self, timeout: Duration) -> Result<(), RecordError> {
         let mut pipes: Vec<_> =
             self.pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
         let timeout = Timespec {
@@ -108,7 +108,7 @@ impl Instance {
     }
 
     /// Takes one page of a processor's events out of its buffer; `false` if there is none.
-    pub(super) fn read(&self, processor: usize, page: &mut [u8]) -> Result<bool, TraceError> {
+    pub(super) fn read(&self, processor: usize, page: &mut [u8]) -> Result<bool, RecordError> {
         loop {
             match rustix::io::read(&self.pipes[processor], &mut *page) {
                 Ok(0) | Err(Errno::AGAIN) => return Ok(false),
@@ -120,7 +120,7 @@ impl Instance {
     }
 
     /// Events that the kernel recorded and nobody will read, on all processors so far.
-    pub(super) fn lost(&self) -> Result<u64, TraceError> {
+    pub(super) fn lost(&self) -> Result<u64, RecordError> {
         let mut lost = 0;
         for directory in self.processor_directories()? {
             let path = directory.join("stats");
@@ -130,7 +130,7 @@ impl Instance {
         Ok(lost)
     }
 
-    fn open_pipes(&self) -> Result<Vec<File>, TraceError> {
+    fn open_pipes(&self) -> Result<Vec<File>, RecordError> {
         let open = |directory: PathBuf| {
             let path = directory.join("trace_pipe_raw");
             let flags = OFlags::NONBLOCK.bits() as i32;
@@ -140,7 +140,7 @@ impl Instance {
         self.processor_directories()?.into_iter().map(open).collect()
     }
 
-    fn processor_directories(&self) -> Result<Vec<PathBuf>, TraceError> {
+    fn processor_directories(&self) -> Result<Vec<PathBuf>, RecordError> {
         let path = self.path.join("per_cpu");
         let entries = fs::read_dir(&path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let entries = entries.map_err(|source| failed(&path, source))?;
@@ -159,7 +159,7 @@ impl Drop for Instance {
 }
 
 /// Mounts tracefs unless that is done; tells whether it was needed.
-fn mount_tracefs(at: &Path) -> Result<bool, TraceError> {
+fn mount_tracefs(at: &Path) -> Result<bool, RecordError> {
     let instances = at.join("instances");
     match fs::metadata(&instances) {
         Ok(_) => return Ok(false),
@@ -168,13 +168,13 @@ fn mount_tracefs(at: &Path) -> Result<bool, TraceError> {
     }
     match mount("tracefs", at, "tracefs", MountFlags::empty(), None) {
         Ok(()) => Ok(true),
-        Err(Errno::NODEV | Errno::NOENT) => Err(TraceError::NoTracefs),
+        Err(Errno::NODEV | Errno::NOENT) => Err(RecordError::NoTracefs),
         Err(error) => Err(failed(at, error.into())),
     }
 }
 
 /// Removes our instances of processes that are no more.
-fn remove_left_behind(instances: &Path) -> Result<Vec<String>, TraceError> {
+fn remove_left_behind(instances: &Path) -> Result<Vec<String>, RecordError> {
     let entries = fs::read_dir(instances).map_err(|source| failed(instances, source))?;
     let mut removed = Vec::new();
     for entry in entries.filter_map(Result::ok) {
@@ -224,11 +224,11 @@ fn lost_by(stats: &str) -> u64 {
     counts.filter_map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
 }
 
-fn failed(path: &Path, source: io::Error) -> TraceError {
+fn failed(path: &Path, source: io::Error) -> RecordError {
     let path = path.to_owned();
     match source.kind() {
-        ErrorKind::PermissionDenied => TraceError::RecordNotPermitted { path, source },
-        _ => TraceError::Tracefs { path, source },
+        ErrorKind::PermissionDenied => RecordError::NotPermitted { path, source },
+        _ => RecordError::Tracefs { path, source },
     }
 }
 

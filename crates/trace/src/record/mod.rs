@@ -6,7 +6,7 @@
 //!  ├ Instance::wait        until a buffer of the kernel fills up, or a tenth of a second
 //!  ├ drain                 pages of every processor → records → events
 //!  ├ settled               those that no other processor can precede any more, by time
-//!  └ Pairing::take         issue + completion → operation, in order of issue → TraceWriter
+//!  └ Operations::take      issue + completion → operation, in order of issue → TraceWriter
 //! ```
 //!
 //! Held true: an operation is recorded as the drive gets it, behind merging and splitting, page
@@ -18,8 +18,8 @@ mod drive;
 mod event;
 mod format;
 mod instance;
+mod operations;
 mod page;
-mod pairing;
 mod streams;
 
 use std::fs;
@@ -30,21 +30,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::Bytes;
 
-use crate::{Header, Summary, TraceError, TraceWriter};
+use crate::kernel::What;
+use crate::{Existing, Header, RecordError, Summary, TraceWriter};
 use drive::Drive;
-use event::{Decoder, Event, Meaning, What};
+use event::{Decoder, Told};
 use instance::Instance;
+use operations::Operations;
 use page::PageLayout;
-use pairing::Pairing;
 
 pub use instance::Preparation;
-pub use pairing::Tally;
+pub use operations::Tally;
 
 /// The longest wait for a buffer to fill up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Events of different processors are put in order when they are this old: an event can be read a
-/// moment after its time was taken. A later one still finds its other half ([`Pairing`]), and counts
+/// moment after its time was taken. A later one still finds its other half ([`Operations`]), and counts
 /// as issued with the one before.
 const LATENESS_NS: u64 = 50_000_000;
 
@@ -80,12 +81,12 @@ pub struct Recorder {
     decoder: Decoder,
     page: Vec<u8>,
     /// Not known yet to be in order.
-    events: Vec<Event>,
-    pairing: Pairing,
+    events: Vec<Told>,
+    operations: Operations,
     writer: TraceWriter,
     /// What the clocks of the trace and of the day differ by.
     unix_epoch_ns: u64,
-    cut_off: Option<TraceError>,
+    cut_off: Option<RecordError>,
 }
 
 /// What was recorded up to now.
@@ -111,7 +112,7 @@ pub struct Recorded {
     /// What else there is to tell.
     pub tally: Tally,
     /// Why it had to end; the file is whole, up to then.
-    pub cut_off: Option<TraceError>,
+    pub cut_off: Option<RecordError>,
 }
 
 impl Recorder {
@@ -119,12 +120,11 @@ impl Recorder {
     /// processor until it is read.
     ///
     /// # Errors
-    /// [`TraceError::Write`]; [`TraceError::Output`]; [`TraceError::RecordNotPermitted`]
-    /// without root's rights;
-    /// [`TraceError::NoTracefs`], [`TraceError::NoTracepoint`] and [`TraceError::Tracefs`] if the
+    /// [`RecordError::Write`]; [`RecordError::NotPermitted`] without root's rights;
+    /// [`RecordError::NoTracefs`], [`RecordError::NoTracepoint`] and [`RecordError::Tracefs`] if the
     /// kernel cannot.
-    pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, TraceError> {
-        let writer = TraceWriter::create_new(out)?;
+    pub fn begin(target: Target, buffer: Bytes, out: &Path) -> Result<Self, RecordError> {
+        let writer = TraceWriter::create(out, Existing::Stays)?;
         let (instance, preparation) = Instance::make(buffer)?;
         let layout = page_layout(&instance)?;
         let drive = Drive::find(&target, Path::new("/sys"), Path::new("/proc"));
@@ -132,7 +132,7 @@ impl Recorder {
         let decoder = enable(&instance, &target, drive.numbers())?;
         instance.set("tracing_on", "1")?;
         let first_sector = target.sectors.as_ref().map_or(0, |sectors| sectors.start);
-        let pairing = Pairing::new(first_sector, drive.has_paths());
+        let operations = Operations::new(first_sector, drive.has_paths());
         Ok(Self {
             target,
             drive,
@@ -142,7 +142,7 @@ impl Recorder {
             decoder,
             page: vec![0; layout.size()],
             events: Vec::new(),
-            pairing,
+            operations,
             writer,
             unix_epoch_ns: unix_epoch(),
             cut_off: None,
@@ -164,11 +164,11 @@ impl Recorder {
     /// What was recorded up to now.
     ///
     /// # Errors
-    /// [`TraceError::Tracefs`].
-    pub fn counts(&self) -> Result<Counts, TraceError> {
+    /// [`RecordError::Tracefs`].
+    pub fn counts(&self) -> Result<Counts, RecordError> {
         Ok(Counts {
-            issued: self.pairing.issued,
-            queue_depth: self.pairing.queue_depth(),
+            issued: self.operations.issued,
+            queue_depth: self.operations.queue_depth(),
             lost: self.instance.lost()?,
         })
     }
@@ -176,11 +176,11 @@ impl Recorder {
     /// Ends the recording, and the file.
     ///
     /// # Errors
-    /// [`TraceError::Write`] if the file cannot be ended; nothing is left of it then.
-    pub fn finish(mut self) -> Result<Recorded, TraceError> {
+    /// [`RecordError::Write`] if the file cannot be ended; nothing is left of it then.
+    pub fn finish(mut self) -> Result<Recorded, RecordError> {
         let rest = match self.cut_off {
-            None | Some(TraceError::DriveGone { .. }) => self.take_rest(),
-            Some(_) => self.pairing.end(&mut |io| self.writer.write(io)),
+            None | Some(RecordError::DriveGone { .. }) => self.take_rest(),
+            Some(_) => self.end_operations(),
         };
         let _ = self.keep(rest);
         let lost = self.instance.lost().unwrap_or_else(|error| {
@@ -188,12 +188,13 @@ impl Recorder {
             0
         });
         let header = self.header(lost);
-        let Self { instance, writer, pairing, cut_off, .. } = self;
+        let Self { instance, writer, operations, cut_off, .. } = self;
+        let tally = operations.tally();
         drop(instance);
-        Ok(Recorded { summary: writer.finish(&header)?, lost, tally: pairing.tally, cut_off })
+        Ok(Recorded { summary: writer.finish(&header)?, lost, tally, cut_off })
     }
 
-    fn keep(&mut self, done: Result<(), TraceError>) -> ControlFlow<()> {
+    fn keep(&mut self, done: Result<(), RecordError>) -> ControlFlow<()> {
         match done {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -203,27 +204,31 @@ impl Recorder {
         }
     }
 
-    fn try_advance(&mut self) -> Result<(), TraceError> {
+    fn try_advance(&mut self) -> Result<(), RecordError> {
         self.instance.wait(PATIENCE)?;
         let settled = now().saturating_sub(LATENESS_NS);
         self.drain()?;
         self.take_until(settled)?;
-        self.writer.expect_names(self.pairing.streams.json_bytes())?;
+        self.writer.expect_names(self.operations.streams.json_bytes())?;
         match self.drive.look()? {
             true => set_filters(&self.instance, &self.target, self.drive.numbers()),
             false => Ok(()),
         }
     }
 
-    fn take_rest(&mut self) -> Result<(), TraceError> {
+    fn take_rest(&mut self) -> Result<(), RecordError> {
         self.instance.set("tracing_on", "0")?;
         self.drain()?;
         self.take_until(u64::MAX)?;
-        self.pairing.end(&mut |io| self.writer.write(io))
+        self.end_operations()
+    }
+
+    fn end_operations(&mut self) -> Result<(), RecordError> {
+        Ok(self.operations.end(&mut |io| self.writer.write(io))?)
     }
 
     /// Takes all events out of the kernel's buffers; in order for each processor.
-    fn drain(&mut self) -> Result<(), TraceError> {
+    fn drain(&mut self) -> Result<(), RecordError> {
         for processor in 0..self.instance.processors() {
             // No more than the buffer holds: a processor that is always busy must not keep us.
             let until = now();
@@ -237,34 +242,34 @@ impl Recorder {
     }
 
     /// Adds the events of the page that was read; gives the last one's time.
-    fn take_page(&mut self, processor: usize) -> Result<u64, TraceError> {
-        let damaged = |_| TraceError::TracePage { processor };
+    fn take_page(&mut self, processor: usize) -> Result<u64, RecordError> {
+        let damaged = |_| RecordError::Page { processor };
         let page = self.layout.page(&self.page).map_err(damaged)?;
         let mut last = page.began;
         if page.is_behind_gap {
-            self.events.push(Event { time: page.began, what: What::Gap });
+            self.events.push(Told::gap(page.began));
         }
         for record in page {
             let record = record.map_err(damaged)?;
             last = record.time;
-            self.events.extend(self.decoder.event(&record));
+            self.events.extend(self.decoder.told(&record));
         }
         Ok(last)
     }
 
     /// Passes on, in order, what happened before `end`.
-    fn take_until(&mut self, end: u64) -> Result<(), TraceError> {
+    fn take_until(&mut self, end: u64) -> Result<(), RecordError> {
         // Of events that are in order for each processor, this is a merge.
-        self.events.sort_by_key(|event| event.time);
-        let settled = self.events.partition_point(|event| event.time < end);
-        for event in self.events.drain(..settled) {
-            self.pairing.take(&event, &mut |io| self.writer.write(io))?;
+        self.events.sort_by_key(Told::time_ns);
+        let settled = self.events.partition_point(|told| told.time_ns() < end);
+        for told in self.events.drain(..settled) {
+            self.operations.take(&told, &mut |io| self.writer.write(io))?;
         }
         Ok(())
     }
 
     fn header(&self, lost: u64) -> Header {
-        let began = self.pairing.began().map(|time| self.unix_epoch_ns.saturating_add(time));
+        let began = self.operations.began().map(|time| self.unix_epoch_ns.saturating_add(time));
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let [(_, issue), (_, completion), ..] = tracepoints(self.target.has_requests) else {
             unreachable!("every kind of device has an issue and a completion");
@@ -280,31 +285,31 @@ impl Recorder {
             clock: Some("CLOCK_MONOTONIC".to_owned()),
             began_unix_ns: began,
             device_size: Some(self.target.size),
-            streams: self.pairing.streams.names().to_vec(),
+            streams: self.operations.streams.names().to_vec(),
             lost,
         }
     }
 }
 
 /// The tracepoints of a kind of device, issue and completion first.
-fn tracepoints(has_requests: bool) -> &'static [(Meaning, &'static str)] {
+fn tracepoints(has_requests: bool) -> &'static [(What, &'static str)] {
     match has_requests {
         true => &[
-            (Meaning::Issued, "block_rq_issue"),
-            (Meaning::Completed, "block_rq_complete"),
-            (Meaning::Queued, "block_rq_insert"),
-            (Meaning::PutBack, "block_rq_requeue"),
+            (What::Issued, "block_rq_issue"),
+            (What::Completed, "block_rq_complete"),
+            (What::Inserted, "block_rq_insert"),
+            (What::Requeued, "block_rq_requeue"),
         ],
         false => {
-            &[(Meaning::Issued, "block_bio_queue"), (Meaning::Completed, "block_bio_complete")]
+            &[(What::BioQueued, "block_bio_queue"), (What::BioCompleted, "block_bio_complete")]
         }
     }
 }
 
-fn page_layout(instance: &Instance) -> Result<PageLayout, TraceError> {
+fn page_layout(instance: &Instance) -> Result<PageLayout, RecordError> {
     // Not every kernel repeats it in instances, and it is the same in all.
     let description = instance.get("../../events/header_page")?.unwrap_or_default();
-    PageLayout::parse(&description).ok_or(TraceError::NoTracepoint { name: "header_page" })
+    PageLayout::parse(&description).ok_or(RecordError::NoTracepoint { name: "header_page" })
 }
 
 /// Lets the tracepoints record what concerns the target, on the disks of these numbers.
@@ -312,20 +317,20 @@ fn enable(
     instance: &Instance,
     target: &Target,
     numbers: &[(u32, u32)],
-) -> Result<Decoder, TraceError> {
+) -> Result<Decoder, RecordError> {
     let tracepoints = tracepoints(target.has_requests);
     let mut descriptions = Vec::new();
-    for (meaning, name) in tracepoints {
+    for (what, name) in tracepoints {
         let description = instance.get(&format!("events/block/{name}/format"))?;
-        let description = description.ok_or(TraceError::NoTracepoint { name })?;
-        descriptions.push((*meaning, description));
+        let description = description.ok_or(RecordError::NoTracepoint { name })?;
+        descriptions.push((*what, description));
     }
     set_filters(instance, target, numbers)?;
     for (_, name) in tracepoints {
         instance.set(&format!("events/block/{name}/enable"), "1")?;
     }
     Decoder::new(&descriptions)
-        .map_err(|index| TraceError::NoTracepoint { name: tracepoints[index].1 })
+        .map_err(|index| RecordError::NoTracepoint { name: tracepoints[index].1 })
 }
 
 /// Lets nothing through but what concerns the target, on the disks of these numbers.
@@ -333,7 +338,7 @@ fn set_filters(
     instance: &Instance,
     target: &Target,
     numbers: &[(u32, u32)],
-) -> Result<(), TraceError> {
+) -> Result<(), RecordError> {
     let filter = filter(target, numbers);
     // The issue last: of a path that has just come, better a completion too many than one too few.
     let mut tracepoints = tracepoints(target.has_requests).iter().rev();

@@ -12,15 +12,16 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::Operation;
 
-use super::event::{DeviceNumber, Event, SECTOR, What, range};
 use super::fields::Expected;
-use super::format::BLKTRACE_MAGIC;
 use super::input::{Input, Progress};
 use super::names::Names;
 use super::problems::{Place, Problems};
 use super::text::Parsed;
-use crate::TraceError;
+use crate::ReadError;
+use crate::kernel::{DeviceNumber, Event, SECTOR, What, range};
 
+/// The first word of a record, without its version.
+pub(super) const BLKTRACE_MAGIC: u32 = 0x6561_7400;
 const RECORD: usize = 48;
 const VERSION: u32 = 7;
 /// How many processes' names are kept.
@@ -71,8 +72,8 @@ struct Record {
 
 impl Blktrace {
     /// # Errors
-    /// [`TraceError::Read`].
-    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, TraceError> {
+    /// [`ReadError::Read`].
+    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, ReadError> {
         let mut processors = Vec::with_capacity(paths.len());
         for path in paths {
             let input = Input::open(path).map_err(|source| read_error(path, source))?;
@@ -99,7 +100,7 @@ impl Blktrace {
         &mut self,
         names: &mut Names,
         problems: &mut Problems,
-    ) -> Result<Option<Parsed>, TraceError> {
+    ) -> Result<Option<Parsed>, ReadError> {
         let mut first: Option<(u64, usize)> = None;
         for (index, processor) in self.processors.iter_mut().enumerate() {
             if processor.next.is_none() {
@@ -131,13 +132,13 @@ impl Blktrace {
             self.note(record);
             return Ok(Parsed::PassedOver);
         }
-        let what = What::of_action(record.action as u16 & !CGROUP);
+        let what = action(record.action as u16 & !CGROUP);
         let (Some(what), Some(operation)) = (what, operation(category, record.bytes)) else {
             return Ok(Parsed::PassedOver);
         };
         let device = DeviceNumber(record.device);
         let stream = match what {
-            What::Issued | What::Queued => match self.processes.get(&record.process) {
+            What::Issued | What::BioQueued => match self.processes.get(&record.process) {
                 Some(name) => names.process(name, device),
                 None => names.process(record.process.to_string().as_bytes(), device),
             },
@@ -171,6 +172,17 @@ impl Blktrace {
     }
 }
 
+/// What the number in the low half of an action says happened.
+fn action(number: u16) -> Option<What> {
+    match number {
+        1 => Some(What::BioQueued),
+        6 => Some(What::Requeued),
+        7 => Some(What::Issued),
+        8 => Some(What::AnyCompleted),
+        _ => None,
+    }
+}
+
 /// The operation of a record of these categories, of so many bytes.
 fn operation(category: u32, bytes: u32) -> Option<Operation> {
     let is = |flag: u32| category & flag != 0;
@@ -185,7 +197,7 @@ fn operation(category: u32, bytes: u32) -> Option<Operation> {
 
 impl Processor {
     /// The next whole record; from a broken one on, the next that begins with the magic number.
-    fn read(&mut self, problems: &mut Problems) -> Result<Option<Record>, TraceError> {
+    fn read(&mut self, problems: &mut Problems) -> Result<Option<Record>, ReadError> {
         loop {
             let ahead =
                 self.input.ahead(RECORD).map_err(|source| read_error(&self.path, source))?;
@@ -214,7 +226,7 @@ impl Processor {
         &mut self,
         mut record: Record,
         more: usize,
-    ) -> Result<Result<Record, Expected>, TraceError> {
+    ) -> Result<Result<Record, Expected>, ReadError> {
         let all = self.peek(RECORD + more)?;
         if all.len() < RECORD + more {
             return Ok(Err("as many bytes behind the record as it says"));
@@ -227,7 +239,7 @@ impl Processor {
     }
 
     /// Goes on to the next magic number, or to the end.
-    fn find_magic(&mut self) -> Result<(), TraceError> {
+    fn find_magic(&mut self) -> Result<(), ReadError> {
         self.skip(1);
         loop {
             let ahead = self.ahead(RECORD)?;
@@ -244,11 +256,11 @@ impl Processor {
         }
     }
 
-    fn ahead(&mut self, count: usize) -> Result<&[u8], TraceError> {
+    fn ahead(&mut self, count: usize) -> Result<&[u8], ReadError> {
         self.input.ahead(count).map_err(|source| read_error(&self.path, source))
     }
 
-    fn peek(&mut self, count: usize) -> Result<&[u8], TraceError> {
+    fn peek(&mut self, count: usize) -> Result<&[u8], ReadError> {
         self.ahead(count).map(|ahead| &ahead[..ahead.len().min(count)])
     }
 
@@ -298,8 +310,8 @@ fn word(is_big_endian: bool, bytes: [u8; 4]) -> u32 {
     if is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
 }
 
-fn read_error(path: &Path, source: io::Error) -> TraceError {
-    TraceError::Read { path: path.to_owned(), source }
+fn read_error(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Read { path: path.to_owned(), source }
 }
 
 /// The files of all processors, for one of them, for several, or for what stands before their

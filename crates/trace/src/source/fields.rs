@@ -1,6 +1,8 @@
 //! A line of text, taken apart byte by byte: nothing is copied, and no number goes through floating
 //! point.
 
+use crate::kernel::DeviceNumber;
+
 /// What a broken line should have had, for a person.
 pub(super) type Expected = &'static str;
 
@@ -83,6 +85,16 @@ impl<'a> Fields<'a> {
         whole.checked_add(fraction).ok_or(expected)
     }
 
+    /// A device's number, like `8,0`.
+    #[inline]
+    pub(super) fn device(&mut self) -> Result<DeviceNumber, Expected> {
+        const EXPECTED: Expected = "a device as MAJOR,MINOR";
+        let major = self.number(EXPECTED)?;
+        self.expect(b',', EXPECTED)?;
+        let minor = self.number(EXPECTED)?;
+        DeviceNumber::new(major, minor).ok_or(EXPECTED)
+    }
+
     /// Everything up to the next blank, which stays.
     #[inline]
     pub(super) fn word(&mut self) -> &'a [u8] {
@@ -155,6 +167,16 @@ mod tests {
         }
         for text in ["", "-1", "x", "18446744073709551616", "99999999999999999999999"] {
             assert_eq!(number(text), Err("a number"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_device_is_read_as_it_is_written() {
+        for text in ["8,0", "259,1", "4095,1048575"] {
+            assert_eq!(Fields::new(text.as_bytes()).device().unwrap().to_string(), text);
+        }
+        for text in ["", "8", "8,", "4096,0", "0,1048576", "sda"] {
+            assert_eq!(Fields::new(text.as_bytes()).device(), Err("a device as MAJOR,MINOR"));
         }
     }
 

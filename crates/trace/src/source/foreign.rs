@@ -7,17 +7,16 @@ use writecliff_device::Nanos;
 
 use super::SourceOptions;
 use super::blktrace::Blktrace;
-use super::depth::Queues;
-use super::event::{DeviceNumber, Event};
-use super::format::Format;
+use super::format::{Format, VolumesAre};
 use super::input::{Input, Line, Progress};
 use super::names::{NOT_ASKED_FOR, Names};
 use super::order::{Order, Timed};
-use super::pairing::{Paired, Pairing};
 use super::problems::{Place, Problems};
 use super::text::{Parsed, Text};
 use super::volumes::Volumes;
-use crate::{Header, TraceError, TraceIo};
+use crate::depth::Queues;
+use crate::kernel::{DeviceNumber, Event, Paired, Pairing};
+use crate::{Header, ReadError, TraceIo};
 
 /// How often the share of broken lines is looked at, in lines.
 const CHECK_EVERY: u64 = 1024;
@@ -29,10 +28,13 @@ pub(super) struct Foreign {
     names: Names,
     ios: Order<TraceIo>,
     events: Order<Event>,
+    /// Of the event read last.
+    last_event_ns: u64,
     pairing: Pairing,
     /// Of each volume or device, which share nothing.
     depths: Queues,
     volumes: Volumes,
+    volumes_are: VolumesAre,
     /// Whether a completion was told: only then are queue depths known.
     has_completions: bool,
     /// By the trace's own clock.
@@ -49,6 +51,12 @@ enum Records {
     Binary(Blktrace),
 }
 
+impl Timed for Event {
+    fn time(&self) -> u64 {
+        self.time_ns
+    }
+}
+
 impl Timed for TraceIo {
     fn time(&self) -> u64 {
         self.issued.0
@@ -61,8 +69,8 @@ impl Foreign {
         input: Input,
         format: Format,
         options: &SourceOptions,
-    ) -> Result<Self, TraceError> {
-        let (records, progress) = match Text::of(format) {
+    ) -> Result<Self, ReadError> {
+        let (records, progress) = match format.text() {
             Some(text) => {
                 let progress = vec![input.progress().clone()];
                 (Records::Text { path: files[0].clone(), input, text }, progress)
@@ -80,9 +88,12 @@ impl Foreign {
             names: Names::new(options.stream.as_deref()),
             ios: Order::new(),
             events: Order::new(),
-            pairing: Pairing::new(),
+            last_event_ns: 0,
+            // Its events are put in order before.
+            pairing: Pairing::new(0),
             depths: Queues::default(),
             volumes: Volumes::default(),
+            volumes_are: format.volumes(),
             has_completions: false,
             first_issue: None,
             bad_lines_percent: options.bad_lines_percent,
@@ -93,7 +104,7 @@ impl Foreign {
     }
 
     /// The next operation in order of issue.
-    pub(super) fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
+    pub(super) fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, ReadError> {
         loop {
             if let Some(paired) = self.pop() {
                 match self.place(paired, problems) {
@@ -120,9 +131,8 @@ impl Foreign {
                 self.ios.push(io)
             }
             Some(Parsed::Event(event)) => {
-                let is_in_reach = self.events.push(event);
-                self.pair();
-                is_in_reach
+                self.last_event_ns = event.time_ns;
+                self.push(event)
             }
             Some(Parsed::PassedOver) => {
                 problems.passed_over += 1;
@@ -134,6 +144,7 @@ impl Foreign {
             }
             Some(Parsed::Lost(count)) => {
                 problems.lost_by_recorder = problems.lost_by_recorder.saturating_add(count);
+                self.push(Event::gap(self.last_event_ns));
                 true
             }
             Some(Parsed::Frame | Parsed::Broken) => true,
@@ -143,6 +154,14 @@ impl Foreign {
             }
         };
         problems.out_of_reach += u64::from(!is_in_reach);
+    }
+
+    /// Takes an event; `false` if it comes too late for its place in time.
+    #[inline]
+    fn push(&mut self, event: Event) -> bool {
+        let is_in_reach = self.events.push(event);
+        self.pair();
+        is_in_reach
     }
 
     #[inline]
@@ -175,8 +194,7 @@ impl Foreign {
     #[inline]
     fn place(&mut self, paired: Paired, problems: &mut Problems) -> Option<TraceIo> {
         let Paired { mut io, device, is_failed } = paired;
-        let has_own_queue = self.format.has_volumes() || self.format.has_devices();
-        let queue = if has_own_queue { device.0 } else { 0 };
+        let queue = if self.volumes_are == VolumesAre::One { 0 } else { device.0 };
         if self.has_completions {
             let depth = self.depths.of(queue).at_issue(&io);
             io.queue_depth = io.queue_depth.or(depth);
@@ -190,10 +208,10 @@ impl Foreign {
         problems.never_completed += u64::from(is_missing);
         let first = *self.first_issue.get_or_insert(io.issued);
         io.issued = Nanos(io.issued.0 - first.0);
-        if self.format.has_volumes() {
-            self.volumes.add_stream(io.stream);
-        } else if self.format.has_devices() {
-            self.volumes.add_device(device);
+        match self.volumes_are {
+            VolumesAre::One => {}
+            VolumesAre::Streams => self.volumes.add_stream(io.stream),
+            VolumesAre::Devices => self.volumes.add_device(device),
         }
         io.completed = io.completed.map(|completed| Nanos(completed.0.saturating_sub(first.0)));
         Some(io)
@@ -205,10 +223,10 @@ impl Foreign {
         path: &Path,
         header: &mut Header,
         problems: &mut Problems,
-    ) -> Result<(), TraceError> {
+    ) -> Result<(), ReadError> {
         self.check(problems, true)?;
         if let Some((name, streams)) = self.names.missing() {
-            return Err(TraceError::NoSuchStream {
+            return Err(ReadError::NoSuchStream {
                 path: path.to_owned(),
                 name,
                 streams: streams.to_vec(),
@@ -216,7 +234,7 @@ impl Foreign {
         }
         let volumes = self.volumes.several(&self.names);
         if !self.mix_volumes && !volumes.is_empty() {
-            return Err(TraceError::SeveralVolumes { path: path.to_owned(), volumes });
+            return Err(ReadError::SeveralVolumes { path: path.to_owned(), volumes });
         }
         problems.volumes = volumes;
         problems.too_many_streams = self.names.is_full();
@@ -229,11 +247,11 @@ impl Foreign {
         Ok(())
     }
 
-    fn check(&self, problems: &Problems, is_end: bool) -> Result<(), TraceError> {
+    fn check(&self, problems: &Problems, is_end: bool) -> Result<(), ReadError> {
         if !problems.are_too_many(self.bad_lines_percent, is_end) {
             return Ok(());
         }
-        Err(TraceError::BadLines {
+        Err(ReadError::BadLines {
             path: self.records.path().to_owned(),
             broken: problems.broken,
             out_of_reach: problems.out_of_reach,
@@ -277,13 +295,13 @@ impl Records {
         &mut self,
         names: &mut Names,
         problems: &mut Problems,
-    ) -> Result<Option<Parsed>, TraceError> {
+    ) -> Result<Option<Parsed>, ReadError> {
         let (path, input, text) = match self {
             Self::Text { path, input, text } => (path, input, text),
             Self::Binary(blktrace) => return blktrace.next(names, problems),
         };
         let line = input.line();
-        let line = line.map_err(|source| TraceError::Read { path: path.clone(), source })?;
+        let line = line.map_err(|source| ReadError::Read { path: path.clone(), source })?;
         let Some(line) = line else { return Ok(None) };
         problems.lines += 1;
         let (parsed, found) = match line {

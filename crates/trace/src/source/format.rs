@@ -1,11 +1,13 @@
-//! The formats of traces, and how they are told apart.
+//! The formats of traces: a row for each.
+//!
+//! A further format of lines is a row here, what reads its lines in `text/`, its lines in
+//! docs/formats.md, and a sample in `tests/formats`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::names::Names;
-use super::problems::excerpt;
-use super::text::{Parsed, Text, csv};
+use super::text::table::{ALIBABA, MSR, SPC, SYSTOR, TENCENT, Table};
+use super::text::{Text, blkparse, csv, iolog};
 
 /// A format that traces come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,53 +36,153 @@ pub enum Format {
     Csv,
 }
 
-/// All formats: what they are called on the command line, and what they are.
-pub const FORMATS: [(Format, &str, &str); 11] = [
-    (Format::Trace, "trace", "Writecliff's own: Parquet"),
-    (Format::Blkparse, "blkparse", "the text that blkparse prints"),
-    (Format::Blktrace, "blktrace", "blktrace's binary files, one for each processor"),
-    (Format::Perf, "perf", "block events as text, from perf script, ftrace or trace-cmd"),
-    (Format::Iolog, "iolog", "fio's I/O log, version 2 or 3"),
-    (Format::Msr, "msr", "MSR Cambridge"),
-    (Format::Systor, "systor", "SYSTOR '17"),
-    (Format::Alibaba, "alibaba", "Alibaba's block traces"),
-    (Format::Tencent, "tencent", "Tencent's cloud block storage"),
-    (Format::Spc, "spc", "Storage Performance Council, as published by UMass"),
-    (Format::Csv, "csv", "CSV with named columns"),
+/// What there is to say of a format.
+#[derive(Debug, Clone, Copy)]
+pub struct FormatRow {
+    /// Which.
+    pub format: Format,
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is, for a person.
+    pub description: &'static str,
+    /// Whether the times of issue are counted from 1970.
+    has_unix_time: bool,
+    /// What has offsets and a queue of its own.
+    volumes: VolumesAre,
+    /// What reads its lines; `None` if it has none.
+    text: Option<fn() -> Text>,
+}
+
+/// What has offsets and a queue of its own in a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VolumesAre {
+    /// Nothing: there is one volume.
+    One,
+    /// Each stream.
+    Streams,
+    /// Each device that the kernel's events name.
+    Devices,
+}
+
+/// All formats.
+pub static FORMATS: [FormatRow; 11] = [
+    FormatRow::one_volume(Format::Trace, "trace", "Writecliff's own: Parquet", None),
+    FormatRow::of_kernel(
+        Format::Blkparse,
+        "blkparse",
+        "the text that blkparse prints",
+        Some(|| Text::Blkparse(blkparse::Blkparse::default())),
+    ),
+    FormatRow::of_kernel(
+        Format::Blktrace,
+        "blktrace",
+        "blktrace's binary files, one for each processor",
+        None,
+    ),
+    FormatRow::of_kernel(
+        Format::Perf,
+        "perf",
+        "block events as text, from perf script, ftrace or trace-cmd",
+        Some(|| Text::Tracepoint),
+    ),
+    FormatRow::of_volumes(Format::Iolog, "iolog", "fio's I/O log, version 2 or 3", false, || {
+        Text::Iolog(iolog::Iolog::default())
+    }),
+    FormatRow::of_volumes(Format::Msr, "msr", "MSR Cambridge", true, || {
+        Text::Table(Table::new(&MSR))
+    }),
+    FormatRow::of_volumes(Format::Systor, "systor", "SYSTOR '17", true, || {
+        Text::Table(Table::new(&SYSTOR))
+    }),
+    FormatRow::of_volumes(Format::Alibaba, "alibaba", "Alibaba's block traces", true, || {
+        Text::Table(Table::new(&ALIBABA))
+    }),
+    FormatRow::of_volumes(
+        Format::Tencent,
+        "tencent",
+        "Tencent's cloud block storage",
+        true,
+        || Text::Table(Table::new(&TENCENT)),
+    ),
+    FormatRow::of_volumes(
+        Format::Spc,
+        "spc",
+        "Storage Performance Council, as published by UMass",
+        false,
+        || Text::Table(Table::new(&SPC)),
+    ),
+    FormatRow::one_volume(
+        Format::Csv,
+        "csv",
+        "CSV with named columns",
+        Some(|| Text::Csv(csv::Csv::default())),
+    ),
 ];
 
+impl FormatRow {
+    const fn one_volume(
+        format: Format,
+        name: &'static str,
+        description: &'static str,
+        text: Option<fn() -> Text>,
+    ) -> Self {
+        let volumes = VolumesAre::One;
+        Self { format, name, description, has_unix_time: false, volumes, text }
+    }
+
+    /// Of the kernel's events.
+    const fn of_kernel(
+        format: Format,
+        name: &'static str,
+        description: &'static str,
+        text: Option<fn() -> Text>,
+    ) -> Self {
+        let volumes = VolumesAre::Devices;
+        Self { format, name, description, has_unix_time: false, volumes, text }
+    }
+
+    /// Of lines whose streams are volumes.
+    const fn of_volumes(
+        format: Format,
+        name: &'static str,
+        description: &'static str,
+        has_unix_time: bool,
+        text: fn() -> Text,
+    ) -> Self {
+        let (volumes, text) = (VolumesAre::Streams, Some(text));
+        Self { format, name, description, has_unix_time, volumes, text }
+    }
+}
+
 impl Format {
-    /// What it is called on the command line.
+    /// What it is called.
     pub fn name(self) -> &'static str {
-        self.entry().1
+        self.row().name
     }
 
     /// What it is, for a person.
     pub fn description(self) -> &'static str {
-        self.entry().2
+        self.row().description
     }
 
     /// Whether the times of issue are counted from 1970.
     pub(super) fn has_unix_time(self) -> bool {
-        matches!(self, Self::Msr | Self::Systor | Self::Alibaba | Self::Tencent)
+        self.row().has_unix_time
     }
 
-    /// Whether each stream is a volume of its own, with its own offsets.
-    pub(super) fn has_volumes(self) -> bool {
-        matches!(
-            self,
-            Self::Iolog | Self::Msr | Self::Systor | Self::Alibaba | Self::Tencent | Self::Spc
-        )
+    /// What has offsets and a queue of its own.
+    pub(super) fn volumes(self) -> VolumesAre {
+        self.row().volumes
     }
 
-    /// Whether it tells the kernel's events, and of which device each is.
-    pub(super) fn has_devices(self) -> bool {
-        matches!(self, Self::Blkparse | Self::Blktrace | Self::Perf)
+    /// What reads its lines; `None` if it has none.
+    pub(super) fn text(self) -> Option<Text> {
+        self.row().text.map(|begin| begin())
     }
 
-    fn entry(self) -> &'static (Self, &'static str, &'static str) {
-        let entry = FORMATS.iter().find(|(format, _, _)| *format == self);
-        entry.expect("every format is in the table")
+    fn row(self) -> &'static FormatRow {
+        let row = FORMATS.iter().find(|row| row.format == self);
+        row.expect("every format has a row")
     }
 }
 
@@ -94,108 +196,10 @@ impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let entry = FORMATS.iter().find(|(_, name, _)| *name == text);
-        entry.map(|entry| entry.0).ok_or_else(|| {
-            let names: Vec<&str> = FORMATS.iter().map(|(_, name, _)| *name).collect();
+        let row = FORMATS.iter().find(|row| row.name == text);
+        row.map(|row| row.format).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
             format!("no format is called '{text}'; there are {}", names.join(", "))
         })
     }
-}
-
-/// How many lines a format is told by.
-const LINES: usize = 200;
-
-/// The first word of a binary record of blktrace, without its version.
-pub(super) const BLKTRACE_MAGIC: u32 = 0x6561_7400;
-
-/// The format that a file begins like, or what speaks for which format.
-///
-/// Binary formats have a magic number, and CSV names its columns. Another text is of the one format in
-/// which most of its first lines make sense.
-pub(super) fn detect(beginning: &[u8], is_all: bool) -> Result<Format, String> {
-    if beginning.starts_with(b"PAR1") {
-        return Ok(Format::Trace);
-    }
-    if let [a, b, c, d, ..] = *beginning {
-        let word = [a, b, c, d];
-        let is_magic = |word: u32| word & !0xff == BLKTRACE_MAGIC;
-        if is_magic(u32::from_le_bytes(word)) || is_magic(u32::from_be_bytes(word)) {
-            return Ok(Format::Blktrace);
-        }
-    }
-    let lines = first_lines(beginning, is_all);
-    if names(&lines).is_some_and(csv::names_columns) {
-        return Ok(Format::Csv);
-    }
-    let fits: Vec<Fit> = FORMATS.iter().filter_map(|entry| Fit::of(entry.0, &lines)).collect();
-    let mut likely = fits.iter().filter(|fit| fit.operations > fit.broken);
-    match (likely.next(), likely.next()) {
-        (Some(only), None) => Ok(only.format),
-        _ => Err(doubt(&fits, &lines)),
-    }
-}
-
-/// That a file in CSV begins with the names of its columns, or what is there instead.
-pub(super) fn check_columns(beginning: &[u8], is_all: bool) -> Result<(), String> {
-    let lines = first_lines(beginning, is_all);
-    let names = names(&lines).unwrap_or_default();
-    if csv::names_columns(names) { Ok(()) } else { Err(excerpt(names)) }
-}
-
-/// The line that names the columns, if any does: the first with anything in it.
-fn names<'a>(lines: &[&'a [u8]]) -> Option<&'a [u8]> {
-    lines.iter().copied().find(|line| !line.is_empty())
-}
-
-/// How well a format explains the first lines.
-struct Fit {
-    format: Format,
-    operations: usize,
-    broken: usize,
-}
-
-impl Fit {
-    fn of(format: Format, lines: &[&[u8]]) -> Option<Self> {
-        let mut text = Text::of(format)?;
-        let mut names = Names::new(None);
-        let mut fit = Self { format, operations: 0, broken: 0 };
-        for line in lines {
-            match text.line(line, &mut names) {
-                Ok(Parsed::Io(_) | Parsed::Event(_)) => fit.operations += 1,
-                Ok(_) => {}
-                Err(_) => fit.broken += 1,
-            }
-        }
-        Some(fit)
-    }
-}
-
-/// Whole lines only, unless the last one is the file's.
-fn first_lines(beginning: &[u8], is_all: bool) -> Vec<&[u8]> {
-    let whole = match beginning.iter().rposition(|byte| *byte == b'\n') {
-        Some(end) if !is_all => &beginning[..end],
-        _ => beginning,
-    };
-    let without_return = |line| <[u8]>::strip_suffix(line, b"\r").unwrap_or(line);
-    whole.split(|byte| *byte == b'\n').take(LINES).map(without_return).collect()
-}
-
-fn doubt(fits: &[Fit], lines: &[&[u8]]) -> String {
-    let count = lines.len();
-    let considered: Vec<String> = fits
-        .iter()
-        .filter(|fit| fit.operations > 0)
-        .map(|fit| {
-            format!("{} (operations in {} of {count} lines)", fit.format.name(), fit.operations)
-        })
-        .collect();
-    if considered.is_empty() {
-        let all: Vec<&str> = fits.iter().map(|fit| fit.format.name()).collect();
-        let mut doubt = format!("its first {count} lines hold no operation in {}", all.join(", "));
-        if let Some(names) = names(lines).filter(|line| csv::seems_to_name_columns(line)) {
-            doubt += &format!("; CSV needs {}, not '{}'", csv::HEADER, excerpt(names));
-        }
-        return doubt;
-    }
-    format!("its first {count} lines could be {}", considered.join(" or "))
 }

@@ -1,8 +1,8 @@
-//! Any trace file as operations in order of issue, at constant memory.
+//! Any trace as operations in order of issue, at constant memory.
 //!
 //! ```text
 //! Source::next
-//!  ├ TraceFile                the own format is in order and complete already
+//!  ├ TraceFile, Maker         the own format, and what is made, is in order and complete already
 //!  └ Foreign::next
 //!     ├ Records::next         unpacked bytes to lines or binary records, each parsed or a problem
 //!     ├ Order                 a late one finds its place, if it is not too late
@@ -10,18 +10,16 @@
 //!     └ place                 times since the first issue; queue depth, where completions are told
 //! ```
 //! Whatever is lost on the way is counted in [`Problems`]; too much of it ends the source with
-//! [`TraceError::BadLines`].
+//! [`ReadError::BadLines`].
 
 mod blktrace;
-mod depth;
-mod event;
+mod detect;
 mod fields;
 mod foreign;
 mod format;
 mod input;
 mod names;
 mod order;
-mod pairing;
 mod problems;
 mod text;
 mod volumes;
@@ -30,13 +28,11 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::printable;
 
-use crate::{Header, Summary, TraceError, TraceFile, TraceIo};
+use crate::{Header, Maker, ReadError, Summary, TraceFile, TraceIo};
 use foreign::Foreign;
 use input::Input;
 
-pub(crate) use depth::QueueDepths;
-pub(crate) use event::operation;
-pub use format::{FORMATS, Format};
+pub use format::{FORMATS, Format, FormatRow};
 pub use problems::{BrokenLine, Place, Problems};
 pub(crate) use text::csv::HEADER as CSV_HEADER;
 pub use volumes::Volume;
@@ -52,7 +48,7 @@ pub struct SourceOptions {
     /// How many of a hundred lines may be broken, or too far from their place in time.
     pub bad_lines_percent: f64,
     /// Whether the offsets of several volumes may become one range; else such a source ends with
-    /// [`TraceError::SeveralVolumes`].
+    /// [`ReadError::SeveralVolumes`].
     pub mix_volumes: bool,
 }
 
@@ -63,7 +59,14 @@ impl Default for SourceOptions {
     }
 }
 
-/// A trace in any format, open to be read from its beginning.
+impl SourceOptions {
+    /// All of a file in this format and no other.
+    pub fn of(format: Format) -> Self {
+        Self { format: Some(format), ..Self::default() }
+    }
+}
+
+/// A trace in any format, or one that is made, open to be read from its beginning.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -77,6 +80,7 @@ pub struct Source {
 enum Kind {
     Own(Box<Own>),
     Foreign(Box<Foreign>),
+    Made(Box<Made>),
     /// After the end, and after an error.
     Ended,
 }
@@ -89,32 +93,38 @@ struct Own {
     size: u64,
 }
 
+#[derive(Debug)]
+struct Made {
+    maker: Maker,
+    seed: u64,
+}
+
 impl Source {
     /// Opens the trace at `path`, which may be packed with gzip or zstd. Of blktrace's files it may
     /// be any one of them, or what stands before their `.blktrace.N`.
     ///
     /// # Errors
-    /// [`TraceError::Read`]; [`TraceError::Empty`]; [`TraceError::UnknownFormat`] if the content does not tell the format;
-    /// [`TraceError::NoColumns`] for CSV without the columns it needs; [`TraceError::Format`] or [`TraceError::NoSuchStream`] for a trace of the own format.
-    pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, TraceError> {
+    /// [`ReadError::Read`]; [`ReadError::Empty`]; [`ReadError::UnknownFormat`] if the content does not tell the format;
+    /// [`ReadError::NoColumns`] for CSV without the columns it needs; [`ReadError::Format`] or [`ReadError::NoSuchStream`] for a trace of the own format.
+    pub fn open(path: &Path, options: &SourceOptions) -> Result<Self, ReadError> {
         Self::open_files(&[path.to_owned()], options)
     }
 
     /// Opens a trace that is in several files, as blktrace writes them.
     ///
     /// # Errors
-    /// As [`Self::open`]; [`TraceError::SeveralInputs`] for any other files than those of blktrace.
-    pub fn open_files(paths: &[PathBuf], options: &SourceOptions) -> Result<Self, TraceError> {
+    /// As [`Self::open`]; [`ReadError::SeveralInputs`] for any other files than those of blktrace.
+    pub fn open_files(paths: &[PathBuf], options: &SourceOptions) -> Result<Self, ReadError> {
         let processors = blktrace::files(paths);
         let (path, files) = match (&processors, paths) {
             (Some(files), [path, ..]) => (path, &files[..]),
             (None, [path]) => (path, paths),
-            _ => return Err(TraceError::SeveralInputs { paths: paths.to_vec() }),
+            _ => return Err(ReadError::SeveralInputs { paths: paths.to_vec() }),
         };
         let [first, ..] = files else {
-            return Err(TraceError::SeveralInputs { paths: paths.to_vec() });
+            return Err(ReadError::SeveralInputs { paths: paths.to_vec() });
         };
-        let read_error = |source| TraceError::Read { path: first.clone(), source };
+        let read_error = |source| ReadError::Read { path: first.clone(), source };
         let mut input = Input::open(first).map_err(read_error)?;
         let beginning = input.sample().map_err(read_error)?.to_vec();
         let format = format_of(first, &beginning, input.is_all_ahead(), options.format)?;
@@ -126,7 +136,21 @@ impl Source {
         Ok(Self { path, files, header, problems: Problems::default(), kind })
     }
 
-    fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), TraceError> {
+    /// A trace that is made while it is read; its path is its plan's name.
+    pub(crate) fn made(maker: Maker, name: &str, seed: u64) -> Self {
+        Self {
+            path: name.into(),
+            files: Vec::new(),
+            header: maker.header().clone(),
+            problems: Problems::default(),
+            kind: Kind::Made(Box::new(Made { maker, seed })),
+        }
+    }
+
+    fn own(path: &Path, options: &SourceOptions) -> Result<(Header, Kind), ReadError> {
+        if path.metadata().is_ok_and(|it| !it.is_file()) {
+            return Err(ReadError::NoFile { path: path.to_owned() });
+        }
         let file = TraceFile::open(path)?;
         let header = file.header().clone();
         let selected = match &options.stream {
@@ -147,13 +171,47 @@ impl Source {
         (header, Kind::Foreign(Box::new(foreign)))
     }
 
-    /// What the trace amounts to, if the file tells that: the own format does, unless only one of
-    /// its streams is read.
+    /// What the trace amounts to, if that is known beforehand: of one that is made, and of one in
+    /// the own format unless only one of its streams is read.
     pub fn summary(&self) -> Option<&Summary> {
         match &self.kind {
             Kind::Own(own) if own.selected.is_none() => Some(own.file.summary()),
+            Kind::Made(made) => Some(made.maker.summary()),
             Kind::Own(_) | Kind::Foreign(_) | Kind::Ended => None,
         }
+    }
+
+    /// What tells it from other traces of the same name, if anything does beforehand.
+    pub fn identity(&self) -> Option<String> {
+        if let Kind::Made(made) = &self.kind {
+            return Some(format!("seed {}", made.seed));
+        }
+        let digest = self.summary()?.digest;
+        (digest != 0).then(|| format!("{digest:016x}"))
+    }
+
+    /// Reads it to its end: what is damaged is better known before a drive is purged and filled for
+    /// it. What is made cannot be damaged.
+    ///
+    /// # Errors
+    /// The first that reading gives; [`ReadError::Format`] if the operations are not those of the
+    /// [`summary`](Self::summary).
+    pub fn verify(self) -> Result<(), ReadError> {
+        if let Kind::Made(_) = self.kind {
+            return Ok(());
+        }
+        let (path, told) = (self.path.clone(), self.summary().copied());
+        let mut sum = Summary::new();
+        for io in self {
+            sum.add(&io?);
+        }
+        let is_as_told = |told: Summary| {
+            sum.ios() == told.ios() && (told.digest == 0 || sum.digest == told.digest)
+        };
+        if told.is_none_or(is_as_told) {
+            return Ok(());
+        }
+        Err(ReadError::Format { path, reason: "its rows are not those of its summary".to_owned() })
     }
 
     /// Where the trace comes from; complete once the iterator has ended.
@@ -161,7 +219,7 @@ impl Source {
         &self.header
     }
 
-    /// The file, or the first of several.
+    /// The file, or the first of several; the plan's name of a trace that is made.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -175,7 +233,7 @@ impl Source {
     pub fn stream(&self, number: u16) -> Option<&str> {
         match &self.kind {
             Kind::Foreign(foreign) => foreign.stream(number),
-            Kind::Own(_) | Kind::Ended => {
+            Kind::Own(_) | Kind::Made(_) | Kind::Ended => {
                 self.header.streams.get(usize::from(number)).map(String::as_str)
             }
         }
@@ -191,13 +249,14 @@ impl Source {
         let (done, size) = match &self.kind {
             Kind::Own(own) => (self.problems.lines, own.size),
             Kind::Foreign(foreign) => foreign.progress(),
+            Kind::Made(made) => made.progress(),
             Kind::Ended => (1, 1),
         };
         (size > 0).then(|| (done as f64 / size as f64).min(1.0))
     }
 
     #[inline]
-    fn next_io(&mut self) -> Result<Option<TraceIo>, TraceError> {
+    fn next_io(&mut self) -> Result<Option<TraceIo>, ReadError> {
         match &mut self.kind {
             Kind::Own(own) => own.next(&mut self.problems),
             Kind::Foreign(foreign) => match foreign.next(&mut self.problems)? {
@@ -207,13 +266,14 @@ impl Source {
                     Ok(None)
                 }
             },
+            Kind::Made(made) => Ok(made.maker.next()),
             Kind::Ended => Ok(None),
         }
     }
 }
 
 impl Iterator for Source {
-    type Item = Result<TraceIo, TraceError>;
+    type Item = Result<TraceIo, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.next_io().transpose();
@@ -225,7 +285,7 @@ impl Iterator for Source {
 }
 
 impl Own {
-    fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, TraceError> {
+    fn next(&mut self, problems: &mut Problems) -> Result<Option<TraceIo>, ReadError> {
         for io in &mut self.file {
             let io = io?;
             problems.lines += 1;
@@ -238,32 +298,40 @@ impl Own {
     }
 }
 
+impl Made {
+    /// Operations made, and all.
+    fn progress(&self) -> (u64, u64) {
+        let (all, left) = (self.maker.summary().ios(), self.maker.size_hint().0 as u64);
+        (all.saturating_sub(left), all)
+    }
+}
+
 /// The format that was told, or else what the file's beginning says; CSV must name its columns.
 fn format_of(
     path: &Path,
     beginning: &[u8],
     is_all: bool,
     told: Option<Format>,
-) -> Result<Format, TraceError> {
+) -> Result<Format, ReadError> {
     let path = || path.to_owned();
     // One processor may have nothing to tell.
     if beginning.is_empty() && told != Some(Format::Blktrace) {
-        return Err(TraceError::Empty { path: path() });
+        return Err(ReadError::Empty { path: path() });
     }
-    let format = told.map_or_else(|| format::detect(beginning, is_all), Ok);
+    let format = told.map_or_else(|| detect::detect(beginning, is_all), Ok);
     let format =
-        format.map_err(|considered| TraceError::UnknownFormat { path: path(), considered })?;
+        format.map_err(|considered| ReadError::UnknownFormat { path: path(), considered })?;
     if format == Format::Csv {
-        format::check_columns(beginning, is_all)
-            .map_err(|found| TraceError::NoColumns { path: path(), found })?;
+        detect::check_columns(beginning, is_all)
+            .map_err(|found| ReadError::NoColumns { path: path(), found })?;
     }
     Ok(format)
 }
 
 /// The number of a stream of the own format.
-fn own_stream(path: &Path, header: &Header, name: &str) -> Result<u16, TraceError> {
+fn own_stream(path: &Path, header: &Header, name: &str) -> Result<u16, ReadError> {
     let number = header.streams.iter().position(|stream| stream == name);
-    number.and_then(|number| u16::try_from(number).ok()).ok_or_else(|| TraceError::NoSuchStream {
+    number.and_then(|number| u16::try_from(number).ok()).ok_or_else(|| ReadError::NoSuchStream {
         path: path.to_owned(),
         name: name.to_owned(),
         streams: header.streams.iter().take(20).cloned().collect(),

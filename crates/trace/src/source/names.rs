@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use writecliff_device::printable;
 
-use super::event::DeviceNumber;
+use super::fields::Fields;
+use crate::kernel::DeviceNumber;
 
 /// The most streams that an operation can tell apart; the last of them is all others.
 const STREAMS_MAX: usize = NOT_ASKED_FOR as usize;
@@ -33,7 +34,7 @@ impl Names {
     pub(super) fn new(selected: Option<&str>) -> Self {
         Self {
             selected: selected.map(|name| name.as_bytes().to_vec()),
-            selected_device: selected.and_then(|name| DeviceNumber::parse(name.as_bytes())),
+            selected_device: selected.and_then(device),
             numbers: HashMap::new(),
             list: Vec::new(),
             last: None,
@@ -144,6 +145,12 @@ impl Names {
     }
 }
 
+/// `8,0`, and nothing else.
+fn device(name: &str) -> Option<DeviceNumber> {
+    let mut fields = Fields::new(name.as_bytes());
+    fields.device().ok().filter(|_| fields.rest().is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +197,9 @@ mod tests {
         assert_eq!(names.process(b"x", sda), Some(0));
         assert_eq!(names.process(b"y", sda), Some(NOT_ASKED_FOR));
         assert!(names.wants(sdb) && names.missing().is_none());
+        for name in ["8,16 ", "8,16,0"] {
+            assert!(Names::new(Some(name)).wants(sda), "{name} is no device's");
+        }
         let mut names = Names::new(Some("8,16"));
         assert_eq!((names.process(b"x", sda), names.wants(sda)), (None, false));
         assert_eq!(names.missing(), Some(("8,16".to_owned(), &["x".to_owned()][..])));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::event::DeviceNumber;
 use super::names::Names;
+use crate::kernel::DeviceNumber;
 
 /// How many devices are told apart.
 const DEVICES_MAX: usize = 1 << 16;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use writecliff_device::{Bytes, Nanos, Operation};
-use writecliff_trace::{Format, Header, Problems, Source, SourceOptions, TraceError, TraceIo};
+use writecliff_trace::{Format, Header, Problems, ReadError, Source, SourceOptions, TraceIo};
 
 /// The hand-made files.
 pub(crate) const FILES: [(&str, Format); 12] = [
@@ -33,14 +33,14 @@ pub(crate) fn formats() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats")
 }
 
-pub(crate) fn read(path: &Path, options: &SourceOptions) -> Result<Outcome, TraceError> {
+pub(crate) fn read(path: &Path, options: &SourceOptions) -> Result<Outcome, ReadError> {
     let mut source = Source::open(path, options)?;
     let ios = source.by_ref().collect::<Result<Vec<_>, _>>()?;
     assert!(source.next().is_none(), "the end is the end");
     Ok(Outcome { ios, header: source.header().clone(), problems: source.problems().clone() })
 }
 
-pub(crate) fn read_bytes(bytes: &[u8], options: &SourceOptions) -> Result<Outcome, TraceError> {
+pub(crate) fn read_bytes(bytes: &[u8], options: &SourceOptions) -> Result<Outcome, ReadError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t");
     std::fs::write(&path, bytes).unwrap();

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, ErrorKind};
+use writecliff_loop_device::LoopDevice;
 use writecliff_uring::{
     Access, ConsentKind, DestroyData, OpenError, Options, Refusal, UringDevice, open,
 };
@@ -101,6 +102,7 @@ pub(crate) fn sparse_file(path: &Path, mib: u64) -> PathBuf {
 pub(crate) struct Loop {
     pub(crate) path: PathBuf,
     pub(crate) backing: PathBuf,
+    _attached: LoopDevice,
     pub(crate) directory: Option<TempDir>,
 }
 
@@ -127,12 +129,10 @@ impl Loop {
 
     /// The same through the page cache, for filesystems without direct I/O.
     pub(crate) fn cached(backing: &Path, arguments: &[&str]) -> Self {
-        let file = backing.to_str().unwrap();
-        let mut all = vec!["--find", "--show"];
-        all.extend(arguments);
-        all.push(file);
-        let path = eventually("a free loop device", || try_run("losetup", &all).ok());
-        let device = Self { path: path.into(), backing: backing.to_owned(), directory: None };
+        let attach = || LoopDevice::over(backing, arguments).ok();
+        let attached = eventually("a free loop device", attach);
+        let (path, backing) = (attached.path().into(), backing.to_owned());
+        let device = Self { path, backing, _attached: attached, directory: None };
         device.forget_partitions();
         device
     }
@@ -182,7 +182,6 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         self.forget_partitions();
-        let _ = try_run("losetup", &["--detach", self.name()]);
     }
 }
 
@@ -251,7 +250,7 @@ pub(crate) fn open_by_name(
     path: &Path,
     name: impl Into<OsString>,
 ) -> Result<UringDevice, OpenError> {
-    open(path, &Access::Destroy(DestroyData::named(name)), &OPTIONS)
+    open(path, &Access::Destroy(Some(DestroyData::named(name))), &OPTIONS)
 }
 
 /// What speaks against destroying `path`; asserts that asking changed no byte of `watched`.
@@ -269,7 +268,7 @@ pub(crate) fn refusals(path: &Path, watched: &Path) -> Vec<Refusal> {
 /// The same where the kernel itself may write: swap in use.
 pub(crate) fn refusals_unwatched(path: &Path) -> Vec<Refusal> {
     let error = open_to_destroy(path).expect_err("must be refused");
-    assert!(error.is_refusal(), "{error}");
+    assert!(error.kind() == ErrorKind::Refused, "{error}");
     assert!(error.to_string().contains("nothing was written"), "{error}");
     match error {
         OpenError::Refused { refusals, .. } => refusals,

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
-use writecliff_device::{Bytes, Device, Io, Nanos};
+use writecliff_device::{Bytes, Device, ErrorKind, Io, Nanos};
 use writecliff_uring::{
     Access, ConsentKind, DestroyData, OpenError, Refusal, UringDevice, block_devices, inspect, open,
 };
@@ -201,7 +201,7 @@ fn paths_that_are_no_drive() {
     for (path, expected) in cases {
         let readers = open(path, &Access::ReadOnly, &OPTIONS).unwrap_err();
         for error in [open_to_destroy(path).unwrap_err(), readers, inspect(path).unwrap_err()] {
-            assert!(error.is_refusal());
+            assert!(error.kind() == ErrorKind::Refused);
             match error {
                 OpenError::Refused { refusals, .. } => {
                     assert_eq!(refusals, std::slice::from_ref(&expected));
@@ -219,14 +219,14 @@ fn consent_that_names_another_drive() {
     let wrong_names = ["", "SERIAL123", "/dev/sda", "loop", &format!("{} ", device.name())];
     for wrong in wrong_names {
         let before = fs::read(&device.backing).unwrap();
-        let access = Access::Destroy(DestroyData::named(wrong));
+        let access = Access::Destroy(Some(DestroyData::named(wrong)));
         let error = open(&device.path, &access, &OPTIONS).unwrap_err();
-        assert!(error.is_refusal());
+        assert!(error.kind() == ErrorKind::Refused);
         let text = error.to_string();
         assert!(
             matches!(&error, OpenError::Consent { expected, .. } if expected.kind == ConsentKind::Path)
         );
-        assert!(text.contains(&format!("--destroy-data-on '{}'", device.name())), "{text}");
+        assert!(text.contains(&format!("Consent names it '{}'", device.name())), "{text}");
         assert!(before == fs::read(&device.backing).unwrap());
     }
 }
@@ -247,7 +247,7 @@ fn a_file_that_holds_data_needs_more_than_its_path_until_it_is_a_test_file() {
     // Consent for another kind of content is none.
     let mut wrong = path.clone().into_os_string();
     wrong.push(": a tar archive");
-    assert!(open_by_name(&path, wrong).unwrap_err().is_refusal());
+    assert!(open_by_name(&path, wrong).unwrap_err().kind() == ErrorKind::Refused);
     let mut opened = open_by_name(&path, expected.name).unwrap();
     write_noise(&mut opened);
     drop(opened);
@@ -276,12 +276,12 @@ fn write_noise(device: &mut UringDevice) {
 fn one_consent_covers_all_runs_on_a_file_whose_filesystem_keeps_no_marks() {
     let directory = scratch();
     let path = sparse_file(&directory.path().join("file"), 32);
-    let access = Access::Destroy(DestroyData::named(&path));
+    let access = Access::Destroy(Some(DestroyData::named(&path)));
     write_noise(&mut open(&path, &access, &OPTIONS).unwrap());
     let file = File::open(&path).unwrap();
     let _ = rustix::fs::fremovexattr(&file, "user.writecliff.test-file");
     drop(file);
-    assert!(open_by_name(&path, &path).unwrap_err().is_refusal());
+    assert!(open_by_name(&path, &path).unwrap_err().kind() == ErrorKind::Refused);
     assert!(open(&path, &access, &OPTIONS).is_ok());
 }
 
@@ -302,7 +302,7 @@ fn a_symlink_is_followed_and_does_not_name_the_drive() {
     let link = directory.path().join("link");
     let device = Loop::new(32);
     symlink(&device.path, &link).unwrap();
-    let by_own_name = Access::Destroy(DestroyData::named(link.to_str().unwrap()));
+    let by_own_name = Access::Destroy(Some(DestroyData::named(link.to_str().unwrap())));
     let error = open(&link, &by_own_name, &OPTIONS).unwrap_err();
     assert!(
         matches!(&error, OpenError::Consent { expected, .. } if expected.name == device.name())

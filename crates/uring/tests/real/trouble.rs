@@ -231,6 +231,6 @@ fn a_run_on_a_drive_that_hangs_for_good_ends_with_the_truth() {
     let (record, recording) = writecliff_suite::open(&path).unwrap();
     assert!(matches!(record.status, Status::Failed { .. }), "{:?}", record.status);
     assert_eq!(record.failed_ios.len(), 16);
-    let failed: u64 = recording.phase(consistency::TORTURE).map(|sample| sample.failed).sum();
+    let failed: u64 = recording.series(consistency::TORTURE).map(|sample| sample.failed).sum();
     assert_eq!(failed, 32, "all that was in flight");
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Nanos};
+use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, ErrorKind, Io, Nanos};
 use writecliff_uring::{Holding, OpenError, Refusal, UringDevice};
 
 use crate::machine::{
@@ -211,7 +211,10 @@ fn who_comes_between_the_judgment_and_the_first_write_is_seen_and_nothing_is_wri
     let other = Other::opening(&device.path, "<>");
     let before = fs::read(&device.backing).unwrap();
     let error = write_once(&mut opened).unwrap_err();
-    assert!(error.is_refusal() && error.to_string().contains("nothing was written"), "{error}");
+    assert!(
+        error.kind() == ErrorKind::Refused && error.to_string().contains("nothing was written"),
+        "{error}"
+    );
     run("sync", &[]);
     assert!(before == fs::read(&device.backing).unwrap());
     drop((opened, other));

@@ -155,7 +155,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["write_lat_log"], Noted(RECORD)),
     row(&["write_iops_log"], Noted(RECORD)),
     row(&["write_hist_log"], Noted(RECORD)),
-    row(&["write_iolog"], Noted("Writecliff keeps every I/O with --every-io")),
+    row(&["write_iolog"], Noted("Writecliff keeps every I/O on request")),
     row(&["per_job_logs"], Noted(RECORD)),
     row(&["log_entries"], Noted(RECORD)),
     row(&["log_avg_msec"], Noted(RECORD)),

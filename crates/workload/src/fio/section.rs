@@ -8,9 +8,7 @@ use super::lines::Entry;
 use super::value::Value;
 use super::{Judged, Note, Treatment, options, wrong};
 use crate::job::DEFAULT_BLOCK;
-use crate::{
-    Amount, Blocks, Distribution, Job, Mix, Order, Pacing, Share, Sizes, SizesByOperation,
-};
+use crate::{Amount, Blocks, Distribution, Job, Mix, Order, Pace, Share, Sizes, SizesByOperation};
 
 /// Engines that have one I/O in flight whatever the depth.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
@@ -287,19 +285,19 @@ impl Options {
         Ok(Some(full.max(data)).filter(|every| *every > 0))
     }
 
-    fn pace(&self, mix: Mix) -> Judged<Pacing> {
+    fn pace(&self, mix: Mix) -> Judged<Pace> {
         let rest = self.time("thinktime", Nanos::from_micros(1))?.filter(|rest| rest.0 > 0);
         let think = rest
             .map(|rest| {
                 let every = self.number("thinktime_blocks", 1)?;
-                Ok(Pacing::Think { rest, every })
+                Ok(Pace::Think { rest, every })
             })
             .transpose()?;
-        let bytes = self.rate("rate", mix)?.map(|rate| Pacing::Rate(Throughput(rate)));
-        let ios = self.rate("rate_iops", mix)?.map(Pacing::Iops);
-        let paces: Vec<Pacing> = [think, bytes, ios].into_iter().flatten().collect();
+        let bytes = self.rate("rate", mix)?.map(|rate| Pace::Rate(Throughput(rate)));
+        let ios = self.rate("rate_iops", mix)?.map(Pace::Iops);
+        let paces: Vec<Pace> = [think, bytes, ios].into_iter().flatten().collect();
         match (paces.as_slice(), self.get("rate_iops").or(self.get("rate"))) {
-            ([], _) => Ok(Pacing::Closed),
+            ([], _) => Ok(Pace::Closed),
             ([pace], _) => Ok(*pace),
             (_, Some(value)) => {
                 value.refuse("a job has one of rate, rate_iops and thinktime; leave the others out")

@@ -1,7 +1,7 @@
 use writecliff_device::{Bytes, Nanos, Throughput};
 
 use super::*;
-use crate::{Amount, Distribution, Job, Mix, Order, Pacing};
+use crate::{Amount, Distribution, Job, Mix, Order, Pace};
 
 fn variable(name: &str) -> Option<String> {
     (name == "DEPTH").then(|| "16".to_owned())
@@ -63,14 +63,14 @@ fn options_mean_what_they_mean_to_fio() {
         ("timeout=60\ntime_based=0", Job { runtime: Some(Nanos::from_secs(60)), ..default() }),
         (
             "thinktime=500\nthinktime_blocks=8",
-            Job { pace: Pacing::Think { rest: Nanos::from_micros(500), every: 8 }, ..default() },
+            Job { pace: Pace::Think { rest: Nanos::from_micros(500), every: 8 }, ..default() },
         ),
-        ("rate=10m", Job { pace: Pacing::Rate(Throughput(10 << 20)), ..default() }),
+        ("rate=10m", Job { pace: Pace::Rate(Throughput(10 << 20)), ..default() }),
         (
             "rw=write\nrate=10m,20m",
             Job {
                 mix: Mix { read: 0, write: 100, trim: 0 },
-                pace: Pacing::Rate(Throughput(20 << 20)),
+                pace: Pace::Rate(Throughput(20 << 20)),
                 ..default()
             },
         ),
@@ -78,7 +78,7 @@ fn options_mean_what_they_mean_to_fio() {
             "rw=write\nrate_iops=500,",
             Job { mix: Mix { read: 0, write: 100, trim: 0 }, ..default() },
         ),
-        ("rate_iops=500", Job { pace: Pacing::Iops(500), ..default() }),
+        ("rate_iops=500", Job { pace: Pace::Iops(500), ..default() }),
         (
             "random_distribution=zipf:1.2",
             Job { distribution: Distribution::Zipf(1.2), ..default() },

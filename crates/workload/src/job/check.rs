@@ -4,7 +4,7 @@ use std::fmt;
 
 use writecliff_device::{Bytes, Operation};
 
-use super::{Amount, Distribution, Job, Order, Pacing};
+use super::{Amount, Distribution, Job, Order, Pace};
 
 /// A job that cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,10 +95,10 @@ impl Job {
     fn check_pace(&self) -> Verdict {
         let reason = "nothing would ever be done; leave it out to go as fast as the drive";
         match self.pace {
-            Pacing::Closed => Ok(()),
-            Pacing::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
-            Pacing::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
-            Pacing::Iops(iops) => {
+            Pace::Closed => Ok(()),
+            Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
+            Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
+            Pace::Iops(iops) => {
                 let reason = "between 1 and 1000000000 I/Os a second can be asked for";
                 holds((1..=1_000_000_000).contains(&iops), "pace.iops", iops, reason)
             }

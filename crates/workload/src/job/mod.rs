@@ -64,7 +64,7 @@ pub struct Job {
     /// [`Job::visits_once`].
     pub once_each: bool,
     /// When I/Os begin.
-    pub pace: Pacing,
+    pub pace: Pace,
     /// Ends after this time, if not before.
     pub runtime: Option<Nanos>,
     /// Begins anew at the end of the span until the runtime is over.
@@ -103,7 +103,7 @@ impl Default for Job {
             duplicate_percent: 0,
             distribution: Distribution::Uniform,
             once_each: true,
-            pace: Pacing::Closed,
+            pace: Pace::Closed,
             runtime: None,
             time_based: false,
             ramp: Nanos::ZERO,
@@ -154,23 +154,39 @@ pub enum Distribution {
     Normal(f64),
 }
 
-/// When a job's I/Os begin, given room in its queue.
+/// When the I/Os of a load begin, given room in its queue. Flushes have no time of their own: each
+/// belongs to the write before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum Pacing {
+pub enum Pace {
     /// At once.
     Closed,
-    /// After every so many I/Os the job waits for all in flight, and then rests.
+    /// After every so many I/Os the load waits for all in flight, and then rests.
     Think {
         /// How long.
         rest: Nanos,
-        /// I/Os between rests.
+        /// I/Os between rests, at least one.
         every: u32,
     },
-    /// At due times that add up to this rate; what is late begins at once and delays no other.
+    /// At due times that add up to this rate; what is late begins at once and moves no due time.
     Rate(Throughput),
-    /// At due times, so many a second.
+    /// At due times at equal steps, so many a second; what is late begins at once and moves none.
     Iops(u64),
+}
+
+impl Pace {
+    /// How far an I/O of `length` bytes moves the due time of the next; zero where there are no due
+    /// times.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub fn step(self, length: Bytes) -> Nanos {
+        match self {
+            Self::Closed | Self::Think { .. } => Nanos::ZERO,
+            Self::Rate(rate) => rate.time_for(length),
+            Self::Iops(iops) => Nanos(1_000_000_000 / iops),
+        }
+    }
 }
 
 impl Mix {
@@ -216,11 +232,6 @@ impl Job {
     /// Whether it flushes at all: where nothing is written, there is nothing to make durable.
     pub(crate) fn flushes(&self) -> bool {
         self.mix.write > 0 && (self.flush_every.is_some() || self.flush_at_end)
-    }
-
-    /// When its I/Os begin.
-    pub fn pace(&self) -> Pacing {
-        self.pace
     }
 
     /// How long it runs at most, with the time before the figures.

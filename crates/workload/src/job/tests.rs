@@ -225,11 +225,11 @@ fn impossible_jobs_are_refused_at_their_key() {
         (Job { ramp: Nanos(1), runtime: None, ..good.clone() }, "ramp"),
         (Job { runtime: Some(Nanos::ZERO), ..good.clone() }, "runtime"),
         (
-            Job { pace: Pacing::Think { rest: Nanos(1), every: 0 }, ..good.clone() },
+            Job { pace: Pace::Think { rest: Nanos(1), every: 0 }, ..good.clone() },
             "pace.think.every",
         ),
-        (Job { pace: Pacing::Rate(Throughput(0)), ..good.clone() }, "pace.rate"),
-        (Job { pace: Pacing::Iops(0), ..good.clone() }, "pace.iops"),
+        (Job { pace: Pace::Rate(Throughput(0)), ..good.clone() }, "pace.rate"),
+        (Job { pace: Pace::Iops(0), ..good.clone() }, "pace.iops"),
         (Job { distribution: Distribution::Zipf(0.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Pareto(1.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Normal(f64::NAN), ..good.clone() }, "distribution"),
@@ -282,7 +282,7 @@ fn a_plan_is_a_small_file_and_reads_back() {
     let list = toml::from_str::<JobList>(MAIL).unwrap();
     list.check(LBA, CAPACITY).unwrap();
     assert_eq!(list.jobs[0].distribution, Distribution::Zipf(1.1));
-    assert_eq!(list.jobs[1].pace(), Pacing::Rate(Throughput(50_000_000)));
+    assert_eq!(list.jobs[1].pace, Pace::Rate(Throughput(50_000_000)));
     assert_eq!(list.jobs[0].size, Some(Amount::Percent(50)));
     let written = toml::to_string(&list).unwrap();
     assert_eq!(toml::from_str(&written), Ok(list), "{written}");

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Operation};
+use writecliff_loop_device::LoopDevice;
 use writecliff_workload::{Job, JobIos, JobList, fio};
 
 const CAPACITY: Bytes = Bytes::from_mib(64);
@@ -55,8 +56,8 @@ pub(crate) fn compare_on_a_loop_device(file: &str, text: &str) {
     let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let backing = directory.path().join("backing");
     File::create(&backing).unwrap().set_len(CAPACITY.0).unwrap();
-    let device = LoopDevice::on(&backing);
-    let on_device = text.replace("filename=drive", &format!("filename={}", device.0.display()));
+    let device = LoopDevice::over(&backing, &[]).unwrap();
+    let on_device = text.replace("filename=drive", &format!("filename={}", device.path()));
     compare_in(directory.path(), file, &on_device, text, Alike::Exactly);
 }
 
@@ -263,22 +264,4 @@ fn skip(lacks: &str) -> bool {
     let name = thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(io::stderr(), "SKIPPED {name}: it needs {lacks}");
     false
-}
-
-/// A loop device, detached at the end.
-struct LoopDevice(PathBuf);
-
-impl LoopDevice {
-    fn on(backing: &Path) -> Self {
-        let mut command = Command::new("losetup");
-        let output = command.args(["--find", "--show"]).arg(backing).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Self(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
-    }
 }

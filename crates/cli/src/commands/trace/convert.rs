@@ -1,8 +1,6 @@
 //! `writecliff trace convert`: any trace into our format, fio's, or CSV.
 
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,12 +8,9 @@ use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, SourceO
 
 use super::existing;
 use super::source::{SourceArguments, note, tell};
-use crate::commands::print;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-
-/// How often the terminal's line is written anew.
-const REDRAW: Duration = Duration::from_millis(200);
+use crate::output::{ProgressLine, print};
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArguments {
@@ -46,14 +41,17 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
         SourceOptions { mix_volumes: arguments.all_volumes, ..arguments.source.options() };
     let mut source = Source::open_files(&arguments.inputs, &options)?;
     let interrupt = Interrupt::catch()?;
-    let mut progress = ProgressLine::begin();
+    let progress = ProgressLine::begin();
     let mut tell_progress = |source: &Source, ios| {
-        progress.show(source, ios);
+        progress.show(|| {
+            let share = source.progress().map(|share| format!("{:3.0} %  ", share * 100.0));
+            format!("{}{ios} operations", share.unwrap_or_default())
+        });
         interrupt.flow()
     };
     let converted =
         writecliff_trace::convert(&mut source, path, format, existing, &mut tell_progress);
-    progress.end();
+    drop(progress);
     tell(source.problems());
     let converted = converted?.ok_or(CliError::NothingWritten)?;
     let Conversion { summary, left_out } = converted;
@@ -76,32 +74,6 @@ fn describe(summary: &Summary) -> String {
         summary.written_bytes,
         summary.duration()
     )
-}
-
-/// A line of the terminal that is written anew now and then; nothing elsewhere.
-struct ProgressLine {
-    last: Option<Instant>,
-}
-
-impl ProgressLine {
-    fn begin() -> Self {
-        Self { last: std::io::stderr().is_terminal().then(Instant::now) }
-    }
-
-    fn show(&mut self, source: &Source, ios: u64) {
-        let Some(last) = self.last.as_mut().filter(|last| last.elapsed() >= REDRAW) else { return };
-        *last = Instant::now();
-        let share =
-            source.progress().map_or(String::new(), |share| format!("{:3.0} %  ", share * 100.0));
-        let _ = write!(std::io::stderr(), "\r{share}{ios} operations");
-    }
-
-    /// Clears the line.
-    fn end(&self) {
-        if self.last.is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 fn output_formats() -> impl TypedValueParser<Value = OutputFormat> {

@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff_device::{Nanos, printable};
+use writecliff_device::printable;
 use writecliff_report::{trace_summary, write_trace_page};
-use writecliff_trace::{
-    Description, Maker, Plan, Source, SourceOptions, Summary, TraceError, describe, read_ahead,
-};
+use writecliff_trace::{Description, SourceOptions, Summary, describe, open, read_ahead};
 
 use super::source::{SourceArguments, tell};
-use crate::commands::print;
 use crate::error::CliError;
+use crate::output::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
@@ -34,36 +32,21 @@ const SEED: u64 = 1;
 
 pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     let options = arguments.source.options();
-    let open = |path: &PathBuf| match path.to_str().and_then(Plan::shipped) {
-        Some(plan) => Ok(describe_plan(&plan)?),
-        None if ends_when_read(path) => Err(CliError::ReadTwice { path: path.clone() }),
-        None => Ok(describe_file(path, &options)?),
-    };
-    let mut traces = arguments.traces.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let describe = |path: &PathBuf| describe_trace(path, &options);
+    let mut traces = arguments.traces.iter().map(describe).collect::<Result<Vec<_>, _>>()?;
     tell_apart(&mut traces, &arguments.traces);
-    let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose()?;
+    let page = arguments.out.as_ref().map(|out| write_trace_page(&traces, out)).transpose();
+    let page = page.map_err(writecliff::Error::from)?;
     if arguments.json {
-        return print(&format!("{}\n", serde_json::to_string(&traces).unwrap_or_default()));
+        return print_json(&traces);
     }
     let page = page.map_or_else(String::new, |page| format!("\nReport: {}\n", page.display()));
     print(&(trace_summary(&traces) + &page))
 }
 
-/// Pipes, terminals and the like.
-fn ends_when_read(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir())
-}
-
-fn describe_plan(plan: &Plan) -> Result<Description, TraceError> {
-    let maker = Maker::new(plan, SEED)?;
-    let (header, duration) = (maker.header().clone(), maker.summary().duration());
-    let info = read_ahead(&mut maker.map(Ok), |ios| describe(ios, duration))?;
-    Ok(Description { name: plan.name.clone(), header, info })
-}
-
-fn describe_file(path: &Path, options: &SourceOptions) -> Result<Description, TraceError> {
-    let duration = duration(path, options)?;
-    let mut source = Source::open(path, options)?;
+fn describe_trace(path: &Path, options: &SourceOptions) -> Result<Description, CliError> {
+    let mut source = open(path, SEED, options)?;
+    let duration = source.summary().map(Summary::duration);
     let info = read_ahead(&mut source, |ios| describe(ios, duration));
     tell(source.problems());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -79,18 +62,4 @@ fn tell_apart(traces: &mut [Description], paths: &[PathBuf]) {
             trace.name = printable(&path.display().to_string());
         }
     }
-}
-
-/// What the file says of itself, or else what reading it once says.
-fn duration(path: &Path, options: &SourceOptions) -> Result<Nanos, TraceError> {
-    let mut source = Source::open(path, options)?;
-    if let Some(summary) = source.summary() {
-        return Ok(summary.duration());
-    }
-    let mut summary = Summary::new();
-    let read = source.try_for_each(|io| io.map(|io| summary.add(&io)));
-    if read.is_err() {
-        tell(source.problems());
-    }
-    read.map(|()| summary.duration())
 }

@@ -1,19 +1,19 @@
 //! `writecliff trace make`: a synthetic trace from a plan, and how it compares with the plan.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use writecliff_output::Existing;
+use writecliff_report::TextTable;
 use writecliff_trace::make::{Comparison, Figure};
-use writecliff_trace::{Maker, PLANS, Plan, Summary, TraceWriter};
+use writecliff_trace::{MakeError, Maker, PLANS, Plan, Summary, TraceWriter};
 
 use super::existing;
 use super::source::note;
 use crate::args::Percent;
-use crate::commands::print;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::output::{ProgressLine, print};
 
 /// Operations between two looks at Ctrl-C, and two lines of progress.
 const STRIDE: u64 = 1 << 18;
@@ -44,12 +44,14 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     if let Some(shipped) = shipped.filter(|_| arguments.print_plan) {
         return print(shipped.text);
     }
-    let plan = plan(&arguments.plan)?;
+    let plan = Plan::named(&arguments.plan)?;
     let Percent(percent) = arguments.scale;
     let plan = if percent < 100.0 { plan.scaled(percent / 100.0) } else { plan };
     let maker = Maker::new(&plan, arguments.seed)?;
     if arguments.print_plan {
-        return print(&std::fs::read_to_string(&arguments.plan).unwrap_or_default());
+        let path = PathBuf::from(&arguments.plan);
+        let text = std::fs::read_to_string(&path);
+        return print(&text.map_err(|source| MakeError::Read { path, source })?);
     }
     let path = arguments.out.clone();
     let path = path.unwrap_or_else(|| PathBuf::from(format!("{}.trace", plan.name)));
@@ -62,18 +64,6 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The plan that ships under this name, or is in this file.
-fn plan(name: &str) -> Result<Plan, CliError> {
-    if let Some(plan) = Plan::shipped(name) {
-        return Ok(plan);
-    }
-    let path = Path::new(name);
-    if path.extension().is_none() && !path.exists() {
-        return Err(CliError::UnknownPlan { name: name.to_owned() });
-    }
-    Ok(Plan::load(path)?)
-}
-
 fn write(
     maker: Maker,
     path: &Path,
@@ -83,51 +73,37 @@ fn write(
     let interrupt = Interrupt::catch()?;
     let header = maker.header().clone();
     let ios = maker.summary().ios();
-    let mut writer = match existing {
-        Existing::Stays => TraceWriter::create_new(path)?,
-        Existing::Replaced => TraceWriter::create(path)?,
-    };
+    let mut writer = TraceWriter::create(path, existing)?;
+    let progress = ProgressLine::begin();
     for (index, io) in (0..).zip(maker) {
         if index % STRIDE == 0 {
             if interrupt.is_raised() {
                 return Err(CliError::NothingWritten);
             }
-            show_progress(index, ios);
+            let percent = index * 100 / ios.max(1);
+            progress.show(|| format!("{percent:3} %  {index} of {ios} operations"));
         }
         comparison.add(&io);
         writer.write(&io)?;
     }
-    show_progress(ios, ios);
     Ok(writer.finish(&header)?)
-}
-
-/// One line, redrawn in place; nothing where nobody looks.
-fn show_progress(made: u64, ios: u64) {
-    let mut errors = std::io::stderr();
-    if errors.is_terminal() {
-        let percent = made * 100 / ios.max(1);
-        let end = if made == ios { "\r\x1b[K" } else { "" };
-        // A line that cannot be shown must not end the making.
-        let _ = write!(errors, "\r{percent:3} %  {made} of {ios} operations{end}");
-        let _ = errors.flush();
-    }
 }
 
 fn describe(plan: &Plan, path: &Path, summary: &Summary, figures: &[Figure]) -> String {
     let mut text = format!(
-        "{}: {} operations over {}, {} streams\n{}\n\n{:24}{:>16}{:>16}\n",
+        "{}: {} operations over {}, {} streams\n{}\n\n",
         path.display(),
         summary.ios(),
         summary.duration(),
         plan.scenario.len(),
         plan.about,
-        "",
-        "plan",
-        "trace",
     );
+    let mut table =
+        TextTable::new().text("", 24, usize::MAX).numbers("plan", 14).numbers("trace", 14);
     for Figure { name, asked, made } in figures {
-        text += &format!("{name:24}{:>16}{:>16}\n", number(*asked), number(*made));
+        table.row(vec![name.clone(), number(*asked), number(*made)]);
     }
+    text += &table.render();
     text += "\nThe plan's comments say which figures are published (--print-plan).\n";
     text
 }

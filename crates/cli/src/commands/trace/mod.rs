@@ -15,8 +15,6 @@ use writecliff_output::{Existing, check_file};
 
 use crate::error::CliError;
 
-pub(crate) use replay::from_anywhere;
-
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {

@@ -1,7 +1,7 @@
 //! `writecliff trace record`: what is asked of a block device, into a trace.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,14 +10,16 @@ use clap::Args;
 use rustix::fs::{major, minor};
 use writecliff_device::{Bytes, Nanos, printable};
 use writecliff_output::check_file;
-use writecliff_trace::{Counts, Preparation, Recorded, Recorder, Tally, Target, TraceError};
+use writecliff_trace::{
+    Counts, Preparation, ReadError, RecordError, Recorded, Recorder, Tally, Target,
+};
 use writecliff_uring::{BlockDevice, OpenError, Reach};
 
 use super::watched::Watched;
-use crate::commands::{print, say};
-use crate::drive::DriveName;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::output::{ProgressLine, print, say};
+use writecliff::DriveName;
 
 #[derive(Debug, Args)]
 pub(crate) struct RecordArguments {
@@ -69,9 +71,9 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
 fn device(name: &DriveName) -> Result<BlockDevice, CliError> {
     match name {
         DriveName::Simulated(_) | DriveName::Null => {
-            Err(CliError::RecordSimulated { name: name.as_typed() })
+            Err(CliError::RecordSimulated { name: name.to_string() })
         }
-        DriveName::Real(path) => Ok(BlockDevice::at(path)?),
+        DriveName::Real(path) => Ok(BlockDevice::at(path).map_err(writecliff::Error::from)?),
     }
 }
 
@@ -110,16 +112,16 @@ fn check_out(device: &BlockDevice, out: &Path) -> Result<(), CliError> {
 fn not_permitted(error: OpenError) -> CliError {
     match error {
         OpenError::System { path, source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-            TraceError::RecordNotPermitted { path, source }.into()
+            RecordError::NotPermitted { path, source }.into()
         }
-        error => error.into(),
+        error => writecliff::Error::from(error).into(),
     }
 }
 
 fn target(device: &BlockDevice) -> Result<Target, CliError> {
     let identity = &device.identity;
     let node = identity.path.metadata();
-    let node = node.map_err(|source| TraceError::Read { path: identity.path.clone(), source })?;
+    let node = node.map_err(|source| ReadError::Read { path: identity.path.clone(), source })?;
     let names = [&identity.model, &identity.serial];
     let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
     let path = identity.path.display();
@@ -156,50 +158,27 @@ fn watch(
     interrupt: &Interrupt,
 ) {
     let began = Instant::now();
-    let mut live = Live::begin();
+    let line = ProgressLine::every_second();
+    let mut shown = (Duration::ZERO, 0);
     while recorder.advance().is_continue() && !interrupt.is_raised() && command.goes_on() {
         let passed = began.elapsed();
         if duration.is_some_and(|duration| passed >= Duration::from_nanos(duration.0)) {
             break;
         }
-        live.show(passed, recorder);
+        line.show(|| progress(passed, recorder, &mut shown));
     }
-    live.end();
 }
 
-/// A line a second on standard error; on a terminal always the same line.
-struct Live {
-    in_place: bool,
-    shown: Duration,
-    ios: u64,
-}
-
-impl Live {
-    fn begin() -> Self {
-        let in_place = std::io::stderr().is_terminal();
-        Self { in_place, shown: Duration::ZERO, ios: 0 }
-    }
-
-    fn show(&mut self, passed: Duration, recorder: &Recorder) {
-        let since = passed - self.shown;
-        if since < Duration::from_secs(1) {
-            return;
-        }
-        // Counts that cannot be read now are shown the next time; the recorder itself tells why.
-        if let Ok(counts) = recorder.counts() {
-            let ios = counts.issued.ios();
-            let line = line(passed, &counts, (ios - self.ios) as f64 / since.as_secs_f64());
-            (self.shown, self.ios) = (passed, ios);
-            let (before, after) = if self.in_place { ("\r\x1b[K", "") } else { ("", "\n") };
-            let _ = write!(std::io::stderr(), "{before}{line}{after}");
-        }
-    }
-
-    fn end(&self) {
-        if self.in_place {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
+/// What has been recorded so far, and how fast since what was `shown` last.
+fn progress(passed: Duration, recorder: &Recorder, shown: &mut (Duration, u64)) -> String {
+    // Counts that cannot be read now are shown the next time; the recorder itself tells why.
+    let Ok(counts) = recorder.counts() else {
+        return format!("{} s", passed.as_secs());
+    };
+    let ios = counts.issued.ios();
+    let iops = (ios - shown.1) as f64 / (passed - shown.0).as_secs_f64();
+    *shown = (passed, ios);
+    line(passed, &counts, iops)
 }
 
 /// `12 s: 3400 reads, 120 writes, 14.4 MB, 290 IOPS, queue depth 4, 0 lost`.

@@ -1,13 +1,13 @@
 //! `writecliff trace replay`: the storage bench with one trace and its options at hand.
 
 use clap::Args;
-use writecliff_suite::{Overrides, Plan, RunError, storage_bench};
-use writecliff_trace::{Map, PLANS};
+use writecliff_suite::{Overrides, Plan, storage_bench};
+use writecliff_trace::{Map, name};
 
 use crate::args::CommonOptions;
 use crate::commands::run::{default_directory, run_plan};
-use crate::drive::DriveName;
 use crate::error::CliError;
+use writecliff::DriveName;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
@@ -59,20 +59,10 @@ impl From<MapName> for Map {
     }
 }
 
-/// The same traces, files by paths that hold wherever the run is gone on with.
-pub(crate) fn from_anywhere(traces: &[String]) -> Vec<String> {
-    let absolute = |trace: &String| {
-        let path = std::path::absolute(trace).ok().filter(|path| path.exists());
-        path.map_or_else(|| trace.clone(), |path| path.to_string_lossy().into_owned())
-    };
-    let ships = |trace: &String| PLANS.iter().any(|plan| plan.name == trace);
-    traces.iter().map(|trace| if ships(trace) { trace.clone() } else { absolute(trace) }).collect()
-}
-
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     let common = &arguments.common;
     let plan = Plan::StorageBench(storage_bench::Plan {
-        traces: from_anywhere(std::slice::from_ref(&arguments.trace)),
+        traces: vec![name::from_anywhere(&arguments.trace)],
         speed: arguments.speed.or(arguments.timed.then_some(1.0)),
         map: arguments.map.into(),
         align: arguments.align,
@@ -82,7 +72,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     });
     let plan = if common.quick { plan.quick() } else { plan };
     let overrides = Overrides { seed: common.seed, ..Overrides::default() };
-    let plan = plan.with(&overrides).map_err(RunError::from)?;
+    let plan = plan.with(&overrides).map_err(writecliff::Error::from)?;
     let path = common.out.clone();
     let path = path.unwrap_or_else(|| default_directory("replay", &arguments.drive, &[]));
     run_plan(&plan, &arguments.drive, &path, common)

@@ -31,7 +31,7 @@ impl SourceArguments {
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.iter().map(|(_, name, what)| PossibleValue::new(name).help(what));
+    let values = FORMATS.iter().map(|row| PossibleValue::new(row.name).help(row.description));
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
@@ -87,8 +87,8 @@ fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 8] {
         ),
         (
             problems.unmatched_completions,
-            "completion of an operation issued before the beginning",
-            "completions of operations issued before the beginning",
+            "completion of an operation whose issue is missing: before the beginning, or lost",
+            "completions of operations whose issue is missing: before the beginning, or lost",
         ),
         (
             problems.passed_over,
@@ -103,4 +103,4 @@ fn counted(problems: &Problems) -> [(u64, &'static str, &'static str); 8] {
     ]
 }
 
-pub(super) use crate::commands::say as note;
+pub(super) use crate::output::say as note;

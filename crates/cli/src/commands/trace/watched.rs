@@ -6,8 +6,8 @@ use std::process::{Child, Command, ExitStatus};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::commands::say;
 use crate::error::CliError;
+use crate::output::say;
 
 /// A command that runs, or none; it is never ended by force.
 pub(crate) struct Watched {

@@ -5,19 +5,20 @@ mod latency;
 mod seconds;
 mod series;
 
-use writecliff_suite::consistency::{NAME, Outcome};
+use writecliff_suite::FigureOf;
+use writecliff_suite::consistency::{CLIFF, FIGURES, Outcome, Plan};
 
-use crate::figures::FIGURES;
+use super::figure_row;
+
 use crate::number;
 use crate::picture::{Bar, Picture, nth_colour};
-use crate::run::NONE;
-use crate::section::{Column, Panel, Place, Row, Section, Table, View, slug};
+use crate::section::{Column, Panel, Place, Section, Table, View, slug};
 use crate::subject::Subjects;
 
 pub(crate) use series::tortures;
 use series::{Ranges, Series};
 
-pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let (series, settings) = series::of(subjects);
     if series.is_empty() {
         return None;
@@ -29,7 +30,7 @@ pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     views.extend(latency::views(&series, &ranges));
     views.extend(inside::views(&series, &ranges));
     Some(Section {
-        id: NAME,
+        id: Plan::NAME,
         title: "Consistency",
         question: "Does the drive serve the same load equally well every second, once full? \
                    Purge, fill, then 4KB random writes without pause; every second counts."
@@ -38,6 +39,11 @@ pub(crate) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         views,
         tables: vec![figures(&series)],
     })
+}
+
+/// The verdict has it.
+pub(super) fn headline(_: &Outcome) -> Option<String> {
+    None
 }
 
 /// A figure that drives are ranked by, the highest first.
@@ -142,9 +148,18 @@ fn figures(series: &[Series<'_>]) -> Table {
         of: Place { subject: Some(one.subject), setting: Some(one.setting) },
         name: one.label.clone(),
     };
-    let row = |figure: &crate::figures::Figure| {
-        let value = |one: &Series<'_>| one.outcome.map_or(NONE.to_owned(), figure.value);
-        Row::new(figure.name, series.iter().map(value).collect(), figure.meaning)
+    let row = |figure: &FigureOf<Outcome>| {
+        let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
+        if figure.name == CLIFF {
+            for (words, one) in row.values.iter_mut().zip(series) {
+                match one.outcome.map(|outcome| outcome.cliff_s) {
+                    Some(Some(_)) => words.insert_str(0, "after "),
+                    Some(None) => "none".clone_into(words),
+                    None => {}
+                }
+            }
+        }
+        row
     };
     let text = "Steady figures cover the last 30 % of the planned duration. Latencies are service \
                 times, from histograms at most 0.8 % too high.";

@@ -105,13 +105,13 @@ fn setting_in_a_name(spare: f64) -> String {
 impl Series<'_> {
     /// Its whole seconds; the last one of a phase may be a fragment.
     pub(super) fn seconds(&self) -> impl Iterator<Item = &Sample> {
-        self.run.recording.phase(&self.phase).filter(|sample| sample.span_ns == 1_000_000_000)
+        self.run.recording.series(&self.phase).filter(|sample| sample.is_whole())
     }
 
     /// The same, with their latency counts.
     pub(super) fn latencies(&self) -> impl Iterator<Item = (&Sample, &[LatencyCount])> {
         let all = self.run.recording.latency_counts(&self.phase);
-        all.filter(|(sample, _)| sample.span_ns == 1_000_000_000)
+        all.filter(|(sample, _)| sample.is_whole())
     }
 
     /// Values by second.

@@ -10,7 +10,7 @@
 //! the process's name; after a completion the error number. A flush has no sectors.
 
 use super::Parsed;
-use crate::source::event::{DeviceNumber, Event, What, operation, range};
+use crate::kernel::{DeviceNumber, Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
@@ -30,7 +30,7 @@ impl Blkparse {
         if !fields.rest().first().is_some_and(u8::is_ascii_digit) {
             return self.other(fields.rest());
         }
-        let device = DeviceNumber::read(&mut fields)?;
+        let device = fields.device()?;
         for expected in ["the processor", "the sequence number"] {
             fields.skip_blanks();
             fields.skip_number(expected)?;
@@ -40,7 +40,7 @@ impl Blkparse {
         fields.skip_blanks();
         fields.skip_number("the process's number")?;
         fields.skip_blanks();
-        match What::of_letter(fields.word()) {
+        match action(fields.word()) {
             Some(what) => event(time_ns, what, device, fields, names),
             None => Ok(Parsed::PassedOver),
         }
@@ -57,6 +57,17 @@ impl Blkparse {
     }
 }
 
+/// What an action's letter says happened.
+fn action(letter: &[u8]) -> Option<What> {
+    match letter {
+        b"Q" => Some(What::BioQueued),
+        b"D" => Some(What::Issued),
+        b"R" => Some(What::Requeued),
+        b"C" => Some(What::AnyCompleted),
+        _ => None,
+    }
+}
+
 fn event(
     time_ns: u64,
     what: What,
@@ -70,7 +81,7 @@ fn event(
     let Some((sector, sectors)) = place(&mut fields)? else { return Ok(Parsed::PassedOver) };
     let Some(operation) = operation(letters, sectors) else { return Ok(Parsed::PassedOver) };
     let stream = match what {
-        What::Issued | What::Queued => names.process(bracketed(fields)?, device),
+        What::Issued | What::BioQueued => names.process(bracketed(fields)?, device),
         _ => names.wants(device).then_some(0),
     };
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };

@@ -1,18 +1,17 @@
 //! Formats that are lines of text, each line by itself or nearly so.
 
-mod blkparse;
+pub(super) mod blkparse;
 pub(super) mod csv;
-mod iolog;
-mod table;
+pub(super) mod iolog;
+pub(super) mod table;
 mod tracepoint;
 
 use writecliff_device::{Bytes, Nanos, Operation};
 
-use super::event::{Event, OVERSIZED};
 use super::fields::Expected;
-use super::format::Format;
 use super::names::Names;
 use crate::TraceIo;
+use crate::kernel::{Event, OVERSIZED, SECTOR};
 
 /// What a line, or a record, says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,24 +42,6 @@ pub(super) enum Text {
 }
 
 impl Text {
-    /// `None` for formats that are not text.
-    pub(super) fn of(format: Format) -> Option<Self> {
-        use table::Kind;
-        let table = |kind| Some(Self::Table(table::Table::new(kind)));
-        match format {
-            Format::Trace | Format::Blktrace => None,
-            Format::Blkparse => Some(Self::Blkparse(blkparse::Blkparse::default())),
-            Format::Perf => Some(Self::Tracepoint),
-            Format::Iolog => Some(Self::Iolog(iolog::Iolog::default())),
-            Format::Msr => table(Kind::Msr),
-            Format::Systor => table(Kind::Systor),
-            Format::Alibaba => table(Kind::Alibaba),
-            Format::Tencent => table(Kind::Tencent),
-            Format::Spc => table(Kind::Spc),
-            Format::Csv => Some(Self::Csv(csv::Csv::default())),
-        }
-    }
-
     /// What the line says, or what it should have.
     #[inline]
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
@@ -117,5 +98,5 @@ impl Whole {
 /// Bytes of so many sectors.
 #[inline]
 fn bytes(sectors: u64) -> Result<u64, Expected> {
-    sectors.checked_mul(super::event::SECTOR).ok_or("a place below 2^64 bytes")
+    sectors.checked_mul(SECTOR).ok_or("a place below 2^64 bytes")
 }

@@ -25,88 +25,81 @@ const TICK: u64 = 100;
 /// Ticks from 1601 to 1970: 134,774 days.
 const TICKS_TO_1970: u64 = 116_444_736_000_000_000;
 
-/// The tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Msr,
-    Systor,
-    Alibaba,
-    Tencent,
-    Spc,
+/// A table: what its first line may be, and what reads the others.
+pub(crate) struct Columns {
+    /// Some copies have their columns' names in the first line: the first of them.
+    first: &'static str,
+    /// How many.
+    count: usize,
+    /// Reads a line; the buffer is for a stream's name that must be put together.
+    line: fn(Fields<'_>, &mut Vec<u8>, &mut Names) -> Result<Parsed, Expected>,
 }
 
+pub(crate) static MSR: Columns = Columns { first: "Timestamp", count: 7, line: msr };
+pub(crate) static SYSTOR: Columns = Columns { first: "Timestamp", count: 6, line: systor };
+pub(crate) static ALIBABA: Columns = Columns { first: "device_id", count: 5, line: alibaba };
+pub(crate) static TENCENT: Columns = Columns { first: "Timestamp", count: 5, line: tencent };
+pub(crate) static SPC: Columns = Columns { first: "ASU", count: 5, line: spc };
+
 pub(crate) struct Table {
-    kind: Kind,
+    columns: &'static Columns,
     is_first: bool,
-    /// Where a stream's name is put together.
     name: Vec<u8>,
 }
 
 impl Table {
-    pub(super) fn new(kind: Kind) -> Self {
-        Self { kind, is_first: true, name: Vec::new() }
+    pub(crate) fn new(columns: &'static Columns) -> Self {
+        Self { columns, is_first: true, name: Vec::new() }
     }
 
     #[inline]
     pub(super) fn line(&mut self, line: &[u8], names: &mut Names) -> Result<Parsed, Expected> {
         let is_first = std::mem::replace(&mut self.is_first, false);
-        if is_first && self.is_header(line) {
+        if is_first && self.columns.are_named_by(line) {
             return Ok(Parsed::Frame);
         }
-        let fields = Fields::new(line);
-        match self.kind {
-            Kind::Msr => self.msr(fields, names),
-            Kind::Systor => systor(fields, names),
-            Kind::Alibaba => alibaba(fields, names),
-            Kind::Tencent => tencent(fields, names),
-            Kind::Spc => spc(fields, names),
-        }
-    }
-
-    /// Some copies have their columns' names in the first line.
-    fn is_header(&self, line: &[u8]) -> bool {
-        let (first, count) = match self.kind {
-            Kind::Msr => (&b"Timestamp"[..], 7),
-            Kind::Systor => (&b"Timestamp"[..], 6),
-            Kind::Alibaba => (&b"device_id"[..], 5),
-            Kind::Tencent => (&b"Timestamp"[..], 5),
-            Kind::Spc => (&b"ASU"[..], 5),
-        };
-        let cells: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
-        cells.len() == count && cells[0].trim_ascii().eq_ignore_ascii_case(first)
-    }
-
-    fn msr(&mut self, mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
-        const TIME: Expected = "a time in 100 ns since 1601, later than 1970";
-        let ticks = fields.number(TIME)?.checked_sub(TICKS_TO_1970).ok_or(TIME)?;
-        fields.expect(b',', "a comma behind the time")?;
-        let (host, disk) = (fields.cell(), fields.cell());
-        if disk.is_empty() || !disk.iter().all(u8::is_ascii_digit) {
-            return Err("the host's name and the number of its disk");
-        }
-        let operation = match fields.cell() {
-            b"Read" => Operation::Read,
-            b"Write" => Operation::Write,
-            _ => return Err("Read or Write"),
-        };
-        let offset = fields.number("the offset in bytes")?;
-        fields.expect(b',', "a comma behind the offset")?;
-        let length = fields.number("the size in bytes")?;
-        fields.expect(b',', "a comma behind the size")?;
-        let response = fields.number("the response time in 100 ns")?;
-        fields.end("nothing behind the response time")?;
-        let service_ns = response.checked_mul(TICK).ok_or("a response time below 584 years")?;
-        let issued_ns = ticks.checked_mul(TICK).ok_or(TIME)?;
-        self.name.clear();
-        self.name.extend_from_slice(host);
-        self.name.push(b'_');
-        self.name.extend_from_slice(disk);
-        let stream = names.volume(&self.name);
-        Whole { issued_ns, service_ns: Some(service_ns), operation, offset, length }.parsed(stream)
+        (self.columns.line)(Fields::new(line), &mut self.name, names)
     }
 }
 
-fn systor(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
+impl Columns {
+    fn are_named_by(&self, line: &[u8]) -> bool {
+        let cells: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
+        let first = self.first.as_bytes();
+        cells.len() == self.count && cells[0].trim_ascii().eq_ignore_ascii_case(first)
+    }
+}
+
+fn msr(mut fields: Fields<'_>, name: &mut Vec<u8>, names: &mut Names) -> Result<Parsed, Expected> {
+    const TIME: Expected = "a time in 100 ns since 1601, later than 1970";
+    let ticks = fields.number(TIME)?.checked_sub(TICKS_TO_1970).ok_or(TIME)?;
+    fields.expect(b',', "a comma behind the time")?;
+    let (host, disk) = (fields.cell(), fields.cell());
+    if disk.is_empty() || !disk.iter().all(u8::is_ascii_digit) {
+        return Err("the host's name and the number of its disk");
+    }
+    let operation = match fields.cell() {
+        b"Read" => Operation::Read,
+        b"Write" => Operation::Write,
+        _ => return Err("Read or Write"),
+    };
+    let offset = fields.number("the offset in bytes")?;
+    fields.expect(b',', "a comma behind the offset")?;
+    let length = fields.number("the size in bytes")?;
+    fields.expect(b',', "a comma behind the size")?;
+    let response = fields.number("the response time in 100 ns")?;
+    fields.end("nothing behind the response time")?;
+    let service_ns = response.checked_mul(TICK).ok_or("a response time below 584 years")?;
+    let issued_ns = ticks.checked_mul(TICK).ok_or(TIME)?;
+    name.clear();
+    name.extend_from_slice(host);
+    name.push(b'_');
+    name.extend_from_slice(disk);
+    let stream = names.volume(name);
+    Whole { issued_ns, service_ns: Some(service_ns), operation, offset, length }.parsed(stream)
+}
+
+fn systor(mut fields: Fields<'_>, _: &mut Vec<u8>, names: &mut Names) -> Result<Parsed, Expected> {
     let issued_ns = fields.nanos(SECOND, "a Unix time in seconds")?;
     fields.expect(b',', "a comma behind the time")?;
     let service_ns = match fields.rest().first() {
@@ -133,7 +126,7 @@ fn systor(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected>
     Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
-fn alibaba(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
+fn alibaba(mut fields: Fields<'_>, _: &mut Vec<u8>, names: &mut Names) -> Result<Parsed, Expected> {
     let name = digits(fields.cell(), "the number of the device")?;
     let operation = match fields.cell() {
         b"R" => Operation::Read,
@@ -150,7 +143,7 @@ fn alibaba(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected
     Whole { issued_ns, service_ns, operation, offset, length }.parsed(names.volume(name))
 }
 
-fn tencent(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
+fn tencent(mut fields: Fields<'_>, _: &mut Vec<u8>, names: &mut Names) -> Result<Parsed, Expected> {
     let issued_ns = fields.nanos(SECOND, "a Unix time in seconds")?;
     fields.expect(b',', "a comma behind the time")?;
     let offset = bytes(fields.number("the offset in sectors")?)?;
@@ -169,7 +162,7 @@ fn tencent(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected
 }
 
 /// Further columns may follow; their meaning is not laid down.
-fn spc(mut fields: Fields<'_>, names: &mut Names) -> Result<Parsed, Expected> {
+fn spc(mut fields: Fields<'_>, _: &mut Vec<u8>, names: &mut Names) -> Result<Parsed, Expected> {
     let name = digits(fields.cell().trim_ascii(), "the number of the ASU")?;
     fields.skip_blanks();
     let offset = bytes(fields.number("the place in sectors")?)?;

@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use super::Parsed;
 use super::blkparse::{bracketed, tells_error};
-use crate::source::event::{DeviceNumber, Event, What, operation, range};
+use crate::kernel::{Event, What, operation, range};
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
 
@@ -39,7 +39,7 @@ fn what(text: &[u8]) -> Option<(What, &[u8])> {
     None.or_else(|| begins(b"rq_issue:").map(|rest| (What::Issued, rest)))
         .or_else(|| begins(b"rq_complete:").map(|rest| (What::Completed, rest)))
         .or_else(|| begins(b"rq_requeue:").map(|rest| (What::Requeued, rest)))
-        .or_else(|| begins(b"bio_queue:").map(|rest| (What::Queued, rest)))
+        .or_else(|| begins(b"bio_queue:").map(|rest| (What::BioQueued, rest)))
         .or_else(|| begins(b"bio_complete:").map(|rest| (What::BioCompleted, rest)))
 }
 
@@ -59,11 +59,11 @@ fn event(
     names: &mut Names,
 ) -> Result<Parsed, Expected> {
     fields.skip_blanks();
-    let device = DeviceNumber::read(&mut fields)?;
+    let device = fields.device()?;
     fields.skip_blanks();
     let letters = fields.word();
     fields.skip_blanks();
-    if !matches!(what, What::Queued | What::BioCompleted) && skip_command(&mut fields)? {
+    if !matches!(what, What::BioQueued | What::BioCompleted) && skip_command(&mut fields)? {
         return Ok(Parsed::PassedOver);
     }
     let sector = fields.number("the first sector")?;
@@ -78,7 +78,7 @@ fn event(
         fields.word();
     }
     let stream = match what {
-        What::Issued | What::Queued => names.process(bracketed(fields)?, device),
+        What::Issued | What::BioQueued => names.process(bracketed(fields)?, device),
         _ => names.wants(device).then_some(0),
     };
     let Some(stream) = stream else { return Ok(Parsed::OtherStream) };

@@ -1,0 +1,197 @@
+//! One group of rows after the other, column by column.
+
+use std::fs::File;
+
+use parquet::basic::{Repetition, Type as PhysicalType};
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::DataType;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::SchemaDescriptor;
+
+use crate::ColumnError;
+use crate::page::CheckedPages;
+
+/// A Parquet file, open to be read.
+pub struct ColumnFile {
+    reader: SerializedFileReader<File>,
+    length: u64,
+}
+
+/// Some rows of a file, one after the other.
+pub struct RowGroup<'a> {
+    group: Box<dyn RowGroupReader + 'a>,
+    rows: usize,
+}
+
+impl ColumnFile {
+    /// Reads what the file says of itself.
+    ///
+    /// # Errors
+    /// [`ColumnError`]: it cannot be read, or is no Parquet.
+    pub fn open(file: File) -> Result<Self, ColumnError> {
+        let length = file.metadata().map_err(ColumnError::Read)?.len();
+        Ok(Self { reader: SerializedFileReader::new(file)?, length })
+    }
+
+    /// What its writer noted under this key.
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        let entries = self.reader.metadata().file_metadata().key_value_metadata()?;
+        entries.iter().find(|entry| entry.key == key)?.value.as_deref()
+    }
+
+    /// Whether it has just the columns of `schema`: names, types, and whether a value may be
+    /// missing. What else writers note of a column differs.
+    pub fn has_columns_of(&self, schema: &SchemaDescriptor) -> bool {
+        columns(self.schema()).eq(columns(schema))
+    }
+
+    /// The number of the column that has one of these names.
+    pub fn column(&self, names: &[&str]) -> Option<usize> {
+        self.schema().columns().iter().position(|column| names.contains(&column.name()))
+    }
+
+    /// Groups of rows.
+    pub fn groups(&self) -> usize {
+        self.reader.num_row_groups()
+    }
+
+    /// One of them, with no more than `rows_max` rows: so many are read into memory at once.
+    ///
+    /// # Errors
+    /// [`ColumnError`], also if it has more, or cannot lie where it is said to.
+    pub fn group(&self, index: usize, rows_max: usize) -> Result<RowGroup<'_>, ColumnError> {
+        let group = self.reader.get_row_group(index)?;
+        let rows = group.metadata().num_rows();
+        let possible = usize::try_from(rows).ok().filter(|rows| *rows <= rows_max);
+        let Some(rows) = possible else {
+            return Err(ColumnError::damaged(format!("group {index} has {rows} rows")));
+        };
+        // The library takes the places of columns for granted.
+        if !group.metadata().columns().iter().all(|column| self.is_inside(column)) {
+            return Err(ColumnError::damaged(format!("a column of group {index} lies outside")));
+        }
+        Ok(RowGroup { group, rows })
+    }
+
+    fn is_inside(&self, column: &ColumnChunkMetaData) -> bool {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let end = start.checked_add(column.compressed_size());
+        start >= 0
+            && column.compressed_size() >= 0
+            && end.is_some_and(|end| end.unsigned_abs() <= self.length)
+    }
+
+    fn schema(&self) -> &SchemaDescriptor {
+        self.reader.metadata().file_metadata().schema_descr()
+    }
+}
+
+fn columns(schema: &SchemaDescriptor) -> impl Iterator<Item = (&str, PhysicalType, Repetition)> {
+    schema.columns().iter().map(|column| {
+        let repetition = column.self_type().get_basic_info().repetition();
+        (column.name(), column.physical_type(), repetition)
+    })
+}
+
+impl RowGroup<'_> {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Puts each value of a column into its row.
+    ///
+    /// # Errors
+    /// [`ColumnError`] if it has another type, or not a value for each row.
+    ///
+    /// # Panics
+    /// If `rows` are not as many as the group's.
+    pub fn required<T: DataType, R>(
+        &self,
+        column: usize,
+        rows: &mut [R],
+        mut put: impl FnMut(&mut R, T::T),
+    ) -> Result<(), ColumnError> {
+        let (mut reader, is_optional) = self.reader::<T>(column)?;
+        if is_optional {
+            return Err(ColumnError::damaged(format!("column {column} may lack values")));
+        }
+        assert_eq!(rows.len(), self.rows, "a row for each of the group's");
+        let mut values = Vec::with_capacity(self.rows);
+        reader.read_records(self.rows, None, None, &mut values)?;
+        check_count(values.len(), self.rows, column)?;
+        rows.iter_mut().zip(values).for_each(|(row, value)| put(row, value));
+        Ok(())
+    }
+
+    /// Puts each value of a column that may lack some into its row.
+    ///
+    /// # Errors
+    /// [`ColumnError`] if it has another type, or does not say of each row whether it has a value.
+    ///
+    /// # Panics
+    /// If `rows` are not as many as the group's.
+    pub fn optional<T: DataType, R>(
+        &self,
+        column: usize,
+        rows: &mut [R],
+        mut put: impl FnMut(&mut R, T::T),
+    ) -> Result<(), ColumnError> {
+        let (mut reader, is_optional) = self.reader::<T>(column)?;
+        if !is_optional {
+            return self.required::<T, R>(column, rows, put);
+        }
+        assert_eq!(rows.len(), self.rows, "a row for each of the group's");
+        let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(self.rows));
+        reader.read_records(self.rows, Some(&mut levels), None, &mut values)?;
+        check_count(levels.len(), self.rows, column)?;
+        let mut values = values.into_iter();
+        for (row, level) in rows.iter_mut().zip(levels) {
+            if level > 0
+                && let Some(value) = values.next()
+            {
+                put(row, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a column; also says whether its values may be missing.
+    fn reader<T: DataType>(
+        &self,
+        column: usize,
+    ) -> Result<(ColumnReaderImpl<T>, bool), ColumnError> {
+        let metadata = self.group.metadata();
+        if column >= metadata.num_columns() {
+            return Err(ColumnError::damaged(format!("column {column} is not there")));
+        }
+        let descriptor = metadata.column(column).column_descr_ptr();
+        let (physical, levels) = (descriptor.physical_type(), descriptor.max_def_level());
+        if physical != T::get_physical_type() || levels > 1 || descriptor.max_rep_level() > 0 {
+            return Err(ColumnError::damaged(format!("column {column} is of another type")));
+        }
+        let pages = self.group.get_column_page_reader(column)?;
+        let pages = CheckedPages::new(pages, physical, levels > 0);
+        Ok((ColumnReaderImpl::new(descriptor, Box::new(pages)), levels > 0))
+    }
+}
+
+fn check_count(got: usize, expected: usize, column: usize) -> Result<(), ColumnError> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(ColumnError::damaged(format!("column {column} has {got} of {expected} values")))
+}
+
+impl std::fmt::Debug for ColumnFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ColumnFile").field("groups", &self.groups()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for RowGroup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowGroup").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}

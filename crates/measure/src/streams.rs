@@ -1,0 +1,219 @@
+//! Several loads at once, each at a pace of its own.
+
+use std::fmt;
+
+use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
+use writecliff_workload::Pace;
+
+use crate::supply::{Supply, Upcoming};
+
+/// One of several loads that run at once.
+pub struct Stream<'a> {
+    /// What to do, in order.
+    pub ios: Box<dyn Iterator<Item = Io> + 'a>,
+    /// The most I/Os in flight.
+    pub queue_depth: usize,
+    /// When they begin.
+    pub pace: Pace,
+    /// No I/O begins later than this after the start; `None` to go on until `ios` ends.
+    pub duration: Option<Nanos>,
+    /// The operations that are recorded in a series each; what it does beside them goes into the
+    /// first of these. Empty if all that it does is one series.
+    pub operations: Vec<Operation>,
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("queue_depth", &self.queue_depth)
+            .field("pace", &self.pace)
+            .field("duration", &self.duration)
+            .field("operations", &self.operations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Several streams. Their series are numbered stream after stream, those of a stream in the order
+/// of its operations. Ends when every stream has ended; a stream's own end lets what it has in
+/// flight complete and count.
+#[derive(Debug)]
+pub struct Streams<'a> {
+    running: Vec<Running<'a>>,
+    /// The stream that each series is of.
+    owners: Vec<usize>,
+}
+
+/// The series that each operation of a stream is recorded in.
+type SeriesOf = [u8; 4];
+
+#[derive(Debug)]
+struct Running<'a> {
+    stream: Stream<'a>,
+    series: SeriesOf,
+    ends: DeviceTime,
+    upcoming: Upcoming,
+    in_flight: usize,
+    /// Submitted since the last rest.
+    since_rest: u32,
+    /// The earliest time for the next I/O.
+    due: DeviceTime,
+    is_over: bool,
+}
+
+impl<'a> Streams<'a> {
+    /// These streams, from their beginning.
+    ///
+    /// # Panics
+    /// If they have more than 256 series, which is as many as an I/O can be of.
+    pub fn new(streams: impl IntoIterator<Item = Stream<'a>>) -> Self {
+        let mut all = Self { running: Vec::new(), owners: Vec::new() };
+        streams.into_iter().for_each(|stream| all.add(stream));
+        all
+    }
+
+    fn add(&mut self, stream: Stream<'a>) {
+        let first = self.add_series();
+        let mut series = [first; 4];
+        for operation in stream.operations.iter().skip(1) {
+            series[*operation as usize] = self.add_series();
+        }
+        self.running.push(Running::new(stream, series));
+    }
+
+    /// The number of a further series, of the stream that is about to be added.
+    fn add_series(&mut self) -> u8 {
+        let series = u8::try_from(self.owners.len()).expect("at most 256 series at once");
+        self.owners.push(self.running.len());
+        series
+    }
+}
+
+impl Supply for Streams<'_> {
+    fn begin(&mut self, device: &mut dyn Device) {
+        self.running.iter_mut().for_each(|running| running.begin(device.now()));
+    }
+
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        let mut next = None;
+        for running in &mut self.running {
+            let wake = running.fill(device)?;
+            next = [next, wake].into_iter().flatten().min();
+        }
+        Ok(next)
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        let owner = self.owners[usize::from(completion.io.series)];
+        self.running[owner].completed(completion);
+    }
+
+    fn in_flight(&self) -> usize {
+        self.running.iter().map(|running| running.in_flight).sum()
+    }
+
+    fn is_over(&self, series: usize) -> bool {
+        let owner = &self.running[self.owners[series]];
+        owner.is_over && owner.in_flight == 0
+    }
+}
+
+impl<'a> Running<'a> {
+    fn new(stream: Stream<'a>, series: SeriesOf) -> Self {
+        Self {
+            stream,
+            series,
+            ends: DeviceTime::MAX,
+            upcoming: Upcoming::new(),
+            in_flight: 0,
+            since_rest: 0,
+            due: DeviceTime::default(),
+            is_over: false,
+        }
+    }
+
+    fn begin(&mut self, start: DeviceTime) {
+        self.ends = self.stream.duration.map_or(DeviceTime::MAX, |duration| start + duration);
+        self.due = start;
+    }
+
+    /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a
+    /// completion, and `None` when all is over.
+    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        while self.has_room() {
+            self.draw(device);
+            let count = self.begin_due(device.now());
+            if count == 0 {
+                break;
+            }
+            device.submit(self.upcoming.take(count))?;
+        }
+        Ok(match (self.has_room(), self.is_over) {
+            (true, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),
+            (true, false) => Some(self.due),
+            (false, _) => Some(DeviceTime::MAX),
+        })
+    }
+
+    fn has_room(&self) -> bool {
+        self.in_flight < self.stream.queue_depth && !self.must_rest()
+    }
+
+    fn draw(&mut self, device: &mut dyn Device) {
+        let Self { stream, series, upcoming, is_over, .. } = self;
+        if !*is_over {
+            let of_series = |io: Io| Io { series: series[io.operation as usize], ..io };
+            *is_over = !upcoming.draw(stream.ios.by_ref().map(of_series), device);
+        }
+    }
+
+    /// How many of the I/Os drawn begin now, together. A trim begins alone: a real drive does it
+    /// while it is handed over, and time passes.
+    fn begin_due(&mut self, now: DeviceTime) -> usize {
+        let is_trim = |io: Io| io.operation == Operation::Trim;
+        let (mut count, mut is_alone) = (0, false);
+        while let Some(&io) = self.upcoming.ahead().get(count)
+            && !is_alone
+            && !(is_trim(io) && count > 0)
+            && self.has_room()
+            && self.may_begin(io, now)
+        {
+            self.begins(io);
+            count += 1;
+            is_alone = is_trim(io);
+        }
+        count
+    }
+
+    /// Whether the next I/O is due, unless the stream is over or would be by then.
+    fn may_begin(&mut self, io: Io, now: DeviceTime) -> bool {
+        self.is_over |= self.due.max(now) >= self.ends;
+        // A flush belongs to the write before it, whenever the next one is due.
+        !self.is_over && (self.due <= now || io.operation == Operation::Flush)
+    }
+
+    fn must_rest(&self) -> bool {
+        let Pace::Think { every, .. } = self.stream.pace else {
+            return false;
+        };
+        self.since_rest >= every
+    }
+
+    fn begins(&mut self, io: Io) {
+        self.in_flight += 1;
+        if io.operation != Operation::Flush {
+            self.since_rest += 1;
+            self.due = self.due + self.stream.pace.step(io.length);
+        }
+    }
+
+    fn completed(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        if let Pace::Think { rest, .. } = self.stream.pace
+            && self.must_rest()
+            && self.in_flight == 0
+        {
+            self.since_rest = 0;
+            self.due = completion.completed + rest;
+        }
+    }
+}

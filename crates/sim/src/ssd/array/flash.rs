@@ -1,0 +1,148 @@
+//! The flash array as time: which die and channel an operation keeps busy, and until when.
+
+use writecliff_device::{DeviceTime, Nanos};
+
+use super::{Bus, CellMode, Die};
+use crate::profile::SsdProfile;
+
+/// Dies behind channels. A die does one operation at a time, on all its planes together.
+#[derive(Debug)]
+pub(crate) struct FlashArray {
+    /// The drive's time: transfers are booked from here on, whenever their data will be ready.
+    now: DeviceTime,
+    dies: Vec<Die>,
+    channels: Vec<Bus>,
+    native: Times,
+    slc: Times,
+    /// The longest that a read waits for a running program or erase.
+    suspend: Nanos,
+    /// One mapping unit over a channel.
+    unit_transfer: Nanos,
+    /// A whole program's data over a channel.
+    program_transfer: Nanos,
+    counts: Counts,
+}
+
+/// How long the operations of one cell mode take.
+#[derive(Debug, Clone)]
+struct Times {
+    read: Nanos,
+    /// Of a cell's pages in turn.
+    program: Vec<Nanos>,
+    erase: Nanos,
+}
+
+/// Operations since the drive was made; programs and erases are those of whole dies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) reads: u64,
+    pub(crate) programs: u64,
+    pub(crate) slc_programs: u64,
+    pub(crate) erases: u64,
+}
+
+impl FlashArray {
+    pub(crate) fn new(profile: &SsdProfile) -> Self {
+        let (nand, slc) = (&profile.nand, &profile.slc_buffer);
+        // Planes that cannot work together work one after the other.
+        let turns = if nand.multi_plane { 1 } else { u64::from(nand.planes) };
+        let program = nand.program_time.0.iter().map(|time| *time * turns).collect();
+        Self {
+            now: DeviceTime::default(),
+            dies: vec![Die::default(); profile.dies() as usize],
+            channels: vec![Bus::default(); nand.channels as usize],
+            native: Times { read: nand.read_time, program, erase: nand.erase_time * turns },
+            slc: Times {
+                read: slc.read_time,
+                program: vec![slc.program_time * turns],
+                erase: slc.erase_time * turns,
+            },
+            suspend: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
+            unit_transfer: nand.channel_throughput.time_for(profile.mapping.unit),
+            program_transfer: nand.channel_throughput.time_for(profile.program_size()),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Moves the time on.
+    pub(crate) fn advance(&mut self, now: DeviceTime) {
+        self.now = now;
+    }
+
+    pub(crate) fn now(&self) -> DeviceTime {
+        self.now
+    }
+
+    /// Reads `units` mapping units of one program from `die`, sensing it `senses` times; returns
+    /// when they are in RAM.
+    pub(crate) fn read(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        units: u32,
+        senses: u32,
+    ) -> DeviceTime {
+        self.counts.reads += u64::from(senses);
+        let work = self.times(mode).read * u64::from(senses);
+        let suspend = self.suspend;
+        let sensed = self.dies[die as usize].read(ready, work, suspend);
+        let transfer = self.unit_transfer * u64::from(units);
+        let now = self.now;
+        self.channel_of(die).transfer(now, sensed, transfer)
+    }
+
+    /// Programs page number `page` of a block of every plane of `die`; returns when it is done.
+    /// The data cross the channel while the die still works on what came before.
+    pub(crate) fn program(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        page: u32,
+    ) -> DeviceTime {
+        match mode {
+            CellMode::Native => self.counts.programs += 1,
+            CellMode::Slc => self.counts.slc_programs += 1,
+        }
+        let times = &self.times(mode).program;
+        let work = match times.as_slice() {
+            [one] => *one,
+            several => several[page as usize % several.len()],
+        };
+        let (now, transfer) = (self.now, self.program_transfer);
+        let loaded = self.channel_of(die).transfer(now, ready, transfer);
+        self.dies[die as usize].serve(loaded, work)
+    }
+
+    /// Erases one block of every plane of every die; returns when the last die is done.
+    pub(crate) fn erase_superblock(&mut self, ready: DeviceTime, mode: CellMode) -> DeviceTime {
+        self.counts.erases += self.dies.len() as u64;
+        let erase = self.times(mode).erase;
+        let ends = self.dies.iter_mut().map(|die| die.serve(ready, erase));
+        ends.max().unwrap_or(ready)
+    }
+
+    /// The power went: nothing is under way any more.
+    pub(crate) fn stop(&mut self) {
+        self.dies.iter_mut().for_each(Die::stop);
+        self.channels.fill(Bus::default());
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn times(&self, mode: CellMode) -> &Times {
+        match mode {
+            CellMode::Native => &self.native,
+            CellMode::Slc => &self.slc,
+        }
+    }
+
+    /// Dies are numbered channel by channel first, so that neighbours sit on different channels.
+    fn channel_of(&mut self, die: u32) -> &mut Bus {
+        let channel = die as usize % self.channels.len();
+        &mut self.channels[channel]
+    }
+}

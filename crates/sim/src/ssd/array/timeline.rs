@@ -1,0 +1,130 @@
+//! Things that do one thing at a time: a link, a processor, a channel, a die.
+
+use writecliff_device::{DeviceTime, Nanos};
+
+/// A resource that serves requests strictly in the order they come: the firmware.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Fifo {
+    free_at: DeviceTime,
+}
+
+impl Fifo {
+    /// Serves `work` when the resource is free and the request is `ready`; returns its end.
+    pub(crate) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.free_at = self.free_at.max(ready) + work;
+        self.free_at
+    }
+}
+
+/// A shared bus that serves whatever is ready: a link, a channel.
+///
+/// Transfers are booked when their I/O is submitted, often long before their data are ready, and
+/// a strict queue would let such a booking hold up others that could go first. So the bus only
+/// sums up the work booked since it was last idle: nothing ends before all work booked ahead of it
+/// could have been done, and an idle bus adds no wait.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bus {
+    booked_until: DeviceTime,
+}
+
+impl Bus {
+    /// Books `work` at `now` for data that are ready at `ready`; returns its end.
+    pub(crate) fn transfer(
+        &mut self,
+        now: DeviceTime,
+        ready: DeviceTime,
+        work: Nanos,
+    ) -> DeviceTime {
+        self.booked_until = self.booked_until.max(now) + work;
+        self.booked_until.max(ready + work)
+    }
+}
+
+/// A NAND die: programs and erases in the order they come, reads ahead of those that still wait.
+///
+/// A read waits for the operation that runs when it comes, or until that is suspended, and for
+/// reads before it; the programs it overtakes are delayed by it. Ends that were given out for them
+/// before stay as they were: the delay falls on what comes later, so that no work is lost or done
+/// twice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Die {
+    busy_until: DeviceTime,
+    reads_until: DeviceTime,
+    /// Length of the operation queued last: those that wait are taken to be like it.
+    operation: Nanos,
+}
+
+impl Die {
+    /// Programs or erases when everything before has ended; returns its end.
+    pub(crate) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.operation = work;
+        self.busy_until = self.busy_until.max(ready) + work;
+        self.busy_until
+    }
+
+    /// Reads ahead of waiting operations, and after at most `suspend` of the running one; returns
+    /// its end.
+    pub(crate) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
+        let earliest = ready.max(self.reads_until);
+        let left = self.busy_until.since(earliest);
+        let follows_a_read = earliest > ready;
+        let wait = if follows_a_read || left == Nanos::ZERO {
+            Nanos::ZERO
+        } else {
+            Nanos(left.0 % self.operation.0.max(1)).min(suspend)
+        };
+        self.reads_until = earliest + wait + read;
+        self.busy_until = earliest + left + read;
+        self.reads_until
+    }
+
+    /// The power went: whatever it was doing, it does no longer.
+    pub(crate) fn stop(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifo_serves_in_order_and_idles_until_work_is_ready() {
+        let mut die = Fifo::default();
+        assert_eq!(die.serve(DeviceTime(10), Nanos(5)), DeviceTime(15));
+        assert_eq!(die.serve(DeviceTime(10), Nanos(5)), DeviceTime(20));
+        assert_eq!(die.serve(DeviceTime(100), Nanos(5)), DeviceTime(105));
+    }
+
+    #[test]
+    fn a_read_overtakes_waiting_programs_and_delays_them() {
+        let (read, program, never) = (Nanos(50), Nanos(600), Nanos(u64::MAX));
+        let mut die = Die::default();
+        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(60));
+        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(110));
+        for end in [800, 1400, 2000] {
+            assert_eq!(die.serve(DeviceTime(200), program), DeviceTime(end));
+        }
+        // At 300 the first program runs until 800; two more wait.
+        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(850));
+        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(900));
+        assert_eq!(die.serve(DeviceTime(300), program), DeviceTime(2700));
+    }
+
+    #[test]
+    fn a_suspended_program_lets_a_read_in_and_ends_later() {
+        let mut die = Die::default();
+        assert_eq!(die.serve(DeviceTime(0), Nanos(600)), DeviceTime(600));
+        assert_eq!(die.read(DeviceTime(100), Nanos(50), Nanos(20)), DeviceTime(170));
+        assert_eq!(die.serve(DeviceTime(100), Nanos(600)), DeviceTime(1250));
+    }
+
+    #[test]
+    fn a_bus_lets_ready_data_pass_a_booking_far_ahead_but_never_exceeds_its_rate() {
+        let mut bus = Bus::default();
+        assert_eq!(bus.transfer(DeviceTime(0), DeviceTime(1000), Nanos(10)), DeviceTime(1010));
+        assert_eq!(bus.transfer(DeviceTime(0), DeviceTime(50), Nanos(10)), DeviceTime(60));
+        let last = (0..100).map(|_| bus.transfer(DeviceTime(0), DeviceTime(0), Nanos(10))).last();
+        assert_eq!(last, Some(DeviceTime(1020)));
+    }
+}

@@ -1,0 +1,102 @@
+//! How fast space is won back: how many pages are copied for each page of the host, and on how many
+//! dies at once.
+
+use writecliff_device::DeviceTime;
+
+use crate::profile::{Gc, Pacing};
+
+/// Whether copies are paid for with `free` superblocks free: from low water on, up to high water.
+/// `was` says whether they were before.
+pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
+    free <= gc.free_low || (was && free < gc.free_high)
+}
+
+/// The pacing policy: pages to copy for `pages` pages of the host with `free` superblocks free.
+///
+/// Eager: a quantum above what the steady state needs makes the drive alternate between full speed
+/// and collection; one below it lets free superblocks settle where copying just keeps up, since the
+/// number grows with the square of what is missing below low water.
+pub(crate) fn copies_for(gc: &Gc, pages: u32, free: u32) -> u32 {
+    let (copies, low) = (u64::from(pages) * u64::from(gc.quantum), u64::from(gc.free_low));
+    let copies = match gc.pacing {
+        Pacing::Lazy => copies,
+        Pacing::Eager => {
+            let free = u64::from(free.max(1)).min(low);
+            copies * low * low / (free * free)
+        }
+    };
+    u32::try_from(copies).unwrap_or(u32::MAX)
+}
+
+/// The copies under way: at most as many as dies may copy at once. In idle time a drive without
+/// such a limit copies on all dies, and no faster.
+#[derive(Debug)]
+pub(crate) struct CopyWindow {
+    ends: Vec<DeviceTime>,
+    oldest: usize,
+    is_limited: bool,
+}
+
+impl CopyWindow {
+    /// A limit of zero is none.
+    pub(crate) fn new(limit: u32, dies: u32) -> Self {
+        let width = if limit == 0 { dies } else { limit };
+        let ends = vec![DeviceTime::default(); width as usize];
+        Self { ends, oldest: 0, is_limited: limit > 0 }
+    }
+
+    /// When the next copy may start in idle time.
+    pub(crate) fn opens_at(&self) -> DeviceTime {
+        self.ends[self.oldest]
+    }
+
+    /// When a copy that is due at `now` may start.
+    pub(crate) fn admit(&self, now: DeviceTime) -> DeviceTime {
+        if self.is_limited { now.max(self.opens_at()) } else { now }
+    }
+
+    pub(crate) fn push(&mut self, end: DeviceTime) {
+        self.ends[self.oldest] = end;
+        self.oldest = (self.oldest + 1) % self.ends.len();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ends.fill(DeviceTime::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
+        let copies: Vec<_> = [9, 8, 5, 4, 1].map(|free| copies_for(&gc, 10, free)).into();
+        assert_eq!(copies, [40, 40, 102, 160, 2560]);
+        gc.pacing = Pacing::Lazy;
+        assert_eq!(copies_for(&gc, 10, 1), 40);
+    }
+
+    #[test]
+    fn collection_goes_on_from_low_water_to_high_water() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.free_low, gc.free_high) = (4, 7);
+        let starts: Vec<_> = (3..9).map(|free| is_short_of_space(&gc, false, free)).collect();
+        assert_eq!(starts, [true, true, false, false, false, false]);
+        let goes_on: Vec<_> = (3..9).map(|free| is_short_of_space(&gc, true, free)).collect();
+        assert_eq!(goes_on, [true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_copy_window_opens_when_the_oldest_copy_has_ended() {
+        let mut window = CopyWindow::new(2, 8);
+        window.push(DeviceTime(100));
+        assert_eq!(window.opens_at(), DeviceTime(0));
+        window.push(DeviceTime(70));
+        assert_eq!(window.opens_at(), DeviceTime(100));
+        assert_eq!(window.admit(DeviceTime(20)), DeviceTime(100));
+        assert_eq!(CopyWindow::new(0, 8).admit(DeviceTime(20)), DeviceTime(20));
+    }
+}

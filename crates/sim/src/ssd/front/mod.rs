@@ -1,0 +1,23 @@
+//! What lies before the map and the array: the queue, the host's cache, TRIMs not done yet, the
+//! write buffer, what data shrink to, what is hot of them, and the frontiers where pages are gathered
+//! into programs.
+
+mod frontier;
+mod host_cache;
+mod in_flight;
+mod reduction;
+mod streams;
+mod temperature;
+mod trims;
+mod volatile;
+mod write_buffer;
+
+pub(crate) use frontier::{Frontier, Program, Skipped};
+pub(crate) use host_cache::HostCacheLines;
+pub(crate) use in_flight::InFlight;
+pub(crate) use reduction::Reducer;
+pub(crate) use streams::{Stream, Streams};
+pub(crate) use temperature::Temperature;
+pub(crate) use trims::Trims;
+pub(crate) use volatile::Volatile;
+pub(crate) use write_buffer::BufferSlots;

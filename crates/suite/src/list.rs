@@ -1,0 +1,252 @@
+//! The one list of tests, and what is made from it: the table, and the enums of plans and outcomes.
+//!
+//! A test is a line here, a module with a plan that is a [`Test`], and its part of the report
+//! (`sections/` there). Nothing else names it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_measure::Recording;
+use writecliff_trace::ReadError;
+
+use crate::session::{RunError, Session};
+use crate::test::Test;
+use crate::traces::TraceFacts;
+use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
+
+/// A row of the table of tests.
+#[derive(Debug)]
+pub struct TestEntry {
+    /// What it is called on the command line and in files.
+    pub name: &'static str,
+    /// What it answers.
+    pub question: &'static str,
+    /// Whether a review has it without being asked.
+    pub by_default: bool,
+    /// What a user may change in its plan, beside the seed.
+    pub choices: &'static [Choice],
+    /// The method's plan.
+    pub plan: fn() -> Plan,
+}
+
+impl TestEntry {
+    /// The test of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TESTS.iter().find(|test| test.name == name)
+    }
+
+    /// Refuses what was changed that is no choice of this test.
+    fn check(&self, overrides: &Overrides) -> Result<(), PlanError> {
+        let has = |test: &Self, key| test.choices.iter().any(|choice| choice.key() == key);
+        let wrong = overrides.given().into_iter().find(|(key, _)| !has(self, *key));
+        let Some((option, got)) = wrong else { return Ok(()) };
+        let others = TESTS.iter().filter(|test| has(test, option)).map(|test| test.name);
+        let others = others.collect::<Vec<_>>().join(", ");
+        let name = self.name;
+        let reason = format!("{name} has no such option ({others}); what it has is in its plan");
+        Err(PlanError { option, got, reason })
+    }
+}
+
+/// Makes all that follows from the list of tests.
+macro_rules! tests {
+    ($($variant:ident $module:ident)*) => {
+        /// All tests, in the order of a review.
+        pub const TESTS: &[TestEntry] = &[$(TestEntry {
+            name: crate::$module::Plan::NAME,
+            question: crate::$module::Plan::QUESTION,
+            by_default: crate::$module::Plan::BY_DEFAULT,
+            choices: crate::$module::Plan::CHOICES,
+            plan: || Plan::$variant(crate::$module::Plan::default()),
+        }),*];
+
+        $(impl crate::$module::Plan {
+            /// What the test is called on the command line and in files.
+            pub const NAME: &'static str = <Self as Test>::NAME;
+        })*
+
+        /// A test and what it is to do.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "test", rename_all = "kebab-case")]
+        pub enum Plan {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Plan),)*
+        }
+
+        /// A test's answer.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "test", rename_all = "kebab-case")]
+        pub enum Outcome {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Outcome),)*
+        }
+
+        impl Plan {
+            /// Where the test stands in [`TESTS`].
+            fn index(&self) -> usize {
+                enum Place { $($variant),* }
+                let place = match self { $(Self::$variant(_) => Place::$variant,)* };
+                place as usize
+            }
+
+            /// Checks the plan against the drive, before anything is done to it.
+            ///
+            /// # Errors
+            /// [`PlanError`] with what to change.
+            pub fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+                match self { $(Self::$variant(plan) => plan.check(drive),)* }
+            }
+
+            /// The plan with what the user changed.
+            ///
+            /// # Errors
+            /// [`PlanError`] if the test has no such option.
+            pub fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+                self.entry().check(overrides)?;
+                match self {
+                    $(Self::$variant(plan) => {
+                        let mut plan = plan.with(overrides)?;
+                        plan.seed = overrides.seed.unwrap_or(plan.seed);
+                        Ok(Self::$variant(plan))
+                    })*
+                }
+            }
+
+            /// The plan cut down to minutes: shorter, and on a small part of the drive.
+            #[must_use]
+            pub fn quick(self) -> Self {
+                match self { $(Self::$variant(plan) => Self::$variant(plan.quick()),)* }
+            }
+
+            /// The plan as a review runs it, in which a small drive is no reason to refuse.
+            #[must_use]
+            pub(crate) fn fitted(self, drive: &DeviceInfo) -> Self {
+                match self { $(Self::$variant(plan) => Self::$variant(plan.fitted(drive)),)* }
+            }
+
+            /// Decides everything that is random in the test.
+            pub fn seed(&self) -> u64 {
+                match self { $(Self::$variant(plan) => plan.seed,)* }
+            }
+
+            /// The most I/Os in flight and the longest of them.
+            pub fn demands(&self) -> Demands {
+                match self { $(Self::$variant(plan) => plan.demands(),)* }
+            }
+
+            /// How long it will take and how much it will write, roughly.
+            pub fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+                match self { $(Self::$variant(plan) => plan.estimate(drive),)* }
+            }
+
+            /// Whether the test destroys what is on the drive; one that does not opens it only to
+            /// read.
+            pub fn writes(&self) -> bool {
+                match self { $(Self::$variant(plan) => plan.writes(),)* }
+            }
+
+            /// Whether `other` asks the same of a drive. Where a file lies is no part of that.
+            pub(crate) fn asks_as(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $((Self::$variant(plan), Self::$variant(other)) => plan.asks_as(other),)*
+                    _ => false,
+                }
+            }
+
+            /// Whether the test's I/Os have due times.
+            pub(crate) fn keeps_time(&self) -> bool {
+                match self { $(Self::$variant(plan) => plan.keeps_time(),)* }
+            }
+
+            /// How much the test writes at a time, if that is little and it does not look for the
+            /// drive's fast buffer itself.
+            pub(crate) fn written_at_a_time(&self) -> Option<Bytes> {
+                match self { $(Self::$variant(plan) => plan.written_at_a_time(),)* }
+            }
+
+            /// Reads the plan of the test of this name; `None` if there is no such test. What is
+            /// left out is the method's.
+            ///
+            /// # Errors
+            /// The deserializer's, with the key that is unknown or has the wrong type.
+            pub fn read<'de, D: Deserializer<'de>>(
+                test: &str,
+                from: D,
+            ) -> Option<Result<Self, D::Error>> {
+                match test {
+                    $(crate::$module::Plan::NAME => {
+                        Some(crate::$module::Plan::deserialize(from).map(Self::$variant))
+                    })*
+                    _ => None,
+                }
+            }
+
+            /// What is known of the traces that the test does, as they are now.
+            pub(crate) fn traces(&self) -> Result<Vec<TraceFacts>, ReadError> {
+                match self { $(Self::$variant(plan) => plan.traces(),)* }
+            }
+
+            pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+                match self { $(Self::$variant(plan) => plan.run(session),)* }
+            }
+
+            pub(crate) fn conclude(
+                &self,
+                recording: &Recording,
+                traces: &[TraceFacts],
+            ) -> (Option<Outcome>, Vec<Warning>) {
+                match self {
+                    $(Self::$variant(plan) => {
+                        let (outcome, warnings) = plan.conclude(recording, traces);
+                        (outcome.map(Outcome::$variant), warnings)
+                    })*
+                }
+            }
+        }
+
+        impl Outcome {
+            /// The results as numbers, the most telling first.
+            pub fn figures(&self) -> Vec<Figure> {
+                match self { $(Self::$variant(outcome) => crate::$module::Plan::figures(outcome),)* }
+            }
+
+            /// What the two runs were done with, by name, if it was not the same for both.
+            pub(crate) fn other_input(&self, other: &Self) -> Option<String> {
+                match (self, other) {
+                    $((Self::$variant(outcome), Self::$variant(other)) => {
+                        crate::$module::Plan::other_input(outcome, other)
+                    })*
+                    _ => None,
+                }
+            }
+
+            /// The drive's fast buffer, if the test found one.
+            pub(crate) fn fast_part(&self) -> Option<FastPart> {
+                match self { $(Self::$variant(outcome) => crate::$module::Plan::fast_part(outcome),)* }
+            }
+        }
+    };
+}
+
+tests! {
+    Consistency consistency
+    SpareArea spare_area
+    Trim trim
+    Corners corners
+    Incompressible incompressible
+    TransferSize transfer_size
+    Stutter stutter
+    StorageBench storage_bench
+    Power power
+    SteadyState steady_state
+    Mixed mixed
+}
+
+impl Plan {
+    /// The test's row in the table.
+    pub fn entry(&self) -> &'static TestEntry {
+        &TESTS[self.index()]
+    }
+
+    /// The test's name.
+    pub fn name(&self) -> &'static str {
+        self.entry().name
+    }
+}

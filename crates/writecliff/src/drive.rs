@@ -1,0 +1,187 @@
+//! From what a drive is called to what it is, to consent, to a device that can be tested.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_sim::Profile;
+use writecliff_suite::{Demands, Plan};
+use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
+
+use crate::Error;
+
+/// A drive, as it is called: `sim:NAME` or `sim:PATH.toml`, `null:`, and anything else is the path
+/// of a block device or file.
+///
+/// ```
+/// use writecliff::DriveName;
+///
+/// let drive = DriveName::from("sim:samsung-840-evo-250gb");
+/// assert_eq!(drive.look()?.model, "Samsung SSD 840 EVO 250GB");
+/// assert_eq!(DriveName::from("/dev/nvme0n1"), DriveName::Real("/dev/nvme0n1".into()));
+/// # Ok::<(), writecliff::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DriveName {
+    /// A simulated drive: a name of the catalogue, or the path of a profile.
+    Simulated(String),
+    /// A block device or a file.
+    Real(PathBuf),
+    /// No drive: what this machine itself can do.
+    Null,
+}
+
+/// What no drive is called.
+const NULL: &str = "null:";
+/// What the names of simulated drives begin with.
+const SIMULATED: &str = "sim:";
+
+impl From<OsString> for DriveName {
+    fn from(name: OsString) -> Self {
+        match name.to_str() {
+            Some(NULL) => Self::Null,
+            Some(text) if text.starts_with(SIMULATED) => {
+                Self::Simulated(text[SIMULATED.len()..].to_owned())
+            }
+            _ => Self::Real(PathBuf::from(name)),
+        }
+    }
+}
+
+impl From<&str> for DriveName {
+    fn from(name: &str) -> Self {
+        Self::from(OsString::from(name))
+    }
+}
+
+impl FromStr for DriveName {
+    type Err = Infallible;
+
+    fn from_str(name: &str) -> Result<Self, Infallible> {
+        Ok(Self::from(name))
+    }
+}
+
+/// As it is called.
+impl fmt::Display for DriveName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulated(name) => write!(f, "{SIMULATED}{name}"),
+            Self::Real(path) => write!(f, "{}", path.display()),
+            Self::Null => f.write_str(NULL),
+        }
+    }
+}
+
+impl DriveName {
+    /// A short form for names of files and directories: ASCII letters, digits, dots and dashes.
+    pub fn slug(&self) -> String {
+        let name = match self {
+            Self::Simulated(name) => Path::new(name).file_stem(),
+            Self::Real(path) => path.file_name(),
+            Self::Null => Some("null".as_ref()),
+        };
+        let name = name.map_or_else(|| "drive".into(), |name| name.to_string_lossy());
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
+    }
+
+    /// Whether the drive is a model, of which there can be as many as one likes.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, Self::Simulated(_))
+    }
+
+    /// What the drive is, without touching it.
+    ///
+    /// # Errors
+    /// [`Error::Profile`], [`Error::Open`] or [`Error::MeantSimulated`].
+    pub fn look(&self) -> Result<DeviceInfo, Error> {
+        match self {
+            Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
+            Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
+            Self::Null => {
+                let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
+                let device = NullDevice::new(&Options { queue_depth, io_size_max, seed: 1 });
+                Ok(device.info().clone())
+            }
+        }
+    }
+
+    /// What the safety guard says of the drive, and by which name one consents to lose its data;
+    /// `None` for a drive that has none to lose. Whoever asks a user for consent shows this first.
+    ///
+    /// # Errors
+    /// [`Error::Open`] or [`Error::MeantSimulated`].
+    pub fn inspect(&self) -> Result<Option<Inspection>, Error> {
+        match self {
+            Self::Real(path) => Ok(Some(writecliff_uring::inspect(existing(path)?)?)),
+            Self::Simulated(_) | Self::Null => Ok(None),
+        }
+    }
+
+    /// Opens the drive for `plan`. A real drive must pass the guard if the plan writes, and
+    /// `consent` must name it; nobody else needs any.
+    ///
+    /// # Errors
+    /// As [`Self::look`]; [`Error::Open`] is of kind `Refused` if the guard or the consent forbids it.
+    pub fn open(
+        &self,
+        plan: &Plan,
+        consent: Option<&DestroyData>,
+    ) -> Result<Box<dyn Device>, Error> {
+        match self {
+            Self::Simulated(name) => simulated(name),
+            Self::Null => Ok(Box::new(NullDevice::new(&options(plan)))),
+            Self::Real(path) => {
+                let access = match plan.writes() {
+                    false => Access::ReadOnly,
+                    true => Access::Destroy(consent.cloned()),
+                };
+                let device = writecliff_uring::open(existing(path)?, &access, &options(plan))?;
+                Ok(Box::new(device))
+            }
+        }
+    }
+}
+
+/// A simulated drive as it leaves the factory: a name of the catalogue, or the path of a profile,
+/// without `sim:`.
+///
+/// # Errors
+/// [`Error::Profile`].
+pub fn simulated(name: &str) -> Result<Box<dyn Device>, Error> {
+    Ok(profile(name)?.open(&format!("{SIMULATED}{name}")))
+}
+
+/// What a simulated drive is built of: the profile of a catalogue's name, or of a file if the name
+/// looks like one.
+///
+/// # Errors
+/// [`Error::Profile`].
+pub fn profile(name: &str) -> Result<Profile, Error> {
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    Ok(if is_path {
+        writecliff_sim::load_file(Path::new(name))?
+    } else {
+        writecliff_sim::load(name)?
+    })
+}
+
+/// The path, unless it can only be meant for a simulated drive.
+fn existing(path: &Path) -> Result<&Path, Error> {
+    if let Some(name) = path.to_str()
+        && !path.exists()
+        && writecliff_sim::catalogue().contains(&name)
+    {
+        return Err(Error::MeantSimulated { name: name.to_owned() });
+    }
+    Ok(path)
+}
+
+/// What a plan wants of the engine.
+fn options(plan: &Plan) -> Options {
+    let Demands { queue_depth, io_size } = plan.demands();
+    Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
+}

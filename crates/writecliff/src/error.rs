@@ -1,0 +1,114 @@
+//! Everything that can keep a call from doing what was asked.
+
+use std::path::PathBuf;
+
+use writecliff_device::ErrorKind;
+use writecliff_measure::RunDirectoryError;
+use writecliff_output::OutputError;
+use writecliff_report::ReportError;
+use writecliff_sim::ProfileError;
+use writecliff_suite::check::CheckError;
+use writecliff_suite::gate::GateError;
+use writecliff_suite::{PlanError, ReviewError, RunError, TESTS};
+use writecliff_uring::OpenError;
+use writecliff_workload::fio::FioError;
+
+/// Why something was not done. [`Self::kind`] says whether to ask differently, to think again, or to
+/// look after the machine; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A simulated drive that there is not, or that cannot be.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A path that can only be meant for a simulated drive.
+    #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
+    MeantSimulated {
+        /// What was asked for.
+        name: String,
+    },
+    /// A real drive that is refused, or that cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A test that there is not.
+    #[error("there is no test '{name}'; there are {}", TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "))]
+    UnknownTest {
+        /// What was asked for.
+        name: String,
+    },
+    /// A plan's file that cannot be read.
+    #[error("cannot read the plan {}: {source}", path.display())]
+    PlanUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A plan's file with something in it that no plan has.
+    #[error(
+        "{}:{line}: {message}, in '{found}'; run.json of any run of {test} shows all keys of its \
+         plan", path.display()
+    )]
+    PlanInvalid {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+        /// The test.
+        test: String,
+        /// The parser's words.
+        message: String,
+    },
+    /// fio's job file with something that is not understood.
+    #[error(transparent)]
+    JobFile(#[from] FioError),
+    /// A plan that does not suit the test or the drive.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A test that ended without its result.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A run's directory that cannot be written or read.
+    #[error(transparent)]
+    RunDirectory(#[from] RunDirectoryError),
+    /// A review that cannot begin or go on.
+    #[error(transparent)]
+    Review(#[from] ReviewError),
+    /// A page that cannot be made.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A gate that cannot be decided.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// A simulated drive that cannot be held against published figures.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A place that nothing is written to.
+    #[error(transparent)]
+    Destination(#[from] OutputError),
+}
+
+impl Error {
+    /// What kind of no this is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Profile(error) => error.kind(),
+            Self::Open(error) => error.kind(),
+            Self::Plan(error) => error.kind(),
+            Self::Run(error) => error.kind(),
+            Self::RunDirectory(error) => error.kind(),
+            Self::Review(error) => error.kind(),
+            Self::Report(error) => error.kind(),
+            Self::Gate(error) => error.kind(),
+            Self::Check(error) => error.kind(),
+            Self::Destination(error) => error.kind(),
+            Self::MeantSimulated { .. }
+            | Self::UnknownTest { .. }
+            | Self::PlanUnreadable { .. }
+            | Self::PlanInvalid { .. }
+            | Self::JobFile(_) => ErrorKind::Usage,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A review under way: what is left of it, and its tests, one after the other or all at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use writecliff_device::DeviceInfo;
+use writecliff_output::check_directory;
+use writecliff_suite::{
+    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry, in_parallel,
+};
+use writecliff_uring::DestroyData;
+
+use crate::{DriveName, Error, Event, Watch, run};
+
+/// A review that is about to begin, or to go on. Nothing was written or asked of the drive yet.
+#[derive(Debug)]
+pub struct ReviewRun {
+    review: Review,
+    path: PathBuf,
+    drive: DriveName,
+    info: DeviceInfo,
+    remaining: Vec<ReviewTest>,
+    is_new: bool,
+}
+
+/// How a review ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewEnd {
+    /// All tests are there.
+    Complete,
+    /// Its watcher broke it off; [`ReviewRun::resume`] goes on with it.
+    Interrupted,
+}
+
+impl ReviewRun {
+    /// A new review of `drive` into the directory `path`, by the tests that [`Review::choose`] gave.
+    ///
+    /// # Errors
+    /// As [`DriveName::look`]; [`Error::Review`] if the tests, or what is changed of them, do not fit
+    /// the drive; [`Error::Destination`].
+    pub fn begin(
+        drive: DriveName,
+        tests: &[&TestEntry],
+        overrides: &Overrides,
+        options: RunOptions,
+        path: &Path,
+    ) -> Result<Self, Error> {
+        check_directory(path)?;
+        let info = drive.look()?;
+        let review = Review::of(&drive.to_string(), &info, tests, overrides, options)?;
+        review.check(&info)?;
+        let (path, remaining) = (path.to_owned(), review.tests.clone());
+        Ok(Self { review, path, drive, info, remaining, is_new: true })
+    }
+
+    /// Goes on with the review in the directory `path`: on `drive`, or on the drive that it began
+    /// with, by whatever name the system calls that now.
+    ///
+    /// # Errors
+    /// As [`DriveName::look`]; [`Error::Review`] if there is none, if this is another drive, or if it
+    /// goes on already.
+    pub fn resume(path: &Path, drive: Option<DriveName>) -> Result<Self, Error> {
+        let review = Review::open(path)?;
+        check_directory(path)?;
+        let drive = drive.unwrap_or_else(|| drive_of(&review));
+        let info = drive.look()?;
+        review.check(&info)?;
+        let remaining = review.remaining(path, &info)?;
+        Ok(Self { review, path: path.to_owned(), drive, info, remaining, is_new: false })
+    }
+
+    /// What is, or will be, in `review.json`.
+    pub fn review(&self) -> &Review {
+        &self.review
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The drive, as it is called now.
+    pub fn drive(&self) -> &DriveName {
+        &self.drive
+    }
+
+    /// What the drive is.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The tests that are still to be run.
+    pub fn remaining(&self) -> &[ReviewTest] {
+        &self.remaining
+    }
+
+    /// Time and bytes of what is still to be run, roughly.
+    pub fn estimate(&self) -> Estimate {
+        Review::estimate(&self.remaining, &self.info)
+    }
+
+    /// Whether what is still to be run destroys what is on the drive.
+    pub fn writes(&self) -> bool {
+        self.remaining.iter().any(|test| test.plan.writes())
+    }
+
+    /// Runs what remains: one test after the other on a real drive, on all processors on models of
+    /// it. The guard, the consent and the memory for every test come before the first trace of a review.
+    ///
+    /// # Errors
+    /// As [`run`], of the first test that failed; no further one was begun then. [`Error::Review`]
+    /// if the directory cannot be made, or holds what is not the review's.
+    pub fn run(&self, consent: Option<&DestroyData>, watch: Watch<'_>) -> Result<ReviewEnd, Error> {
+        if !self.drive.is_simulated() {
+            self.remaining
+                .iter()
+                .try_for_each(|test| self.drive.open(&test.plan, consent).map(drop))?;
+        }
+        if self.is_new {
+            self.review.create(&self.path)?;
+        }
+        let stop = AtomicBool::new(false);
+        let watch_all = |event: Event<'_>| {
+            let flow = watch(event);
+            stop.fetch_or(flow.is_break(), Ordering::Relaxed);
+            flow
+        };
+        let work = |test: &ReviewTest| {
+            let skips = stop.load(Ordering::Relaxed)
+                || watch_all(Event::Begins(test.plan.name())).is_break();
+            if skips {
+                return Ok(());
+            }
+            let done = self.run_test(test, consent, &watch_all);
+            stop.fetch_or(done.is_err(), Ordering::Relaxed);
+            done
+        };
+        match self.drive.is_simulated() {
+            true => in_parallel(&self.remaining, work).map(|_| ())?,
+            false => self.remaining.iter().try_for_each(work)?,
+        }
+        Ok(if stop.into_inner() { ReviewEnd::Interrupted } else { ReviewEnd::Complete })
+    }
+
+    fn run_test(
+        &self,
+        test: &ReviewTest,
+        consent: Option<&DestroyData>,
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
+        test.clear(&self.path)?;
+        let path = self.path.join(&test.directory);
+        run(&test.plan, &self.drive, consent, &path, self.review.options, watch).map(drop)
+    }
+}
+
+/// The drive that a review began with. The system may call it something else by now: then it is
+/// looked for by what it is, and taken if exactly one is that.
+fn drive_of(review: &Review) -> DriveName {
+    let named = DriveName::from(review.drive.as_str());
+    let is_it = |info: &DeviceInfo| review.identity.is_same_drive(&DriveIdentity::of(info));
+    let is_real = matches!(&named, DriveName::Real(path) if !path.is_file());
+    if !is_real || named.look().is_ok_and(|info| is_it(&info)) {
+        return named;
+    }
+    let here = writecliff_uring::disks().into_iter().map(DriveName::Real);
+    let mut found = here.filter(|drive| drive.look().is_ok_and(|info| is_it(&info)));
+    match (found.next(), found.next()) {
+        (Some(drive), None) => drive,
+        _ => named,
+    }
+}
