@@ -7,6 +7,7 @@ mod error;
 mod interrupt;
 mod keys;
 mod live;
+mod options;
 mod output;
 
 use std::process::ExitCode;

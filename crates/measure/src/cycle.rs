@@ -8,8 +8,8 @@ use writecliff_device::{
     Completion, Device, DeviceError, DeviceKind, DeviceTime, InFlight, Nanos, Status,
 };
 
+use crate::error::RecordError;
 use crate::failures::{UNANSWERED, UnansweredIo, Waiting};
-use crate::record::RecordError;
 use crate::recorder::{Counter, Second};
 use crate::supply::Supply;
 use crate::writer::Sink;

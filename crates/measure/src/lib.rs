@@ -8,6 +8,7 @@
 
 mod columns;
 mod cycle;
+mod error;
 mod failures;
 mod files;
 mod io_log;
@@ -25,11 +26,12 @@ mod tally;
 mod totals;
 mod writer;
 
+pub use error::{RecordError, Watch};
 pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting};
 pub use files::REPORT;
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
-pub use record::{RecordError, Watch, record};
+pub use record::record;
 pub use recorder::{Counter, PhaseSpan, Recorder};
 pub use replay::{Replay, ReplayIo, ReplaySeries, Timing};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};

@@ -7,10 +7,10 @@ use writecliff_device::{
     Bytes, Completion, DeviceKind, DeviceTime, Io, Nanos, Operation, Status, Telemetry,
 };
 
+use crate::error::{RecordError, Watch};
 use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing, is_failing_already};
 use crate::io_log::IoEncoder;
 use crate::latency::LatencyHistogram;
-use crate::record::{RecordError, Watch};
 use crate::run_directory::RunDirectory;
 use crate::writer::{Counts, Finished, Sink, Writer, beside};
 

@@ -12,9 +12,9 @@ use std::thread;
 
 use writecliff_device::{DeviceTime, Nanos, Operation, Telemetry};
 
+use crate::error::{RecordError, Watch};
 use crate::failures::Waiting;
 use crate::latency::LatencyHistogram;
-use crate::record::{RecordError, Watch};
 use crate::run_directory::RunDirectory;
 use crate::sample::Sample;
 

@@ -1,7 +1,9 @@
 //! `writecliff drives --check`: simulated drives beside the published figures of the real ones.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
+use clap::Args;
 use serde::Serialize;
 use writecliff::{profile, simulated};
 use writecliff_report::{TextTable, cut};
@@ -10,14 +12,23 @@ use writecliff_suite::check::{
     compare, parse,
 };
 
-use crate::args::CheckOptions;
 use crate::error::CliError;
 use crate::output::{ProgressLine, print, print_json};
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Check against these figures instead of those that ship (docs/formats.md)
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub(crate) figures: Option<PathBuf>,
+    /// Print the comparison as JSON instead of a table
+    #[arg(long, requires = "check")]
+    pub(crate) json: bool,
+}
 
 const SHIPPED: &str = "drives/published/figures.csv";
 
 /// Compares, prints, and fails if a specification is missed.
-pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), CliError> {
+pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
     let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let figures = chosen(&names, options)?;
     let line = ProgressLine::begin();
@@ -36,7 +47,7 @@ pub(crate) fn check(names: &[OsString], options: &CheckOptions) -> Result<(), Cl
 }
 
 /// The figures of the drives that were named; of all drives if none was.
-fn chosen(names: &[String], options: &CheckOptions) -> Result<Vec<Published>, CliError> {
+fn chosen(names: &[String], options: &CheckArguments) -> Result<Vec<Published>, CliError> {
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
         Some(path) => {

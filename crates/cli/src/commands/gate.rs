@@ -1,21 +1,59 @@
 //! `writecliff gate`: a run against limits and against an earlier run, for somebody's CI.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use writecliff::{ErrorKind, Gated, gate};
-use writecliff_device::printable;
+use writecliff_device::{Nanos, printable};
 use writecliff_output::send_text;
 use writecliff_suite::Good;
 use writecliff_suite::gate::{Check, Limits, in_words};
 
-use crate::args::GateOptions;
 use crate::error::CliError;
 use crate::keys;
+use crate::options::{Percent, number};
 use crate::output::{print, print_json, say};
 
+#[derive(Debug, Args)]
+pub(crate) struct GateArguments {
+    /// Least IOPS in the worst second of the steady window (consistency)
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub(crate) min_floor_iops: Option<f64>,
+    /// Least mean IOPS of the steady window (consistency)
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub(crate) min_mean_iops: Option<f64>,
+    /// Least share of the mean in the worst second, like 80% (consistency)
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_floor_to_mean: Option<Percent>,
+    /// Longest 99th percentile of the latency in the steady window, like 20ms (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p99: Option<Nanos>,
+    /// Longest 99.9th percentile (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p999: Option<Nanos>,
+    /// Longest 99.99th percentile (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_p9999: Option<Nanos>,
+    /// Longest latency of the whole torture (consistency)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_latency: Option<Nanos>,
+    /// An earlier run or review of the same tests: no figure may be worse than there
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// By how much a figure may be worse than the baseline's all the same
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "baseline")]
+    pub(crate) tolerance: Percent,
+    /// Write the checks as JUnit XML for a CI server, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Print the checks as JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Prints every check, and fails if one does. Whatever keeps it from being decided is not that.
-pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
+pub(crate) fn run(path: &Path, options: &GateArguments) -> Result<(), CliError> {
     decide(path, options).map_err(|error| match error {
         CliError::GateClosed { .. } | CliError::Output { .. } => error,
         // Refused is refused, whatever was to be decided.
@@ -24,7 +62,7 @@ pub(crate) fn run(path: &Path, options: &GateOptions) -> Result<(), CliError> {
     })
 }
 
-fn decide(path: &Path, options: &GateOptions) -> Result<(), CliError> {
+fn decide(path: &Path, options: &GateArguments) -> Result<(), CliError> {
     let limits = Limits {
         min_floor_iops: options.min_floor_iops,
         min_mean_iops: options.min_mean_iops,

@@ -2,15 +2,37 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::PathBuf;
 
-use writecliff_device::{Nanos, ParseUnitError};
+use clap::Args;
 use writecliff_measure::{Adapter, MeterOptions};
 use writecliff_suite::{Review, add_meter};
 
 use super::report::report;
-use crate::args::MeterArguments;
 use crate::error::CliError;
+use crate::options::signed_seconds;
 use crate::output::print;
+
+#[derive(Debug, Args)]
+pub(crate) struct MeterArguments {
+    /// The run's directory
+    pub(crate) run: PathBuf,
+    /// The meter's log: CSV with times and power, or voltage and current (docs/formats.md)
+    #[arg(value_name = "METER.csv")]
+    pub(crate) log: PathBuf,
+    /// Add this to the meter's clock to have this machine's, like 2.5s or -300ms
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0s",
+        allow_hyphen_values = true,
+        value_parser = signed_seconds
+    )]
+    pub(crate) clock_offset: f64,
+    /// The meter was in front of an adapter from 5 V to mSATA: take off what that draws
+    #[arg(long)]
+    pub(crate) msata_adapter: bool,
+}
 
 pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
     let MeterArguments { run, log, .. } = arguments;
@@ -30,29 +52,5 @@ pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
     match run.parent().filter(|parent| Review::is_at(parent)) {
         Some(review) => report(&[review.to_owned()], None),
         None => Ok(()),
-    }
-}
-
-/// `2.5s`, `-300ms`: a time that may be negative, in seconds.
-pub(crate) fn signed_seconds(text: &str) -> Result<f64, ParseUnitError> {
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(unsigned) => (-1.0, unsigned),
-        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
-    };
-    Ok(sign * unsigned.parse::<Nanos>()?.as_secs_f64())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_offset_is_a_time_with_a_sign() {
-        assert_eq!(signed_seconds("2.5s"), Ok(2.5));
-        assert_eq!(signed_seconds("-300ms"), Ok(-0.3));
-        assert_eq!(signed_seconds("+1h"), Ok(3600.0));
-        for wrong in ["2.5", "--1s", "-", "s"] {
-            assert!(signed_seconds(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -1,22 +1,53 @@
 //! `writecliff review`: every test on one drive, one report; resumed where it was interrupted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunRecord, report};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_measure::REPORT;
 use writecliff_suite::Estimate;
 
 use super::run::{default_directory, run_options, watched};
-use crate::args::{DEFAULT_DRIVE, ReviewOptions};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::live::Live;
+use crate::options::{CommonOptions, percent, test_names};
 use crate::output::{print, print_json, say};
 
+/// The drive that is reviewed when none is named.
+const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArguments {
+    /// Run these tests instead of the usual ones: all but steady-state
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    pub(crate) tests: Vec<String>,
+    /// Run these tests as well
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    pub(crate) with: Vec<String>,
+    /// The settings of the spare-area test, in percent of the LBAs
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = percent)]
+    pub(crate) spare: Vec<f64>,
+    /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
+    /// [default: light-2011]
+    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    pub(crate) traces: Vec<String>,
+    /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) rated_writes: Option<Bytes>,
+    /// Go on with the interrupted review in this directory: finished tests are kept
+    #[arg(long, value_name = "REVIEW",
+          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+}
+
 /// Begins a review, or goes on with one.
-pub(crate) fn review(drive: Option<DriveName>, options: &ReviewOptions) -> Result<(), CliError> {
+pub(crate) fn review(drive: Option<DriveName>, options: &ReviewArguments) -> Result<(), CliError> {
     let review = match &options.resume {
         Some(path) => resume(path, drive)?,
         None => begin(drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE)), options)?,
@@ -50,7 +81,7 @@ fn resume(path: &Path, drive: Option<DriveName>) -> Result<ReviewRun, CliError> 
     Ok(review)
 }
 
-fn begin(drive: DriveName, options: &ReviewOptions) -> Result<ReviewRun, CliError> {
+fn begin(drive: DriveName, options: &ReviewArguments) -> Result<ReviewRun, CliError> {
     let tests = Review::choose(&options.tests, &options.with).map_err(writecliff::Error::from)?;
     let common = &options.common;
     let overrides = Overrides {

@@ -3,25 +3,43 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use writecliff::{DriveName, Event, Overrides, Plan, RunOptions, read_plan, report};
+use writecliff_device::Nanos;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
 use writecliff_suite::{PURGE, Progress, Status, trim};
 use writecliff_workload::fio::Note;
 
-use crate::args::{self, CommonOptions};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
 use crate::live::Live;
+use crate::options::{CommonOptions, percent};
 use crate::output::{print, print_json, say};
 
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Leave this share of the LBAs untouched, in percent; spare-area takes a list: 10,25,40
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = percent)]
+    pub(crate) spare: Vec<f64>,
+    /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Nanos>,
+    /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's. For mixed also a
+    /// fio job file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
+    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    pub(crate) traces: Vec<String>,
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+}
+
 /// One test: plan, drive, live picture, summary and page.
-pub(crate) fn run(
-    test: &str,
-    drive: &DriveName,
-    options: &args::RunOptions,
-) -> Result<(), CliError> {
+pub(crate) fn run(test: &str, drive: &DriveName, options: &RunArguments) -> Result<(), CliError> {
     let plan = plan(test, options)?;
     let common = &options.common;
     let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
@@ -95,7 +113,7 @@ pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.
-fn plan(test: &str, options: &args::RunOptions) -> Result<Plan, CliError> {
+fn plan(test: &str, options: &RunArguments) -> Result<Plan, CliError> {
     let plan = match &options.plan {
         None => writecliff::plan(test)?,
         Some(path) => plan_of(test, path)?,

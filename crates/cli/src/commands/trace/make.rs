@@ -10,9 +10,9 @@ use writecliff_trace::{MakeError, Maker, PLANS, Plan, Summary, TraceWriter};
 
 use super::existing;
 use super::source::note;
-use crate::args::Percent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::options::Percent;
 use crate::output::{ProgressLine, print};
 
 /// Operations between two looks at Ctrl-C, and two lines of progress.

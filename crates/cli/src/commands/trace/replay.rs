@@ -4,9 +4,9 @@ use clap::Args;
 use writecliff_suite::{Overrides, Plan, storage_bench};
 use writecliff_trace::{Map, name};
 
-use crate::args::CommonOptions;
 use crate::commands::run::{default_directory, run_plan};
 use crate::error::CliError;
+use crate::options::CommonOptions;
 use writecliff::DriveName;
 
 #[derive(Debug, Args)]

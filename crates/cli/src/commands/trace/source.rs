@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use writecliff_trace::{FORMATS, Format, Problems, SourceOptions, Volume};
 
-use crate::args::Percent;
+use crate::options::Percent;
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {

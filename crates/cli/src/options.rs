@@ -1,0 +1,100 @@
+//! Options and values that several commands take.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use writecliff::TESTS;
+use writecliff_device::{Nanos, ParseUnitError};
+
+#[derive(Debug, Args)]
+pub(crate) struct CommonOptions {
+    /// Minutes instead of hours: shorter, and on the first 2 GiB only; the report says so
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Decides which LBAs are used, in which order, and with what data [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Directory for the result [default: ./runs/TEST-DRIVE-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Keep every single I/O, not only every second (about 13 bytes each)
+    #[arg(long)]
+    pub(crate) every_io: bool,
+    /// How long a real drive may take for one I/O. What takes longer has failed; if it has not come
+    /// back after as long again, the run ends
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
+    pub(crate) io_timeout: Nanos,
+    /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) destroy_data_on: Option<OsString>,
+    /// Print the record as JSON instead of the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `5%` or `5`: a share from 0 to 100 percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Percent(pub(crate) f64);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim().parse();
+        let is_share = |percent: &f64| (0.0..=100.0).contains(percent);
+        let percent: Option<f64> = number.ok().filter(is_share);
+        percent.map(Self).ok_or_else(|| "expected a share like 5%, from 0% to 100%".to_owned())
+    }
+}
+
+/// `25` or `25%`; whether it is possible is the plan's to say.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    number.parse().map_err(|_| "expected a share in percent, like 25 or 25%".to_owned())
+}
+
+/// A second is the unit that runs are recorded in.
+fn io_timeout(text: &str) -> Result<Nanos, String> {
+    let timeout: Nanos = text.parse().map_err(|error: ParseUnitError| error.to_string())?;
+    if (Nanos::from_secs(1)..=Nanos::from_secs(24 * 3600)).contains(&timeout) {
+        return Ok(timeout);
+    }
+    Err("expected a time from 1s to 24h, like 60s".to_owned())
+}
+
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number, like 6000".to_owned())
+}
+
+/// `2.5s`, `-300ms`: a time that may be negative, in seconds.
+pub(crate) fn signed_seconds(text: &str) -> Result<f64, ParseUnitError> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => (-1.0, unsigned),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    Ok(sign * unsigned.parse::<Nanos>()?.as_secs_f64())
+}
+
+/// The names of the tests, with what they answer.
+pub(crate) fn test_names() -> PossibleValuesParser {
+    let tests = TESTS.iter();
+    tests.map(|test| PossibleValue::new(test.name).help(test.question)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_a_time_with_a_sign() {
+        assert_eq!(signed_seconds("2.5s"), Ok(2.5));
+        assert_eq!(signed_seconds("-300ms"), Ok(-0.3));
+        assert_eq!(signed_seconds("+1h"), Ok(3600.0));
+        for wrong in ["2.5", "--1s", "-", "s"] {
+            assert!(signed_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}
