@@ -1,5 +1,7 @@
 //! What divan prints. It has no output for machines (0.1.21), so its table is read: names as a
-//! tree, one line of times per bench, below it a line per counter.
+//! tree, one line of times per bench, below it a line per counter. Harnesses with such an output
+//! (criterion, with critcmp) compare runs that came one after the other; here both sides take turns,
+//! because neighbours on a machine come and go.
 
 use std::cmp::Ordering;
 use std::fmt;
