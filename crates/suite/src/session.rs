@@ -70,11 +70,6 @@ impl RunError {
         }
     }
 
-    /// Whether this is a no for the sake of somebody's data: nothing was written.
-    pub fn is_refusal(&self) -> bool {
-        self.kind() == ErrorKind::Refused
-    }
-
     fn is_interruption(&self) -> bool {
         self.kind() == ErrorKind::Interrupted
     }
