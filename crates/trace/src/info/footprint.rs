@@ -170,7 +170,13 @@ impl<const LEVELS: usize> Group<LEVELS> {
     };
 
     /// Forgets what was touched in windows that are over by now.
+    #[inline]
     fn enter(&mut self, window: WindowNumber) {
+        if LEVELS == 1 {
+            // Of windows that do not double another one is always over.
+            (self.window, self.in_window) = (window, [0; LEVELS]);
+            return;
+        }
         let wider = window.doublings - self.window.doublings;
         if wider > 0 {
             // As long as it was touched, the widest window was the whole trace.
