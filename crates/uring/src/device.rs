@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
@@ -20,6 +21,7 @@ use crate::identify::Identity;
 use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
+use crate::trims::{Trimmed, Trims};
 use crate::{OpenError, Refusal};
 
 /// More than any drive's queue, and few enough to register a buffer for each.
@@ -33,6 +35,13 @@ const IO_SIZE_MAX: Bytes = Bytes::from_mib(64);
 const HAND_OVER: usize = 4;
 /// Places that are read back after a purge.
 const PURGE_SAMPLES: u64 = 64;
+
+/// So long a trim keeps what comes after it waiting, as it does in the kernel; from then on it is one
+/// more I/O in flight.
+const TRIM_PATIENCE: Duration = Duration::from_millis(100);
+
+/// So often the watcher is asked while a place is read back after a purge.
+const READ_BACK_WATCH: Nanos = Nanos::from_millis(100);
 
 /// How long after the last I/O was handed over a dropped device waits for those still in flight.
 const LAST_WAIT: Nanos = Nanos::from_secs(5);
@@ -51,7 +60,7 @@ pub struct Options {
 /// A block device or regular file, by io_uring and direct I/O.
 ///
 /// It may be opened in one thread and used in another, but from the first I/O on by one only.
-/// A trim runs inside [`submit`](Device::submit), in the calling thread. The clock is
+/// A trim holds what comes after it up, unless the drive takes long for it. The clock is
 /// CLOCK_MONOTONIC, read once before each system call that hands I/Os over and once after the one
 /// that collects them: all I/Os of one call share the readings. A wait is cut into pieces of 100 ms;
 /// once a second somebody looks whether the drive is still there.
@@ -69,8 +78,9 @@ pub struct UringDevice {
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
     queued: Vec<usize>,
+    trims: Trims,
     /// Trims that are done and not yet reaped.
-    trims: Vec<Completion>,
+    trimmed: Vec<Completion>,
     gauges: Gauges,
     /// Whether anything was submitted since the last telemetry.
     worked: bool,
@@ -137,7 +147,8 @@ impl UringDevice {
             slots: vec![idle; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
-            trims: Vec::new(),
+            trims: Trims::default(),
+            trimmed: Vec::new(),
             gauges,
             worked: false,
             handed_over: DeviceTime(0),
@@ -147,7 +158,7 @@ impl UringDevice {
     }
 
     fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len() + self.trims.len()
+        self.slots.len() - self.free.len() + self.trims.waiting().len() + self.trimmed.len()
     }
 
     /// Before the first write: asks who uses the drive by now.
@@ -207,6 +218,19 @@ impl UringDevice {
         Ok(completed)
     }
 
+    /// Waits for the first completion or the first answer to a trim, until `until` at most.
+    fn wait(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
+        if self.free.len() < self.slots.len() {
+            let completed = self.enter(until)?;
+            self.collect_trims(Duration::ZERO)?;
+            return Ok(completed);
+        }
+        let patience = clock::patience(until.since(self.now()));
+        self.collect_trims(Duration::from_nanos(patience.0))?;
+        self.pauses.forget();
+        Ok(self.now())
+    }
+
     /// Takes over every completion that has come.
     fn collect(
         &mut self,
@@ -235,32 +259,44 @@ impl UringDevice {
         }
     }
 
-    /// Trims at once, after what is queued before it has been handed over.
+    /// Trims, after what is queued before it has been handed over, and waits for it a while.
     fn trim(&mut self, io: &Io) -> Result<(), DeviceError> {
         if !self.queued.is_empty() {
             // What completes here is left where it is: the next reap collects it.
             self.enter(DeviceTime(0))?;
         }
-        let submitted = self.now();
-        let result = match self.info.trim {
-            true => discard::range(&self.file, self.info.kind, io.offset.0, io.length.0),
-            false => Err(Errno::OPNOTSUPP.into()),
-        };
-        let completed = self.now();
-        self.pauses.forget();
-        if result.is_err() {
-            self.check_presence()?;
+        self.handed_over = self.now();
+        if !self.info.trim {
+            let (submitted, status) =
+                (self.handed_over, Status::Failed(Errno::OPNOTSUPP.raw_os_error()));
+            self.trimmed.push(Completion { io: *io, submitted, completed: submitted, status });
+            return Ok(());
         }
-        let status = result.map_or_else(|error| failed(&error), |()| Status::Done);
-        if let Some(errno) = device_lost(status) {
-            return Err(self.lost("a trim", errno.into()));
+        let begun = self.trims.submit(&self.file, self.info.kind, *io);
+        begun.map_err(|error| self.lost("beginning a trim", error))?;
+        self.collect_trims(TRIM_PATIENCE)
+    }
+
+    /// Takes over the trims that are answered; waits for the first if there is none.
+    fn collect_trims(&mut self, patience: Duration) -> Result<(), DeviceError> {
+        let mut patience = patience;
+        while let Some(Trimmed { io, submitted, completed, result }) = self.trims.next(patience) {
+            patience = Duration::ZERO;
+            self.pauses.forget();
+            if result.is_err() {
+                self.check_presence()?;
+            }
+            let status = result.map_or_else(|error| failed(&error), |()| Status::Done);
+            if let Some(errno) = device_lost(status) {
+                return Err(self.lost("a trim", errno.into()));
+            }
+            self.trimmed.push(Completion { io, submitted, completed, status });
         }
-        self.trims.push(Completion { io: *io, submitted, completed, status });
         Ok(())
     }
 
     /// Reads evenly spread places back and counts them, and those that are not all zeros.
-    fn sample(&mut self) -> Result<(u32, u32), DeviceError> {
+    fn sample(&mut self, watch: PurgeWatch<'_>) -> Result<(u32, u32), DeviceError> {
         let length = self.info.lba_size.0;
         let blocks = self.info.capacity.0 / length;
         let count = blocks.min(PURGE_SAMPLES);
@@ -268,18 +304,34 @@ impl UringDevice {
         for index in 0..count {
             let (first, next) = (blocks * index / count, blocks * (index + 1) / count);
             let block = first + split_mix(index) % (next - first);
-            let buffer = &mut self.ring.buffer(0)[..length as usize];
-            let read = rustix::io::pread(&self.file, &mut *buffer, block * length);
-            let nonzero = buffer.iter().any(|&byte| byte != 0);
-            let whole = match read {
-                Ok(got) if got as u64 == length => Ok(()),
-                Ok(_) => Err(Errno::IO),
-                Err(errno) => Err(errno),
-            };
-            whole.map_err(|errno| self.lost("reading back after the purge", errno.into()))?;
-            readable += u32::from(nonzero);
+            let io = Io::read(Bytes(block * length), self.info.lba_size);
+            readable += u32::from(self.reads_data(&io, watch)?);
         }
         Ok((count as u32, readable))
+    }
+
+    /// Whether a place is not all zeros. Read by the ring, so that the watcher can break off what the
+    /// drive does not answer.
+    fn reads_data(&mut self, io: &Io, watch: PurgeWatch<'_>) -> Result<bool, DeviceError> {
+        let slot = self.free.last().copied().unwrap_or(0);
+        self.queue(io);
+        let mut done = Vec::new();
+        loop {
+            self.reap(self.now() + READ_BACK_WATCH, &mut done)?;
+            match done.pop().map(|completion| completion.status) {
+                Some(Status::Done) => break,
+                Some(Status::Failed(errno)) => {
+                    let error = io::Error::from_raw_os_error(errno);
+                    return Err(self.lost("reading back after the purge", error));
+                }
+                None if watch(1.0).is_break() => {
+                    return Err(self.unfinished(Purge::Discard, Unfinished::Stopped));
+                }
+                None => {}
+            }
+        }
+        let buffer = &self.ring.buffer(slot)[..io.length.0 as usize];
+        Ok(buffer.iter().any(|&byte| byte != 0))
     }
 
     /// # Errors
@@ -380,15 +432,20 @@ impl Device for UringDevice {
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
         let had = done.len();
-        done.append(&mut self.trims);
+        self.collect_trims(Duration::ZERO)?;
+        done.append(&mut self.trimmed);
         let wait_until = match done.len() > had {
             true => DeviceTime(0),
             false => until,
         };
         self.look_for_intruders()?;
         while self.in_flight() > 0 {
-            let completed = self.enter(wait_until)?;
+            let completed = self.wait(wait_until)?;
             self.collect(completed, done)?;
+            if !self.trimmed.is_empty() {
+                done.append(&mut self.trimmed);
+                done[had..].sort_by_key(|completion| completion.completed);
+            }
             if let Some(evidence) = self.gauges.presence.look_sometimes(&self.file, completed) {
                 return self.gone(evidence);
             }
@@ -423,7 +480,7 @@ impl Device for UringDevice {
             });
         self.look_for_intruders()?;
         ended.map_err(|unfinished| self.unfinished(how, unfinished))?;
-        let (sampled, still_readable) = self.sample()?;
+        let (sampled, still_readable) = self.sample(watch)?;
         Ok(PurgeOutcome { how, sampled, still_readable })
     }
 
@@ -441,10 +498,9 @@ impl Device for UringDevice {
     fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
         let handed_over = |slot: &usize| self.ring.is_busy(*slot) && !self.queued.contains(slot);
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
-        let mut found: Vec<InFlight> = in_flight
-            .filter(|slot| slot.submitted < before)
-            .map(|Slot { io, submitted }| InFlight { io, submitted })
-            .collect();
+        let in_flight = in_flight.map(|Slot { io, submitted }| InFlight { io, submitted });
+        let all = in_flight.chain(self.trims.waiting().copied());
+        let mut found: Vec<InFlight> = all.filter(|waits| waits.submitted < before).collect();
         found.sort_by_key(|waits| waits.submitted);
         found
     }

@@ -48,6 +48,7 @@ mod signatures;
 mod survey;
 mod sysfs;
 mod test_file;
+mod trims;
 mod users;
 
 pub use block_device::{BlockDevice, Reach};

@@ -19,7 +19,8 @@ use crate::erasing::Extent;
 use crate::signatures::Found;
 
 const PLACES: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A USB stick that has just been written all over answers after ten seconds and more.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Longer than any list of marks, and what a pipe holds, so that no tool waits for us to read.
 const OUTPUT_MAX: u64 = 64 << 10;
 const NAME_MAX: usize = 48;

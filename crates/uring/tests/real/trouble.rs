@@ -83,6 +83,29 @@ fn what_a_hanging_drive_has_not_answered_is_known_with_its_age() {
 }
 
 #[test]
+fn a_trim_that_is_not_answered_is_in_flight_like_any_other_io() {
+    needs!("mkfs.ext4", "fsfreeze");
+    let drive = Freezable::new();
+    // A file: the loop driver trims what is below it also where that is frozen.
+    let file = sparse_file(&drive.filesystem.path().join("test"), 32);
+    let mut device = open_to_destroy(&file).unwrap();
+    let frozen = drive.freeze();
+    let all = [0, 4, 8].map(|place| Io::trim(Bytes::from_mib(place), Bytes::from_mib(1)));
+    device.submit(&all).unwrap();
+    assert_eq!(reap(&mut device, Nanos::from_secs(1)), 0);
+    let waiting = device.in_flight_since(DeviceTime::MAX);
+    assert!(waiting.iter().map(|waits| waits.io).eq(all), "{waiting:?}");
+    assert_eq!(device.held_by_system().as_deref(), Some("3 I/Os"));
+    drop(frozen);
+    let mut done = Vec::new();
+    while done.len() < 3 {
+        device.reap(device.now() + Nanos::from_secs(1), &mut done).unwrap();
+    }
+    assert!(done.iter().all(|io| io.status == writecliff_device::Status::Done), "{done:?}");
+    assert_eq!((device.in_flight_since(DeviceTime::MAX), device.held_by_system()), (vec![], None));
+}
+
+#[test]
 fn dropping_a_device_that_hangs_takes_a_bounded_time() {
     needs!("mkfs.ext4", "fsfreeze");
     let drive = Freezable::new();
