@@ -24,6 +24,10 @@ pub fn write_page(subjects: &[Subject], out: &Path) -> Result<PathBuf, ReportErr
         kind: kind(all),
         title: title(&subjects),
         lead: lead(all),
+        headline: String::new(),
+        tiles: Vec::new(),
+        ranking: None,
+        first: None,
         subjects: (0..all.len()).map(|index| subject_part(&subjects, index)).collect(),
         specification: Some(specification::table(&subjects)),
     };

@@ -12,7 +12,7 @@ use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_text};
 
 use crate::picture::{csv, figure, svg};
-use crate::section::{Panel, Place, Section, Table};
+use crate::section::{Panel, Place, Ranking, Section, Table, Tile, View};
 use crate::verdict::Sentence;
 
 /// Why a page could not be made.
@@ -73,6 +73,14 @@ pub(crate) struct About {
     pub(crate) kind: String,
     pub(crate) title: String,
     pub(crate) lead: String,
+    /// What it comes to, in one sentence; empty where that cannot be said.
+    pub(crate) headline: String,
+    /// The figures of the one subject that matter most.
+    pub(crate) tiles: Vec<Tile>,
+    /// The figures that decide between several subjects.
+    pub(crate) ranking: Option<Ranking>,
+    /// The pictures of the first screen.
+    pub(crate) first: Option<View>,
     /// What columns, buttons and [`Place`]s count.
     pub(crate) subjects: Vec<SubjectPart>,
     pub(crate) specification: Option<Table>,
@@ -96,6 +104,7 @@ pub(crate) struct Words {
 pub(crate) struct SubjectPart {
     pub(crate) name: String,
     pub(crate) marked: bool,
+    /// Doubts about all of it; those about one test are in its section.
     pub(crate) warnings: Vec<String>,
     pub(crate) findings: Vec<Sentence>,
     pub(crate) runs: Vec<RunPart>,

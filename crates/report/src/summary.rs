@@ -96,7 +96,8 @@ pub(crate) fn table_text(table: &Table) -> String {
     let with = |lines: TextTable, head: &String| lines.numbers(&shown(head), head.len());
     let mut lines = heads.iter().fold(names, with);
     for row in &table.rows {
-        lines.row(std::iter::once(&row.name).chain(&row.values).cloned().collect());
+        let values = row.values.iter().map(|value| &value.text);
+        lines.row(std::iter::once(&row.name).chain(values).cloned().collect());
     }
     text + &lines.render()
 }

@@ -16,20 +16,45 @@ pub(crate) use plotly::figure;
 pub(crate) use svg::svg;
 pub(crate) use thin::is_thinned;
 
+/// How a drive, a job or a series is told apart from the others of its picture: by colour, and by
+/// dash and dot for whoever does not see colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// `#rrggbb`.
+    pub(crate) colour: &'static str,
+    /// Counts through the dashes of lines and the shapes of dots.
+    pub(crate) form: usize,
+}
+
+const fn style(colour: &'static str, form: usize) -> Style {
+    Style { colour, form }
+}
+
 /// Colours after Okabe and Ito that stand out on light and dark: told apart by colour-blind eyes.
-pub(crate) const BLUE: &str = "#2b7bba";
-pub(crate) const ORANGE: &str = "#d55e00";
-pub(crate) const GREEN: &str = "#009e73";
-pub(crate) const PURPLE: &str = "#aa6fc9";
+pub(crate) const BLUE: Style = style("#2b7bba", 0);
+pub(crate) const ORANGE: Style = style("#d55e00", 1);
+pub(crate) const GREEN: Style = style("#009e73", 2);
+pub(crate) const PURPLE: Style = style("#aa6fc9", 3);
+/// Of what is no series of its own.
+pub(crate) const NEUTRAL: Style = style(GREY, 4);
+/// Of windows and remarks.
 pub(crate) const GREY: &str = "#808080";
 
 /// The colours of drives or jobs that share a picture, in order.
-const COLOURS: [&str; 8] =
-    [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
+const COLOURS: [&str; 8] = [
+    BLUE.colour,
+    ORANGE.colour,
+    GREEN.colour,
+    PURPLE.colour,
+    "#b58900",
+    "#2aa7c9",
+    "#c2557a",
+    "#6b7f2a",
+];
 
-/// The colour of the drive or job with this index.
-pub(crate) fn nth_colour(index: usize) -> &'static str {
-    COLOURS[index % COLOURS.len()]
+/// The style of the drive or job with this index; the same in every picture.
+pub(crate) fn nth_style(index: usize) -> Style {
+    style(COLOURS[index % COLOURS.len()], index)
 }
 
 /// Dots on a line of more points would touch each other.
@@ -45,6 +70,12 @@ pub(crate) struct Picture {
     pub(crate) id: String,
     /// What it shows of which drive, standing alone.
     pub(crate) title: String,
+    /// What somebody who does not see it should know: its conclusion, with the values.
+    pub(crate) alt: String,
+    /// Under what conditions it holds, in its file: `4KiB random writes, QD32, default spare`.
+    pub(crate) conditions: String,
+    /// What is written across it, if it must not be taken for a result.
+    pub(crate) watermark: Option<&'static str>,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) traces: Vec<Trace>,
@@ -64,7 +95,7 @@ pub(crate) enum Trace {
 #[derive(Debug, Clone)]
 pub(crate) struct Points {
     pub(crate) name: String,
-    pub(crate) colour: &'static str,
+    pub(crate) style: Style,
     pub(crate) look: Look,
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -87,7 +118,7 @@ pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
     pub(crate) words: String,
-    pub(crate) colour: &'static str,
+    pub(crate) style: Style,
 }
 
 /// Cells between edges, coloured by the logarithm of their values.
@@ -119,7 +150,8 @@ pub(crate) enum Mark {
 impl Picture {
     /// A picture without marks.
     pub(crate) fn new(id: String, title: String, x: Axis, y: Axis, traces: Vec<Trace>) -> Self {
-        Self { id, title, x, y, traces, marks: Vec::new() }
+        let (alt, conditions) = (title.clone(), String::new());
+        Self { id, title, alt, conditions, watermark: None, x, y, traces, marks: Vec::new() }
     }
 
     /// Bars in the order given, on an axis from zero to at least `highest`.
@@ -200,15 +232,15 @@ impl Points {
         }
     }
 
-    pub(crate) fn dots(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Dots, points })
+    pub(crate) fn dots(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Dots, points })
     }
 
-    pub(crate) fn columns(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Columns, points })
+    pub(crate) fn columns(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Columns, points })
     }
 
-    pub(crate) fn line(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Line, points })
+    pub(crate) fn line(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Line, points })
     }
 }

@@ -68,11 +68,11 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
         (true, false) => "lines",
     });
     main["marker"] = match is_line {
-        false => json!({ "size": 4, "opacity": 0.65, "color": points.colour }),
-        true => json!({ "size": 7, "color": points.colour }),
+        false => json!({ "size": 4, "opacity": 0.65, "color": points.style.colour }),
+        true => json!({ "size": 7, "color": points.style.colour }),
     };
     if is_line {
-        main["line"] = json!({ "color": points.colour, "width": 2 });
+        main["line"] = json!({ "color": points.style.colour, "width": 2 });
     }
     let mut all = vec![main];
     if !zeros.is_empty() {
@@ -80,7 +80,7 @@ fn scatter(picture: &Picture, points: &Points) -> Vec<Value> {
         let y = vec![brief(picture.y.bottom()); x.len()];
         all.push(json!({
             "type": "scatter", "mode": "markers", "name": "0", "x": x, "y": y,
-            "marker": { "size": 8, "symbol": "triangle-down-open", "color": ORANGE },
+            "marker": { "size": 8, "symbol": "triangle-down-open", "color": ORANGE.colour },
             "hovertemplate": "%{x}: 0<extra></extra>", "showlegend": false,
         }));
     }
@@ -98,7 +98,7 @@ fn column_trace(picture: &Picture, points: &Points) -> Value {
         "offset": 0,
         "y": points.points.iter().map(|(_, y)| brief(*y)).collect::<Vec<_>>(),
         "customdata": points.points.iter().map(name).collect::<Vec<_>>(),
-        "marker": { "color": points.colour },
+        "marker": { "color": points.style.colour },
         "hovertemplate": format!("%{{customdata}}<br>%{{y:,.4~r}} {}            <extra>%{{fullData.name}}</extra>", text(&picture.y.quantity)),
     })
 }
@@ -121,7 +121,7 @@ fn bar_trace(bars: &[Bar]) -> Value {
         "y": (0..bars.len()).collect::<Vec<_>>(),
         "text": each(|bar| json!(text(&bar.words))),
         "textposition": "outside", "cliponaxis": false, "constraintext": "none",
-        "marker": { "color": each(|bar| json!(bar.colour)) },
+        "marker": { "color": each(|bar| json!(bar.style.colour)) },
     })
 }
 
@@ -155,7 +155,7 @@ fn few_cells(heat: &Heat) -> Option<Value> {
     (!x.is_empty()).then(|| {
         json!({
             "type": "scatter", "mode": "markers", "x": x, "y": y, "hoverinfo": "skip",
-            "marker": { "size": 5, "symbol": "square", "color": BLUE }, "showlegend": false,
+            "marker": { "size": 5, "symbol": "square", "color": BLUE.colour }, "showlegend": false,
         })
     })
 }
@@ -186,7 +186,7 @@ fn shape(mark: &Mark) -> Option<Value> {
         Mark::Nothing(_) => return None,
     };
     if let Mark::Upright { .. } = mark {
-        shape["line"] = json!({ "color": ORANGE, "width": 1.5, "dash": "dot" });
+        shape["line"] = json!({ "color": ORANGE.colour, "width": 1.5, "dash": "dot" });
     } else {
         shape["fillcolor"] = json!(GREY);
         shape["opacity"] = json!(0.12);
@@ -203,7 +203,7 @@ fn note(picture: &Picture, mark: &Mark) -> Option<Value> {
     match mark {
         Mark::Upright { at, label } => {
             let side = if picture.x.place(*at) < 0.3 { "left" } else { "right" };
-            let mut note = note(label, ORANGE);
+            let mut note = note(label, ORANGE.colour);
             (note["x"], note["xanchor"]) = (json!(at), json!(side));
             Some(note)
         }

@@ -3,11 +3,14 @@
 use std::fmt::Write;
 
 use super::thin::thinned;
-use super::{Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
+use super::{Axis, Bar, GREY, Heat, Look, Mark, Picture, Points, Scale, Trace};
 
 const WIDTH: f64 = 960.0;
 const RIGHT: f64 = WIDTH - 24.0;
 const LEGEND_ROW: f64 = 22.0;
+/// Of marks, and of cells that stand alone.
+const ORANGE: &str = super::ORANGE.colour;
+const BLUE: &str = super::BLUE.colour;
 const INK: &str = "#1d2430";
 const GRID: &str = "#d9dee5";
 /// Colours of 0.01 %, 0.1 %, 1 %, 10 % and 100 % of a heat map's strongest; as on the page.
@@ -101,8 +104,11 @@ fn legend(svg: &mut String, picture: &Picture, left: f64) -> u32 {
             (x, row) = (left, row + 1);
         }
         let y = 57.0 + LEGEND_ROW * f64::from(row);
-        let _ =
-            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y}\" r=\"5\" fill=\"{}\"/>", points.colour);
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y}\" r=\"5\" fill=\"{}\"/>",
+            points.style.colour
+        );
         text(svg, (x + 10.0, y + 5.0), "start", "", &points.name);
         x += width;
     }
@@ -115,13 +121,13 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
     let place = |(x, y): (f64, f64)| (area.x(&picture.x, x), area.y(&picture.y, y));
     let places: Vec<(f64, f64)> = thinned(&shown).into_iter().map(place).collect();
     if points.look == Look::Line {
-        draw_line(svg, &places, points.colour);
+        draw_line(svg, &places, points.style.colour);
     }
     if !points.has_dots() {
         return;
     }
     let (radius, opacity) = if points.look == Look::Dots { (1.8, 0.65) } else { (4.0, 1.0) };
-    let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.colour);
+    let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.style.colour);
     for (x, y) in &places {
         let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
     }
@@ -138,7 +144,7 @@ fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area
 }
 
 fn draw_columns(svg: &mut String, picture: &Picture, points: &Points, area: &Area) {
-    let _ = writeln!(svg, "<g fill=\"{}\">", points.colour);
+    let _ = writeln!(svg, "<g fill=\"{}\">", points.style.colour);
     for &(x, y) in &points.points {
         let (from, to) = picture.column_ends(points, x);
         let (left, right) = (area.x(&picture.x, from), area.x(&picture.x, to));
@@ -173,7 +179,7 @@ fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar], area: &Area) {
             svg,
             "<rect x=\"{left}\" y=\"{middle:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
              fill=\"{}\"/>",
-            bar.colour
+            bar.style.colour
         );
         let at = (left + width + 8.0, middle + height / 2.0 + 5.0);
         text(svg, at, "start", "font-weight=\"600\"", &bar.words);

@@ -102,9 +102,9 @@ fn compared(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corner: &C
 fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> View {
     let bar = |figures: &CornerFigures| {
         let value = figures.rate.megabytes_per_second;
-        let colour = if figures.corner.operation == Operation::Read { GREEN } else { BLUE };
+        let style = if figures.corner.operation == Operation::Read { GREEN } else { BLUE };
         let words = number::megabytes_per_second(value);
-        Bar { name: name(&figures.corner), value, words, colour }
+        Bar { name: name(&figures.corner), value, words, style }
     };
     let bars = answer.outcome.corners.iter().map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));

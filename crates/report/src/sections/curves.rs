@@ -1,7 +1,7 @@
 //! Lines over something that a test varies: of one drive all in one picture, of several drives a
 //! picture for each quantity with a line for each drive.
 
-use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, nth_colour};
+use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, nth_style};
 use crate::section::View;
 use crate::subject::Subjects;
 
@@ -26,8 +26,8 @@ pub(super) fn views(
     let y = Axis::linear(quantity, highest);
     let is_one_drive = lines().all(|line| line.0 == 0) && !subjects.is_comparison();
     if is_one_drive {
-        let traces = curves.iter().zip([BLUE, ORANGE]).flat_map(|(curve, colour)| {
-            let trace = move |points: &Vec<_>| Points::line(curve.name, colour, points.clone());
+        let traces = curves.iter().zip([BLUE, ORANGE]).flat_map(|(curve, style)| {
+            let trace = move |points: &Vec<_>| Points::line(curve.name, style, points.clone());
             curve.lines.iter().map(move |line| trace(&line.1))
         });
         let heading = format!("{title}: {}", subjects.full_name(0));
@@ -36,7 +36,7 @@ pub(super) fn views(
     }
     let view = |curve: &Curve| {
         let traces = curve.lines.iter().map(|(subject, points)| {
-            Points::line(&subjects.full_name(*subject), nth_colour(*subject), points.clone())
+            Points::line(&subjects.full_name(*subject), nth_style(*subject), points.clone())
         });
         let id = format!("{id}-{}", crate::section::slug(curve.name));
         let heading = curve.heading.clone();

@@ -5,7 +5,7 @@ use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
 
 use super::{Answer, answers, bars, highest_first};
 use crate::number;
-use crate::picture::{Axis, Picture, Points, nth_colour};
+use crate::picture::{Axis, Picture, Points, nth_style};
 use crate::run::NONE;
 use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
 use crate::subject::Subjects;
@@ -116,7 +116,7 @@ fn over_time(
     let (id, title) = ("mixed-jobs", "The jobs over time");
     let panel = |answer: &Answer<'_, Outcome>| {
         let trace = |(index, stream): (usize, &Stream)| {
-            Points::dots(&name(stream), nth_colour(index), points(answer, stream))
+            Points::dots(&name(stream), nth_style(index), points(answer, stream))
         };
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));
         let id = picture_id(id, subjects, answer.subject);
@@ -129,6 +129,7 @@ fn over_time(
         id: id.to_owned(),
         title: title.to_owned(),
         text: "Every dot is one second of a job's reads, writes, trims or flushes.".to_owned(),
+        more: false,
         panels: answers.iter().map(panel).collect(),
     })
 }

@@ -17,9 +17,9 @@ mod trim;
 use writecliff_suite::{FigureOf, Outcome, Unit};
 
 use crate::Run;
-use crate::picture::{Bar, nth_colour};
+use crate::picture::{Bar, nth_style};
 use crate::run::NONE;
-use crate::section::{Row, Section};
+use crate::section::{Cell, Row, Section};
 use crate::subject::Subjects;
 
 /// Makes from the list of parts all that depends on which there are. It does not compile without a
@@ -94,11 +94,13 @@ fn figure_row<'a, T: 'a>(
     outcomes: impl Iterator<Item = Option<&'a T>>,
     words: impl Fn(f64, Unit) -> String,
 ) -> Row {
-    let value = |outcome: Option<&T>| {
-        let value = outcome.and_then(figure.value);
-        value.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit))
+    let cell = |outcome: Option<&T>| {
+        let number = outcome.and_then(figure.value);
+        let text = number.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit));
+        Cell { text, number }
     };
-    Row::new(figure.label, outcomes.map(value).collect(), figure.meaning)
+    let (name, meaning) = (figure.label.to_owned(), figure.meaning.to_owned());
+    Row { name, values: outcomes.map(cell).collect(), meaning, good: Some(figure.good) }
 }
 
 /// A bar for each drive that has a value.
@@ -110,8 +112,8 @@ fn bars<T>(
 ) -> Vec<Bar> {
     let bar = |answer: &Answer<'_, T>| {
         let value = value(answer.outcome)?;
-        let (name, colour) = (subjects.full_name(answer.subject), nth_colour(answer.subject));
-        Some(Bar { name, value, words: words(value), colour })
+        let (name, style) = (subjects.full_name(answer.subject), nth_style(answer.subject));
+        Some(Bar { name, value, words: words(value), style })
     };
     answers.iter().filter_map(bar).collect()
 }

@@ -7,14 +7,14 @@ use writecliff_suite::power::{
 
 use super::{Answer, answers};
 use crate::number;
-use crate::picture::{Axis, BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, Points};
+use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, Picture, Points, Style};
 use crate::run::NONE;
 use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
 use crate::subject::Subjects;
 
 /// The phases in their order, as a person calls them.
-const PHASES: [(&str, &str, &str); 5] = [
-    (IDLE, "idle", GREY),
+const PHASES: [(&str, &str, Style); 5] = [
+    (IDLE, "idle", NEUTRAL),
     (SEQUENTIAL_WRITE, "sequential writes", BLUE),
     (AFTER_SEQUENTIAL, "idle after these", GREEN),
     (RANDOM_WRITE, "random writes", ORANGE),
@@ -70,10 +70,10 @@ fn view(
     let x = Axis::span("seconds of the test", start.floor(), end + 1.0);
     let y = Axis::linear(quantity, all().map(|point| point.1).fold(0.0, f64::max));
     let panel = |answer: &Answer<'_, Outcome>| {
-        let trace = |(phase, name, colour): &(&str, &str, &'static str)| {
+        let trace = |(phase, name, style): &(&str, &str, Style)| {
             Some(points(answer, phase))
                 .filter(|points| !points.is_empty())
-                .map(|points| Points::dots(name, colour, points))
+                .map(|points| Points::dots(name, *style, points))
         };
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));
         let id = picture_id(id, subjects, answer.subject);
@@ -83,7 +83,13 @@ fn view(
         Panel { of: Place::of(answer.subject), caption, picture }
     };
     let panels = answers.iter().map(panel).collect();
-    Some(View { id: id.to_owned(), title: title.to_owned(), text: text.to_owned(), panels })
+    Some(View {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text: text.to_owned(),
+        more: false,
+        panels,
+    })
 }
 
 fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
@@ -102,7 +108,7 @@ fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
             format!("{} W ({lowest} to {highest}{settled})", watts(found.mean))
         })
     };
-    let row = |(phase, name, _): &(&str, &str, &'static str)| {
+    let row = |(phase, name, _): &(&str, &str, Style)| {
         let values = answers.iter().map(|answer| value(answer, phase)).collect();
         let mut letters = name.chars();
         let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());

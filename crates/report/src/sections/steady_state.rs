@@ -7,7 +7,7 @@ use writecliff_suite::steady_state::{
 
 use super::{Answer, answers};
 use crate::number;
-use crate::picture::{Axis, BLUE, Look, Mark, Picture, Points, Trace, nth_colour, short};
+use crate::picture::{Axis, BLUE, Look, Mark, Picture, Points, Trace, nth_style, short};
 use crate::run::NONE;
 use crate::section::{Column, Panel, Place, Row, Section, Table, View, picture_id};
 use crate::subject::Subjects;
@@ -61,7 +61,7 @@ fn rounds(
         let points = (1..=last).zip(&part.tracked).map(|(round, value)| (round as f64, *value));
         Trace::Points(Points {
             name: subjects.full_name(*subject),
-            colour: nth_colour(*subject),
+            style: nth_style(*subject),
             look: Look::Line,
             points: points.collect(),
         })
@@ -121,6 +121,7 @@ fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Optio
         text: "4KiB random writes without pause, over what was written. Every dot is one second. \
                Logarithmic."
             .to_owned(),
+        more: false,
         panels: answers.iter().map(panel).collect(),
     })
 }

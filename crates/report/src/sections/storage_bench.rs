@@ -6,7 +6,7 @@ use writecliff_suite::storage_bench::{FIGURES, Outcome, Plan, Served, series_nam
 
 use super::{Answer, answers, bars, figure_row, highest_first};
 use crate::number;
-use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, latency};
+use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, latency};
 use crate::run::NONE;
 use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
 use crate::subject::Subjects;
@@ -198,8 +198,8 @@ fn over_time(
     let id = format!("storage-bench-{}", slug(&trace.label));
     let title = format!("{}: service time over the trace", trace.label);
     let panel = |answer: &Answer<'_, Outcome>| {
-        let dots = |(series, name, colour): (ReplaySeries, &str, &'static str)| {
-            Points::dots(name, colour, points(answer, series))
+        let dots = |(series, name, style): (ReplaySeries, &str, Style)| {
+            Points::dots(name, style, points(answer, series))
         };
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));
         let id = picture_id(&id, subjects, answer.subject);
@@ -212,6 +212,7 @@ fn over_time(
         id: id.clone(),
         title: title.clone(),
         text: "Mean of each second. A faster drive is done sooner. Logarithmic.".to_owned(),
+        more: false,
         panels: answers.iter().filter(|a| served(a, trace).is_some()).map(panel).collect(),
     })
 }
@@ -230,7 +231,7 @@ fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Tra
     let mut rows: Vec<Row> = FIGURES.iter().map(figure).collect();
     rows.extend(AMOUNTS.iter().map(amount));
     // What no drive has was not measured.
-    rows.retain(|row| row.values.iter().any(|value| value != NONE));
+    rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
     Table::new(&trace.label, "", columns, rows)
 }

@@ -82,6 +82,7 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
         id: id.to_owned(),
         title: title.to_owned(),
         text: "A person notices a pause from about 100 ms on. Logarithmic.".to_owned(),
+        more: false,
         panels: answers.iter().map(panel).collect(),
     }
 }

@@ -6,12 +6,12 @@ use writecliff_suite::{FigureOf, Unit};
 
 use super::{Answer, answers, bars, figure_row, highest_first};
 use crate::number;
-use crate::picture::{Axis, BLUE, GREEN, ORANGE, Picture, Points};
+use crate::picture::{Axis, BLUE, GREEN, ORANGE, Picture, Points, Style};
 use crate::section::{Panel, Place, Section, Table, View, picture_id};
 use crate::subject::Subjects;
 
 /// The whole passes, shown over the LBAs.
-const PASSES: [(&str, &str, &str); 3] = [
+const PASSES: [(&str, &str, Style); 3] = [
     ("clean", CLEAN, BLUE),
     ("after torture", DIRTY_PASS, ORANGE),
     ("after TRIM", AFTER_TRIM, GREEN),
@@ -53,8 +53,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
 
 fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let lines = |answer: &Answer<'_, Outcome>| {
-        PASSES
-            .map(|(name, phase, colour)| (name, rates(answer.run.recording.series(phase)), colour))
+        PASSES.map(|(name, phase, style)| (name, rates(answer.run.recording.series(phase)), style))
     };
     let points = || answers.iter().flat_map(lines).flat_map(|(_, points, _)| points);
     let end = points().map(|point| point.0).fold(1.0, f64::max);
@@ -63,7 +62,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> V
     let (id, title) = ("trim-speed-over-lba", "Speed over the LBAs");
     let panel = |answer: &Answer<'_, Outcome>| {
         let traces = lines(answer).into_iter().filter(|(_, points, _)| !points.is_empty());
-        let traces = traces.map(|(name, points, colour)| Points::dots(name, colour, points));
+        let traces = traces.map(|(name, points, style)| Points::dots(name, style, points));
         let heading = format!("{title}: {}", subjects.full_name(answer.subject));
         let id = picture_id(id, subjects, answer.subject);
         let picture = Picture::new(id, heading, x.clone(), y.clone(), traces.collect());
@@ -75,6 +74,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> V
         id: id.to_owned(),
         title: title.to_owned(),
         text: "Whole sequential passes; every dot is one second.".to_owned(),
+        more: false,
         panels: answers.iter().map(panel).collect(),
     }
 }
@@ -102,7 +102,7 @@ fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
             for (words, outcome) in row.values.iter_mut().zip(outcomes()) {
                 let share = |rate: f64| rate / outcome.clean.max(f64::MIN_POSITIVE);
                 let share = (figure.value)(outcome).map(share);
-                *words += &share
+                words.text += &share
                     .map_or_else(String::new, |share| format!(", {}", number::percent(share)));
             }
         }

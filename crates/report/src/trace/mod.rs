@@ -38,6 +38,10 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         kind: "trace".to_owned(),
         title,
         lead,
+        headline: String::new(),
+        tiles: Vec::new(),
+        ranking: None,
+        first: None,
         subjects: traces.iter().map(subject_part).collect(),
         specification: None,
     };
@@ -88,6 +92,7 @@ fn sections(traces: &[Description]) -> Vec<Section> {
         id,
         title,
         question: question.to_owned(),
+        doubts: Vec::new(),
         settings: Vec::new(),
         views: views.into_iter().flatten().collect(),
         tables,
@@ -138,5 +143,5 @@ fn view(
     };
     let panels: Vec<Panel> = traces.iter().enumerate().filter_map(panel).collect();
     let (id, title, text) = (id.to_owned(), title.to_owned(), text.to_owned());
-    (!panels.is_empty()).then_some(View { id, title, text, panels })
+    (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
 }

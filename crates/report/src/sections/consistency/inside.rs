@@ -2,7 +2,7 @@
 
 use super::seconds::{TIME, marks};
 use super::series::{Ranges, Series, view};
-use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, short};
+use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, Style, short};
 use crate::section::View;
 use writecliff_measure::Sample;
 
@@ -37,13 +37,13 @@ fn picture(
     ranges: &Ranges,
     (id, title): (String, String),
     y: Axis,
-    (colour, points): (&'static str, Vec<(f64, f64)>),
+    (style, points): (Style, Vec<(f64, f64)>),
 ) -> Option<Picture> {
     if points.is_empty() {
         return None;
     }
     let x = Axis::span(TIME, 0.0, ranges.end);
-    let trace = Points::dots(&y.quantity, colour, points);
+    let trace = Points::dots(&y.quantity, style, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
     picture.marks = marks(one, 0.0, ranges.end);
     Some(picture)

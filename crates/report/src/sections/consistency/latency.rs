@@ -36,9 +36,9 @@ fn axes(ranges: &Ranges) -> (Axis, Axis) {
 }
 
 fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Picture {
-    let trace = |name, colour, value: fn(&Sample) -> u64| {
+    let trace = |name, style, value: fn(&Sample) -> u64| {
         let points = one.points(|sample| (sample.ios() > 0).then(|| value(sample) as f64));
-        Points::dots(name, colour, points)
+        Points::dots(name, style, points)
     };
     let traces = vec![
         trace("longest", ORANGE, |sample| sample.latency_max_ns),

@@ -11,7 +11,7 @@ use writecliff_suite::consistency::{CLIFF, FIGURES, Outcome, Plan};
 use super::figure_row;
 
 use crate::number;
-use crate::picture::{Bar, Picture, nth_colour};
+use crate::picture::{Bar, Picture, nth_style};
 use crate::section::{Column, Panel, Place, Section, Table, View, slug};
 use crate::subject::Subjects;
 
@@ -35,6 +35,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         question: "Does the drive serve the same load equally well every second, once full? \
                    Purge, fill, then 4KB random writes without pause; every second counts."
             .to_owned(),
+        doubts: Vec::new(),
         settings,
         views,
         tables: vec![figures(&series)],
@@ -106,7 +107,7 @@ fn rankings(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String])
             }
         };
         let (title, text) = (ranking.title.to_owned(), ranking.text.to_owned());
-        View { id: ranking.id.to_owned(), title, text, panels }
+        View { id: ranking.id.to_owned(), title, text, more: false, panels }
     };
     RANKINGS.iter().map(view).collect()
 }
@@ -129,7 +130,7 @@ impl Ranking {
                 (false, Some(_)) => &one.drive,
                 (false, None) => &one.name,
             };
-            Some(Bar { name: name.clone(), value, words, colour: nth_colour(one.subject) })
+            Some(Bar { name: name.clone(), value, words, style: nth_style(one.subject) })
         };
         let mut bars: Vec<Bar> = series.iter().filter_map(bar).collect();
         bars.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -153,8 +154,8 @@ fn figures(series: &[Series<'_>]) -> Table {
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
                 match one.outcome.map(|outcome| outcome.cliff_s) {
-                    Some(Some(_)) => words.insert_str(0, "after "),
-                    Some(None) => "none".clone_into(words),
+                    Some(Some(_)) => words.text.insert_str(0, "after "),
+                    Some(None) => "none".clone_into(&mut words.text),
                     None => {}
                 }
             }

@@ -136,7 +136,7 @@ pub(super) fn view(
     };
     let panels: Vec<Panel> = series.iter().filter_map(panel).collect();
     let (title, text) = (title.to_owned(), text.to_owned());
-    (!panels.is_empty()).then_some(View { id, title, text, panels })
+    (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
 }
 
 /// The ranges that all series share, so that they can be compared by eye.
