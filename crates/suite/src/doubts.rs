@@ -220,6 +220,7 @@ mod tests {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Energy, Nanos, Power, Specification, Temperature, Throughput};
 
-use super::{Identity, Link, ProgramTime};
+use super::{Identity, Link, Origin, ProgramTime};
 
 /// A simulated solid-state drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct SsdProfile {
     /// What goes wrong, and when.
     #[serde(default)]
     pub faults: Faults,
+    /// Where it comes from; no key of a file.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
 /// The processor between link and NAND: one command at a time.
