@@ -8,6 +8,7 @@
 //! test of a drive but of the simulated ones: it holds them against published figures.
 
 mod across;
+mod again;
 pub mod check;
 pub mod consistency;
 pub mod corners;
@@ -17,6 +18,7 @@ mod figure;
 mod foreign;
 pub mod gate;
 pub mod incompressible;
+mod label;
 mod list;
 mod meter;
 pub mod mixed;
@@ -47,8 +49,10 @@ use writecliff_measure::{
 };
 
 pub use across::doubts_across;
+pub use again::AgainError;
 pub use fast_part::FastPart;
 pub use figure::{Figure, FigureOf, Good};
+pub use label::{Label, LabelError};
 pub use list::{Outcome, Plan, TESTS, TestEntry};
 pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use parallel::in_parallel;
@@ -64,9 +68,12 @@ pub use warning::Warning;
 use session::Session;
 
 /// How a run is kept and called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunOptions {
+    /// What its user calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
     /// Keep every single I/O, not only every second.
     pub every_io: bool,
     /// The plan was cut down by [`Plan::quick`]: the report says so.
@@ -77,7 +84,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
+        Self { label: None, every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
     }
 }
 

@@ -118,6 +118,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
+            options: options.clone(),
             traces: plan.traces()?,
             drive: device.info().clone(),
             host: Host::here(),

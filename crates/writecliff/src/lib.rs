@@ -30,6 +30,9 @@
 //! [`run`] runs it into a directory, [`ReviewRun`] runs several and goes on where one was interrupted.
 //! Both tell a [`Watch`] every second what they do; it breaks them off by its answer.
 //!
+//! A run of a simulated drive carries all that it was made of: [`Again`] does it again from its
+//! directory alone, to the same bytes.
+//!
 //! # Results
 //!
 //! [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
@@ -46,6 +49,7 @@
 //! [`uring`] the real ones, [`suite`] the tests, [`measure`] the recording, [`trace`] traces of
 //! applications.
 
+mod again;
 mod drive;
 mod error;
 mod gate;
@@ -62,6 +66,7 @@ pub use writecliff_suite as suite;
 pub use writecliff_trace as trace;
 pub use writecliff_uring as uring;
 
+pub use again::Again;
 pub use drive::{DriveName, profile, simulated};
 pub use error::Error;
 pub use gate::{Gated, gate};
@@ -72,6 +77,6 @@ pub use review::{ReviewEnd, ReviewRun};
 pub use run::{plan, run};
 pub use writecliff_device::ErrorKind;
 pub use writecliff_suite::{
-    Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
+    Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
 };
 pub use writecliff_uring::{DestroyData, Inspection};

@@ -150,13 +150,17 @@ impl ReviewRun {
     ) -> Result<(), Error> {
         test.clear(&self.path)?;
         let path = self.path.join(&test.directory);
-        run(&test.plan, &self.drive, consent, &path, self.review.options, watch).map(drop)
+        run(&test.plan, &self.drive, consent, &path, self.review.options.clone(), watch).map(drop)
     }
 }
 
-/// The drive that a review began with. The system may call it something else by now: then it is
+/// The drive that a review began with. A simulated one is built of what it was built of then. The system may call it something else by now: then it is
 /// looked for by what it is, and taken if exactly one is that.
 fn drive_of(review: &Review) -> DriveName {
+    if let Some(profile) = review.profile.clone() {
+        let (address, profile) = (review.drive.clone(), Box::new(profile));
+        return DriveName::Recorded { address, profile };
+    }
     let named = DriveName::from(review.drive.as_str());
     let is_it = |info: &DeviceInfo| review.identity.is_same_drive(&DriveIdentity::of(info));
     let is_real = matches!(&named, DriveName::Real(path) if !path.is_file());

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{DriveName, Event, Overrides, Plan, RunOptions, read_plan, report};
+use writecliff::{Again, DriveName, Event, Overrides, Plan, RunOptions, read_plan, report};
 use writecliff_device::Nanos;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
@@ -34,16 +34,46 @@ pub(crate) struct RunArguments {
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
+    /// the drive, and no other file is needed
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "destroy_data_on"])]
+    pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
 }
 
 /// One test: plan, drive, live picture, summary and page.
-pub(crate) fn run(test: &str, drive: &DriveName, options: &RunArguments) -> Result<(), CliError> {
-    let plan = plan(test, options)?;
+pub(crate) fn run(
+    asked: Option<(&str, &DriveName)>,
+    options: &RunArguments,
+) -> Result<(), CliError> {
     let common = &options.common;
+    let Some((test, drive)) = asked else {
+        return options.again.iter().try_for_each(|path| again(path, common));
+    };
+    let plan = plan(test, options)?;
     let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
     run_plan(&plan, drive, &path, common)
+}
+
+/// What was run in the directory `path`, once more.
+fn again(path: &Path, common: &CommonOptions) -> Result<(), CliError> {
+    let Again { plan, drive, options, other_version } = Again::of(path)?;
+    if let Some(version) = other_version {
+        say(&format!(
+            "note: {} was made by writecliff {version} and this is {}: the second run may differ",
+            path.display(),
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    let options = RunOptions {
+        label: common.label.clone().or(options.label),
+        every_io: common.every_io || options.every_io,
+        ..options
+    };
+    let out = common.out.clone().unwrap_or_else(|| default_directory(plan.name(), &drive, &[]));
+    run_with(&plan, &drive, &out, common, options)
 }
 
 /// A plan on a drive, into the directory `path`.
@@ -53,6 +83,16 @@ pub(crate) fn run_plan(
     path: &Path,
     common: &CommonOptions,
 ) -> Result<(), CliError> {
+    run_with(plan, drive, path, common, run_options(common))
+}
+
+fn run_with(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+    options: RunOptions,
+) -> Result<(), CliError> {
     check_directory(path).map_err(writecliff::Error::from)?;
     plan.check(&drive.look()?).map_err(writecliff::Error::from)?;
     let consent = consent(drive, plan.writes(), common.destroy_data_on.as_deref())?;
@@ -61,7 +101,7 @@ pub(crate) fn run_plan(
     let live = Live::begin(&format!("{} on {drive}", plan.name()), &interrupt);
     let is_real = !drive.is_simulated();
     let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
-    let ended = writecliff::run(plan, drive, consent.as_ref(), path, run_options(common), &watch);
+    let ended = writecliff::run(plan, drive, consent.as_ref(), path, options, &watch);
     live.end();
 
     let record = ended?;
@@ -108,8 +148,9 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, .. } = *common;
-    RunOptions { every_io, quick, io_timeout }
+    let CommonOptions { every_io, quick, io_timeout, label, .. } = common;
+    let (every_io, quick, io_timeout) = (*every_io, *quick, *io_timeout);
+    RunOptions { label: label.clone(), every_io, quick, io_timeout }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.
