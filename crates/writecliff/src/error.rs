@@ -9,7 +9,7 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{AgainError, PlanError, ReviewError, RunError, TESTS};
+use writecliff_suite::{AgainError, PlanError, RepeatsError, ReviewError, RunError, TESTS};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -79,6 +79,9 @@ pub enum Error {
     /// A review that cannot begin or go on.
     #[error(transparent)]
     Review(#[from] ReviewError),
+    /// Repeats that cannot begin or be read.
+    #[error(transparent)]
+    Repeats(#[from] RepeatsError),
     /// A page that cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -104,6 +107,7 @@ impl Error {
             Self::Again(error) => error.kind(),
             Self::RunDirectory(error) => error.kind(),
             Self::Review(error) => error.kind(),
+            Self::Repeats(error) => error.kind(),
             Self::Report(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use writecliff_suite::gate::{Check, GateError, Limits};
-use writecliff_suite::{Review, RunRecord};
+use writecliff_suite::{Repeats, Review, RunRecord};
 
-use crate::Error;
+use crate::{Error, RepeatRun};
 
 /// What a gate decided, and what that may be worth less for.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ impl Gated {
     }
 }
 
-/// Holds the run or review in the directory `path` against `limits` and, if there is one, against the
-/// run or review in `baseline`, than which no figure may be worse by more than `tolerance` percent.
+/// Holds the run, review or repeats in the directory `path` against `limits` and, if there is one,
+/// against those in `baseline`, than which no figure may be worse by more than `tolerance` percent.
 ///
 /// # Errors
 /// [`Error::Gate`] if it cannot be decided; what keeps a run from being read.
@@ -43,8 +43,15 @@ pub fn gate(
     Ok(Gated { runs, checks, doubts })
 }
 
-/// The records of a run, or of all runs of a review.
+/// The records of a run, or of all runs of a review or of repeats.
 fn records(path: &Path) -> Result<Vec<RunRecord>, Error> {
+    if Repeats::is_at(path) {
+        let (test, records) = (Repeats::open(path)?.plan.name(), RepeatRun::records(path)?);
+        return match records.is_empty() {
+            true => Err(GateError::Incomplete { test }.into()),
+            false => Ok(records),
+        };
+    }
     let paths: Vec<PathBuf> = match Review::is_at(path) {
         true => {
             let tests = Review::open(path)?.tests;
@@ -59,14 +66,19 @@ fn records(path: &Path) -> Result<Vec<RunRecord>, Error> {
 }
 
 fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut doubts: Vec<String> = Vec::new();
     for run in runs {
         let test = run.plan.name();
-        doubts.extend(run.warnings.iter().map(|warning| format!("{test}: {warning}")));
+        let of_run = run.warnings.iter().map(|warning| format!("{test}: {warning}"));
+        let new: Vec<String> = of_run.filter(|doubt| !doubts.contains(doubt)).collect();
+        doubts.extend(new);
         let earlier = baseline.iter().find(|run| run.plan.name() == test);
         if let Some(earlier) = earlier.filter(|earlier| earlier.drive.model != run.drive.model) {
             let (this, other) = (&run.drive.model, &earlier.drive.model);
-            doubts.push(format!("{test}: this is {this}, and the baseline is {other}"));
+            let doubt = format!("{test}: this is {this}, and the baseline is {other}");
+            if !doubts.contains(&doubt) {
+                doubts.push(doubt);
+            }
         }
     }
     doubts

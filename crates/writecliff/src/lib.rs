@@ -33,6 +33,9 @@
 //! A run of a simulated drive carries all that it was made of: [`Again`] does it again from its
 //! directory alone, to the same bytes.
 //!
+//! [`RepeatRun`] runs one plan several times with nothing but the seed different, and
+//! [`FigureStatistics`](suite::FigureStatistics) says how far its figures can be relied on.
+//!
 //! # Results
 //!
 //! [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
@@ -55,9 +58,11 @@ mod error;
 mod gate;
 mod plan_file;
 mod progress;
+mod repeat;
 mod report;
 mod review;
 mod run;
+mod several;
 
 pub use writecliff_device as device;
 pub use writecliff_measure as measure;
@@ -72,9 +77,11 @@ pub use error::Error;
 pub use gate::{Gated, gate};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
+pub use repeat::RepeatRun;
 pub use report::{Report, report};
-pub use review::{ReviewEnd, ReviewRun};
+pub use review::ReviewRun;
 pub use run::{plan, run};
+pub use several::ReviewEnd;
 pub use writecliff_device::ErrorKind;
 pub use writecliff_suite::{
     Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,

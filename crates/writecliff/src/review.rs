@@ -1,15 +1,16 @@
 //! A review under way: what is left of it, and its tests, one after the other or all at once.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use writecliff_device::DeviceInfo;
 use writecliff_output::check_directory;
 use writecliff_suite::{
-    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry, in_parallel,
+    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry,
 };
 use writecliff_uring::DestroyData;
 
+use crate::several::{ReviewEnd, run_all};
 use crate::{DriveName, Error, Event, Watch, run};
 
 /// A review that is about to begin, or to go on. Nothing was written or asked of the drive yet.
@@ -21,15 +22,6 @@ pub struct ReviewRun {
     info: DeviceInfo,
     remaining: Vec<ReviewTest>,
     is_new: bool,
-}
-
-/// How a review ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReviewEnd {
-    /// All tests are there.
-    Complete,
-    /// Its watcher broke it off; [`ReviewRun::resume`] goes on with it.
-    Interrupted,
 }
 
 impl ReviewRun {
@@ -119,27 +111,12 @@ impl ReviewRun {
         if self.is_new {
             self.review.create(&self.path)?;
         }
-        let stop = AtomicBool::new(false);
-        let watch_all = |event: Event<'_>| {
-            let flow = watch(event);
-            stop.fetch_or(flow.is_break(), Ordering::Relaxed);
-            flow
-        };
-        let work = |test: &ReviewTest| {
-            let skips = stop.load(Ordering::Relaxed)
-                || watch_all(Event::Begins(test.plan.name())).is_break();
-            if skips {
-                return Ok(());
+        run_all(&self.drive, &self.remaining, watch, |test, watch| {
+            match watch(Event::Begins(test.plan.name())) {
+                ControlFlow::Continue(()) => self.run_test(test, consent, watch),
+                ControlFlow::Break(()) => Ok(()),
             }
-            let done = self.run_test(test, consent, &watch_all);
-            stop.fetch_or(done.is_err(), Ordering::Relaxed);
-            done
-        };
-        match self.drive.is_simulated() {
-            true => in_parallel(&self.remaining, work).map(|_| ())?,
-            false => self.remaining.iter().try_for_each(work)?,
-        }
-        Ok(if stop.into_inner() { ReviewEnd::Interrupted } else { ReviewEnd::Complete })
+        })
     }
 
     fn run_test(

@@ -126,7 +126,7 @@ fn show_report(path: &Path, json: bool) -> Result<(), CliError> {
 }
 
 /// `90 s`, `45 min`, `7.5 h`.
-fn human(time: Nanos) -> String {
+pub(crate) fn human(time: Nanos) -> String {
     match time.as_secs_f64() {
         seconds @ ..120.0 => format!("{seconds:.0} s"),
         seconds @ ..7200.0 => format!("{:.0} min", seconds / 60.0),

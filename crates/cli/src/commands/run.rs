@@ -4,13 +4,16 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{Again, DriveName, Event, Overrides, Plan, RunOptions, read_plan, report};
+use writecliff::{
+    Again, DriveName, Event, Overrides, Plan, RepeatRun, ReviewEnd, RunOptions, read_plan, report,
+};
 use writecliff_device::Nanos;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
-use writecliff_suite::{PURGE, Progress, Status, trim};
+use writecliff_suite::{Estimate, PURGE, Progress, Repeated, Status, trim};
 use writecliff_workload::fio::Note;
 
+use super::review::human;
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
@@ -34,10 +37,14 @@ pub(crate) struct RunArguments {
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Run the test so often, with the seed and those that follow, and give every figure with its
+    /// deviation; on models of a drive on all processors at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) repeat: Option<u32>,
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "destroy_data_on"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "repeat", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -54,6 +61,9 @@ pub(crate) fn run(
     };
     let plan = plan(test, options)?;
     let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
+    if let Some(count) = options.repeat {
+        return run_repeatedly(plan, drive, count, &path, common);
+    }
     run_plan(&plan, drive, &path, common)
 }
 
@@ -114,6 +124,53 @@ fn run_with(
         Status::Interrupted => Err(CliError::Interrupted),
         _ => Ok(()),
     }
+}
+
+/// A plan on a drive with one seed after another, into the directory `path`.
+fn run_repeatedly(
+    plan: Plan,
+    drive: &DriveName,
+    count: u32,
+    path: &Path,
+    common: &CommonOptions,
+) -> Result<(), CliError> {
+    let writes = plan.writes();
+    let repeats = RepeatRun::begin(plan, drive.clone(), count, run_options(common), path)?;
+    announce_repeats(&repeats);
+    let consent = consent(drive, writes, common.destroy_data_on.as_deref())?;
+    let interrupt = Interrupt::catch()?;
+
+    let name = repeats.repeats().plan.name();
+    let live = Live::begin(&format!("{name} on {drive}, {count} times"), &interrupt);
+    let is_real = !drive.is_simulated();
+    let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
+    let ended = repeats.run(consent.as_ref(), &watch);
+    live.end();
+
+    let ended = ended?;
+    if !RepeatRun::records(path)?.is_empty() {
+        let report = report(&[path], &path.join(REPORT))?;
+        match common.json {
+            true => print_json(&Repeated::of(&report.records))?,
+            false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display()))?,
+        }
+    }
+    match ended {
+        ReviewEnd::Complete => Ok(()),
+        ReviewEnd::Interrupted => Err(CliError::Interrupted),
+    }
+}
+
+/// Says how often, how long and how much, before anything is done.
+fn announce_repeats(repeats: &RepeatRun) {
+    let Estimate { time, written, .. } = repeats.estimate();
+    let (count, model) = (repeats.repeats().count, &repeats.info().model);
+    let test = repeats.repeats().plan.name();
+    say(&format!(
+        "{test}, {count} times on {model}: roughly {} of the drive's time, roughly {written} to be \
+         written, all of them together.",
+        human(time)
+    ));
 }
 
 /// Shows what a run tells, and has it go on or not.
