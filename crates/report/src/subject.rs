@@ -4,7 +4,7 @@ use std::path::Path;
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
 use writecliff_measure::{RunDirectory, RunDirectoryError};
-use writecliff_suite::{DriveIdentity, Review, doubts_across};
+use writecliff_suite::{DriveIdentity, Repeats, Review, doubts_across};
 
 use crate::Run;
 
@@ -18,11 +18,15 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads a run's directory, or a review's: a directory whose subdirectories are runs.
+    /// Reads a run's directory, that of repeats, or a review's: a directory whose subdirectories are
+    /// runs.
     ///
     /// # Errors
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
+        if Repeats::is_at(path) {
+            return Ok(Self { runs: vec![Run::open_repeats(path)?], planned: None });
+        }
         let is_run = |path: &Path| RunDirectory::is_at(path);
         let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
         let mut parts = Vec::new();
@@ -84,11 +88,17 @@ impl Subject {
         for (index, run) in self.runs.iter().enumerate() {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-            let of_run = run.record.warnings.iter().map(ToString::to_string);
+            let there = run.repeats.len() + 1;
+            let missing = (there < run.asked)
+                .then(|| format!("{there} of {} repeats are complete.", run.asked));
+            let of_run = run.and_repeats().flat_map(|run| &run.record.warnings);
+            let of_run = of_run.map(ToString::to_string);
             let across =
                 across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
-            for doubt in incomplete.into_iter().chain(of_run).chain(across) {
+            for doubt in incomplete.into_iter().chain(missing).chain(of_run).chain(across) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
+                    // Of a repeat of it.
+                    Some((_, tests)) if tests.last() == Some(&run.name()) => {}
                     Some((_, tests)) => tests.push(run.name()),
                     None => doubts.push((doubt, vec![run.name()])),
                 }
@@ -123,7 +133,10 @@ impl<'a> Subjects<'a> {
     /// If there are none.
     pub(crate) fn new(all: &'a [Subject]) -> Self {
         assert!(!all.is_empty(), "a report is about at least one drive");
-        let model = |subject: &Subject| subject.drive().model.clone();
+        let model = |subject: &Subject| match &subject.runs[0].record.options.label {
+            Some(label) => format!("{} ({label})", subject.drive().model),
+            None => subject.drive().model.clone(),
+        };
         let is_shared =
             |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
         let name = |subject: &Subject| match model(subject) {

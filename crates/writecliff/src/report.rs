@@ -32,5 +32,8 @@ pub fn report(paths: &[impl AsRef<Path>], out: &Path) -> Result<Report, Error> {
         false => verdict_text(&subjects),
     };
     let runs = subjects.into_iter().flat_map(|subject| subject.runs);
-    Ok(Report { page, summary, records: runs.map(|run| run.record).collect() })
+    let records = runs.flat_map(|run| {
+        std::iter::once(run.record).chain(run.repeats.into_iter().map(|repeat| repeat.record))
+    });
+    Ok(Report { page, summary, records: records.collect() })
 }
