@@ -201,6 +201,16 @@ pub struct Specification {
     pub price_of: Option<String>,
 }
 
+impl Specification {
+    /// The spare area that a drive of this capacity has from the factory: the NAND on the board
+    /// beyond the capacity, as a share of the capacity. `None` if its NAND is not known, or if it has
+    /// less, as a drive that compresses may.
+    pub fn spare_area(&self, capacity: Bytes) -> Option<f64> {
+        let spare = self.nand_capacity?.0 as f64 / capacity.0 as f64 - 1.0;
+        (spare >= 0.0).then_some(spare)
+    }
+}
+
 /// A way to bring a drive to its fresh state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

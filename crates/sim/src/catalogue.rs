@@ -94,7 +94,8 @@ mod tests {
             let profile = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(profile.identity().capacity.0 > 0, "{name}");
             if let Profile::Ssd(ssd) = profile {
-                assert!(ssd.spare_factor() > 0.0, "{name}");
+                assert!(ssd.spare_area() > 0.0, "{name}");
+                assert!(ssd.usable_capacity() > ssd.identity.capacity, "{name}");
             }
         }
     }
@@ -153,6 +154,20 @@ mod tests {
         assert_eq!(serde_json::to_string(&record.changes).unwrap(), "{\"gc.quantum\":4}");
         assert_eq!(record.values["gc"]["quantum"], 4);
         assert_ne!(record.sha256, load("samsung-840-evo-250gb").unwrap().record().sha256);
+    }
+
+    #[test]
+    fn spare_area_is_what_the_board_has_beyond_the_capacity() {
+        // 256 GiB of NAND for 250.06 GB, for 240.06 GB; 264 GiB for 200.05 GB.
+        let cases = [
+            ("samsung-840-evo-250gb", 274.877_906_944 / 250.059_350_016 - 1.0),
+            ("crucial-m500-240gb", 274.877_906_944 / 240.057_409_536 - 1.0),
+            ("intel-dc-s3700-200gb", 283.467_841_536 / 200.049_647_616 - 1.0),
+        ];
+        for (name, expected) in cases {
+            let spare = load(name).unwrap().into_ssd().unwrap().spare_area();
+            assert!((spare - expected).abs() < 1e-4, "{name}: {spare} is not {expected}");
+        }
     }
 
     #[test]

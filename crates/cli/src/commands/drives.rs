@@ -118,8 +118,8 @@ fn how_to_erase(device: &Inspection) -> String {
 fn build(profile: &Profile) -> String {
     match profile {
         Profile::Ssd(ssd) => format!(
-            "{:4.1} % spare  {} x {}",
-            ssd.spare_factor() * 100.0,
+            "{:4.1} % spare area  {} x {}",
+            ssd.spare_area() * 100.0,
             ssd.dies(),
             ssd.nand.name
         ),
@@ -131,10 +131,12 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
     let (derived, keys) = match profile {
         Profile::Ssd(ssd) => (
             format!(
-                "{} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}",
+                "{} of NAND on the board: spare area {:.1} % of the capacity\n# {} of it hold data \
+                 in the end, without reserved and bad blocks, parity and a fixed SLC buffer\n# {} \
+                 dies, superblocks of {}",
                 ssd.raw_capacity(),
+                ssd.spare_area() * 100.0,
                 ssd.usable_capacity(),
-                ssd.spare_factor() * 100.0,
                 ssd.dies(),
                 ssd.superblock_size(),
             ),

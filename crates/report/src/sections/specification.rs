@@ -47,9 +47,8 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
 }
 
 fn factory_spare(drive: &DeviceInfo) -> Option<String> {
-    let nand = drive.specification.nand_capacity?.0 as f64;
-    let spare = nand / drive.capacity.0 as f64 - 1.0;
-    (spare >= 0.0).then(|| format!("{:.1} %", spare * 100.0))
+    let spare = drive.specification.spare_area(drive.capacity)?;
+    Some(format!("{:.1} %", spare * 100.0))
 }
 
 fn price_per_gb(drive: &DeviceInfo) -> Option<String> {

@@ -480,9 +480,9 @@ impl SsdProfile {
         self.superblock_data() * u64::from(native)
     }
 
-    /// Share of the usable NAND that is not exported: the spare factor of the theory.
-    pub fn spare_factor(&self) -> f64 {
-        1.0 - self.identity.capacity.0 as f64 / self.usable_capacity().0 as f64
+    /// See [`Specification::spare_area`].
+    pub fn spare_area(&self) -> f64 {
+        self.specification().spare_area(self.identity.capacity).unwrap_or(0.0)
     }
 
     /// Bytes of one superblock: a block of every plane of every die.
