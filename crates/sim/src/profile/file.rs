@@ -88,9 +88,9 @@ impl ProfileFile {
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
     /// shares nothing with the base's, and a drive of another name not its price.
     pub(crate) fn over(self, mut base: Self) -> Self {
-        let gives = |key| self.places.contains_key(key);
-        if gives("identity.model")
-            && !gives("identity.price_usd")
+        let gives = |key| self.values.get("identity").is_some_and(|own| own.get(key).is_some());
+        if gives("model")
+            && !gives("price_usd")
             && let Some(toml::Value::Table(identity)) = base.values.get_mut("identity")
         {
             identity.retain(|key, _| !PRICE.contains(&key));
