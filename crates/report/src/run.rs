@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff_device::{DeviceKind, printable};
+use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
     Plan, PowerSource, Repeats, RepeatsError, RunRecord, Status, TESTS, consistency,
@@ -156,6 +156,9 @@ impl Run {
         if record.power_source != PowerSource::Drive {
             details.push(("Power", "from a meter's log".to_owned()));
         }
+        if let Some(profile) = &drive.profile {
+            details.push(("Profile", in_words(profile)));
+        }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
         details.retain(|(name, value)| *name != "Stands on" || !value.is_empty());
@@ -198,6 +201,16 @@ impl Run {
         };
         format!("{files} in {}", printable(&self.path.display().to_string()))
     }
+}
+
+/// `samsung-840-evo-250gb, gc.quantum = 4; SHA-256 bd1e...`.
+fn in_words(profile: &ProfileRecord) -> String {
+    let origin = profile.catalogue.as_deref().unwrap_or("of its own");
+    let changes = profile.changes.iter().map(|(key, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!(", {key} = {value}")
+    });
+    format!("{origin}{}; SHA-256 {}", changes.collect::<String>(), profile.sha256)
 }
 
 /// What a share of untouched LBAs is called: reviews say "default" for none.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::gate::{Check, GateError, Limits};
 use writecliff_suite::{Repeats, Review, RunRecord};
 
@@ -73,13 +74,22 @@ fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
         let new: Vec<String> = of_run.filter(|doubt| !doubts.contains(doubt)).collect();
         doubts.extend(new);
         let earlier = baseline.iter().find(|run| run.plan.name() == test);
-        if let Some(earlier) = earlier.filter(|earlier| earlier.drive.model != run.drive.model) {
-            let (this, other) = (&run.drive.model, &earlier.drive.model);
-            let doubt = format!("{test}: this is {this}, and the baseline is {other}");
-            if !doubts.contains(&doubt) {
-                doubts.push(doubt);
-            }
+        let doubt = earlier.and_then(|earlier| other_drive(&run.drive, &earlier.drive));
+        if let Some(doubt) = doubt.map(|doubt| format!("{test}: {doubt}"))
+            && !doubts.contains(&doubt)
+        {
+            doubts.push(doubt);
         }
     }
     doubts
+}
+
+/// What tells the drive from that of the baseline, if anything does.
+fn other_drive(this: &DeviceInfo, other: &DeviceInfo) -> Option<String> {
+    if this.model != other.model {
+        return Some(format!("this is {}, and the baseline is {}", this.model, other.model));
+    }
+    let (ours, theirs) = (this.profile.as_ref()?, other.profile.as_ref()?);
+    let differs = ours.sha256 != theirs.sha256;
+    differs.then(|| format!("the profile of {} is not the one of the baseline", this.model))
 }

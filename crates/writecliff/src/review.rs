@@ -11,7 +11,7 @@ use writecliff_suite::{
 use writecliff_uring::DestroyData;
 
 use crate::several::{ReviewEnd, run_all};
-use crate::{DriveName, Error, Event, Watch, run};
+use crate::{Again, DriveName, Error, Event, Watch, run};
 
 /// A review that is about to begin, or to go on. Nothing was written or asked of the drive yet.
 #[derive(Debug)]
@@ -59,6 +59,27 @@ impl ReviewRun {
         review.check(&info)?;
         let remaining = review.remaining(path, &info)?;
         Ok(Self { review, path: path.to_owned(), drive, info, remaining, is_new: false })
+    }
+
+    /// The review of a simulated drive in the directory `path` once more, into `out`: the same plans
+    /// on the drive that its file carries. The second value is the version that made it, if it is not
+    /// this one.
+    ///
+    /// # Errors
+    /// [`Error::Review`] if there is none; [`Error::Again`] if one of its runs cannot be done again;
+    /// [`Error::Destination`].
+    pub fn again(path: &Path, out: &Path) -> Result<(Self, Option<String>), Error> {
+        let review = Review::open(path)?;
+        check_directory(out)?;
+        for test in &review.tests {
+            Again::of(&path.join(&test.directory))?;
+        }
+        let (version, drive) = (review.tool_version.clone(), drive_of(&review));
+        let info = drive.look()?;
+        let (out, remaining) = (out.to_owned(), review.tests.clone());
+        let review = Review { tool_version: env!("CARGO_PKG_VERSION").to_owned(), ..review };
+        let other = (version != review.tool_version).then_some(version);
+        Ok((Self { review, path: out, drive, info, remaining, is_new: true }, other))
     }
 
     /// What is, or will be, in `review.json`.

@@ -78,6 +78,13 @@ fn a_review_of_a_changed_drive_goes_on_without_its_profile() {
     assert_eq!(rest.run(None, UNWATCHED).unwrap(), ReviewEnd::Complete);
     let (record, _) = open(&path.join("consistency")).unwrap();
     assert_eq!(record.drive.profile.unwrap().changes["gc.quantum"], 3);
+
+    let out = directory.path().join("again");
+    let (again, other_version) = ReviewRun::again(&path, &out).unwrap();
+    assert_eq!((again.run(None, UNWATCHED).unwrap(), other_version), (ReviewEnd::Complete, None));
+    let series = |review: &Path| std::fs::read(review.join("consistency/series.parquet")).unwrap();
+    assert!(series(&path) == series(&out));
+    assert!(ReviewRun::again(&path, &out).unwrap().0.run(None, UNWATCHED).is_err(), "not empty");
 }
 
 #[test]

@@ -71,11 +71,7 @@ pub(crate) fn run(
 fn again(path: &Path, common: &CommonOptions) -> Result<(), CliError> {
     let Again { plan, drive, options, other_version } = Again::of(path)?;
     if let Some(version) = other_version {
-        say(&format!(
-            "note: {} was made by writecliff {version} and this is {}: the second run may differ",
-            path.display(),
-            env!("CARGO_PKG_VERSION")
-        ));
+        say_other_version(path, &version);
     }
     let options = RunOptions {
         label: common.label.clone().or(options.label),
@@ -84,6 +80,14 @@ fn again(path: &Path, common: &CommonOptions) -> Result<(), CliError> {
     };
     let out = common.out.clone().unwrap_or_else(|| default_directory(plan.name(), &drive, &[]));
     run_with(&plan, &drive, &out, common, options)
+}
+
+pub(crate) fn say_other_version(path: &Path, version: &str) {
+    say(&format!(
+        "note: {} was made by writecliff {version} and this is {}: what is done again may differ",
+        path.display(),
+        env!("CARGO_PKG_VERSION")
+    ));
 }
 
 /// A plan on a drive, into the directory `path`.

@@ -94,21 +94,27 @@ fn with_deviation(of: &FigureStatistics) -> String {
     }
 }
 
-/// A deviation with its unit. That of equal times is no time that was not measured.
+/// A deviation with its unit. That of equal times is no time that was not measured, and little is
+/// not nothing.
 fn variation(deviation: f64, unit: Unit) -> String {
-    if deviation == 0.0 { "0".to_owned() } else { in_unit(deviation, unit) }
+    match unit {
+        _ if deviation == 0.0 => "0".to_owned(),
+        Unit::Ratio if deviation < 0.005 => "under 0.01".to_owned(),
+        _ => in_unit(deviation, unit),
+    }
 }
 
 fn table(subjects: &Subjects<'_>, one: &Repeated<'_>) -> Table {
-    let heads = ["mean", "deviation", "runs", "lowest", "highest"];
+    let heads = ["mean", "±", "runs", "lowest", "highest"];
     let head = |name: &&str| Column { of: Place::default(), name: (*name).to_owned() };
     let (columns, rows) = (heads.iter().map(head).collect(), one.figures.iter().map(row).collect());
     let seeds: Vec<String> =
         one.run.and_repeats().map(|run| run.record.plan.seed().to_string()).collect();
     let (first, count) = (&seeds[0], seeds.len());
     let text = format!(
-        "{count} runs of {} that differ by nothing but the seed ({}). All other pictures and tables \
-         are of the run with seed {first}, but for bars with a line at their end, which are means.",
+        "{count} runs of {} that differ by nothing but the seed ({}); ± is the sample standard \
+         deviation. All other pictures and tables are of the run with seed {first}, but for bars \
+         with a line at their end, which are means.",
         one.run.record.plan.name(),
         seeds.join(", "),
     );
