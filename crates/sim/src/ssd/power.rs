@@ -10,8 +10,8 @@ const STEP: Nanos = Nanos::from_millis(100);
 /// After so many steps at constant power it is settled for good.
 const STEPS_MAX: u64 = 100_000;
 
-/// More steps of throttling make no difference: a thousandth of the first one's rate is next to none.
-const THROTTLE_LEVEL_MAX: u32 = 11;
+/// More degrees above the limit make no difference: a thousandth of the rate there is next to none.
+const THROTTLED_DEGREES_MAX: u64 = 10;
 
 /// The drive's meter.
 #[derive(Debug)]
@@ -26,8 +26,7 @@ pub(super) struct PowerMeter {
     settled: DeviceTime,
     settled_energy: Energy,
     counts: Counts,
-    /// How many steps the drive has slowed down by.
-    throttle_level: u32,
+    is_throttled: bool,
 }
 
 impl PowerMeter {
@@ -41,7 +40,7 @@ impl PowerMeter {
             settled: DeviceTime::default(),
             settled_energy: Energy::default(),
             counts: Counts::default(),
-            throttle_level: 0,
+            is_throttled: false,
         }
     }
 
@@ -125,25 +124,23 @@ impl PowerMeter {
         self.throttle();
     }
 
-    /// A step at the limit and at every degree above it, each with one degree of play.
+    /// The limit has one degree of play.
     fn throttle(&mut self) {
-        let limit = self.model.throttle_at.0;
-        let level_at = |thousandths: u64| match thousandths.checked_sub(limit) {
-            Some(above) if limit > 0 => u32::try_from(above / 1000 + 1).unwrap_or(u32::MAX),
-            _ => 0,
-        };
-        let kept = self.throttle_level.min(level_at(self.temperature.0 + 1000));
-        self.throttle_level = level_at(self.temperature.0).max(kept).min(THROTTLE_LEVEL_MAX);
+        let limit = self.model.throttle_at;
+        let release = if self.is_throttled { 1000 } else { 0 };
+        self.is_throttled = limit.0 > 0 && self.temperature.0 + release >= limit.0;
     }
 
-    /// What throttling adds to a command that moves `length`: the first step brings the profile's
-    /// rate, every further one half of the rate before. A drive that copies much for each byte of
-    /// the host's would get ever hotter at a fixed rate.
+    /// What throttling adds to a command that moves `length`: at the limit as much as the profile's
+    /// rate takes, with every degree above it twice as much, and in proportion between two degrees. At
+    /// one rate a drive that copies much for each byte of the host's would get ever hotter.
     pub(super) fn throttle_time(&self, length: Bytes) -> Nanos {
-        match (self.model.throttled_throughput, self.throttle_level) {
-            (Some(rate), level @ 1..) => rate.time_for(length) * (1 << (level - 1)),
-            _ => Nanos::ZERO,
-        }
+        let Some(rate) = self.model.throttled_throughput.filter(|_| self.is_throttled) else {
+            return Nanos::ZERO;
+        };
+        let above = self.temperature.0.saturating_sub(self.model.throttle_at.0);
+        let (degrees, thousandths) = ((above / 1000).min(THROTTLED_DEGREES_MAX), above % 1000);
+        Nanos(rate.time_for(length).0 * ((1000 + thousandths) << degrees) / 1000)
     }
 
     /// What the link takes to come back after so long an idle time.
@@ -204,12 +201,15 @@ mod tests {
         // 63 % of the way from 25 to 55 degrees after one time constant.
         assert!((43_700..44_300).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
-        run(&mut meter, 10, 18, true);
-        assert!((50_000..50_900).contains(&meter.temperature.0), "{}", meter.temperature);
-        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_millis(1));
-        run(&mut meter, 18, 100, true);
-        assert!((54_900..55_000).contains(&meter.temperature.0), "{}", meter.temperature);
-        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_millis(16), "four degrees more");
+        run(&mut meter, 10, 100, true);
+        assert!((54_900..=55_000).contains(&meter.temperature.0), "{}", meter.temperature);
+        for (temperature, micros) in
+            [(49_500, 1000), (50_000, 1000), (50_500, 1500), (52_250, 5000)]
+        {
+            meter.temperature = Temperature(temperature);
+            assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_micros(micros));
+        }
+        meter.temperature = Temperature(55_000);
         run(&mut meter, 100, 200, false);
         assert!((35_000..35_100).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
