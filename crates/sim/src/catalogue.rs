@@ -171,11 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_that_of_one_drive() {
+    fn a_price_and_what_a_review_listed_are_of_one_drive() {
         let price = |name: &str| load(name).unwrap().identity().price_usd;
         assert_eq!(price("intel-335-240gb"), Some(220.0));
         assert_eq!(price("ocz-vertex-3-240gb"), None, "inherits from the 335");
         assert_eq!(price("samsung-840-evo-750gb"), None, "inherits from the 1TB");
+        assert_eq!(price("samsung-840-evo-500gb"), Some(325.0));
+        let configuration = |name: &str| load(name).unwrap().identity().configuration.clone();
+        assert!(configuration("samsung-840-evo-1tb").is_some());
+        assert_eq!(configuration("samsung-840-evo-750gb"), None);
     }
 
     #[test]

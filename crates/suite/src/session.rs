@@ -110,6 +110,7 @@ impl<'a> Session<'a> {
         if options.quick {
             warnings.push(Warning::Quick);
         }
+        let (every_io, io_timeout) = (options.every_io, options.io_timeout);
         let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
@@ -118,7 +119,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
-            options: options.clone(),
+            options,
             traces: plan.traces()?,
             drive: device.info().clone(),
             host: Host::here(),
@@ -129,9 +130,9 @@ impl<'a> Session<'a> {
             outcome: None,
             warnings,
         };
-        let directory = RunDirectory::create(path, &record, options.every_io)?;
-        let recorder = Recorder::new(directory, origin, options.every_io);
-        let recorder = recorder.with_io_timeout(options.io_timeout);
+        let directory = RunDirectory::create(path, &record, every_io)?;
+        let recorder = Recorder::new(directory, origin, every_io);
+        let recorder = recorder.with_io_timeout(io_timeout);
         Ok(Self { device, recorder, record, watch })
     }
 

@@ -14,6 +14,9 @@ use super::Profile;
 /// The price of a drive, and when and where it was asked: of the drive of this name and no other.
 const PRICE: [&str; 2] = ["price_usd", "price_of"];
 
+/// What makes other dies, or another number of them.
+const GEOMETRY: [&str; 4] = ["channels", "dies_per_channel", "planes", "blocks_per_plane"];
+
 /// A profile file's values, each key with the place that it was read from.
 #[derive(Debug)]
 pub(crate) struct ProfileFile {
@@ -86,15 +89,9 @@ impl ProfileFile {
     }
 
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
-    /// shares nothing with the base's, and a drive of another name not its price.
+    /// shares nothing with the base's.
     pub(crate) fn over(self, mut base: Self) -> Self {
-        let gives = |key| self.values.get("identity").is_some_and(|own| own.get(key).is_some());
-        if gives("model")
-            && !gives("price_usd")
-            && let Some(toml::Value::Table(identity)) = base.values.get_mut("identity")
-        {
-            identity.retain(|key, _| !PRICE.contains(&key));
-        }
+        self.forget_what_was_the_base_s(&mut base);
         for (section, value) in self.values {
             match (base.values.get_mut(&section), value) {
                 (Some(toml::Value::Table(below)), toml::Value::Table(above)) => {
@@ -108,6 +105,21 @@ impl ProfileFile {
         }
         base.places.extend(self.places);
         Self { file: self.file, inherits: base.inherits, ..base }
+    }
+
+    /// A drive of another name has not the base's price, and one of other dies not what a review
+    /// listed of the base's.
+    fn forget_what_was_the_base_s(&self, base: &mut Self) {
+        let gives = |section, key| {
+            self.values.get(section).is_some_and(|own: &toml::Value| own.get(key).is_some())
+        };
+        let Some(toml::Value::Table(identity)) = base.values.get_mut("identity") else { return };
+        if gives("identity", "model") && !gives("identity", "price_usd") {
+            identity.retain(|key, _| !PRICE.contains(&key));
+        }
+        if GEOMETRY.iter().any(|key| gives("nand", key)) && !gives("identity", "configuration") {
+            identity.remove("configuration");
+        }
     }
 
     /// The profile, every key known and present, and the drive able to work.
