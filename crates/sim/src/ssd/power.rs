@@ -227,7 +227,7 @@ mod tests {
         for tenth in 1..=3000 {
             while now < STEP * tenth {
                 meter.transferred(page);
-                now = now + Nanos::from_micros(10_000).max(meter.throttle_time(page));
+                now += Nanos::from_micros(10_000).max(meter.throttle_time(page));
             }
             meter.worked(STEP);
             meter.settle(DeviceTime(STEP.0 * tenth), Counts::default());
