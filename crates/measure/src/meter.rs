@@ -63,6 +63,16 @@ pub enum MeterError {
         /// What would do.
         expected: &'static str,
     },
+    /// A column's name lacks the unit.
+    #[error(
+        "the meter's log has a column {found}, and does not say in what unit; name it {expected}"
+    )]
+    NoUnit {
+        /// The column.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
     /// Two columns say the same thing.
     #[error("the meter's log has {first} and {second} for the same thing; leave one out")]
     TwoColumns {
@@ -346,7 +356,14 @@ impl Columns {
     }
 
     fn missing(&self, what: &'static str, expected: &'static str) -> MeterError {
-        MeterError::NoColumn { what, found: self.header.clone(), expected }
+        let without_unit = self.header.iter().find_map(|name| {
+            let with_unit = with_unit(name);
+            (!with_unit.is_empty()).then(|| (name.clone(), with_unit.join(" or ")))
+        });
+        match without_unit {
+            Some((found, expected)) => MeterError::NoUnit { found, expected },
+            None => MeterError::NoColumn { what, found: self.header.clone(), expected },
+        }
     }
 
     /// Elapsed time is the surer one if both are there.
@@ -377,6 +394,17 @@ impl Columns {
             )),
         }
     }
+}
+
+/// What a column of this name would be called if it said its unit.
+fn with_unit(name: &str) -> Vec<&'static str> {
+    let names = COLUMNS.iter().map(|(known, ..)| *known);
+    let is_it = |known: &&str| match known.rsplit_once('_') {
+        Some((quantity, _)) => quantity.eq_ignore_ascii_case(name),
+        None => false,
+    };
+    let is_known = COLUMNS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name));
+    if is_known { Vec::new() } else { names.filter(is_it).collect() }
 }
 
 /// Where a reading's time comes from.

@@ -105,10 +105,8 @@ impl RunDirectoryError {
         match self {
             Self::NotEmpty { .. } | Self::NotOurs { .. } => ErrorKind::Usage,
             Self::Output(error) => error.kind(),
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                ErrorKind::Usage
-            }
-            Self::Create { .. } | Self::Write { .. } | Self::Read { .. } => ErrorKind::Failed,
+            Self::Create { source, .. } | Self::Read { source, .. } => ErrorKind::of_path(source),
+            Self::Write { .. } => ErrorKind::Failed,
         }
     }
 }

@@ -18,7 +18,7 @@ mod trace;
 mod verdict;
 
 pub use drives::write_page;
-pub use page::ReportError;
+pub use page::{PAGE, ReportError};
 pub use run::Run;
 pub use subject::Subject;
 pub use summary::{summary, verdict as verdict_text};

@@ -53,13 +53,14 @@ impl ReportError {
         match self {
             Self::NotEmpty { .. } => ErrorKind::Usage,
             Self::Output(error) => error.kind(),
+            Self::Write { source, .. } => ErrorKind::of_path(source),
             _ => ErrorKind::Failed,
         }
     }
 }
 
 /// The page's file.
-const PAGE: &str = "index.html";
+pub const PAGE: &str = "index.html";
 /// Where the pictures' files are, beside the page.
 const PICTURES: &str = "pictures";
 /// How the titles of our pages end, and how far into the file at most.

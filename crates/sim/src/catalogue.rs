@@ -4,12 +4,11 @@ use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
+use writecliff_device::nearest;
+
 use crate::profile::{Profile, ProfileError, ProfileFile};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
-
-/// A name that differs from a known one by at most this much is offered as a correction.
-const SIMILARITY_MIN: f64 = 0.7;
 
 /// The names of all shipped drives, sorted.
 pub fn catalogue() -> Vec<&'static str> {
@@ -55,20 +54,11 @@ fn shipped(name: &str) -> Result<ProfileFile, ProfileError> {
     let file = format!("{name}.toml");
     match DRIVES.get_file(&file).and_then(|found| found.contents_utf8()) {
         Some(text) => ProfileFile::parse(&format!("drives/{file}"), text),
-        None => Err(ProfileError::Unknown { name: name.to_owned(), nearest: nearest_to(name) }),
+        None => {
+            let near = nearest(name, catalogue()).into_iter().map(str::to_owned).collect();
+            Err(ProfileError::Unknown { name: name.to_owned(), nearest: near })
+        }
     }
-}
-
-fn nearest_to(name: &str) -> Vec<String> {
-    let mut scored: Vec<_> = catalogue()
-        .into_iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(score, known)| {
-            *score >= SIMILARITY_MIN || (!name.is_empty() && known.contains(name))
-        })
-        .collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
 }
 
 #[cfg(test)]

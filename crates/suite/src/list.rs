@@ -8,6 +8,7 @@ use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
+use crate::plan::check_duration;
 use crate::session::{RunError, Session};
 use crate::test::Test;
 use crate::traces::TraceFacts;
@@ -38,7 +39,9 @@ impl TestEntry {
     fn check(&self, overrides: &Overrides) -> Result<(), PlanError> {
         let has = |test: &Self, key| test.choices.iter().any(|choice| choice.key() == key);
         let wrong = overrides.given().into_iter().find(|(key, _)| !has(self, *key));
-        let Some((option, got)) = wrong else { return Ok(()) };
+        let Some((option, got)) = wrong else {
+            return overrides.duration.map_or(Ok(()), |time| check_duration("duration", time));
+        };
         let others = TESTS.iter().filter(|test| has(test, option)).map(|test| test.name);
         let others = others.collect::<Vec<_>>().join(", ");
         let name = self.name;

@@ -176,7 +176,8 @@ impl ReviewError {
         match self {
             Self::Output(error) => error.kind(),
             Self::Run(error) => error.kind(),
-            Self::Write { .. } | Self::Running { .. } => ErrorKind::Failed,
+            Self::Write { source, .. } => ErrorKind::of_path(source),
+            Self::Running { .. } => ErrorKind::Failed,
             Self::UnknownTest { .. }
             | Self::NotAmong { .. }
             | Self::Plan(_)

@@ -28,6 +28,8 @@ pub struct Progress<'a> {
     pub step: &'a str,
     /// How much of the step is done, from 0 to 1.
     pub fraction: f64,
+    /// How long the step lasts in the device's time, if that is set beforehand.
+    pub length: Option<Nanos>,
     /// What a real drive has not answered for a second or longer.
     pub waiting: Waiting,
 }
@@ -148,7 +150,7 @@ impl<'a> Session<'a> {
         let watch = &mut self.watch;
         let mut show = |fraction| {
             let waiting = Waiting::default();
-            watch(&Progress { sample: None, step: PURGE, fraction, waiting })
+            watch(&Progress { sample: None, step: PURGE, fraction, length: None, waiting })
         };
         if show(0.0).is_break() {
             return Err(RecordError::Interrupted.into());
@@ -272,6 +274,10 @@ impl<'a> Session<'a> {
         self.recorder.begin(series, telemetry);
         let mut totals = Totals::default();
         let (mut nanos, mut trimmed) = (0, 0);
+        let length = match extent {
+            Extent::Time(all) => Some(all),
+            Extent::Bytes(_) => None,
+        };
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
             totals.add(sample);
@@ -284,7 +290,7 @@ impl<'a> Session<'a> {
                 Extent::Bytes(all) => (totals.bytes().0 + trimmed) as f64 / all.0 as f64,
             };
             let fraction = fraction.min(1.0);
-            watch(&Progress { sample: Some(sample), step: name, fraction, waiting })
+            watch(&Progress { sample: Some(sample), step: name, fraction, length, waiting })
         })?;
         Ok(Rate::of(&totals))
     }

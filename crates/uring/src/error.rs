@@ -98,11 +98,18 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Refused where it is the guard's no, failed otherwise.
+    /// Refused where it is the guard's no, and there is something that it guards.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Self::Refused { refusals, .. } if refusals.iter().all(Refusal::is_no_drive) => {
+                ErrorKind::Usage
+            }
             Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
-            _ => ErrorKind::Failed,
+            Self::NotABlockDevice { .. } | Self::Options { .. } => ErrorKind::Usage,
+            Self::System { source, .. } => ErrorKind::of_path(source),
+            Self::NoDirectIo { .. } | Self::RingUnavailable { .. } | Self::LockedMemory { .. } => {
+                ErrorKind::Failed
+            }
         }
     }
 }

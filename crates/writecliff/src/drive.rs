@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_device::{Bytes, Device, DeviceInfo, nearest};
 use writecliff_sim::Profile;
 use writecliff_suite::{Demands, Plan};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
@@ -171,17 +171,21 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
 
 /// The path, unless it can only be meant for a simulated drive.
 fn existing(path: &Path) -> Result<&Path, Error> {
-    if let Some(name) = path.to_str()
-        && !path.exists()
-        && writecliff_sim::catalogue().contains(&name)
-    {
-        return Err(Error::MeantSimulated { name: name.to_owned() });
+    let name = path.to_str().filter(|name| !name.contains('/') && !path.exists());
+    let meant = name.map_or_else(Vec::new, |name| nearest(name, writecliff_sim::catalogue()));
+    match (name, &meant[..]) {
+        (None, _) | (_, []) => Ok(path),
+        (Some(name), [exact, ..]) if name == *exact => {
+            Err(Error::MeantSimulated { name: name.to_owned(), meant: vec![exact] })
+        }
+        (Some(name), _) => Err(Error::MeantSimulated { name: name.to_owned(), meant }),
     }
-    Ok(path)
 }
 
 /// What a plan wants of the engine.
 fn options(plan: &Plan) -> Options {
     let Demands { queue_depth, io_size } = plan.demands();
+    // What is more waits in the host.
+    let queue_depth = queue_depth.min(QUEUE_DEPTH_MAX);
     Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
@@ -22,16 +22,25 @@ pub enum Error {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// A path that can only be meant for a simulated drive.
-    #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
+    #[error(
+        "there is no device or file '{name}' here; for the simulated drive say sim:{}",
+        meant.join(" or sim:")
+    )]
     MeantSimulated {
         /// What was asked for.
         name: String,
+        /// The simulated drives of this name, or of names like it; at least one.
+        meant: Vec<&'static str>,
     },
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A test that there is not.
-    #[error("there is no test '{name}'; there are {}", TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "))]
+    #[error(
+        "there is no test '{name}'{}; there are {}",
+        did_you_mean(name, TESTS.iter().map(|test| test.name)),
+        TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", ")
+    )]
     UnknownTest {
         /// What was asked for.
         name: String,
@@ -60,6 +69,15 @@ pub enum Error {
         test: String,
         /// The parser's words.
         message: String,
+    },
+    /// A plan's file that describes no load.
+    #[error(
+        "{} has no [[job]], and a load of one's own needs one: docs/formats.md shows how to \
+         describe it", path.display()
+    )]
+    PlanWithoutJobs {
+        /// The file.
+        path: PathBuf,
     },
     /// fio's job file with something that is not understood.
     #[error(transparent)]
@@ -108,6 +126,7 @@ impl Error {
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
+            | Self::PlanWithoutJobs { .. }
             | Self::JobFile(_) => ErrorKind::Usage,
         }
     }

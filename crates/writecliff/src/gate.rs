@@ -36,6 +36,7 @@ pub fn gate(
     baseline: Option<&Path>,
     tolerance: f64,
 ) -> Result<Gated, Error> {
+    limits.ask_something(baseline.is_some())?;
     let runs = records(path)?;
     let baseline = baseline.map(records).transpose()?;
     let checks = writecliff_suite::gate::gate(&runs, limits, baseline.as_deref(), tolerance)?;
@@ -66,7 +67,11 @@ fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
         let earlier = baseline.iter().find(|run| run.plan.name() == test);
         if let Some(earlier) = earlier.filter(|earlier| earlier.drive.model != run.drive.model) {
             let (this, other) = (&run.drive.model, &earlier.drive.model);
-            doubts.push(format!("{test}: this is {this}, and the baseline is {other}"));
+            let doubt = format!("this is {this}, and the baseline is {other}");
+            // All tests of a review are on one drive, which is said once.
+            if !doubts.contains(&doubt) {
+                doubts.push(doubt);
+            }
         }
     }
     doubts

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, with_nearest};
 
 use super::Profile;
 
@@ -106,11 +106,8 @@ impl ProfileFile {
         let profile = profile.map_err(|error: serde_path_to_error::Error<toml::de::Error>| {
             let path = error.path().to_string();
             let Place { file, line } = place_of(&path);
-            ProfileError::Syntax {
-                file,
-                line,
-                message: format!("{}: {}", path.trim_start_matches('.'), error.inner().message()),
-            }
+            let message = told(path.trim_start_matches('.'), error.inner().message());
+            ProfileError::Syntax { file, line, message }
         })?;
         if let Some((keys, reason)) = profile.impossibility() {
             // The user's own file is to blame rather than the one that it inherits from.
@@ -120,6 +117,18 @@ impl ProfileFile {
             return Err(ProfileError::Impossible { file, line, key, reason });
         }
         Ok(profile)
+    }
+}
+
+/// What the parser said of the section or key at this path, which is empty for the file as a whole.
+fn told(path: &str, message: &str) -> String {
+    let message = with_nearest(message);
+    match path {
+        "" if message.starts_with("missing field") => {
+            format!("{message}; say so, or say `inherits = \"NAME\"` with a drive that is alike")
+        }
+        "" => message,
+        path => format!("{path}: {message}"),
     }
 }
 
