@@ -55,6 +55,12 @@ fn of_plan(error: &PlanError) -> String {
     format!("{} {got} is not possible: {reason}", as_typed(option))
 }
 
+/// The same of a plan in a file, whose keys are written as they are.
+pub(crate) fn of_plan_file(error: &PlanError) -> String {
+    let PlanError { option, got, reason } = error;
+    format!("{option} {got} is not possible: {reason}")
+}
+
 fn of_review(error: &ReviewError) -> String {
     match error {
         ReviewError::NotAmong { option, got, test } => format!(

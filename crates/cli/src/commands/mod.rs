@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod drives;
 pub(crate) mod gate;
+pub(crate) mod manual;
 pub(crate) mod meter;
 pub(crate) mod report;
 pub(crate) mod review;
