@@ -223,6 +223,15 @@ impl Test for Plan {
             let reason = format!("at most {SERIES_MAX} are recorded at once; use more groups");
             return Err(PlanError { option: "a group", got, reason });
         }
+        let wanted = self.in_flight();
+        if wanted > IN_FLIGHT_MAX {
+            let reason = format!(
+                "at most {IN_FLIGHT_MAX} are kept in flight; lower queue_depth or copies (iodepth or \
+                 numjobs)"
+            );
+            let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
+            return Err(PlanError { option, got, reason });
+        }
         let trims = self.jobs.iter().any(|job| job.operations().any(|op| op == Operation::Trim));
         if trims && !drive.trim {
             let (option, got) = ("a job with", "trims".to_owned());
@@ -251,6 +260,8 @@ fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
 
 /// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
+/// As many as Linux lets all programs together submit without waiting (`fs.aio-max-nr`).
+const IN_FLIGHT_MAX: usize = 65_536;
 
 /// What a series is called: a job's reads, for one.
 fn series(job: &str, operation: Operation) -> String {

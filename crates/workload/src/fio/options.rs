@@ -59,7 +59,13 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["io_size", "io_limit"], Followed("")),
     row(&["number_ios"], Followed("not beside time_based")),
     row(&["loops"], Followed("")),
-    row(&["iodepth"], Followed("1 with a synchronous ioengine, as in fio")),
+    row(
+        &["iodepth"],
+        Followed(
+            "1 with a synchronous ioengine, as in fio; what all jobs of a group have in flight beyond \
+             what the drive takes waits in the host, with a note",
+        ),
+    ),
     row(&["numjobs"], Followed("")),
     row(&["stonewall", "wait_for_previous"], Followed("")),
     row(&["norandommap"], Followed("")),
