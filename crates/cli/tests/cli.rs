@@ -33,6 +33,9 @@ fn a_run_ends_with_a_summary_and_a_page() {
     let output =
         writecliff(&["run", "consistency", "sim:tiny", "--duration", "100s", "--out", path(&run)]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let announced = text(&output.stderr);
+    assert!(announced.contains("of the drive's time\n"), "{announced}");
+    assert!(announced.contains("to be written\n"), "{announced}");
     let summary = text(&output.stdout);
     for expected in ["Tiny", "SIMULATED", "IOPS", "report/index.html"] {
         assert!(summary.contains(expected), "no {expected} in: {summary}");

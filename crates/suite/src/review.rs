@@ -250,6 +250,18 @@ impl Review {
         self.tests.iter().try_for_each(|test| test.plan.check(drive))
     }
 
+    /// Whether a review can begin at `path`, as far as that shows by now: it is new or empty.
+    ///
+    /// # Errors
+    /// [`ReviewError::NotEmpty`]; [`ReviewError::Write`] if it is no directory.
+    pub fn check_place(path: &Path) -> Result<(), ReviewError> {
+        RunDirectory::check_place(path).map_err(|error| match error {
+            RunDirectoryError::NotEmpty { path } => ReviewError::NotEmpty { path },
+            RunDirectoryError::Create { path, source } => ReviewError::Write { path, source },
+            other => ReviewError::Run(other),
+        })
+    }
+
     /// Makes the review's directory.
     ///
     /// # Errors
@@ -257,9 +269,7 @@ impl Review {
     pub fn create(&self, path: &Path) -> Result<(), ReviewError> {
         let write = |source| ReviewError::Write { path: path.to_owned(), source };
         fs::create_dir_all(path).map_err(write)?;
-        if fs::read_dir(path).map_err(write)?.next().is_some() {
-            return Err(ReviewError::NotEmpty { path: path.to_owned() });
-        }
+        Self::check_place(path)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
         Ok(write_text(&path.join(FILE), &(text + "\n"))?)
     }

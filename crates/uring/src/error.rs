@@ -14,7 +14,14 @@ use crate::{ConsentName, Refusal, advice};
 #[non_exhaustive]
 pub enum OpenError {
     /// The guard found something; nothing was written.
-    #[error("{} is refused, nothing was written:{}", path.display(), Listed(refusals))]
+    #[error(
+        "{} {}:{}", path.display(),
+        match refusals.iter().all(Refusal::is_no_drive) {
+            true => "is no drive",
+            false => "is refused, nothing was written",
+        },
+        Listed(refusals)
+    )]
     Refused {
         /// The drive, resolved where it exists.
         path: PathBuf,

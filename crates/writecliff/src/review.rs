@@ -46,6 +46,7 @@ impl ReviewRun {
         path: &Path,
     ) -> Result<Self, Error> {
         check_directory(path)?;
+        Review::check_place(path)?;
         let info = drive.look()?;
         let review = Review::of(&drive.to_string(), &info, tests, overrides, options)?;
         review.check(&info)?;

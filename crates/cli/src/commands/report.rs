@@ -22,11 +22,10 @@ pub(crate) fn report(
         (None, _) => PathBuf::from(REPORT),
     };
     let report = writecliff::report(paths, &out)?;
-    match shown.json {
-        true => {
-            print_json(&report.records.iter().map(RunRecord::with_figures).collect::<Vec<_>>())?
-        }
-        false => show(&report, shown)?,
+    if shown.json {
+        print_json(&report.records.iter().map(RunRecord::with_figures).collect::<Vec<_>>())?;
+    } else {
+        show(&report, shown)?;
     }
     if shown.open {
         open(&report.page);

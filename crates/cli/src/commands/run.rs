@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use writecliff::{DriveName, Event, Overrides, Plan, Report, RunOptions, read_plan, report};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
-use writecliff_measure::REPORT;
+use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_output::check_directory;
 use writecliff_suite::{Estimate, PURGE, Progress, Status, trim};
 use writecliff_workload::fio::Note;
@@ -59,6 +59,7 @@ pub(crate) fn run_plan(
 ) -> Result<(), CliError> {
     let shown = &common.shown;
     check_directory(path).map_err(writecliff::Error::from)?;
+    RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
     let info = drive.look()?;
     plan.check(&info).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);

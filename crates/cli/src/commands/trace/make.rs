@@ -35,7 +35,7 @@ pub(crate) struct MakeArguments {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = seed)]
     seed: u64,
-    /// Only this share of the plan's operations, bytes and duration, like 1%
+    /// Only this share of the plan's operations, bytes and duration, in percent, like 1%
     #[arg(long, value_name = "PERCENT", default_value = "100%")]
     scale: Percent,
     /// Replace the file if it is there already
