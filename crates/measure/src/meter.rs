@@ -356,14 +356,16 @@ impl Columns {
     }
 
     fn missing(&self, what: &'static str, expected: &'static str) -> MeterError {
-        let without_unit = self.header.iter().find_map(|name| {
-            let with_unit = with_unit(name);
-            (!with_unit.is_empty()).then(|| (name.clone(), with_unit.join(" or ")))
-        });
-        match without_unit {
-            Some((found, expected)) => MeterError::NoUnit { found, expected },
-            None => MeterError::NoColumn { what, found: self.header.clone(), expected },
-        }
+        MeterError::NoColumn { what, found: self.header.clone(), expected }
+    }
+
+    /// What is missing although a column is called by it: its unit.
+    fn without_unit(&self) -> Option<MeterError> {
+        self.header.iter().find_map(|name| {
+            let (found, names) = (name.clone(), with_unit(name));
+            let expected = names.join(" or ");
+            (!names.is_empty()).then_some(MeterError::NoUnit { found, expected })
+        })
     }
 
     /// Elapsed time is the surer one if both are there.
@@ -383,7 +385,9 @@ impl Columns {
         match (adapter, quantities.map(|quantity| self.get(quantity))) {
             (None, [Some(watts), ..]) => Ok(PowerFrom::Watts(watts)),
             (None, [None, Some(volts), Some(amperes)]) => Ok(PowerFrom::Product(volts, amperes)),
-            (None, _) => Err(self.missing("power", "watts, or two columns volts and amperes")),
+            (None, _) => Err(self.without_unit().unwrap_or_else(|| {
+                self.missing("power", "watts, or two columns volts and amperes")
+            })),
             (Some(adapter), [.., Some(amperes)]) => Ok(PowerFrom::Amperes(adapter, amperes)),
             (Some(adapter), [Some(watts), Some(volts), None]) => {
                 Ok(PowerFrom::Quotient(adapter, watts, volts))

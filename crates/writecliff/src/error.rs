@@ -55,8 +55,8 @@ pub enum Error {
     },
     /// A plan's file with something in it that no plan has.
     #[error(
-        "{}:{line}: {message}, in '{found}'; run.json of any run of {test} shows all keys of its \
-         plan", path.display()
+        "{}:{line}: {message} (in '{found}'; run.json of any run of {test} shows all keys of its \
+         plan)", path.display()
     )]
     PlanInvalid {
         /// The file.

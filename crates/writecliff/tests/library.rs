@@ -75,7 +75,7 @@ fn every_error_says_its_kind() {
     let cases: [(Error, ErrorKind, &str); 8] = [
         (DriveName::from("sim:tinny").look().unwrap_err(), ErrorKind::Usage, "tiny"),
         (DriveName::from("tiny").look().unwrap_err(), ErrorKind::Usage, "sim:tiny"),
-        (DriveName::from("/nowhere").look().unwrap_err(), ErrorKind::Refused, "nothing at this"),
+        (DriveName::from("/nowhere").look().unwrap_err(), ErrorKind::Usage, "nothing at this"),
         (run_on(&drive, None), ErrorKind::Refused, "nobody agreed"),
         (
             run_on(&drive, Some(&by_wrong_name)),

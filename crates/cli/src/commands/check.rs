@@ -35,7 +35,11 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     let figures = chosen(&names, options)?;
     let mut drives: Vec<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
     drives.dedup();
-    say(&format!("comparing {} figures of {} simulated drives", figures.len(), drives.len()));
+    let drives = match &drives[..] {
+        [only] => (*only).to_owned(),
+        drives => format!("{} simulated drives", drives.len()),
+    };
+    say(&format!("comparing {} figures of {drives}", figures.len()));
     let (line, began) = (ProgressLine::begin(), Instant::now());
     let compared = compare(&figures, simulated, |CheckProgress { drive, done, all }| {
         let time = || gone_and_left(began, Some(done as f64 / all as f64));

@@ -65,7 +65,7 @@ pub(crate) fn review(drive: Option<DriveName>, options: &ReviewArguments) -> Res
             let drive = drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE));
             let name = || result_name("review", &drive, &[]);
             let place = Place::named_or(options.common.out.as_deref(), name);
-            go(&begin(drive.clone(), options, &place)?, options)
+            go(&begin(drive, options, &place)?, options)
         }
     }
 }
