@@ -38,6 +38,10 @@ pub(crate) const BLUE: Style = style(COLOURS[0], 0);
 pub(crate) const ORANGE: Style = style(COLOURS[1], 1);
 pub(crate) const GREEN: Style = style(COLOURS[2], 2);
 pub(crate) const PURPLE: Style = style(COLOURS[3], 3);
+/// Reads and writes, wherever they share a picture.
+pub(crate) const READS: Style = GREEN;
+/// See [`READS`].
+pub(crate) const WRITES: Style = BLUE;
 /// Of what is no series of its own.
 pub(crate) const NEUTRAL: Style = style("#808080", 4);
 
@@ -84,6 +88,8 @@ pub(crate) enum Trace {
     /// Lying bars from the left edge, the first at the top; their x axis begins at zero.
     Bars(Vec<Bar>),
     Heat(Heat),
+    /// Lying spans from a lowest to a highest value, the first at the top.
+    Ranges(Vec<Range>),
 }
 
 /// Points, lines between them, or columns below them.
@@ -112,6 +118,17 @@ pub(crate) enum Look {
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
+    pub(crate) words: String,
+    pub(crate) style: Style,
+}
+
+/// From a lowest over a middle to a highest value; its name and its values in words stand above it.
+#[derive(Debug, Clone)]
+pub(crate) struct Range {
+    pub(crate) name: String,
+    pub(crate) low: f64,
+    pub(crate) middle: f64,
+    pub(crate) high: f64,
     pub(crate) words: String,
     pub(crate) style: Style,
 }
@@ -163,6 +180,20 @@ impl Picture {
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])
     }
 
+    /// Ranges in the order given, on a logarithmic axis from `lowest` to `highest`.
+    pub(crate) fn ranges(
+        id: String,
+        title: String,
+        quantity: &str,
+        ranges: Vec<Range>,
+        (lowest, highest): (f64, f64),
+    ) -> Self {
+        let names = ranges.iter().map(|range| range.name.clone()).collect();
+        let has_zero = ranges.iter().any(|range| range.low <= 0.0);
+        let x = Axis::decades(quantity, (lowest, highest), has_zero, short);
+        Self::new(id, title, x, Axis::names("drive", names), vec![Trace::Ranges(ranges)])
+    }
+
     /// Whether its traces need to be told apart.
     pub(crate) fn has_legend(&self) -> bool {
         self.named().count() > 1
@@ -172,7 +203,7 @@ impl Picture {
     pub(crate) fn named(&self) -> impl Iterator<Item = &Points> {
         self.traces.iter().filter_map(|trace| match trace {
             Trace::Points(points) => Some(points),
-            Trace::Bars(_) | Trace::Heat(_) => None,
+            Trace::Bars(_) | Trace::Heat(_) | Trace::Ranges(_) => None,
         })
     }
 
