@@ -188,8 +188,8 @@ impl Drawing<'_> {
             match trace {
                 Trace::Points(points) if points.look == Look::Columns => self.columns(points),
                 Trace::Points(points) => self.points(points),
-                // Bars are words as much as lengths: page and file lay them out each their own way.
-                Trace::Bars(_) => {}
+                // Rows are words as much as lengths: page and file lay them out each their own way.
+                Trace::Bars(_) | Trace::Ranges(_) => {}
                 Trace::Heat(heat) => self.heat(heat),
             }
         }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::drawing::{Sheet, drawing, escaped, of_subject};
+use super::rows::{HEIGHT, Row};
 use super::svg::{key, steps};
-use super::{Axis, Bar, Heat, Picture, Points, Scale, Trace};
+use super::{Axis, Heat, Picture, Points, Scale, Trace};
 
 /// Above the axes' area: the title of the y axis, the names of marks.
 const ABOVE: u32 = 38;
@@ -18,8 +19,8 @@ pub(crate) fn inline(
     height: u32,
     hides: &dyn Fn(&str) -> Option<usize>,
 ) -> String {
-    if let Some(Trace::Bars(bars)) = picture.traces.first() {
-        return bar_list(picture, bars, hides);
+    if let Some(rows) = picture.rows() {
+        return list(picture, &rows, hides);
     }
     let sheet = Sheet::Page(hides);
     let mut html = format!(
@@ -95,23 +96,35 @@ fn scale(heat: &Heat) -> String {
     )
 }
 
-/// Bars as a list: names and values are text that can wrap, be read and be copied.
-fn bar_list(picture: &Picture, bars: &[Bar], hides: &dyn Fn(&str) -> Option<usize>) -> String {
-    let item = |bar: &Bar| {
-        let width = picture.x.place(bar.value).clamp(0.0, 1.0) * 100.0;
+/// Rows as a list: names and values are text that can wrap, be read and be copied.
+fn list(picture: &Picture, rows: &[Row<'_>], hides: &dyn Fn(&str) -> Option<usize>) -> String {
+    let at = |place: f64| format!("{:.2}%", place * 100.0);
+    let item = |row: &Row<'_>| {
         format!(
-            "<li{}><span>{}</span><svg width=\"100%\" height=\"16\" aria-hidden=\"true\"><rect \
-             width=\"{width:.2}%\" height=\"16\" fill=\"{}\"/></svg><b>{}</b></li>\n",
-            of_subject(hides(&bar.name)),
-            escaped(&bar.name),
-            bar.style.colour,
-            escaped(&bar.words)
+            "<li{}><span>{}</span><svg width=\"100%\" height=\"{HEIGHT}\" overflow=\"visible\" \
+             aria-hidden=\"true\">{}</svg><b>{}</b></li>\n",
+            of_subject(hides(row.name)),
+            escaped(row.name),
+            row.draw(&at),
+            escaped(row.words)
         )
     };
-    let items: String = bars.iter().map(item).collect();
+    let items: String = rows.iter().map(item).collect();
+    let tick = |(value, name): &(f64, String)| {
+        let (x, name) = (at(picture.x.place(*value)), escaped(name));
+        format!("<text x=\"{x}\" y=\"13\" text-anchor=\"middle\">{name}</text>")
+    };
+    let axis = match picture.has_row_axis() {
+        true => format!(
+            "<li class=\"axis\" aria-hidden=\"true\"><span></span><svg width=\"100%\" \
+             height=\"{HEIGHT}\" overflow=\"visible\" font-size=\"12\" class=\"tick\">{}</svg><b></b></li>\n",
+            picture.x.ticks.iter().map(tick).collect::<String>()
+        ),
+        false => String::new(),
+    };
     let watermark = picture.watermark.map_or_else(String::new, |words| {
         format!("<li class=\"watermark\" aria-hidden=\"true\">{}</li>", escaped(words))
     });
-    let label = escaped(&picture.title);
-    format!("<ul class=\"bars\" aria-label=\"{label}\">{items}{watermark}</ul>\n")
+    let label = escaped(&picture.alt);
+    format!("<ul class=\"bars\" aria-label=\"{label}\">{items}{axis}{watermark}</ul>\n")
 }

@@ -10,6 +10,7 @@ mod drawing;
 mod heat;
 mod inline;
 mod path;
+mod rows;
 mod svg;
 mod thin;
 
@@ -118,8 +119,23 @@ pub(crate) enum Look {
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
+    /// How far either way it varies, if that is known: the deviation of repeats.
+    pub(crate) error: Option<f64>,
     pub(crate) words: String,
     pub(crate) style: Style,
+}
+
+impl Bar {
+    /// Where it begins and ends to vary.
+    fn span(&self) -> Option<(f64, f64)> {
+        let error = self.error?;
+        Some(((self.value - error).max(0.0), self.value + error))
+    }
+
+    /// The farthest that it reaches.
+    fn end(&self) -> f64 {
+        self.span().map_or(self.value, |(_, to)| to)
+    }
 }
 
 /// From a lowest over a middle to a highest value; its name and its values in words stand above it.
@@ -174,7 +190,7 @@ impl Picture {
         bars: Vec<Bar>,
         highest: f64,
     ) -> Self {
-        let highest = bars.iter().map(|bar| bar.value).fold(highest, f64::max);
+        let highest = bars.iter().map(Bar::end).fold(highest, f64::max);
         let names = bars.iter().map(|bar| bar.name.clone()).collect();
         let (x, y) = (Axis::linear(quantity, highest), Axis::names("drive", names));
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use super::drawing::{HEAT, INK, QUIET, Sheet, dashes, drawing, escaped, form};
-use super::{Bar, Heat, Look, Picture, Points, Trace};
+use super::rows::Row;
+use super::{Heat, Look, Picture, Points, Trace};
 
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 24.0;
@@ -13,7 +14,7 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = WIDTH - 32.0;
 const LEGEND_ROW: f64 = 22.0;
 const PLOT_HEIGHT: f64 = 320.0;
-const BAR_STEP: f64 = 46.0;
+const ROW_STEP: f64 = 46.0;
 /// Letters are about half as wide as they are high.
 const LETTER: f64 = 7.4;
 const CREDIT: &str = "Writecliff";
@@ -23,9 +24,9 @@ pub(crate) fn svg(picture: &Picture) -> String {
     let mut inner = String::new();
     let title = "font-size=\"19\" font-weight=\"600\"";
     text(&mut inner, (MARGIN, 34.0), "start", title, &picture.title);
-    let bottom = match picture.traces.first() {
-        Some(Trace::Bars(bars)) => draw_bars(&mut inner, picture, bars),
-        _ => draw_plot(&mut inner, picture),
+    let bottom = match picture.rows() {
+        Some(rows) => draw_rows(&mut inner, picture, &rows),
+        None => draw_plot(&mut inner, picture),
     };
     let height = bottom + 34.0;
     let small = format!("font-size=\"12\" fill=\"{QUIET}\"");
@@ -127,25 +128,29 @@ pub(super) fn steps() -> String {
     HEAT.iter().enumerate().map(step).collect()
 }
 
-/// Names above, values behind; returns where they end.
-fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar]) -> f64 {
+/// Names above, values at the right, and the names of the axis where lengths do not say all;
+/// returns where they end.
+fn draw_rows(svg: &mut String, picture: &Picture, rows: &[Row<'_>]) -> f64 {
     let top = 56.0;
-    let longest = bars.iter().map(|bar| bar.words.chars().count()).max().unwrap_or(0);
-    let room = RIGHT - MARGIN - 16.0 - LETTER * 1.15 * longest as f64;
-    for (index, bar) in bars.iter().enumerate() {
-        let y = top + BAR_STEP * index as f64;
-        let width = picture.x.place(bar.value).clamp(0.0, 1.0) * room;
-        text(svg, (MARGIN, y + 14.0), "start", "", &bar.name);
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"16\" fill=\"{}\"/>",
-            y + 20.0,
-            bar.style.colour
-        );
-        let bold = "font-weight=\"600\"";
-        text(svg, (MARGIN + width + 8.0, y + 33.0), "start", bold, &bar.words);
+    let longest = rows.iter().map(|row| row.words.chars().count()).max().unwrap_or(0);
+    let room = WIDTH - 2.0 * MARGIN - 24.0 - LETTER * 1.15 * longest as f64;
+    let at = |place: f64| format!("{:.1}", place * room);
+    for (index, row) in rows.iter().enumerate() {
+        let y = top + ROW_STEP * index as f64;
+        text(svg, (MARGIN, y + 14.0), "start", "", row.name);
+        let shape = row.draw(&at);
+        let _ = writeln!(svg, "<g transform=\"translate({MARGIN} {:.1})\">{shape}</g>", y + 20.0);
+        text(svg, (WIDTH - MARGIN, y + 33.0), "end", "font-weight=\"600\"", row.words);
     }
-    let bottom = top + BAR_STEP * bars.len() as f64;
+    let mut bottom = top + ROW_STEP * rows.len() as f64;
+    if picture.has_row_axis() {
+        let quiet = format!("font-size=\"13\" fill=\"{QUIET}\"");
+        for (value, name) in &picture.x.ticks {
+            let x = MARGIN + picture.x.place(*value) * room;
+            text(svg, (x, bottom + 14.0), "middle", &quiet, name);
+        }
+        bottom += 24.0;
+    }
     if let Some(words) = picture.watermark {
         let style =
             format!("font-size=\"44\" font-weight=\"700\" fill=\"{QUIET}\" fill-opacity=\".22\"");

@@ -104,7 +104,7 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> View {
         let value = figures.rate.megabytes_per_second;
         let style = if figures.corner.operation == Operation::Read { GREEN } else { BLUE };
         let words = number::megabytes_per_second(value);
-        Bar { name: name(&figures.corner), value, words, style }
+        Bar { name: name(&figures.corner), value, error: None, words, style }
     };
     let bars = answer.outcome.corners.iter().map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));

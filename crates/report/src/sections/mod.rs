@@ -113,7 +113,7 @@ fn bars<T>(
     let bar = |answer: &Answer<'_, T>| {
         let value = value(answer.outcome)?;
         let (name, style) = (subjects.full_name(answer.subject), nth_style(answer.subject));
-        Some(Bar { name, value, words: words(value), style })
+        Some(Bar { name, value, error: None, words: words(value), style })
     };
     answers.iter().filter_map(bar).collect()
 }

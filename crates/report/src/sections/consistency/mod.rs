@@ -130,7 +130,8 @@ impl Ranking {
                 (false, Some(_)) => &one.drive,
                 (false, None) => &one.name,
             };
-            Some(Bar { name: name.clone(), value, words, style: nth_style(one.subject) })
+            let style = nth_style(one.subject);
+            Some(Bar { name: name.clone(), value, error: None, words, style })
         };
         let mut bars: Vec<Bar> = series.iter().filter_map(bar).collect();
         bars.sort_by(|a, b| b.value.total_cmp(&a.value));
