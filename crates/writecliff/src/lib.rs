@@ -1,7 +1,9 @@
 //! Writecliff as a library: the consistency review of a real or a simulated drive, from a program.
 //!
 //! ```
-//! use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunOptions, UNWATCHED, report};
+//! use writecliff::{
+//!     DriveName, Overrides, ReportOptions, Review, ReviewEnd, ReviewRun, RunOptions, UNWATCHED, report,
+//! };
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("evo");
@@ -10,7 +12,7 @@
 //! let options = RunOptions { quick: true, ..RunOptions::default() };
 //! let review = ReviewRun::begin(drive, &tests, &Overrides::default(), options, &path)?;
 //! assert_eq!(review.run(None, UNWATCHED)?, ReviewEnd::Complete);
-//! let report = report(&[&path], &path.join("report"))?;
+//! let report = report(&[&path], &path.join("report"), &ReportOptions::default())?;
 //! println!("{}\nOpen {}", report.summary, report.page.display());
 //! # assert!(report.summary.contains("840 EVO") && report.page.exists());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,7 +69,7 @@ pub use error::Error;
 pub use gate::{Gated, gate};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
-pub use report::{Report, report};
+pub use report::{Report, ReportOptions, report};
 pub use review::{ReviewEnd, ReviewRun};
 pub use run::{plan, run};
 pub use writecliff_device::ErrorKind;

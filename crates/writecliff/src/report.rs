@@ -18,12 +18,21 @@ pub struct Report {
     pub records: Vec<RunRecord>,
 }
 
+/// How a report is made; [`ReportOptions::default`] is the page and nothing else.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ReportOptions {}
+
 /// Makes one page of any number of runs and reviews, side by side; `out` is its directory.
 ///
 /// # Errors
 /// [`Error::RunDirectory`] or [`Error::Review`] with what cannot be read, [`Error::Report`] if the
 /// page cannot be written.
-pub fn report(paths: &[impl AsRef<Path>], out: &Path) -> Result<Report, Error> {
+pub fn report(
+    paths: &[impl AsRef<Path>],
+    out: &Path,
+    _options: &ReportOptions,
+) -> Result<Report, Error> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_owned()).collect();
     let subjects = Subject::gather(&paths)?;
     let page = write_page(&subjects, out)?;

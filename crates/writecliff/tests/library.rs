@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use writecliff::{
-    DestroyData, DriveName, Error, ErrorKind, Event, Overrides, Review, ReviewEnd, ReviewRun,
-    RunOptions, UNWATCHED, gate, open, plan, read_plan, report, run,
+    DestroyData, DriveName, Error, ErrorKind, Event, Overrides, ReportOptions, Review, ReviewEnd,
+    ReviewRun, RunOptions, UNWATCHED, gate, open, plan, read_plan, report, run,
 };
 use writecliff_suite::gate::Limits;
 
@@ -52,7 +52,9 @@ fn a_review_that_was_broken_off_goes_on_and_ends_as_if_it_had_not_been() {
     }
     assert!(ReviewRun::resume(&broken, None).unwrap().remaining().is_empty());
 
-    let both = report(&[&whole, &broken], &directory.path().join("page")).unwrap();
+    let both =
+        report(&[&whole, &broken], &directory.path().join("page"), &ReportOptions::default())
+            .unwrap();
     assert_eq!(both.records.len(), 4);
     let gated = gate(&broken, &Limits::default(), Some(&whole), 0.0).unwrap();
     assert!(gated.failed() == 0 && !gated.checks.is_empty());
@@ -84,7 +86,11 @@ fn every_error_says_its_kind() {
         ),
         (plan("consistancy").unwrap_err(), ErrorKind::Usage, "consistency"),
         (read_plan("consistency", &toml).unwrap_err(), ErrorKind::Usage, "plan.toml:"),
-        (report(&[directory.path().join("none")], &out).unwrap_err(), ErrorKind::Usage, "none"),
+        (
+            report(&[directory.path().join("none")], &out, &ReportOptions::default()).unwrap_err(),
+            ErrorKind::Usage,
+            "none",
+        ),
     ];
     for (error, kind, says) in cases {
         assert_eq!(error.kind(), kind, "{error}");

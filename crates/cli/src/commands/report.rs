@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use writecliff::ReportOptions;
 use writecliff::measure::REPORT;
 
 use crate::error::CliError;
@@ -13,6 +14,6 @@ pub(crate) fn report(paths: &[PathBuf], out: Option<&Path>) -> Result<(), CliErr
         (None, [single]) => single.join(REPORT),
         (None, _) => PathBuf::from(REPORT),
     };
-    let report = writecliff::report(paths, &out)?;
+    let report = writecliff::report(paths, &out, &ReportOptions::default())?;
     print(&format!("{}\nReport: {}\n", report.summary, report.page.display()))
 }

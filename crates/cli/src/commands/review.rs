@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunRecord, report};
+use writecliff::{
+    DriveName, Overrides, ReportOptions, Review, ReviewEnd, ReviewRun, RunRecord, report,
+};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_measure::REPORT;
 use writecliff_suite::Estimate;
@@ -118,7 +120,7 @@ fn announce(review: &ReviewRun, rated_writes: Option<Bytes>) {
 
 /// The page and the summary of what there is, complete or not.
 fn show_report(path: &Path, json: bool) -> Result<(), CliError> {
-    let report = report(&[path], &path.join(REPORT))?;
+    let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
     match json {
         true => print_json(&report.records.iter().map(RunRecord::with_figures).collect::<Vec<_>>()),
         false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display())),

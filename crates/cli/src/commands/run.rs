@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{DriveName, Event, Overrides, Plan, RunOptions, read_plan, report};
+use writecliff::{DriveName, Event, Overrides, Plan, ReportOptions, RunOptions, read_plan, report};
 use writecliff_device::Nanos;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
@@ -65,7 +65,7 @@ pub(crate) fn run_plan(
     live.end();
 
     let record = ended?;
-    let report = report(&[path], &path.join(REPORT))?;
+    let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
     match common.json {
         true => print_json(&record.with_figures())?,
         false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display()))?,
