@@ -113,6 +113,12 @@ impl RunRecord {
         self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
     }
 
+    /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing
+    /// is to be concluded from them.
+    pub fn is_quick(&self) -> bool {
+        self.warnings.contains(&Warning::Quick)
+    }
+
     /// The record as JSON has it, and its figures beside it.
     pub fn with_figures(&self) -> WithFigures<'_> {
         WithFigures { record: self, figures: self.figures() }
