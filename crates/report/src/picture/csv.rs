@@ -1,6 +1,6 @@
 //! A picture's data as CSV: every value, also of those that are not drawn.
 
-use super::{Axis, Bar, Heat, Picture, Points, Scale, Trace};
+use super::{Axis, Bar, Heat, Picture, Points, Range, Scale, Trace};
 
 /// Points: a row for each x, a column for each trace. Bars: a row each. Heat maps: a row for each
 /// cell that is not empty.
@@ -8,6 +8,7 @@ pub(crate) fn csv(picture: &Picture) -> String {
     match picture.traces.first() {
         Some(Trace::Bars(bars)) => bars_csv(picture, bars),
         Some(Trace::Heat(heat)) => heat_csv(picture, heat),
+        Some(Trace::Ranges(ranges)) => ranges_csv(picture, ranges),
         Some(Trace::Points(_)) | None => points_csv(picture),
     }
 }
@@ -45,6 +46,17 @@ fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
     let mut text = format!("{},{}\n", field(&picture.y.quantity), field(&picture.x.quantity));
     for bar in bars {
         text += &format!("{},{}\n", field(&bar.name), bar.value);
+    }
+    text
+}
+
+fn ranges_csv(picture: &Picture, ranges: &[Range]) -> String {
+    let unit = &picture.x.quantity;
+    let ends = ["lowest", "median", "highest"].map(|end| field(&format!("{end} {unit}")));
+    let mut text = format!("{},{}\n", field(&picture.y.quantity), ends.join(","));
+    for range in ranges {
+        let Range { low, middle, high, .. } = range;
+        text += &format!("{},{low},{middle},{high}\n", field(&range.name));
     }
     text
 }

@@ -35,6 +35,10 @@ pub(crate) const BLUE: Style = style("#2b7bba", 0);
 pub(crate) const ORANGE: Style = style("#d55e00", 1);
 pub(crate) const GREEN: Style = style("#009e73", 2);
 pub(crate) const PURPLE: Style = style("#aa6fc9", 3);
+/// Reads and writes, wherever they share a picture.
+pub(crate) const READS: Style = GREEN;
+/// See [`READS`].
+pub(crate) const WRITES: Style = BLUE;
 /// Of what is no series of its own.
 pub(crate) const NEUTRAL: Style = style(GREY, 4);
 /// Of windows and remarks.
@@ -89,6 +93,8 @@ pub(crate) enum Trace {
     /// Lying bars from the left edge, the first at the top; their x axis begins at zero.
     Bars(Vec<Bar>),
     Heat(Heat),
+    /// Lying spans from a lowest to a highest value, the first at the top.
+    Ranges(Vec<Range>),
 }
 
 /// Points, lines between them, or columns below them.
@@ -117,6 +123,17 @@ pub(crate) enum Look {
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
+    pub(crate) words: String,
+    pub(crate) style: Style,
+}
+
+/// From a lowest over a middle to a highest value; its name and its values in words stand above it.
+#[derive(Debug, Clone)]
+pub(crate) struct Range {
+    pub(crate) name: String,
+    pub(crate) low: f64,
+    pub(crate) middle: f64,
+    pub(crate) high: f64,
     pub(crate) words: String,
     pub(crate) style: Style,
 }
@@ -169,10 +186,25 @@ impl Picture {
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])
     }
 
+    /// Ranges in the order given, on a logarithmic axis from `lowest` to `highest`.
+    pub(crate) fn ranges(
+        id: String,
+        title: String,
+        quantity: &str,
+        ranges: Vec<Range>,
+        (lowest, highest): (f64, f64),
+    ) -> Self {
+        let names = ranges.iter().map(|range| range.name.clone()).collect();
+        let has_zero = ranges.iter().any(|range| range.low <= 0.0);
+        let x = Axis::decades(quantity, (lowest, highest), has_zero, short);
+        Self::new(id, title, x, Axis::names("drive", names), vec![Trace::Ranges(ranges)])
+    }
+
     /// Height on the page, in pixels, at any width.
     pub(crate) fn height(&self) -> u32 {
         match self.traces.first() {
             Some(Trace::Bars(bars)) => 70 + 46 * bars.len() as u32,
+            Some(Trace::Ranges(ranges)) => 70 + 46 * ranges.len() as u32,
             // Long names of many drives may take a line each.
             _ => 330 + 20 * (self.named().count() as u32).saturating_sub(5),
         }
@@ -187,7 +219,7 @@ impl Picture {
     pub(crate) fn named(&self) -> impl Iterator<Item = &Points> {
         self.traces.iter().filter_map(|trace| match trace {
             Trace::Points(points) => Some(points),
-            Trace::Bars(_) | Trace::Heat(_) => None,
+            Trace::Bars(_) | Trace::Heat(_) | Trace::Ranges(_) => None,
         })
     }
 
@@ -204,8 +236,9 @@ impl Picture {
         (from, from + width)
     }
 
+    /// Whether what it shows lies below each other, with names instead of an upright axis.
     pub(crate) fn is_bars(&self) -> bool {
-        matches!(self.traces.first(), Some(Trace::Bars(_)))
+        matches!(self.traces.first(), Some(Trace::Bars(_) | Trace::Ranges(_)))
     }
 }
 

@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use super::thin::thinned;
-use super::{Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
+use super::{
+    Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Range, Scale, Trace,
+};
 
 /// `data` and `layout`.
 pub(crate) fn figure(picture: &Picture) -> Value {
@@ -33,6 +35,14 @@ pub(crate) fn figure(picture: &Picture) -> Value {
         let names = bars.iter().enumerate().map(|(place, bar)| bar_name(place, &bar.name));
         layout["annotations"] = names.collect();
     }
+    if let Some(Trace::Ranges(ranges)) = picture.traces.first() {
+        layout["margin"]["l"] = json!(16);
+        layout["yaxis"] = json!({ "range": [picture.y.to, picture.y.from], "visible": false });
+        let name = |(place, range): (usize, &Range)| {
+            bar_name(place, &format!("{}: {}", range.name, range.words))
+        };
+        layout["annotations"] = ranges.iter().enumerate().map(name).collect();
+    }
     json!({ "data": data, "layout": layout })
 }
 
@@ -43,6 +53,7 @@ fn traces(picture: &Picture, trace: &Trace) -> Vec<Value> {
         }
         Trace::Points(points) => scatter(picture, points),
         Trace::Bars(bars) => vec![bar_trace(bars)],
+        Trace::Ranges(ranges) => ranges.iter().enumerate().map(range_trace).collect(),
         Trace::Heat(heat) => {
             [heat_trace(picture, heat)].into_iter().chain(few_cells(heat)).collect()
         }
@@ -122,6 +133,18 @@ fn bar_trace(bars: &[Bar]) -> Value {
         "text": each(|bar| json!(text(&bar.words))),
         "textposition": "outside", "cliponaxis": false, "constraintext": "none",
         "marker": { "color": each(|bar| json!(bar.style.colour)) },
+    })
+}
+
+fn range_trace((place, range): (usize, &Range)) -> Value {
+    let Range { low, middle, high, style, .. } = range;
+    json!({
+        "type": "scatter", "mode": "lines+markers", "hoverinfo": "x", "showlegend": false,
+        "x": [brief(*low), brief(*middle), brief(*high)],
+        "y": vec![place as f64 + 0.2; 3],
+        "marker": { "size": [11, 8, 7], "symbol": ["circle", "line-ns-open", "circle"],
+            "color": style.colour },
+        "line": { "color": style.colour, "width": 3 },
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::thin::thinned;
-use super::{Axis, Bar, GREY, Heat, Look, Mark, Picture, Points, Scale, Trace};
+use super::{Axis, Bar, GREY, Heat, Look, Mark, Picture, Points, Range, Scale, Trace};
 
 const WIDTH: f64 = 960.0;
 const RIGHT: f64 = WIDTH - 24.0;
@@ -67,6 +67,7 @@ pub(crate) fn svg(picture: &Picture) -> String {
             Trace::Points(points) => draw_points(&mut svg, picture, points, &area),
             Trace::Bars(bars) => draw_bars(&mut svg, picture, bars, &area),
             Trace::Heat(heat) => draw_heat(&mut svg, picture, heat, &area),
+            Trace::Ranges(ranges) => draw_ranges(&mut svg, picture, ranges, &area),
         }
     }
     marks(&mut svg, picture, &area);
@@ -183,6 +184,28 @@ fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar], area: &Area) {
         );
         let at = (left + width + 8.0, middle + height / 2.0 + 5.0);
         text(svg, at, "start", "font-weight=\"600\"", &bar.words);
+    }
+}
+
+/// A line with a dot at either end, and a stroke at the middle value.
+fn draw_ranges(svg: &mut String, picture: &Picture, ranges: &[Range], area: &Area) {
+    let step = (area.bottom - area.top) / ranges.len() as f64;
+    for (index, range) in ranges.iter().enumerate() {
+        let y = area.top + step * (index as f64 + 0.72);
+        let [low, middle, high] =
+            [range.low, range.middle, range.high].map(|value| area.x(&picture.x, value));
+        let colour = range.style.colour;
+        text(svg, (area.left, y - 14.0), "start", "", &range.name);
+        text(svg, (RIGHT, y - 14.0), "end", "font-weight=\"600\"", &range.words);
+        line(svg, (low, y), (high, y), &format!("stroke=\"{colour}\" stroke-width=\"3\""));
+        let stroke = format!("stroke=\"{colour}\" stroke-width=\"4\"");
+        line(svg, (middle, y - 8.0), (middle, y + 8.0), &stroke);
+        for (x, radius) in [(low, 6.0), (high, 3.5)] {
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>"
+            );
+        }
     }
 }
 
