@@ -25,6 +25,9 @@ pub struct RunRecord {
     /// by. Device time zero of the recording.
     #[serde(default)]
     pub started_unix_ns: Option<u64>,
+    /// What its user calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How far it came.
     pub status: Status,
     /// What was asked, the seed included.
