@@ -4,7 +4,10 @@
 //! The page is one file that needs no network. Same runs in, same bytes out. What is simulated is
 //! called simulated wherever its name stands.
 
+mod buffer;
 mod drives;
+mod finish;
+mod loads;
 mod number;
 mod page;
 mod picture;
@@ -14,13 +17,15 @@ mod sections;
 mod subject;
 mod summary;
 mod text_table;
+mod top;
 mod trace;
 mod verdict;
+mod writes;
 
-pub use drives::write_page;
+pub use drives::{different_plans, write_page};
 pub use page::ReportError;
 pub use run::Run;
-pub use subject::Subject;
+pub use subject::{Source, Subject};
 pub use summary::{summary, verdict as verdict_text};
 pub use text_table::{TextTable, cut};
 pub use trace::{trace_summary, write_trace_page};

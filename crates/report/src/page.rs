@@ -39,6 +39,16 @@ pub enum ReportError {
         /// The directory.
         path: PathBuf,
     },
+    /// Runs that did not do the same, and nobody asked for them on one page.
+    #[error(
+        "these runs did not do the same: {}; compare runs of one plan, or ask for \
+         different_plans, and nothing is ranked across them",
+        differences.join(". ")
+    )]
+    DifferentPlans {
+        /// What differs, for each test.
+        differences: Vec<String>,
+    },
     /// The page's template failed, which only a bug can cause.
     #[error("cannot make the report: {0}; please report this")]
     Render(#[from] askama::Error),
@@ -51,7 +61,7 @@ impl ReportError {
     /// What kind of "no" it is. Where it is a refusal, nothing was written.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotEmpty { .. } => ErrorKind::Usage,
+            Self::NotEmpty { .. } | Self::DifferentPlans { .. } => ErrorKind::Usage,
             Self::Output(error) => error.kind(),
             _ => ErrorKind::Failed,
         }
@@ -128,7 +138,7 @@ pub(crate) fn write(
     let pictures = out.join(PICTURES);
     fs::create_dir_all(&pictures)
         .map_err(|source| ReportError::Write { path: pictures.clone(), source })?;
-    for Panel { picture, .. } in panels(sections) {
+    for Panel { picture, .. } in panels(about, sections) {
         write_text(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
         write_text(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
     }
@@ -154,8 +164,9 @@ fn is_page(path: &Path) -> bool {
     read.is_ok() && beginning.windows(MARK.len()).any(|window| window == MARK)
 }
 
-fn panels(sections: &[Section]) -> impl Iterator<Item = &Panel> {
-    sections.iter().flat_map(|section| &section.views).flat_map(|view| &view.panels)
+fn panels<'a>(about: &'a About, sections: &'a [Section]) -> impl Iterator<Item = &'a Panel> {
+    let views = sections.iter().flat_map(|section| &section.views);
+    about.first.iter().chain(views).flat_map(|view| &view.panels)
 }
 
 #[derive(Template)]
@@ -198,7 +209,7 @@ impl Page<'_> {
 }
 
 fn render(about: &About, sections: &[Section]) -> Result<String, ReportError> {
-    let figures: Vec<Value> = panels(sections)
+    let figures: Vec<Value> = panels(about, sections)
         .map(|panel| {
             let mut figure = figure(&panel.picture);
             figure["id"] = json!(panel.picture.id);
