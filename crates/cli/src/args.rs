@@ -9,6 +9,7 @@ use writecliff::DriveName;
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::meter::MeterArguments;
+use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
 use crate::commands::run::RunArguments;
 use crate::commands::trace::TraceCommand;
@@ -72,12 +73,5 @@ pub(crate) enum Command {
         options: GateArguments,
     },
     /// Make one report of any number of runs
-    Report {
-        /// Run directories
-        #[arg(required = true, value_name = "RUN")]
-        runs: Vec<PathBuf>,
-        /// Where to put the page [default: RUN/report of a single run, else ./report]
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-    },
+    Report(ReportArguments),
 }

@@ -36,6 +36,7 @@ pub(crate) fn of_error(error: &Error) -> String {
         | Error::Review(ReviewError::Plan(error)) => of_plan(error),
         Error::Review(error) => of_review(error),
         Error::Gate(error) => of_gate(error),
+        Error::Report(ReportError::DifferentPlans { .. }) => format!("{error} (--different-plans)"),
         Error::Report(ReportError::Write { .. } | ReportError::NotEmpty { .. })
         | Error::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. }))
         | Error::RunDirectory(RunDirectoryError::NotEmpty { .. }) => format!("{error} (--out)"),

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Command::Gate { run, options } => commands::gate::run(&run, &options),
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),
-        Command::Report { runs, out } => commands::report::report(&runs, out.as_deref()),
+        Command::Report(arguments) => commands::report::report(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

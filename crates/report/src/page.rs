@@ -10,10 +10,12 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use writecliff_device::ErrorKind;
-use writecliff_output::{OutputError, check_directory, write_text};
+use writecliff_output::{OutputError, check_directory, write_bytes, write_text};
 use writecliff_suite::Good;
 
+use crate::markdown::markdown;
 use crate::picture::{Picture, csv, inline, svg};
+use crate::png::Painter;
 use crate::section::{Cell, Panel, Place, RankedBy, Ranking, Row, Section, Table, Tile, View};
 use crate::verdict::Sentence;
 
@@ -41,6 +43,28 @@ pub enum ReportError {
         /// The directory.
         path: PathBuf,
     },
+    /// Runs that did not do the same, and nobody asked for them on one page.
+    #[error(
+        "these runs did not do the same: {}; compare runs of one plan, or ask for \
+         different_plans, and nothing is ranked across them",
+        differences.join(". ")
+    )]
+    DifferentPlans {
+        /// What differs, for each test.
+        differences: Vec<String>,
+    },
+    /// Pictures as PNG need letters.
+    #[error(
+        "no PNG can be written: this machine has no fonts; install some (Debian: apt install \
+         fonts-dejavu-core), or leave out PNG"
+    )]
+    NoFonts,
+    /// A picture could not be painted, which only a bug can cause.
+    #[error("cannot make a PNG of a picture: {why}; please report this")]
+    Paint {
+        /// What the painter says.
+        why: String,
+    },
     /// The page's template failed, which only a bug can cause.
     #[error("cannot make the report: {0}; please report this")]
     Render(#[from] askama::Error),
@@ -50,7 +74,7 @@ impl ReportError {
     /// What kind of "no" it is. Where it is a refusal, nothing was written.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotEmpty { .. } => ErrorKind::Usage,
+            Self::NotEmpty { .. } | Self::DifferentPlans { .. } => ErrorKind::Usage,
             Self::Output(error) => error.kind(),
             _ => ErrorKind::Failed,
         }
@@ -59,6 +83,10 @@ impl ReportError {
 
 /// The page's file.
 const PAGE: &str = "index.html";
+/// The same as text.
+const MARKDOWN: &str = "report.md";
+/// How that begins; whoever reads it sees nothing of it.
+pub(crate) const MARKDOWN_MARK: &str = "<!-- made by Writecliff -->";
 /// Where the pictures' files are, beside the page.
 const PICTURES: &str = "pictures";
 /// How the titles of our pages end, and how far into the file at most.
@@ -119,33 +147,72 @@ pub(crate) struct RunPart {
     pub(crate) details: Vec<(String, String)>,
 }
 
-/// Writes `out/index.html` and `out/pictures/`, each file atomically, and returns the page's path.
+/// What a report is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// A page, `index.html`.
+    #[default]
+    Html,
+    /// Text for an issue or a post, `report.md`.
+    Markdown,
+}
+
+/// The files of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Files {
+    /// What it is written as.
+    pub format: Format,
+    /// Whether every picture is a PNG file as well.
+    pub png: bool,
+}
+
+impl Files {
+    /// Such files.
+    pub fn new(format: Format, png: bool) -> Self {
+        Self { format, png }
+    }
+}
+
+/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically, and returns
+/// the former's path.
 pub(crate) fn write(
     about: &About,
     sections: &[Section],
     out: &Path,
+    files: Files,
 ) -> Result<PathBuf, ReportError> {
     check_directory(out)?;
     check_place(out)?;
-    let html = render(about, sections)?;
+    let (name, text) = match files.format {
+        Format::Html => (PAGE, render(about, sections)?),
+        Format::Markdown => (MARKDOWN, markdown(about, sections)),
+    };
+    let painter = files.png.then(Painter::new).transpose()?;
     let pictures = out.join(PICTURES);
     fs::create_dir_all(&pictures)
         .map_err(|source| ReportError::Write { path: pictures.clone(), source })?;
     for Panel { picture, .. } in panels(about, sections) {
-        write_text(&pictures.join(format!("{}.svg", picture.id)), &svg(picture))?;
-        write_text(&pictures.join(format!("{}.csv", picture.id)), &csv(picture))?;
+        let file = |kind: &str| pictures.join(format!("{}.{kind}", picture.id));
+        let svg = svg(picture);
+        write_text(&file("svg"), &svg)?;
+        write_text(&file("csv"), &csv(picture))?;
+        if let Some(painter) = &painter {
+            write_bytes(&file("png"), &painter.png(&svg)?)?;
+        }
     }
-    let path = out.join(PAGE);
-    write_text(&path, &html)?;
+    let path = out.join(name);
+    write_text(&path, &text)?;
     Ok(path)
 }
 
-/// A page replaces an earlier one, or what is left of one that was interrupted, and nothing else.
+/// A report replaces an earlier one, or what is left of one that was interrupted, and nothing else.
 fn check_place(out: &Path) -> Result<(), ReportError> {
     // What cannot be listed is not there, or cannot be written either, which is told then.
     let entries = fs::read_dir(out).into_iter().flatten().filter_map(Result::ok);
     let is_free = entries.into_iter().all(|entry| entry.file_name() == PICTURES);
-    match is_free || is_page(&out.join(PAGE)) {
+    let is_ours = is_page(&out.join(PAGE)) || is_page(&out.join(MARKDOWN));
+    match is_free || is_ours {
         true => Ok(()),
         false => Err(ReportError::NotEmpty { path: out.to_owned() }),
     }
@@ -154,7 +221,8 @@ fn check_place(out: &Path) -> Result<(), ReportError> {
 fn is_page(path: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MARK_WITHIN).read_to_end(&mut beginning));
-    read.is_ok() && beginning.windows(MARK.len()).any(|window| window == MARK)
+    let has = |mark: &[u8]| beginning.windows(mark.len()).any(|window| window == mark);
+    read.is_ok() && (has(MARK) || beginning.starts_with(MARKDOWN_MARK.as_bytes()))
 }
 
 /// All panels of a page, each once: the first screen may show one of a section's.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use writecliff_device::{DeviceKind, printable};
 use writecliff_measure::{Recording, RunDirectoryError};
-use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, consistency};
+use writecliff_suite::{
+    Plan, PowerSource, RunRecord, Status, TESTS, Warning, consistency, spare_area,
+};
 
 use crate::number;
 
@@ -77,10 +79,29 @@ impl Run {
         }
     }
 
+    /// What is to be doubted of it. That no cliff came is no doubt where there was time for one: a
+    /// drive that was written full once more has no spare area left that it has not used.
+    pub(crate) fn doubts(&self) -> impl Iterator<Item = &Warning> {
+        let is_doubt = |warning: &&Warning| match warning {
+            Warning::NoCliff => !self.had_time_for_a_cliff(consistency::TORTURE),
+            Warning::AtSpare { percent, doubt } if **doubt == Warning::NoCliff => {
+                !self.had_time_for_a_cliff(&spare_area::torture_phase(*percent))
+            }
+            _ => true,
+        };
+        self.record.warnings.iter().filter(is_doubt)
+    }
+
+    /// Whether these random writes would have used up any spare area; a disk has none.
+    fn had_time_for_a_cliff(&self, series: &str) -> bool {
+        let written: u64 = self.recording.series(series).map(|sample| sample.written_bytes).sum();
+        self.record.drive.rotational || written >= self.record.drive.capacity.0
+    }
+
     /// What was asked, in one line.
     pub(crate) fn method(&self) -> String {
         let of = |plan: &consistency::Plan| {
-            let (block, depth) = (plan.block.exact(), plan.queue_depth);
+            let (block, depth) = (number::size(plan.block), plan.queue_depth);
             let duration = number::seconds(plan.duration.as_secs_f64());
             format!("purge, sequential fill, then {duration} of {block} random writes at QD{depth}")
         };
@@ -101,10 +122,12 @@ impl Run {
         let (record, drive) = (&self.record, &self.record.drive);
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
         let bytes = number::thousands(drive.capacity.0 as f64);
-        let (logical, physical) = (drive.lba_size.exact(), drive.physical_block_size.exact());
+        let (logical, physical) =
+            (number::size(drive.lba_size), number::size(drive.physical_block_size));
         let host = &record.host;
         let mut details = vec![
             ("Drive", format!("{} ({})", drive.model, drive.kind)),
+            ("Label", record.label.clone().unwrap_or_default()),
             ("Address", drive.address.clone()),
             ("Serial", text(&drive.serial)),
             ("World-wide name", text(&drive.world_wide_name)),
@@ -125,7 +148,7 @@ impl Run {
         }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
-        details.retain(|(name, value)| *name != "Stands on" || !value.is_empty());
+        details.retain(|(_, value)| !value.is_empty());
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -147,7 +170,7 @@ impl Run {
             return NONE.to_owned();
         };
         let parts = plan.iter().filter(|(key, _)| *key != "test").map(|(key, value)| {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let value = value.as_str().map_or_else(|| value.to_string(), number::spaced);
             format!("{} {value}", key.replace('_', " "))
         });
         parts.collect::<Vec<_>>().join(", ")

@@ -122,6 +122,14 @@ impl View {
     }
 }
 
+impl View {
+    /// The same, behind a switch: another picture answers its question.
+    pub(crate) fn on_demand(mut self) -> Self {
+        self.more = true;
+        self
+    }
+}
+
 impl Section {
     /// A section of this test without settings.
     pub(crate) fn new(

@@ -7,7 +7,7 @@ use crate::section::Table;
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
 use crate::text_table::TextTable;
-use crate::verdict::{five, headlines};
+use crate::verdict::{headlines, main};
 
 const LINE: usize = 80;
 
@@ -56,10 +56,10 @@ pub fn verdict(subjects: &[Subject]) -> String {
         text +=
             &format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index));
         for doubt in subject.doubts() {
-            text += &wrapped("  ! ", &doubt);
+            text += &wrapped("  ! ", &subject.in_words(&doubt));
         }
         text.push('\n');
-        for sentence in five(subject).into_iter().chain(headlines(subject)) {
+        for sentence in main(subject).into_iter().chain(headlines(subject)) {
             text += &wrapped("  ", &sentence.text);
         }
     }
@@ -71,7 +71,7 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
     let title = format!("{}{simulated}: {}, {}", subjects.name(index), run.name(), run.status());
     let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
-    for warning in &run.record.warnings {
+    for warning in run.doubts() {
         text += &wrapped("  ! ", &warning.to_string());
     }
     text

@@ -186,6 +186,7 @@ mod tests {
             tool_version: String::new(),
             started: String::new(),
             started_unix_ns: None,
+            label: None,
             status: crate::Status::Running,
             plan: Plan::Consistency(consistency::Plan::default()),
             traces: Vec::new(),

@@ -142,8 +142,9 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.writes(),)* }
             }
 
-            /// Whether `other` asks the same of a drive. Where a file lies is no part of that.
-            pub(crate) fn asks_as(&self, other: &Self) -> bool {
+            /// Whether `other` asks the same of a drive. Where a file lies is no part of that, nor
+            /// is a seed that only decides the bytes written.
+            pub fn asks_as(&self, other: &Self) -> bool {
                 match (self, other) {
                     $((Self::$variant(plan), Self::$variant(other)) => plan.asks_as(other),)*
                     _ => false,
@@ -208,7 +209,7 @@ macro_rules! tests {
             }
 
             /// What the two runs were done with, by name, if it was not the same for both.
-            pub(crate) fn other_input(&self, other: &Self) -> Option<String> {
+            pub fn other_input(&self, other: &Self) -> Option<String> {
                 match (self, other) {
                     $((Self::$variant(outcome), Self::$variant(other)) => {
                         crate::$module::Plan::other_input(outcome, other)
@@ -218,7 +219,7 @@ macro_rules! tests {
             }
 
             /// The drive's fast buffer, if the test found one.
-            pub(crate) fn fast_part(&self) -> Option<FastPart> {
+            pub fn fast_part(&self) -> Option<FastPart> {
                 match self { $(Self::$variant(outcome) => crate::$module::Plan::fast_part(outcome),)* }
             }
         }

@@ -25,6 +25,9 @@ pub struct RunRecord {
     /// by. Device time zero of the recording.
     #[serde(default)]
     pub started_unix_ns: Option<u64>,
+    /// What its user calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How far it came.
     pub status: Status,
     /// What was asked, the seed included.
@@ -111,6 +114,12 @@ impl RunRecord {
     /// The results as numbers, the most telling first; none as long as there is no outcome.
     pub fn figures(&self) -> Vec<Figure> {
         self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
+    }
+
+    /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing
+    /// is to be concluded from them.
+    pub fn is_quick(&self) -> bool {
+        self.warnings.contains(&Warning::Quick)
     }
 
     /// The record as JSON has it, and its figures beside it.

@@ -116,6 +116,7 @@ impl<'a> Session<'a> {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
+            label: None,
             status: Status::Running,
             plan: plan.clone(),
             traces: plan.traces()?,

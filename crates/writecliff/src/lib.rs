@@ -73,6 +73,7 @@ pub use report::{Report, ReportOptions, report};
 pub use review::{ReviewEnd, ReviewRun};
 pub use run::{plan, run};
 pub use writecliff_device::ErrorKind;
+pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
     Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
 };

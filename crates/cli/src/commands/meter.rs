@@ -8,7 +8,7 @@ use clap::Args;
 use writecliff_measure::{Adapter, MeterOptions};
 use writecliff_suite::{Review, add_meter};
 
-use super::report::report;
+use super::report::report_on;
 use crate::error::CliError;
 use crate::options::signed_seconds;
 use crate::output::print;
@@ -48,9 +48,9 @@ pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
         "{with_power} of {samples} samples have their power from {}\n\n",
         log.display()
     ))?;
-    report(std::slice::from_ref(run), None)?;
+    report_on(run)?;
     match run.parent().filter(|parent| Review::is_at(parent)) {
-        Some(review) => report(&[review.to_owned()], None),
+        Some(review) => report_on(review),
         None => Ok(()),
     }
 }

@@ -1,19 +1,84 @@
 //! `writecliff report`: one page over any number of drives.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use writecliff::ReportOptions;
+use clap::Args;
+use clap::builder::TypedValueParser;
 use writecliff::measure::REPORT;
+use writecliff::{Files, Format, ReportOptions, Source};
+use writecliff_device::printable;
 
 use crate::error::CliError;
 use crate::output::print;
 
-pub(crate) fn report(paths: &[PathBuf], out: Option<&Path>) -> Result<(), CliError> {
-    let out = match (out, paths) {
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Directories of runs and reviews; NAME=DIR to call one NAME
+    #[arg(required = true, value_name = "RUN", value_parser = source_parser())]
+    runs: Vec<Source>,
+    /// Where to put the page [default: RUN/report of a single run, else ./report]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Put runs of different plans on one page: it says what differs and ranks nothing across them
+    #[arg(long)]
+    different_plans: bool,
+    /// What to write: a page, or Markdown for an issue or a post (report.md)
+    #[arg(long, value_enum, default_value = "html")]
+    format: FormatName,
+    /// Write every picture as PNG as well, beside its SVG
+    #[arg(long)]
+    png: bool,
+}
+
+/// What a report is written as.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FormatName {
+    Html,
+    Markdown,
+}
+
+pub(crate) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
+    let mut options = ReportOptions::default();
+    options.different_plans = arguments.different_plans;
+    let format = match arguments.format {
+        FormatName::Html => Format::Html,
+        FormatName::Markdown => Format::Markdown,
+    };
+    options.files = Files::new(format, arguments.png);
+    report_of(&arguments.runs, arguments.out.as_deref(), &options)
+}
+
+/// The page of one directory, where it belongs.
+pub(crate) fn report_on(run: &Path) -> Result<(), CliError> {
+    report_of(&[Source::from(run)], None, &ReportOptions::default())
+}
+
+fn report_of(runs: &[Source], out: Option<&Path>, options: &ReportOptions) -> Result<(), CliError> {
+    let out = match (out, runs) {
         (Some(out), _) => out.to_owned(),
-        (None, [single]) => single.join(REPORT),
+        (None, [single]) => single.path.join(REPORT),
         (None, _) => PathBuf::from(REPORT),
     };
-    let report = writecliff::report(paths, &out, &ReportOptions::default())?;
+    let report = writecliff::report(runs, &out, options)?;
+    for path in &report.repeated {
+        let path = path.display().to_string();
+        eprintln!("{} was named more than once and is shown once", printable(&path));
+    }
     print(&format!("{}\nReport: {}\n", report.summary, report.page.display()))
+}
+
+/// A directory, or `NAME=DIR` if there is no directory of that whole name.
+fn source_parser() -> impl TypedValueParser<Value = Source> {
+    clap::builder::PathBufValueParser::new().try_map(|path| Ok::<_, Infallible>(source(path)))
+}
+
+fn source(path: PathBuf) -> Source {
+    let named = path.to_str().and_then(|text| text.split_once('='));
+    match named {
+        Some((label, directory)) if !label.is_empty() && !path.exists() => {
+            Source { label: Some(label.to_owned()), path: Path::new(directory).to_owned() }
+        }
+        _ => Source::from(path),
+    }
 }

@@ -251,9 +251,10 @@ impl Drawing<'_> {
         if points.has_dots() {
             let mut path = Path::default();
             places.iter().for_each(|place| path.dot(*place));
-            let (width, opacity) = if is_line { (8.0, 1.0) } else { (3.6, 0.7) };
+            let (width, opacity) = if is_line { (8.0, 1.0) } else { (3.6, 0.85) };
             let (cap, hollow) = form(points.style);
-            let cap = format!("stroke-linecap=\"{cap}\" stroke-opacity=\"{opacity}\"");
+            let class = if is_line { String::new() } else { self.sheet.class("dots") };
+            let cap = format!("{class} stroke-linecap=\"{cap}\" stroke-opacity=\"{opacity}\"");
             self.stroke(&path, points, (width, &cap), !is_line);
             if is_line && hollow {
                 let (class, stroke) = (self.sheet.class("hollow"), self.sheet.stroke(4.0));

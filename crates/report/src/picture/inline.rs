@@ -126,5 +126,6 @@ fn list(picture: &Picture, rows: &[Row<'_>], hides: &dyn Fn(&str) -> Option<usiz
         format!("<li class=\"watermark\" aria-hidden=\"true\">{}</li>", escaped(words))
     });
     let label = escaped(&picture.alt);
-    format!("<ul class=\"bars\" aria-label=\"{label}\">{items}{axis}{watermark}</ul>\n")
+    let class = if picture.has_row_axis() { "bars ranges" } else { "bars" };
+    format!("<ul class=\"{class}\" aria-label=\"{label}\">{items}{axis}{watermark}</ul>\n")
 }

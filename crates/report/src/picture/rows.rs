@@ -73,14 +73,14 @@ impl Row<'_> {
             }
             Shape::Range { low, middle, high } => {
                 stroke(&mut svg, (&at(low), &at(high)), (8.0, 8.0), ("", colour, 2.0));
-                for end in [low, high].map(at) {
-                    stroke(&mut svg, (&end, &end), (3.0, 13.0), ("", colour, 3.0));
+                stroke(&mut svg, (&at(middle), &at(middle)), (1.0, 15.0), ("", colour, 3.0));
+                for (end, radius) in [(low, 6), (high, 3)] {
+                    let x = at(end);
+                    let _ = write!(
+                        svg,
+                        "<circle cx=\"{x}\" cy=\"8\" r=\"{radius}\" fill=\"{colour}\"/>"
+                    );
                 }
-                let _ = write!(
-                    svg,
-                    "<circle cx=\"{}\" cy=\"8\" r=\"6\" fill=\"{colour}\"/>",
-                    at(middle)
-                );
             }
         }
         svg

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_trace::Description;
 
-use crate::page::{About, ReportError, RunPart, SubjectPart, Words, write};
+use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
 use crate::picture::Picture;
 use crate::section::{Column, Panel, Place, Section, View, slug};
 use crate::summary::{table_text, wrapped};
@@ -45,7 +45,7 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         subjects: traces.iter().map(subject_part).collect(),
         specification: None,
     };
-    write(&about, &sections(traces), out)
+    write(&about, &sections(traces), out, Files::default())
 }
 
 /// Where traces come from, doubts, and their figures with a column for each. Plain text.

@@ -29,7 +29,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         let points = one.points(|sample| Some(sample.free_blocks? as f64));
         picture(one, ranges, (id, title), axis, (GREEN, points))
     });
-    amplification.into_iter().chain(free_blocks).collect()
+    amplification.into_iter().chain(free_blocks).map(View::on_demand).collect()
 }
 
 fn picture(
@@ -42,9 +42,9 @@ fn picture(
     if points.is_empty() {
         return None;
     }
-    let x = Axis::span(TIME, 0.0, ranges.end);
+    let x = Axis::span(TIME, 0.0, ranges.end(one));
     let trace = Points::dots(&y.quantity, style, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
-    picture.marks = marks(one, 0.0, ranges.end);
+    picture.marks = marks(one, 0.0, ranges.end(one));
     Some(picture)
 }
