@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use drives::{alone, consistency, page, pictures, tiny};
-use writecliff_report::{Subject, summary};
+use writecliff_report::{Files, Format, ReportError, Subject, summary, write_report};
 use writecliff_suite::consistency::TORTURE;
 use writecliff_suite::{TESTS, consistency as consistency_test};
 
@@ -123,4 +123,57 @@ fn every_test_has_its_section_and_its_files() {
         let id = picture.id.as_str();
         assert_xml(id, &read(&dir.path().join("comparison"), &format!("{id}.svg")));
     }
+}
+
+#[test]
+fn markdown_has_whole_tables_and_links_to_files_that_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = consistency(&dir.path().join("run"), SECONDS as u64, 0.0);
+    let mut other = run.clone();
+    other.record.drive.model = "A | <second> *drive*".to_owned();
+    let out = dir.path().join("report");
+    for _ in 0..2 {
+        // Replaces its own kind.
+        let files = Files::new(Format::Markdown, false);
+        write_report(&[alone(run.clone()), alone(other.clone())], &out, files).unwrap();
+    }
+    let text = fs::read_to_string(out.join("report.md")).unwrap();
+    assert!(
+        text.contains(r"A \| &lt;second&gt; \*drive\*") && !text.contains("<second>"),
+        "{text}"
+    );
+    let mut cells = None;
+    for line in text.lines() {
+        let count = line.starts_with('|').then(|| line.replace(r"\|", "").matches('|').count());
+        assert!(cells.is_none() || count.is_none() || cells == count, "{line}");
+        cells = count;
+    }
+    let links = text.split("](pictures/").skip(1).map(|rest| rest.split(')').next().unwrap());
+    let links: Vec<&str> = links.collect();
+    assert!(links.len() >= 4 && links.iter().all(|link| !read(&out, link).is_empty()));
+    assert!(!out.join("index.html").exists());
+}
+
+#[test]
+fn every_picture_can_be_a_png_with_its_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = consistency(&dir.path().join("run"), SECONDS as u64, 0.0);
+    let out = dir.path().join("report");
+    match write_report(&[alone(run)], &out, Files::new(Format::Html, true)) {
+        Err(ReportError::NoFonts) => println!("SKIPPED: no PNG is painted, no fonts are installed"),
+        written => drop(written.unwrap()),
+    }
+    if !out.exists() {
+        return;
+    }
+    let names = fs::read_dir(out.join("pictures")).unwrap().map(|file| file.unwrap().path());
+    let of_kind = |kind: &str, paths: &[std::path::PathBuf]| {
+        paths.iter().filter(|path| path.extension().is_some_and(|end| end == kind)).count()
+    };
+    let paths: Vec<_> = names.collect();
+    assert!(of_kind("png", &paths) > 0);
+    assert_eq!(of_kind("png", &paths), of_kind("svg", &paths));
+    let png = fs::read(out.join("pictures/consistency-whole.png")).unwrap();
+    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert!(png.starts_with(b"\x89PNG") && side(16) == 1920, "twice the width of the SVG");
 }
