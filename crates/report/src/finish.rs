@@ -1,11 +1,15 @@
 //! What every section and picture gets, whatever test it is of: doubts where they belong, what
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
+use writecliff_suite::{consistency, spare_area};
+
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
 use crate::section::{Panel, Section, View};
-use crate::subject::Subjects;
+use crate::sections::consistency::tortures;
+use crate::subject::{Subject, Subjects};
+use crate::writes::writes;
 
 /// Puts doubts about single tests into their sections; returns what is left, by subject.
 pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<Vec<String>> {
@@ -47,27 +51,31 @@ pub(crate) fn explain(subjects: &Subjects<'_>, sections: &mut [Section]) {
         }
         if !subjects.is_equal_load(section.id) {
             for difference in subjects.differences() {
-                let is_of_it = difference.test == section.id || section.id == "spare-area";
-                if is_of_it {
+                let is_spare = section.id == spare_area::Plan::NAME;
+                let test = if is_spare { consistency::Plan::NAME } else { section.id };
+                if difference.test == test {
                     section.question += &format!(" NOT the same load: {}.", difference.text);
                 }
             }
         }
-        let shown: Vec<Option<usize>> = section
-            .views
-            .iter()
-            .flat_map(|view| view.panels.iter().map(|panel| panel.of.subject))
-            .chain(section.tables.iter().flat_map(|table| {
-                table.columns.iter().map(|column| column.of.subject).chain([table.of.subject])
-            }))
-            .collect();
-        let is_missing = |index: &usize| !shown.contains(&Some(*index));
         let missing: Vec<String> = (0..subjects.all.len())
-            .filter(is_missing)
+            .filter(|index| !has_data(&subjects.all[*index], section.id))
             .map(|index| subjects.full_name(index))
             .collect();
         if !missing.is_empty() && subjects.is_comparison() {
             section.question += &format!(" Not known of {}.", missing.join(", "));
+        }
+    }
+}
+
+/// Whether a drive has anything in the section of a test.
+fn has_data(subject: &Subject, test: &str) -> bool {
+    match test {
+        consistency::Plan::NAME => subject.runs.iter().any(|run| !tortures(run).is_empty()),
+        spare_area::Plan::NAME => writes(subject).len() > 1,
+        _ => {
+            let mut of_test = subject.runs.iter().filter(|run| run.record.plan.name() == test);
+            of_test.any(|run| run.record.outcome.is_some())
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// `8.86`.
 pub(crate) fn ratio(value: f64) -> String {
-    format!("{value:.2}")
+    if value < 99.95 { format!("{value:.2}") } else { thousands(value) }
 }
 
 /// `3.5`, of times as many.

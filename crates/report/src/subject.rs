@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
 use writecliff_measure::{RunDirectory, RunDirectoryError};
-use writecliff_suite::{DriveIdentity, Review, consistency, doubts_across, spare_area};
+use writecliff_suite::{DriveIdentity, Review, consistency, spare_area};
 
 use crate::Run;
 use crate::loads::{Difference, differences};
@@ -141,19 +141,14 @@ impl Subject {
         }
     }
 
-    /// Every doubt once, each with the indexes of the runs that it is about. That no cliff came is
-    /// no doubt where the drive wrote its capacity once more without one.
+    /// Every doubt once, each with the indexes of the runs that it is about. Which figures are the
+    /// fast buffer's is no doubt where it is known: their sections say it.
     pub(crate) fn doubts(&self) -> Vec<(String, Vec<usize>)> {
-        let records: Vec<_> = self.runs.iter().map(|run| &run.record).collect();
-        let across = doubts_across(&records);
         let mut doubts: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, run) in self.runs.iter().enumerate() {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-            let of_run = run.doubts().map(ToString::to_string);
-            let across =
-                across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
-            for doubt in incomplete.into_iter().chain(of_run).chain(across) {
+            for doubt in incomplete.into_iter().chain(run.doubts().map(ToString::to_string)) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
                     Some((_, runs)) => runs.push(index),
                     None => doubts.push((doubt, vec![index])),

@@ -1,7 +1,7 @@
 //! The result in a few plain sentences, computed from the numbers, each with the picture that shows
 //! it.
 
-use writecliff_suite::{Outcome, Plan};
+use writecliff_suite::{Outcome, Plan, doubts_across};
 
 use crate::Run;
 use crate::buffer;
@@ -43,11 +43,16 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
 /// A sentence for each test that the verdict is not made of.
 pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let is_result = subject.no_result().is_none();
-    subject.runs.iter().filter(move |_| is_result).filter_map(headline_of)
+    let records: Vec<_> = subject.runs.iter().map(|run| &run.record).collect();
+    let within: Vec<usize> = doubts_across(&records).into_iter().map(|(run, _)| run).collect();
+    let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
+    runs.filter_map(move |(index, run)| headline_of(run, within.contains(&index)))
 }
 
-fn headline_of(run: &Run) -> Option<Sentence> {
+/// Of what the fast buffer took whole, it says so.
+fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let text = headline(run.record.outcome.as_ref()?)?;
+    let text = if is_within_buffer { format!("In the fast buffer: {text}") } else { text };
     Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
 }
 

@@ -130,7 +130,9 @@ fn three_runs_fit_a_terminal_and_keep_their_names() {
     other.record.drive.model = "Crucial M500 240GB".to_owned();
     let text = summary(&[Subject { runs: vec![first, spared], planned: None }, alone(other)]);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("[2] Samsung SSD 840 EVO 250GB, 25 % spare"), "{text}");
+    let (default, spared) = text.split_once("Figures: 25 % spare").unwrap();
+    assert!(default.contains("[2] Crucial M500 240GB"), "{text}");
+    assert!(!spared.contains("Crucial"), "{text}");
     assert!(
         text.contains("Samsung SSD 840 EVO 250GB (SIMULATED): consistency, 25 % spare"),
         "{text}"

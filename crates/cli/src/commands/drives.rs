@@ -117,12 +117,9 @@ fn how_to_erase(device: &Inspection) -> String {
 /// What a drive is built of, in a few words.
 fn build(profile: &Profile) -> String {
     match profile {
-        Profile::Ssd(ssd) => format!(
-            "{:4.1} % spare  {} x {}",
-            ssd.spare_factor() * 100.0,
-            ssd.dies(),
-            ssd.nand.name
-        ),
+        Profile::Ssd(ssd) => {
+            format!("{:4.1} % spare  {} x {}", ssd.spare_area() * 100.0, ssd.dies(), ssd.nand.name)
+        }
         Profile::Disk(disk) => format!("disk, {} rpm", disk.mechanics.rpm),
     }
 }
@@ -131,8 +128,10 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
     let (derived, keys) = match profile {
         Profile::Ssd(ssd) => (
             format!(
-                "{} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}",
+                "{} of NAND, which is a spare area of {:.1} % of the capacity; {} hold data, {:.2} % \
+                 of these beyond the capacity (spare factor); {} dies, superblocks of {}",
                 ssd.raw_capacity(),
+                ssd.spare_area() * 100.0,
                 ssd.usable_capacity(),
                 ssd.spare_factor() * 100.0,
                 ssd.dies(),

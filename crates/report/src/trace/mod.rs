@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_trace::Description;
 
+use crate::finish::values;
 use crate::page::{About, ReportError, RunPart, SubjectPart, Words, write};
 use crate::picture::Picture;
 use crate::section::{Column, Panel, Place, Section, View, slug};
@@ -29,7 +30,8 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         [trace] => (trace.name.clone(), words::origin(trace)),
         _ => (
             format!("{} traces compared", traces.len()),
-            "Each picture has axes of its own: traces differ by more than a common axis can show."
+            "Percentages side by side have the same axis; for the rest each picture has its own, \
+             because traces differ by more than a common one can show."
                 .to_owned(),
         ),
     };
@@ -141,7 +143,19 @@ fn view(
         let caption = several.then(|| trace.name.clone());
         Some(Panel { of: Place::of(index), caption, picture })
     };
-    let panels: Vec<Panel> = traces.iter().enumerate().filter_map(panel).collect();
+    let mut panels: Vec<Panel> = traces.iter().enumerate().filter_map(panel).collect();
+    share_percent_axis(&mut panels);
+    for Panel { picture, .. } in &mut panels {
+        picture.alt = format!("{}. {}", picture.title, values(picture));
+    }
     let (id, title, text) = (id.to_owned(), title.to_owned(), text.to_owned());
     (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
+}
+
+/// Percentages of one view are comparable whatever the traces are: they have one axis.
+fn share_percent_axis(panels: &mut [Panel]) {
+    let axes = panels.iter().map(|panel| &panel.picture.y);
+    let percent = axes.filter(|axis| axis.quantity.contains('%'));
+    let Some(longest) = percent.max_by(|a, b| a.to.total_cmp(&b.to)).cloned() else { return };
+    panels.iter_mut().for_each(|panel| panel.picture.y = longest.clone());
 }

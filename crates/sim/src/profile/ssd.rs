@@ -477,7 +477,13 @@ impl SsdProfile {
         self.superblock_data() * u64::from(native)
     }
 
-    /// Share of the usable NAND that is not exported: the spare factor of the theory.
+    /// The spare area: what the NAND has beyond the capacity, as a share of the capacity.
+    pub fn spare_area(&self) -> f64 {
+        self.raw_capacity().0 as f64 / self.identity.capacity.0 as f64 - 1.0
+    }
+
+    /// Share of the usable NAND that is not exported, which is what the collector works with: the
+    /// spare factor of the theory.
     pub fn spare_factor(&self) -> f64 {
         1.0 - self.identity.capacity.0 as f64 / self.usable_capacity().0 as f64
     }

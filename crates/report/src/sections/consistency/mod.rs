@@ -29,6 +29,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     views.extend(seconds::last(&series, &shared));
     views.extend(latency::views(&series, &shared));
     views.extend(inside::views(&series, &shared));
+    let tables = tables(subjects, &series, &settings);
     Some(Section {
         id: Plan::NAME,
         title: "Consistency",
@@ -38,7 +39,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         doubts: Vec::new(),
         settings,
         views,
-        tables: vec![figures(&series)],
+        tables,
     })
 }
 
@@ -137,10 +138,25 @@ fn range_picture(
     picture
 }
 
-fn figures(series: &[Series<'_>]) -> Table {
-    let column = |one: &Series<'_>| Column {
+/// A table of all; of several drives one for each spare area.
+fn tables(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -> Vec<Table> {
+    if !subjects.is_comparison() || settings.len() < 2 {
+        let all: Vec<&Series<'_>> = series.iter().collect();
+        return vec![figures("Figures", &all, |one| one.label.clone())];
+    }
+    let table = |(setting, name): (usize, &String)| {
+        let own: Vec<&Series<'_>> = series.iter().filter(|one| one.setting == setting).collect();
+        let mut table = figures(&format!("Figures: {name}"), &own, |one| one.model.clone());
+        table.of = Place { subject: None, setting: Some(setting) };
+        table
+    };
+    settings.iter().enumerate().map(table).collect()
+}
+
+fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String) -> Table {
+    let column = |one: &&Series<'_>| Column {
         of: Place { subject: Some(one.subject), setting: Some(one.setting) },
-        name: one.label.clone(),
+        name: name(one),
     };
     let row = |figure: &FigureOf<Outcome>| {
         let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
@@ -162,5 +178,5 @@ fn figures(series: &[Series<'_>]) -> Table {
     let text = "Steady figures cover the last 30 % of the planned duration. Latencies are service \
                 times, from histograms at most 0.8 % too high.";
     let columns = series.iter().map(column).collect();
-    Table::new("Figures", text, columns, FIGURES.iter().map(row).collect())
+    Table::new(title, text, columns, FIGURES.iter().map(row).collect())
 }

@@ -20,7 +20,9 @@ pub(super) struct Series<'a> {
     pub(super) setting: usize,
     /// The drive, and the spare area if there are several in the section.
     pub(super) label: String,
-    /// The drive alone, where no mark can say that it is simulated.
+    /// The drive alone.
+    pub(super) model: String,
+    /// The same, where no mark can say that it is simulated.
     pub(super) drive: String,
     /// What tells it apart from the others of its view.
     pub(super) caption: String,
@@ -60,6 +62,7 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             subject,
             setting,
             label: format!("{}{tail}", subjects.name(subject)),
+            model: subjects.name(subject).to_owned(),
             drive: subjects.full_name(subject),
             caption: match subjects.is_comparison() {
                 true => format!("{}{tail}", subjects.name(subject)),
