@@ -40,10 +40,11 @@ pub(crate) enum Command {
     /// Run one test on a drive and make its report
     Run {
         /// The test
-        #[arg(value_parser = test_names())]
-        test: String,
+        #[arg(value_parser = test_names(), required_unless_present = "again")]
+        test: Option<String>,
         /// The drive to test
-        drive: DriveName,
+        #[arg(required_unless_present = "again")]
+        drive: Option<DriveName>,
         #[command(flatten)]
         options: RunArguments,
     },

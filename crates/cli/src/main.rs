@@ -19,7 +19,9 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Review { drive, options } => commands::review::review(drive, &options),
-        Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
+        Command::Run { test, drive, options } => {
+            commands::run::run(test.as_deref().zip(drive.as_ref()), &options)
+        }
         Command::Drives { names, check: true, options } => commands::check::check(&names, &options),
         Command::Drives { names, .. } if names.is_empty() => commands::drives::list(),
         Command::Drives { names, .. } => names.iter().try_for_each(|n| commands::drives::show(n)),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use writecliff::TESTS;
+use writecliff::{Label, TESTS};
 use writecliff_device::{Nanos, ParseUnitError};
 
 #[derive(Debug, Args)]
@@ -27,6 +27,9 @@ pub(crate) struct CommonOptions {
     /// back after as long again, the run ends
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
+    /// A name of your own for the result, shown beside the drive's
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<Label>,
     /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
     #[arg(long, value_name = "NAME")]
     pub(crate) destroy_data_on: Option<OsString>,

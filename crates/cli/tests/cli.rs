@@ -76,6 +76,42 @@ fn several_runs_make_one_page() {
 }
 
 #[test]
+fn runs_of_different_plans_are_compared_only_if_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    for (run, duration) in [(&one, "20s"), (&two, "30s")] {
+        let arguments = ["run", "consistency", "sim:tiny", "--duration", duration, "--out"];
+        assert!(writecliff(&[&arguments[..], &[path(run)]].concat()).status.success());
+    }
+    let page = dir.path().join("page");
+    let refused = writecliff(&["report", path(&one), path(&two), "--out", path(&page)]);
+    assert_eq!(refused.status.code(), Some(2));
+    for expected in ["duration 20 s", "30 s", "--different-plans"] {
+        assert!(text(&refused.stderr).contains(expected), "{}", text(&refused.stderr));
+    }
+    assert!(!page.exists(), "nothing is written");
+    let named = [format!("A={}", path(&one)), format!("B={}", path(&two))];
+    let arguments = ["report", &named[0], &named[1], "--different-plans", "--out", path(&page)];
+    assert_eq!(writecliff(&arguments).status.code(), Some(0));
+    let html = std::fs::read_to_string(page.join("index.html")).unwrap();
+    assert!(html.contains("duration 20 s (Tiny (A)), 30 s (Tiny (B))"), "what differs");
+    assert!(!html.contains("given the same load"));
+}
+
+#[test]
+fn a_directory_that_is_named_twice_is_shown_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run, page) = (dir.path().join("run"), dir.path().join("page"));
+    let arguments = ["run", "consistency", "sim:tiny", "--duration", "20s", "--out", path(&run)];
+    assert!(writecliff(&arguments).status.success());
+    let again = run.join("../run");
+    let output = writecliff(&["report", path(&run), path(&again), "--out", path(&page)]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("once"), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("consistency, complete").count(), 1);
+}
+
+#[test]
 fn the_catalogue_and_its_entries_are_printed() {
     let list = writecliff(&["drives"]);
     assert_eq!(list.status.code(), Some(0));

@@ -17,8 +17,8 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Purge, PurgeOutcome,
-    PurgeWatch, Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord, Purge,
+    PurgeOutcome, PurgeWatch, Specification, Telemetry,
 };
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};

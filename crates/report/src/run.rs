@@ -1,12 +1,14 @@
 //! A run, read back, and how it is told in words.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff_device::{DeviceKind, printable};
-use writecliff_measure::{Recording, RunDirectoryError};
+use writecliff_device::{DeviceKind, ProfileRecord, printable};
+use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Plan, PowerSource, RunRecord, Status, TESTS, Warning, consistency, spare_area,
+    Plan, PowerSource, Repeats, RepeatsError, RunRecord, Status, TESTS, Warning, consistency,
+    spare_area,
 };
 
 use crate::number;
@@ -20,6 +22,10 @@ pub struct Run {
     pub record: RunRecord,
     /// Every second of it.
     pub recording: Recording,
+    /// The same with other seeds, as far as they are complete; empty if it was not repeated.
+    pub repeats: Vec<Run>,
+    /// How often it was to be run.
+    pub asked: usize,
 }
 
 /// What stands for something that the drive or the run does not give.
@@ -35,7 +41,33 @@ impl Run {
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
         let (record, recording) = writecliff_suite::open(path)?;
-        Ok(Self { path: path.to_owned(), record, recording })
+        Ok(Self { path: path.to_owned(), record, recording, repeats: Vec::new(), asked: 1 })
+    }
+
+    /// Reads the directory of repeats: the first that is complete, with the others in it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); also if there is none.
+    pub fn open_repeats(path: &Path) -> Result<Self, RunDirectoryError> {
+        let unreadable = |error: RepeatsError| RunDirectoryError::Read {
+            path: path.to_owned(),
+            source: io::Error::other(error),
+        };
+        let plans = Repeats::open(path).and_then(|repeats| repeats.plans()).map_err(unreadable)?;
+        let places = plans.iter().map(|(directory, _)| path.join(directory));
+        let begun = places.filter(|place| RunDirectory::is_at(place));
+        let mut runs = begun.map(|place| Self::open(&place)).collect::<Result<Vec<_>, _>>()?;
+        let has_complete = runs.iter().any(Self::is_complete);
+        runs.retain(|run| run.is_complete() || !has_complete);
+        let mut runs = runs.into_iter();
+        let Some(first) = runs.next() else { return Self::open(path) };
+        let repeats = runs.filter(Self::is_complete).collect();
+        Ok(Self { repeats, asked: plans.len(), ..first })
+    }
+
+    /// It and its repeats.
+    pub(crate) fn and_repeats(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.repeats)
     }
 
     /// Where its test stands in the table of tests.
@@ -127,7 +159,7 @@ impl Run {
         let host = &record.host;
         let mut details = vec![
             ("Drive", format!("{} ({})", drive.model, drive.kind)),
-            ("Label", record.label.clone().unwrap_or_default()),
+            ("Label", record.options.label.as_ref().map_or_else(String::new, ToString::to_string)),
             ("Address", drive.address.clone()),
             ("Serial", text(&drive.serial)),
             ("World-wide name", text(&drive.world_wide_name)),
@@ -145,6 +177,9 @@ impl Run {
         ];
         if record.power_source != PowerSource::Drive {
             details.push(("Power", "from a meter's log".to_owned()));
+        }
+        if let Some(profile) = &drive.profile {
+            details.push(("Profile", in_words(profile)));
         }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
@@ -188,6 +223,16 @@ impl Run {
         };
         format!("{files} in {}", printable(&self.path.display().to_string()))
     }
+}
+
+/// `samsung-840-evo-250gb, gc.quantum = 4; SHA-256 bd1e...`.
+fn in_words(profile: &ProfileRecord) -> String {
+    let origin = profile.catalogue.as_deref().unwrap_or("of its own");
+    let changes = profile.changes.iter().map(|(key, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!(", {key} = {value}")
+    });
+    format!("{origin}{}; SHA-256 {}", changes.collect::<String>(), profile.sha256)
 }
 
 /// What a share of untouched LBAs is called: reviews say "default" for none.

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
 use writecliff_measure::{RunDirectory, RunDirectoryError};
-use writecliff_suite::{DriveIdentity, Review, consistency, spare_area};
+use writecliff_suite::{DriveIdentity, Label, Repeats, Review, consistency, spare_area};
 
 use crate::Run;
 use crate::loads::{Difference, differences};
@@ -14,7 +14,7 @@ use crate::picture::{Style, nth_style};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// In place of the label that its runs were given.
-    pub label: Option<String>,
+    pub label: Option<Label>,
     /// Of a run or a review.
     pub path: PathBuf,
 }
@@ -41,11 +41,15 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads a run's directory, or a review's: a directory whose subdirectories are runs.
+    /// Reads a run's directory, that of repeats, or a review's: a directory whose subdirectories are
+    /// runs.
     ///
     /// # Errors
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
+        if Repeats::is_at(path) {
+            return Ok(Self { runs: vec![Run::open_repeats(path)?], planned: None });
+        }
         let is_run = |path: &Path| RunDirectory::is_at(path);
         let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
         let mut parts = Vec::new();
@@ -76,7 +80,7 @@ impl Subject {
             let Source { label, path } = source.clone().into();
             let mut next = Self::open(&path)?;
             if label.is_some() {
-                next.runs.iter_mut().for_each(|run| run.record.label.clone_from(&label));
+                next.runs.iter_mut().for_each(|run| run.record.options.label.clone_from(&label));
             }
             match subjects.iter_mut().find(|subject| subject.takes(&next)) {
                 Some(subject) => subject.runs.extend(next.runs),
@@ -125,8 +129,8 @@ impl Subject {
     }
 
     /// What its user calls it.
-    pub(crate) fn label(&self) -> Option<&str> {
-        self.runs[0].record.label.as_deref()
+    pub(crate) fn label(&self) -> Option<&Label> {
+        self.runs[0].record.options.label.as_ref()
     }
 
     /// Why nothing may be concluded from its figures, if that is so: what is written across its
@@ -148,8 +152,14 @@ impl Subject {
         for (index, run) in self.runs.iter().enumerate() {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-            for doubt in incomplete.into_iter().chain(run.doubts().map(ToString::to_string)) {
+            let there = run.repeats.len() + 1;
+            let missing = (there < run.asked)
+                .then(|| format!("{there} of {} repeats are complete.", run.asked));
+            let of_run = run.and_repeats().flat_map(Run::doubts).map(ToString::to_string);
+            for doubt in incomplete.into_iter().chain(missing).chain(of_run) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
+                    // Of a repeat of it.
+                    Some((_, runs)) if runs.last() == Some(&index) => {}
                     Some((_, runs)) => runs.push(index),
                     None => doubts.push((doubt, vec![index])),
                 }
@@ -250,7 +260,7 @@ fn names(all: &[Subject]) -> Vec<String> {
         let group: Vec<usize> =
             (0..all.len()).filter(|other| model(&all[*other]) == model(subject)).collect();
         let apart = match (&group[..], subject.label()) {
-            (_, Some(label)) => printable(label),
+            (_, Some(label)) => label.to_string(),
             ([_], None) => return model(subject),
             _ => told_apart(all, &group, index),
         };

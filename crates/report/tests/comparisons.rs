@@ -12,7 +12,7 @@ use writecliff_suite::{Plan, Warning, incompressible, transfer_size};
 
 fn named(run: &Run, label: &str) -> Subject {
     let mut run = run.clone();
-    run.record.label = Some(label.to_owned());
+    run.record.options.label = Some(label.parse().unwrap());
     alone(run)
 }
 
@@ -80,7 +80,7 @@ fn drives_of_one_model_are_named_by_what_tells_them_apart() {
     assert!(titles(&|_| {}).contains("Tiny (second)"), "by its directory");
     let dated = titles(&|other| other.record.started = "2031-05-06T07:08:09Z".to_owned());
     assert!(dated.contains("Tiny (2031-05-06)"), "{dated}");
-    let labelled = titles(&|other| other.record.label = Some("patched".to_owned()));
+    let labelled = titles(&|other| other.record.options.label = Some("patched".parse().unwrap()));
     assert!(labelled.contains("Tiny (patched)"), "{labelled}");
 
     let mut old = run.clone();
@@ -102,8 +102,10 @@ fn a_label_keeps_directories_of_one_drive_apart() {
     let paths = ["a", "b"].map(|name| dir.path().join(name));
     consistency(&paths[0], 20, 0.0);
     consistency(&paths[1], 20, 25.0);
-    let source =
-        |label: &str, at: usize| Source { label: Some(label.to_owned()), path: paths[at].clone() };
+    let source = |label: &str, at: usize| Source {
+        label: Some(label.parse().unwrap()),
+        path: paths[at].clone(),
+    };
     let gathered = Subject::gather(&[source("old", 0), source("new", 1)]).unwrap();
     assert_eq!(gathered.len(), 2);
     assert!(verdict_text(&gathered).contains("Tiny (new)"));

@@ -186,9 +186,9 @@ mod tests {
             tool_version: String::new(),
             started: String::new(),
             started_unix_ns: None,
-            label: None,
             status: crate::Status::Running,
             plan: Plan::Consistency(consistency::Plan::default()),
+            options: Default::default(),
             traces: Vec::new(),
             drive: drive(),
             host: Host::here(),
@@ -221,6 +221,7 @@ mod tests {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         }
     }
 

@@ -6,7 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Figure, Outcome, Plan, TraceFacts, Warning};
+use crate::{Figure, Outcome, Plan, RunOptions, TraceFacts, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.
@@ -25,13 +25,13 @@ pub struct RunRecord {
     /// by. Device time zero of the recording.
     #[serde(default)]
     pub started_unix_ns: Option<u64>,
-    /// What its user calls it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
     /// How far it came.
     pub status: Status,
     /// What was asked, the seed included.
     pub plan: Plan,
+    /// How it was kept and called.
+    #[serde(default)]
+    pub options: RunOptions,
     /// What was known of the traces that it does when it began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceFacts>,

@@ -9,7 +9,7 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{PlanError, ReviewError, RunError, TESTS};
+use writecliff_suite::{AgainError, PlanError, RepeatsError, ReviewError, RunError, TESTS};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -70,12 +70,18 @@ pub enum Error {
     /// A test that ended without its result.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A run that cannot be done again.
+    #[error(transparent)]
+    Again(#[from] AgainError),
     /// A run's directory that cannot be written or read.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
     /// A review that cannot begin or go on.
     #[error(transparent)]
     Review(#[from] ReviewError),
+    /// Repeats that cannot begin or be read.
+    #[error(transparent)]
+    Repeats(#[from] RepeatsError),
     /// A page that cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -98,8 +104,10 @@ impl Error {
             Self::Open(error) => error.kind(),
             Self::Plan(error) => error.kind(),
             Self::Run(error) => error.kind(),
+            Self::Again(error) => error.kind(),
             Self::RunDirectory(error) => error.kind(),
             Self::Review(error) => error.kind(),
+            Self::Repeats(error) => error.kind(),
             Self::Report(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),

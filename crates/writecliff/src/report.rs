@@ -54,7 +54,10 @@ pub fn report(
         false => verdict_text(&subjects),
     };
     let runs = subjects.into_iter().flat_map(|subject| subject.runs);
-    let records = runs.map(|run| run.record).collect();
+    let records = runs.flat_map(|run| {
+        std::iter::once(run.record).chain(run.repeats.into_iter().map(|repeat| repeat.record))
+    });
+    let records = records.collect();
     Ok(Report { page, summary, records, repeated })
 }
 

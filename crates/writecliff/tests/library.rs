@@ -12,6 +12,7 @@ use writecliff::{
 use writecliff_suite::gate::Limits;
 
 const QUICK: RunOptions = RunOptions {
+    label: None,
     every_io: false,
     quick: true,
     io_timeout: writecliff_device::Nanos::from_secs(60),

@@ -117,9 +117,12 @@ fn how_to_erase(device: &Inspection) -> String {
 /// What a drive is built of, in a few words.
 fn build(profile: &Profile) -> String {
     match profile {
-        Profile::Ssd(ssd) => {
-            format!("{:4.1} % spare  {} x {}", ssd.spare_area() * 100.0, ssd.dies(), ssd.nand.name)
-        }
+        Profile::Ssd(ssd) => format!(
+            "{:4.1} % spare area  {} x {}",
+            ssd.spare_area() * 100.0,
+            ssd.dies(),
+            ssd.nand.name
+        ),
         Profile::Disk(disk) => format!("disk, {} rpm", disk.mechanics.rpm),
     }
 }
@@ -128,12 +131,12 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
     let (derived, keys) = match profile {
         Profile::Ssd(ssd) => (
             format!(
-                "{} of NAND, which is a spare area of {:.1} % of the capacity; {} hold data, {:.2} % \
-                 of these beyond the capacity (spare factor); {} dies, superblocks of {}",
+                "{} of NAND on the board: spare area {:.1} % of the capacity\n# {} of it hold data \
+                 in the end, without reserved and bad blocks, parity and a fixed SLC buffer\n# {} \
+                 dies, superblocks of {}",
                 ssd.raw_capacity(),
                 ssd.spare_area() * 100.0,
                 ssd.usable_capacity(),
-                ssd.spare_factor() * 100.0,
                 ssd.dies(),
                 ssd.superblock_size(),
             ),

@@ -103,9 +103,10 @@ fn describe(check: &Check) -> String {
         Good::AtLeast => "at least",
         Good::AtMost => "at most",
     };
-    let Check { test, figure, unit, because, .. } = check;
+    let Check { test, figure, unit, because, runs, .. } = check;
     let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
-    format!("{test}: {figure} {got}, {side} {bound} ({because})")
+    let mean = if *runs > 1 { format!(" (mean of {runs} runs)") } else { String::new() };
+    format!("{test}: {figure} {got}{mean}, {side} {bound} ({because})")
 }
 
 fn write_junit(Gated { runs, checks, .. }: &Gated, file: &Path) -> Result<(), CliError> {

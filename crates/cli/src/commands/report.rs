@@ -1,6 +1,5 @@
 //! `writecliff report`: one page over any number of drives.
 
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,6 +7,7 @@ use clap::builder::TypedValueParser;
 use writecliff::measure::REPORT;
 use writecliff::{ReportOptions, Source};
 use writecliff_device::printable;
+use writecliff_suite::LabelError;
 
 use crate::error::CliError;
 use crate::output::print;
@@ -52,15 +52,15 @@ fn page_of(runs: &[Source], out: Option<&Path>, different_plans: bool) -> Result
 
 /// A directory, or `NAME=DIR` if there is no directory of that whole name.
 fn source_parser() -> impl TypedValueParser<Value = Source> {
-    clap::builder::PathBufValueParser::new().try_map(|path| Ok::<_, Infallible>(source(path)))
+    clap::builder::PathBufValueParser::new().try_map(source)
 }
 
-fn source(path: PathBuf) -> Source {
-    let named = path.to_str().and_then(|text| text.split_once('='));
+fn source(path: PathBuf) -> Result<Source, LabelError> {
+    let named = path.to_str().filter(|_| !path.exists()).and_then(|text| text.split_once('='));
     match named {
-        Some((label, directory)) if !label.is_empty() && !path.exists() => {
-            Source { label: Some(label.to_owned()), path: Path::new(directory).to_owned() }
+        Some((label, directory)) => {
+            Ok(Source { label: Some(label.parse()?), path: Path::new(directory).to_owned() })
         }
-        _ => Source::from(path),
+        None => Ok(Source::from(path)),
     }
 }

@@ -10,7 +10,7 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_measure::REPORT;
 use writecliff_suite::Estimate;
 
-use super::run::{default_directory, run_options, watched};
+use super::run::{default_directory, run_options, say_other_version, watched};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -44,15 +44,20 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "REVIEW",
           conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
     pub(crate) resume: Option<PathBuf>,
+    /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
+    #[arg(long, value_name = "REVIEW",
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "label", "destroy_data_on"])]
+    pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
 }
 
 /// Begins a review, or goes on with one.
 pub(crate) fn review(drive: Option<DriveName>, options: &ReviewArguments) -> Result<(), CliError> {
-    let review = match &options.resume {
-        Some(path) => resume(path, drive)?,
-        None => begin(drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE)), options)?,
+    let review = match (&options.resume, &options.again) {
+        (Some(path), _) => resume(path, drive)?,
+        (_, Some(path)) => again(path, &options.common)?,
+        _ => begin(drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE)), options)?,
     };
     announce(&review, options.rated_writes);
     let passed = options.common.destroy_data_on.as_deref();
@@ -79,6 +84,17 @@ fn resume(path: &Path, drive: Option<DriveName>) -> Result<ReviewRun, CliError> 
     let (then, now) = (&review.review().drive, review.drive().to_string());
     if !is_named && *then != now {
         say(&format!("{then} is called {now} now"));
+    }
+    Ok(review)
+}
+
+fn again(path: &Path, common: &CommonOptions) -> Result<ReviewRun, CliError> {
+    let review = Review::open(path).map_err(writecliff::Error::from)?;
+    let drive = DriveName::from(review.drive.as_str());
+    let out = common.out.clone().unwrap_or_else(|| default_directory("review", &drive, &[]));
+    let (review, other_version) = ReviewRun::again(path, &out)?;
+    if let Some(version) = other_version {
+        say_other_version(path, &version);
     }
     Ok(review)
 }
@@ -128,7 +144,7 @@ fn show_report(path: &Path, json: bool) -> Result<(), CliError> {
 }
 
 /// `90 s`, `45 min`, `7.5 h`.
-fn human(time: Nanos) -> String {
+pub(crate) fn human(time: Nanos) -> String {
     match time.as_secs_f64() {
         seconds @ ..120.0 => format!("{seconds:.0} s"),
         seconds @ ..7200.0 => format!("{:.0} min", seconds / 60.0),

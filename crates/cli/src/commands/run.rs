@@ -4,13 +4,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{DriveName, Event, Overrides, Plan, ReportOptions, RunOptions, read_plan, report};
+use writecliff::{
+    Again, DriveName, Event, Overrides, Plan, RepeatRun, ReportOptions, ReviewEnd, RunOptions,
+    read_plan, report,
+};
 use writecliff_device::Nanos;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
-use writecliff_suite::{PURGE, Progress, Status, trim};
+use writecliff_suite::{Estimate, PURGE, Progress, Repeated, Status, trim};
 use writecliff_workload::fio::Note;
 
+use super::review::human;
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
@@ -34,16 +38,57 @@ pub(crate) struct RunArguments {
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Run the test so often, with the seed and those that follow, and give every figure with its
+    /// deviation; on models of a drive on all processors at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) repeat: Option<u32>,
+    /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
+    /// the drive, and no other file is needed
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "repeat", "destroy_data_on"])]
+    pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
 }
 
 /// One test: plan, drive, live picture, summary and page.
-pub(crate) fn run(test: &str, drive: &DriveName, options: &RunArguments) -> Result<(), CliError> {
-    let plan = plan(test, options)?;
+pub(crate) fn run(
+    asked: Option<(&str, &DriveName)>,
+    options: &RunArguments,
+) -> Result<(), CliError> {
     let common = &options.common;
+    let Some((test, drive)) = asked else {
+        return options.again.iter().try_for_each(|path| again(path, common));
+    };
+    let plan = plan(test, options)?;
     let path = common.out.clone().unwrap_or_else(|| default_directory(test, drive, &options.spare));
+    if let Some(count) = options.repeat {
+        return run_repeatedly(plan, drive, count, &path, common);
+    }
     run_plan(&plan, drive, &path, common)
+}
+
+/// What was run in the directory `path`, once more.
+fn again(path: &Path, common: &CommonOptions) -> Result<(), CliError> {
+    let Again { plan, drive, options, other_version } = Again::of(path)?;
+    if let Some(version) = other_version {
+        say_other_version(path, &version);
+    }
+    let options = RunOptions {
+        label: common.label.clone().or(options.label),
+        every_io: common.every_io || options.every_io,
+        ..options
+    };
+    let out = common.out.clone().unwrap_or_else(|| default_directory(plan.name(), &drive, &[]));
+    run_with(&plan, &drive, &out, common, options)
+}
+
+pub(crate) fn say_other_version(path: &Path, version: &str) {
+    say(&format!(
+        "note: {} was made by writecliff {version} and this is {}: what is done again may differ",
+        path.display(),
+        env!("CARGO_PKG_VERSION")
+    ));
 }
 
 /// A plan on a drive, into the directory `path`.
@@ -53,6 +98,16 @@ pub(crate) fn run_plan(
     path: &Path,
     common: &CommonOptions,
 ) -> Result<(), CliError> {
+    run_with(plan, drive, path, common, run_options(common))
+}
+
+fn run_with(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+    options: RunOptions,
+) -> Result<(), CliError> {
     check_directory(path).map_err(writecliff::Error::from)?;
     plan.check(&drive.look()?).map_err(writecliff::Error::from)?;
     let consent = consent(drive, plan.writes(), common.destroy_data_on.as_deref())?;
@@ -61,7 +116,7 @@ pub(crate) fn run_plan(
     let live = Live::begin(&format!("{} on {drive}", plan.name()), &interrupt);
     let is_real = !drive.is_simulated();
     let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
-    let ended = writecliff::run(plan, drive, consent.as_ref(), path, run_options(common), &watch);
+    let ended = writecliff::run(plan, drive, consent.as_ref(), path, options, &watch);
     live.end();
 
     let record = ended?;
@@ -74,6 +129,53 @@ pub(crate) fn run_plan(
         Status::Interrupted => Err(CliError::Interrupted),
         _ => Ok(()),
     }
+}
+
+/// A plan on a drive with one seed after another, into the directory `path`.
+fn run_repeatedly(
+    plan: Plan,
+    drive: &DriveName,
+    count: u32,
+    path: &Path,
+    common: &CommonOptions,
+) -> Result<(), CliError> {
+    let writes = plan.writes();
+    let repeats = RepeatRun::begin(plan, drive.clone(), count, run_options(common), path)?;
+    announce_repeats(&repeats);
+    let consent = consent(drive, writes, common.destroy_data_on.as_deref())?;
+    let interrupt = Interrupt::catch()?;
+
+    let name = repeats.repeats().plan.name();
+    let live = Live::begin(&format!("{name} on {drive}, {count} times"), &interrupt);
+    let is_real = !drive.is_simulated();
+    let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
+    let ended = repeats.run(consent.as_ref(), &watch);
+    live.end();
+
+    let ended = ended?;
+    if !RepeatRun::records(path)?.is_empty() {
+        let report = report(&[path], &path.join(REPORT))?;
+        match common.json {
+            true => print_json(&Repeated::of(&report.records))?,
+            false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display()))?,
+        }
+    }
+    match ended {
+        ReviewEnd::Complete => Ok(()),
+        ReviewEnd::Interrupted => Err(CliError::Interrupted),
+    }
+}
+
+/// Says how often, how long and how much, before anything is done.
+fn announce_repeats(repeats: &RepeatRun) {
+    let Estimate { time, written, .. } = repeats.estimate();
+    let (count, model) = (repeats.repeats().count, &repeats.info().model);
+    let test = repeats.repeats().plan.name();
+    say(&format!(
+        "{test}, {count} times on {model}: roughly {} of the drive's time, roughly {written} to be \
+         written, all of them together.",
+        human(time)
+    ));
 }
 
 /// Shows what a run tells, and has it go on or not.
@@ -108,8 +210,9 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, .. } = *common;
-    RunOptions { every_io, quick, io_timeout }
+    let CommonOptions { every_io, quick, io_timeout, label, .. } = common;
+    let (every_io, quick, io_timeout) = (*every_io, *quick, *io_timeout);
+    RunOptions { label: label.clone(), every_io, quick, io_timeout }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.

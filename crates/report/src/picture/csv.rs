@@ -43,9 +43,14 @@ fn points_csv(picture: &Picture) -> String {
 }
 
 fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
-    let mut text = format!("{},{}\n", field(&picture.y.quantity), field(&picture.x.quantity));
+    let varies = bars.iter().any(|bar| bar.error.is_some());
+    let (name, value) = (field(&picture.y.quantity), field(&picture.x.quantity));
+    let head = if varies { ",deviation" } else { "" };
+    let mut text = format!("{name},{value}{head}\n");
     for bar in bars {
-        text += &format!("{},{}\n", field(&bar.name), bar.value);
+        text += &format!("{},{}", field(&bar.name), bar.value);
+        text += &bar.error.map_or_else(String::new, |error| format!(",{error}"));
+        text.push('\n');
     }
     text
 }

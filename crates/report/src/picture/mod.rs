@@ -123,6 +123,8 @@ pub(crate) enum Look {
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
+    /// How far either way it varies, if that is known: the deviation of repeats.
+    pub(crate) error: Option<f64>,
     pub(crate) words: String,
     pub(crate) style: Style,
 }
@@ -136,6 +138,19 @@ pub(crate) struct Range {
     pub(crate) high: f64,
     pub(crate) words: String,
     pub(crate) style: Style,
+}
+
+impl Bar {
+    /// Where it begins and ends to vary.
+    fn span(&self) -> Option<(f64, f64)> {
+        let error = self.error?;
+        Some(((self.value - error).max(0.0), self.value + error))
+    }
+
+    /// The farthest that it reaches.
+    fn end(&self) -> f64 {
+        self.span().map_or(self.value, |(_, to)| to)
+    }
 }
 
 /// Cells between edges, coloured by the logarithm of their values.
@@ -179,7 +194,7 @@ impl Picture {
         bars: Vec<Bar>,
         highest: f64,
     ) -> Self {
-        let highest = bars.iter().map(|bar| bar.value).fold(highest, f64::max);
+        let highest = bars.iter().map(Bar::end).fold(highest, f64::max);
         let names = bars.iter().map(|bar| bar.name.clone()).collect();
         // What a bar stands for is written behind its end.
         let (x, y) = (Axis::linear(quantity, highest).longer(1.25), Axis::names("drive", names));

@@ -182,7 +182,12 @@ fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar], area: &Area) {
              fill=\"{}\"/>",
             bar.style.colour
         );
-        let at = (left + width + 8.0, middle + height / 2.0 + 5.0);
+        if let Some(span) = bar.span() {
+            let (from, to) = (area.x(&picture.x, span.0), area.x(&picture.x, span.1));
+            error_bar(svg, (from, to), (middle, height));
+        }
+        let end = area.x(&picture.x, bar.end());
+        let at = (end + 8.0, middle + height / 2.0 + 5.0);
         text(svg, at, "start", "font-weight=\"600\"", &bar.words);
     }
 }
@@ -206,6 +211,16 @@ fn draw_ranges(svg: &mut String, picture: &Picture, ranges: &[Range], area: &Are
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>"
             );
         }
+    }
+}
+
+/// A line from end to end of what a value varies by, with a cap at either.
+fn error_bar(svg: &mut String, (from, to): (f64, f64), (top, height): (f64, f64)) {
+    let (middle, cap) = (top + height / 2.0, height / 4.0);
+    let style = format!("stroke=\"{INK}\" stroke-width=\"2\"");
+    line(svg, (from, middle), (to, middle), &style);
+    for end in [from, to] {
+        line(svg, (end, middle - cap), (end, middle + cap), &style);
     }
 }
 

@@ -142,7 +142,7 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
         let style = if figures.corner.operation == Operation::Read { READS } else { WRITES };
         let rate = number::megabytes_per_second(value);
         let words = if figures.corner.random { in_words(figures) + ", " + &rate } else { rate };
-        Bar { name: named(subjects, answer, &figures.corner), value, words, style }
+        Bar { name: named(subjects, answer, &figures.corner), value, error: None, words, style }
     };
     let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));

@@ -6,6 +6,7 @@ mod curves;
 mod incompressible;
 mod mixed;
 mod power;
+mod repeats;
 mod spare_area;
 pub(crate) mod specification;
 mod steady_state;
@@ -14,7 +15,7 @@ mod stutter;
 mod transfer_size;
 mod trim;
 
-use writecliff_suite::{FigureOf, Good, Outcome, Unit};
+use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
 use crate::Run;
 use crate::number;
@@ -29,7 +30,8 @@ macro_rules! sections {
     ($($test:ident $module:ident)*) => {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
-            let all: [fn(&Subjects<'_>) -> Option<Section>; _] = [$($module::section),*];
+            let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
+                [repeats::section, $($module::section),*];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
@@ -217,17 +219,19 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
     groups.into_iter().map(name).collect()
 }
 
-/// A bar for each drive that has a value.
-fn bars<T>(
+/// A bar for each drive that has a value; of repeats the mean.
+fn bars<T: OfTest>(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, T>],
     value: impl Fn(&T) -> Option<f64>,
     words: impl Fn(f64) -> String,
 ) -> Vec<Bar> {
     let bar = |answer: &Answer<'_, T>| {
-        let value = value(answer.outcome)?;
+        let of_run = |run: &Run| value(T::of(run.record.outcome.as_ref()?)?);
+        let values: Vec<f64> = answer.run.and_repeats().filter_map(of_run).collect();
+        let (value, error) = (!values.is_empty()).then(|| mean_and_deviation(&values))?;
         let (name, style) = (subjects.full_name(answer.subject), nth_style(answer.subject));
-        Some(Bar { name, value, words: words(value), style })
+        Some(Bar { name, value, error, words: words(value), style })
     };
     answers.iter().filter_map(bar).collect()
 }

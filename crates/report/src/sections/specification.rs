@@ -55,9 +55,8 @@ fn nand_on_the_board(drive: &DeviceInfo) -> Option<String> {
 
 /// As `writecliff drives` has it.
 fn spare_area(drive: &DeviceInfo) -> Option<String> {
-    let nand = drive.specification.nand_capacity?.0 as f64;
-    let spare = nand / drive.capacity.0 as f64 - 1.0;
-    (spare >= 0.0).then(|| format!("{:.1} %", spare * 100.0))
+    let spare = drive.specification.spare_area(drive.capacity)?;
+    Some(format!("{:.1} %", spare * 100.0))
 }
 
 fn price_per_gb(drive: &DeviceInfo) -> Option<String> {

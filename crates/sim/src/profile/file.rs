@@ -11,6 +11,9 @@ use writecliff_device::ErrorKind;
 
 use super::Profile;
 
+/// The price of a drive, and when and where it was asked: of the drive of this name and no other.
+const PRICE: [&str; 2] = ["price_usd", "price_of"];
+
 /// A profile file's values, each key with the place that it was read from.
 #[derive(Debug)]
 pub(crate) struct ProfileFile {
@@ -65,14 +68,33 @@ impl ProfileFile {
         Ok(Self { file: file.to_owned(), inherits, values, places })
     }
 
+    /// Values that come from no file, called `name` in messages.
+    pub(crate) fn of_values(name: &str, values: toml::Table) -> Self {
+        Self { file: name.to_owned(), inherits: None, values, places: BTreeMap::new() }
+    }
+
+    /// The keys that the file gives, as `section.key`, in its order.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<_> = self.places.iter().filter(|(key, _)| key.contains('.')).collect();
+        keys.sort_by_key(|(_, place)| place.line);
+        keys.into_iter().map(|(key, _)| key.clone()).collect()
+    }
+
     /// The file, for messages.
     pub(crate) fn name(&self) -> &str {
         &self.file
     }
 
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
-    /// shares nothing with the base's.
+    /// shares nothing with the base's, and a drive of another name not its price.
     pub(crate) fn over(self, mut base: Self) -> Self {
+        let gives = |key| self.values.get("identity").is_some_and(|own| own.get(key).is_some());
+        if gives("model")
+            && !gives("price_usd")
+            && let Some(toml::Value::Table(identity)) = base.values.get_mut("identity")
+        {
+            identity.retain(|key, _| !PRICE.contains(&key));
+        }
         for (section, value) in self.values {
             match (base.values.get_mut(&section), value) {
                 (Some(toml::Value::Table(below)), toml::Value::Table(above)) => {
@@ -173,6 +195,24 @@ pub enum ProfileError {
         /// What cannot work and what would.
         reason: String,
     },
+    /// A run's profile that is not the one that the run began with.
+    #[error(
+        "the recorded profile was changed after the run: its sha256 is no longer {expected}; write \
+         the drive that you mean as a profile of its own, sim:PATH.toml"
+    )]
+    Altered {
+        /// The hash that was kept with it.
+        expected: String,
+    },
+    /// A run's profile that this version cannot build.
+    #[error(
+        "this version of writecliff cannot build the recorded drive: {message}; use the version \
+         that made the run"
+    )]
+    Recorded {
+        /// The key, and what is wrong with it.
+        message: String,
+    },
     /// Profiles that inherit from each other.
     #[error("{file}: inherits from itself by way of '{parent}'; break the circle")]
     InheritsItself {
@@ -184,6 +224,15 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
+    /// What is wrong, without the place: a record has no lines to mend.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Syntax { message, .. } => message.clone(),
+            Self::Impossible { key, reason, .. } => format!("{key}: {reason}"),
+            other => other.to_string(),
+        }
+    }
+
     /// A name or a file that will not do: always usage.
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::Usage

@@ -10,6 +10,9 @@ const STEP: Nanos = Nanos::from_millis(100);
 /// After so many steps at constant power it is settled for good.
 const STEPS_MAX: u64 = 100_000;
 
+/// More steps of throttling make no difference: a thousandth of the first one's rate is next to none.
+const THROTTLE_LEVEL_MAX: u32 = 11;
+
 /// The drive's meter.
 #[derive(Debug)]
 pub(super) struct PowerMeter {
@@ -23,7 +26,8 @@ pub(super) struct PowerMeter {
     settled: DeviceTime,
     settled_energy: Energy,
     counts: Counts,
-    pub(super) is_throttled: bool,
+    /// How many steps the drive has slowed down by.
+    throttle_level: u32,
 }
 
 impl PowerMeter {
@@ -37,7 +41,7 @@ impl PowerMeter {
             settled: DeviceTime::default(),
             settled_energy: Energy::default(),
             counts: Counts::default(),
-            is_throttled: false,
+            throttle_level: 0,
         }
     }
 
@@ -121,18 +125,24 @@ impl PowerMeter {
         self.throttle();
     }
 
-    /// The limit has one degree of play.
+    /// A step at the limit and at every degree above it, each with one degree of play.
     fn throttle(&mut self) {
-        let limit = self.model.throttle_at;
-        let release = if self.is_throttled { 1000 } else { 0 };
-        self.is_throttled = limit.0 > 0 && self.temperature.0 + release >= limit.0;
+        let limit = self.model.throttle_at.0;
+        let level_at = |thousandths: u64| match thousandths.checked_sub(limit) {
+            Some(above) if limit > 0 => u32::try_from(above / 1000 + 1).unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        let kept = self.throttle_level.min(level_at(self.temperature.0 + 1000));
+        self.throttle_level = level_at(self.temperature.0).max(kept).min(THROTTLE_LEVEL_MAX);
     }
 
-    /// What throttling adds to a command that moves `length`.
+    /// What throttling adds to a command that moves `length`: the first step brings the profile's
+    /// rate, every further one half of the rate before. A drive that copies much for each byte of
+    /// the host's would get ever hotter at a fixed rate.
     pub(super) fn throttle_time(&self, length: Bytes) -> Nanos {
-        match self.model.throttled_throughput.filter(|_| self.is_throttled) {
-            Some(rate) => rate.time_for(length),
-            None => Nanos::ZERO,
+        match (self.model.throttled_throughput, self.throttle_level) {
+            (Some(rate), level @ 1..) => rate.time_for(length) * (1 << (level - 1)),
+            _ => Nanos::ZERO,
         }
     }
 
@@ -193,12 +203,36 @@ mod tests {
         run(&mut meter, 0, 10, true);
         // 63 % of the way from 25 to 55 degrees after one time constant.
         assert!((43_700..44_300).contains(&meter.temperature.0), "{}", meter.temperature);
-        assert!(!meter.is_throttled);
-        run(&mut meter, 10, 100, true);
-        assert!((54_900..=55_000).contains(&meter.temperature.0), "{}", meter.temperature);
+        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
+        run(&mut meter, 10, 18, true);
+        assert!((50_000..50_900).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_millis(1));
+        run(&mut meter, 18, 100, true);
+        assert!((54_900..55_000).contains(&meter.temperature.0), "{}", meter.temperature);
+        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_millis(16), "four degrees more");
         run(&mut meter, 100, 200, false);
         assert!((35_000..35_100).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
+    }
+
+    /// A load that would bring the drive to 125 degrees, the limit being 50.
+    #[test]
+    fn the_throttle_holds_any_load_near_the_limit() {
+        let page = Bytes::from_kib(4);
+        // 1.5 W and, unthrottled, a hundred pages of 85 mJ a second.
+        let active = Power(500_000);
+        let model = PowerModel { active, transfer: Energy(85_000_000), ..model() };
+        let mut meter = PowerMeter::new(&model, &[], 1);
+        let (mut hottest, mut now) = (0, Nanos::ZERO);
+        for tenth in 1..=3000 {
+            while now < STEP * tenth {
+                meter.transferred(page);
+                now = now + Nanos::from_micros(10_000).max(meter.throttle_time(page));
+            }
+            meter.worked(STEP);
+            meter.settle(DeviceTime(STEP.0 * tenth), Counts::default());
+            hottest = hottest.max(meter.temperature.0);
+        }
+        assert!((50_000..56_500).contains(&hottest), "{hottest}");
     }
 }

@@ -142,9 +142,12 @@ fn temperature_follows_power_and_throttling_follows_temperature() {
     assert_close(write_for(&mut drive, second * 10), array, 0.02);
     let degrees = drive.ssd.telemetry().temperature.unwrap().0 as f64 / 1000.0;
     assert_close(degrees, 25.0 + 40.0 * (1.0 - (-1.0_f64).exp()), 0.01);
-    // 55 degrees are reached after ln 4 = 1.39 time constants.
-    write_for(&mut drive, second * 10);
-    assert_close(write_for(&mut drive, second * 10), 5e6, 0.02);
+    // 55 degrees are reached after ln 4 = 1.39 time constants, 56 after ln (40 / 9) = 1.49.
+    write_for(&mut drive, second * 4);
+    assert_close(write_for(&mut drive, Nanos::from_millis(800)), 5e6, 0.05);
+    // From 57 to 58 degrees, after 1.61 to 1.74 time constants, it is a quarter of that.
+    write_for(&mut drive, Nanos::from_millis(1400));
+    assert_close(write_for(&mut drive, second), 1.25e6, 0.05);
     drive.idle(second * 30);
     assert_close(write_for(&mut drive, second), array, 0.05);
 
