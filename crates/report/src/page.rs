@@ -6,13 +6,15 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use plotly::Plot;
-use serde_json::{Value, json};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
 use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_text};
+use writecliff_suite::Good;
 
-use crate::picture::{csv, figure, svg};
-use crate::section::{Panel, Place, Ranking, Section, Table, Tile, View};
+use crate::picture::{Picture, csv, inline, svg};
+use crate::section::{Cell, Panel, Place, RankedBy, Ranking, Row, Section, Table, Tile, View};
 use crate::verdict::Sentence;
 
 /// Why a page could not be made.
@@ -52,9 +54,6 @@ pub enum ReportError {
     /// The page's template failed, which only a bug can cause.
     #[error("cannot make the report: {0}; please report this")]
     Render(#[from] askama::Error),
-    /// A picture could not be put into words, which only a bug can cause.
-    #[error("cannot make the report's pictures: {0}; please report this")]
-    Pictures(#[from] serde_json::Error),
 }
 
 impl ReportError {
@@ -75,6 +74,10 @@ const PICTURES: &str = "pictures";
 /// How the titles of our pages end, and how far into the file at most.
 const MARK: &[u8] = "– Writecliff</title>".as_bytes();
 const MARK_WITHIN: u64 = 1 << 16;
+
+/// How high the axes' area of a picture is, in pixels: alone in its row, and beside others.
+const HIGH: u32 = 320;
+const LOW: u32 = 240;
 
 /// What a page is about: its words, the sections apart.
 pub(crate) struct About {
@@ -164,9 +167,16 @@ fn is_page(path: &Path) -> bool {
     read.is_ok() && beginning.windows(MARK.len()).any(|window| window == MARK)
 }
 
-fn panels<'a>(about: &'a About, sections: &'a [Section]) -> impl Iterator<Item = &'a Panel> {
-    let views = sections.iter().flat_map(|section| &section.views);
-    about.first.iter().chain(views).flat_map(|view| &view.panels)
+/// All panels of a page, each once: the first screen may show one of a section's.
+fn panels<'a>(about: &'a About, sections: &'a [Section]) -> Vec<&'a Panel> {
+    let views = about.first.iter().chain(sections.iter().flat_map(|section| &section.views));
+    let mut panels: Vec<&Panel> = Vec::new();
+    for panel in views.flat_map(|view| &view.panels) {
+        if panels.iter().all(|other| other.picture.id != panel.picture.id) {
+            panels.push(panel);
+        }
+    }
+    panels
 }
 
 #[derive(Template)]
@@ -175,10 +185,9 @@ struct Page<'a> {
     about: &'a About,
     sections: &'a [Section],
     style: &'static str,
-    /// The pictures, as JSON that cannot end its script element.
-    pictures: String,
-    plotly: String,
     script: &'static str,
+    /// What the page may do: show itself.
+    policy: String,
 }
 
 impl Page<'_> {
@@ -206,32 +215,92 @@ impl Page<'_> {
     fn is_comparison(&self) -> bool {
         self.about.subjects.len() > 1
     }
+
+    /// A picture's markup; alone in its view it is a little higher.
+    fn draw(&self, picture: &Picture, view: &View) -> String {
+        let height = if view.panels.len() == 1 { HIGH } else { LOW };
+        inline(picture, height, &|name| self.subject_called(name))
+    }
+
+    /// The subject whose trace or bar has this name, where there are several.
+    fn subject_called(&self, name: &str) -> Option<usize> {
+        let is_called = |subject: &SubjectPart| {
+            let rest = name.strip_prefix(subject.name.as_str());
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest == format!(" ({})", self.about.words.mark)
+            })
+        };
+        let found = self.about.subjects.iter().position(is_called);
+        found.filter(|_| self.is_comparison())
+    }
+
+    /// Where doubts are told, and how many each: anchor, title, count.
+    fn doubts(&self) -> Vec<(&str, &str, usize)> {
+        let of_all = self.about.subjects.iter().map(|subject| subject.warnings.len()).sum();
+        let of_sections = self.sections.iter().map(|s| (s.id, s.title, s.doubts.len()));
+        let all =
+            std::iter::once(("verdict", self.about.words.findings, of_all)).chain(of_sections);
+        all.filter(|(_, _, count)| *count > 0).collect()
+    }
+
+    fn doubt_count(&self) -> usize {
+        self.doubts().iter().map(|(_, _, count)| count).sum()
+    }
+
+    fn subject(&self, index: &usize) -> &SubjectPart {
+        &self.about.subjects[*index]
+    }
+
+    fn is_best(&self, ranking: &Ranking, column: &usize, row: &usize) -> bool {
+        ranking.best(*column).contains(row)
+    }
+
+    /// What a cell is sorted and compared by.
+    fn number(&self, cell: &Cell) -> String {
+        cell.number.map_or_else(String::new, |number| format!(" data-n=\"{number}\""))
+    }
+
+    /// Whether a table has so many rows that a reader wants them in another order.
+    fn is_long(&self, table: &Table) -> bool {
+        const LONG: usize = 8;
+        let is_number = |row: &Row| row.values.iter().any(|cell| cell.number.is_some());
+        table.rows.len() >= LONG && table.rows.iter().all(is_number) && is_one_quantity(table)
+    }
+
+    fn is_high_good(&self, column: &RankedBy) -> bool {
+        column.good == Good::AtLeast
+    }
+
+    /// The titles of the views of a section that are shown on demand.
+    fn more(&self, section: &Section) -> String {
+        let more = section.views.iter().filter(|view| view.more && !self.is_first(view));
+        more.map(|view| view.title.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the first screen shows this view of a section already.
+    fn is_first(&self, view: &View) -> bool {
+        self.about.first.as_ref().is_some_and(|first| first.id == view.id)
+    }
+}
+
+/// Whether rows can be put in order by their numbers: not where each is a figure of its own.
+fn is_one_quantity(table: &Table) -> bool {
+    table.rows.iter().all(|row| row.good == table.rows[0].good && row.meaning.is_empty())
 }
 
 fn render(about: &About, sections: &[Section]) -> Result<String, ReportError> {
-    let figures: Vec<Value> = panels(about, sections)
-        .map(|panel| {
-            let mut figure = figure(&panel.picture);
-            figure["id"] = json!(panel.picture.id);
-            figure
-        })
-        .collect();
-    let page = Page {
-        about,
-        sections,
-        style: include_str!("../templates/page.css"),
-        pictures: serde_json::to_string(&figures)?.replace('<', "\\u003c"),
-        plotly: plotly_script(),
-        script: include_str!("../templates/page.js"),
-    };
-    Ok(page.render()?)
+    let style = include_str!("../templates/page.css");
+    let script = include_str!("../templates/page.js");
+    let policy = format!(
+        "default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; \
+         form-action 'none'",
+        hash(style),
+        hash(script)
+    );
+    Ok(Page { about, sections, style, script, policy }.render()?)
 }
 
-/// The plotting library alone; what the crate offers for offline use also brings a formula
-/// renderer of 2 MB that nothing here needs.
-fn plotly_script() -> String {
-    const END: &str = "</script>";
-    let sources = Plot::offline_js_sources();
-    let end = sources.find(END).map_or(sources.len(), |start| start + END.len());
-    sources[..end].to_owned()
+/// The source of a content security policy that allows one text, and no other.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
 }

@@ -180,7 +180,8 @@ fn latencies(
     answers: &[Answer<'_, Outcome>],
     corners: &[Corner],
 ) -> Table {
-    let figures: [(&str, fn(&CornerFigures) -> u64); 3] = [
+    type Latency = (&'static str, fn(&CornerFigures) -> u64);
+    const LATENCIES: [Latency; 3] = [
         ("median", |figures| figures.latency.p50_ns),
         ("99.9 %", |figures| figures.latency.p999_ns),
         ("longest", |figures| figures.latency.max_ns),
@@ -188,17 +189,17 @@ fn latencies(
     if let [answer] = answers {
         let row = |corner: &Corner| {
             let found = find(answer.outcome, corner);
-            let nanos = |(_, nanos): (&str, fn(&CornerFigures) -> u64)| {
+            let nanos = |(_, nanos): Latency| {
                 found.map_or(NONE.to_owned(), |found| number::service_time(nanos(found)))
             };
-            Row::new(&name(corner), figures.map(nanos).into(), "")
+            Row::new(&name(corner), LATENCIES.map(nanos).into(), "")
         };
-        let column = |(name, _): (&str, _)| Column { of: Place::default(), name: name.to_owned() };
+        let column = |(name, _): Latency| Column { of: Place::default(), name: name.to_owned() };
         let rows = corners.iter().map(row).collect();
-        return Table::new("Service times", "", figures.map(column).into(), rows);
+        return Table::new("Service times", "", LATENCIES.map(column).into(), rows);
     }
     let rows = corners.iter().flat_map(|corner| {
-        figures.map(|(figure, nanos)| -> Row {
+        LATENCIES.map(|(figure, nanos)| -> Row {
             let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, corner).map(nanos);
             latency_row(&format!("{}: {figure}", name(corner)), answers.iter().map(of))
         })

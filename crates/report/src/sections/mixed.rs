@@ -89,14 +89,15 @@ fn latencies(
     answers: &[Answer<'_, Outcome>],
     streams: &[Stream],
 ) -> Table {
-    let figures: [(&str, fn(&OperationFigures) -> u64); 4] = [
+    type Latency = (&'static str, fn(&OperationFigures) -> u64);
+    const LATENCIES: [Latency; 4] = [
         ("mean", |figures| figures.mean_ns),
         ("99 %", |figures| figures.latency.p99_ns),
         ("99.9 %", |figures| figures.latency.p999_ns),
         ("longest", |figures| figures.latency.max_ns),
     ];
     let rows = streams.iter().flat_map(|stream| {
-        figures.map(|(figure, nanos)| {
+        LATENCIES.map(|(figure, nanos)| {
             let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(nanos);
             latency_row(&format!("{}: {figure}", name(stream)), answers.iter().map(of))
         })

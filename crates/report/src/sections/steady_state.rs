@@ -153,7 +153,8 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
         ("range", |part| number::percent(part.window.range)),
         ("rise", |part| number::percent(part.window.rise)),
     ];
-    const SATURATED: [(&str, fn(&Saturation) -> String); 3] = [
+    type SaidOfAll = (&'static str, fn(&Saturation) -> String);
+    const SATURATED: [SaidOfAll; 3] = [
         ("at first", |saturation| number::iops(saturation.first_iops)),
         ("at last", |saturation| number::iops(saturation.last_iops)),
         ("written", |saturation| saturation.written.to_string()),

@@ -240,7 +240,7 @@ fn slowest(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, trace: &Trace)
             Operation::Trim => "trim",
             Operation::Flush => "flush",
         };
-        let at = number::seconds(moment.second as f64);
+        let at = number::seconds(f64::from(moment.second));
         let name = format!("{}, a {what}", rank + 1);
         Row::new(&name, vec![number::latency(moment.length_ns), at], "")
     };

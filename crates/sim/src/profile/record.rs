@@ -72,7 +72,7 @@ fn shown(value: Value) -> Value {
 /// The hash of what [`ProfileRecord::sha256`] says.
 fn sha256(values: &Map<String, Value>) -> String {
     let canonical = Value::Object(values.clone()).to_string();
-    format!("{:x}", Sha256::digest(canonical))
+    Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::section::View;
 use crate::writes::State;
 
 /// Seconds that a log axis would silently leave out are drawn, and this says how.
-const DEAD: &str = " Triangles at the bottom are seconds in which nothing completed.";
+const DEAD: &str = " Orange strokes at the bottom are seconds in which nothing completed.";
 
 pub(super) const TIME: &str = "seconds of random writes";
 
