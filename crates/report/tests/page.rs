@@ -106,7 +106,7 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
     outcome.fill_megabytes_per_second = Some(273.07);
     let expected = "\
 Tiny (SIMULATED): consistency, complete
-  purge, sequential fill, then 200 s of 4KiB random writes at QD32
+  purge, sequential fill, then 3 min 20 s of 4 KiB random writes at QD32
   ! This is a file, not a drive: the file system and its cache policy are part
     of what was measured.
 
