@@ -1,6 +1,8 @@
-//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `same`, `tidy`, `picture`.
+//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `same`, `tidy`,
+//! `picture`, `dist`.
 
 mod bench;
+mod dist;
 mod guest;
 mod packages;
 mod picture;
@@ -33,6 +35,8 @@ enum Chore {
     Tidy,
     /// Make the README's picture from a run of the tool
     Picture,
+    /// Make what people install: a static program, an archive, a Debian package
+    Dist,
 }
 
 fn main() -> ExitCode {
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Chore::Same(options) => same::same(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
+        Chore::Dist => dist::dist(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

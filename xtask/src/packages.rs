@@ -45,6 +45,13 @@ pub(crate) const FOR_BENCHMARKS: &[Package] = &[
     package("losetup", "mount", "makes block devices of files"),
 ];
 
+/// What packages are made with, and tried with.
+pub(crate) const FOR_DIST: &[Package] = &[
+    package("dpkg-deb", "dpkg", "makes the Debian package"),
+    package("tar", "tar", "makes the archive"),
+    package("unshare", "util-linux", "tries both where nothing else is installed"),
+];
+
 /// What the virtual machine is made with, and runs on.
 pub(crate) const FOR_GUEST: &[Package] = &[
     package("qemu-system-x86_64", "qemu-system-x86", "emulates a machine with many drives"),

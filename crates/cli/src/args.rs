@@ -4,31 +4,31 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use writecliff::DriveName;
 
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::meter::MeterArguments;
+use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
 use crate::commands::run::RunArguments;
 use crate::commands::trace::TraceCommand;
+use crate::help;
 use crate::options::test_names;
 
 /// Finds a drive's write cliff before its users do.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(name = "writecliff", version, about, max_term_width = 100, after_help = help::ALL)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const AFTER_HELP: &str = "\
-DRIVE is sim:NAME, sim:PATH.toml, a block device, a file, or null: for none at all.
-Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage, 3 refused for safety.";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every test on a drive and make its report
+    #[command(after_help = help::REVIEW)]
     Review {
         /// The drive to review [default: sim:samsung-840-evo-250gb]; with --resume, the drive that it
         /// began with, where that has another name by now
@@ -37,18 +37,22 @@ pub(crate) enum Command {
         options: ReviewArguments,
     },
     /// Run one test on a drive and make its report
+    #[command(after_help = help::RUN)]
     Run {
         /// The test
-        #[arg(value_parser = test_names())]
-        test: String,
+        #[arg(value_parser = test_names(), required_unless_present = "again")]
+        test: Option<String>,
         /// The drive to test
-        drive: DriveName,
+        #[arg(required_unless_present = "again")]
+        drive: Option<DriveName>,
         #[command(flatten)]
         options: RunArguments,
     },
     /// List simulated drives, and the block devices here with what the safety guard says of each
+    #[command(after_help = help::DRIVES)]
     Drives {
-        /// Show everything about these: NAME or PATH.toml of a simulated drive, or a device
+        /// Show everything about these: NAME or PATH.toml of a simulated drive, or a device; a part of
+        /// names lists the simulated drives that have it
         #[arg(value_name = "NAME")]
         names: Vec<OsString>,
         /// Run simulated drives beside their published figures: all of them, or those named
@@ -58,13 +62,16 @@ pub(crate) enum Command {
         options: CheckArguments,
     },
     /// Record, convert, describe, make and replay traces of applications
+    #[command(after_help = help::TRACE)]
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
     },
     /// Add a power meter's log to a run on a real drive, and make its report anew
+    #[command(after_help = help::METER)]
     Meter(MeterArguments),
     /// Hold a run or review against limits and an earlier one: exit code 1 if it is worse
+    #[command(after_help = help::GATE)]
     Gate {
         /// The directory of a run or of a review
         run: PathBuf,
@@ -72,12 +79,18 @@ pub(crate) enum Command {
         options: GateArguments,
     },
     /// Make one report of any number of runs
-    Report {
-        /// Run directories
-        #[arg(required = true, value_name = "RUN")]
-        runs: Vec<PathBuf>,
-        /// Where to put the page [default: RUN/report of a single run, else ./report]
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
+    #[command(after_help = help::REPORT)]
+    Report(ReportArguments),
+    /// Print a shell's completions of these commands
+    #[command(after_help = help::COMPLETIONS)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual's pages, one for each command
+    #[command(after_help = help::MANUAL)]
+    Manual {
+        /// The directory, which must be there
+        directory: PathBuf,
     },
 }

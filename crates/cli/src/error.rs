@@ -5,17 +5,19 @@ use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
 use writecliff_output::OutputError;
-use writecliff_suite::AddMeterError;
 use writecliff_suite::check::{FiguresError, TOLERANCE_PERCENT};
+use writecliff_suite::{AddMeterError, PlanError};
 use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 
-use crate::keys;
+use crate::{interrupt, keys};
 
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error("{}", keys::of_error(.0))]
     Library(#[from] writecliff::Error),
+    #[error("{place}: {}", keys::of_plan_file(error))]
+    InPlan { place: String, error: PlanError },
     #[error(
         "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
         path.display()
@@ -52,6 +54,10 @@ pub(crate) enum CliError {
     GateUndecided(Box<CliError>),
     #[error("cannot make the JUnit report: {source}; please report this")]
     Junit { source: quick_junit::SerializeError },
+    #[error("cannot write the manual into {}: {source}; name a directory", path.display())]
+    Manual { path: PathBuf, source: std::io::Error },
+    #[error("{} would be read, and nothing says what to write; name an output, too", path.display())]
+    NoOutput { path: PathBuf },
     #[error(transparent)]
     Destination(#[from] OutputError),
     #[error("{}{}", .0, keys::for_reading(.0))]
@@ -111,7 +117,7 @@ pub(crate) enum CliError {
 impl CliError {
     /// What ended the review in this directory; if it had begun, the rest waits there.
     pub(crate) fn review_broken(source: writecliff::Error, path: &Path) -> Self {
-        match Review::is_at(path) {
+        match Review::is_at(path) && source.kind() != ErrorKind::Usage {
             true => Self::ReviewBroken { source: Box::new(source), path: path.to_owned() },
             false => Self::Library(source),
         }
@@ -133,7 +139,10 @@ impl CliError {
             Self::Interrupted | Self::ReviewInterrupted { .. } | Self::NothingWritten => {
                 ErrorKind::Interrupted
             }
-            Self::Figures(_)
+            Self::Manual { source, .. } => ErrorKind::of_path(source),
+            Self::InPlan { .. }
+            | Self::NoOutput { .. }
+            | Self::Figures(_)
             | Self::FiguresUnreadable { .. }
             | Self::NoFigures { .. }
             | Self::LogUnreadable { .. }
@@ -142,6 +151,7 @@ impl CliError {
             | Self::OutputExists { .. }
             | Self::TraceExists { .. }
             | Self::NoDirectory { .. }
+            | Self::RecordSimulated { .. }
             | Self::CommandNotRun { .. } => ErrorKind::Usage,
             Self::Prompt { .. }
             | Self::SpecificationMissed { .. }
@@ -149,19 +159,19 @@ impl CliError {
             | Self::Signals(_)
             | Self::GateClosed { .. }
             | Self::Junit { .. }
-            | Self::RecordSimulated { .. }
             | Self::RecordingCutOff { .. }
             | Self::CommandLost { .. }
             | Self::CommandFailed { .. } => ErrorKind::Failed,
         }
     }
 
-    /// 1 failed or broken off, 2 wrong usage, 3 refused for safety.
+    /// What `--help` says: 1 failed, 2 wrong usage, 3 refused for safety, 130 broken off.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self.kind() {
-            ErrorKind::Failed | ErrorKind::Interrupted => 1,
+            ErrorKind::Failed => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Refused => 3,
+            ErrorKind::Interrupted => interrupt::EXIT_CODE,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C: asked to stop once, everything ends in order; asked again, at once.
+//! Ctrl-C and SIGTERM: asked to stop once, everything ends in order; asked again, at once.
 
 use std::ops::ControlFlow;
 use std::process;
@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::CliError;
+use crate::output;
 
-/// `timeout` signals its child and then the child's group, and some terminals do alike: what comes
-/// so soon after the first is the same request.
-const REPEATED: Duration = Duration::from_secs(1);
+/// `timeout` signals its child and then the child's group, and some terminals do alike: one signal
+/// that comes so soon after the first, of whatever kind, is the same wish.
+const REPEATED: Duration = Duration::from_secs(2);
+/// What shells say of a program that Ctrl-C ended.
+pub(crate) const EXIT_CODE: u8 = 130;
 
-/// A flag that the first Ctrl-C raises; the second ends the program on the spot, which a run
+/// A flag that the first Ctrl-C raises; a second wish ends the program on the spot, which a run
 /// directory survives.
 pub(crate) struct Interrupt {
     shared: Arc<Shared>,
@@ -29,6 +32,8 @@ struct Shared {
 struct State {
     /// When the user asked first.
     asked: Option<Instant>,
+    /// Whether that was repeated at once.
+    repeated: bool,
     /// What is waited for if the user asks now.
     awaited: Awaited,
     /// Shows a line at once, whatever else is on the terminal.
@@ -99,11 +104,8 @@ impl Shared {
             }
             Meaning::Repeated => {}
             Meaning::Second => {
-                state.say(
-                    "Ctrl-C again: ended at once; what was recorded is kept. A drive that does not \
-                     answer can hold the process until the kernel gives it up.",
-                );
-                process::exit(1);
+                state.say(state.awaited.farewell());
+                process::exit(i32::from(EXIT_CODE));
             }
         }
     }
@@ -116,14 +118,18 @@ impl State {
                 self.asked = Some(now);
                 Meaning::First
             }
-            Some(first) if now.duration_since(first) < REPEATED => Meaning::Repeated,
+            Some(first) if !self.repeated && now.duration_since(first) < REPEATED => {
+                self.repeated = true;
+                Meaning::Repeated
+            }
             Some(_) => Meaning::Second,
         }
     }
 
     fn say(&self, text: &str) {
-        if let Some(say) = &self.say {
-            say(text);
+        match &self.say {
+            Some(say) => say(text),
+            None => output::say(text),
         }
     }
 }
@@ -139,20 +145,33 @@ impl Awaited {
             Self::Discard => "Ctrl-C: waiting for the drive's discard; Ctrl-C again ends at once",
         }
     }
+
+    const fn farewell(self) -> &'static str {
+        match self {
+            Self::Nothing => "Ctrl-C again: ended at once; what was written up to now is kept",
+            Self::InFlight | Self::Discard => {
+                "Ctrl-C again: ended at once; what was recorded is kept. A drive that does not \
+                 answer can hold the process until the kernel gives it up."
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_follows_at_once_is_the_same_request_and_what_comes_later_is_another() {
+    fn meanings(millis: &[u64]) -> Vec<Meaning> {
         let (mut state, begin) = (State::default(), Instant::now());
-        let mut after = |millis| state.meaning(begin + Duration::from_millis(millis));
-        assert_eq!(
-            [after(0), after(1), after(999)],
-            [Meaning::First, Meaning::Repeated, Meaning::Repeated]
-        );
-        assert_eq!(after(1000), Meaning::Second);
+        millis.iter().map(|&after| state.meaning(begin + Duration::from_millis(after))).collect()
+    }
+
+    #[test]
+    fn what_follows_at_once_is_the_same_wish_and_what_comes_later_or_again_is_another() {
+        use Meaning::{First, Repeated, Second};
+        assert_eq!(meanings(&[0, 1999]), [First, Repeated]);
+        assert_eq!(meanings(&[0, 2000]), [First, Second]);
+        assert_eq!(meanings(&[0, 1, 2]), [First, Repeated, Second]);
+        assert_eq!(meanings(&[0, 1, 60_000]), [First, Repeated, Second]);
     }
 }

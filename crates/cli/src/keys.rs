@@ -36,6 +36,7 @@ pub(crate) fn of_error(error: &Error) -> String {
         | Error::Review(ReviewError::Plan(error)) => of_plan(error),
         Error::Review(error) => of_review(error),
         Error::Gate(error) => of_gate(error),
+        Error::Report(ReportError::DifferentPlans { .. }) => format!("{error} (--different-plans)"),
         Error::Report(ReportError::Write { .. } | ReportError::NotEmpty { .. })
         | Error::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. }))
         | Error::RunDirectory(RunDirectoryError::NotEmpty { .. }) => format!("{error} (--out)"),
@@ -53,6 +54,12 @@ pub(crate) fn of_error(error: &Error) -> String {
 fn of_plan(error: &PlanError) -> String {
     let PlanError { option, got, reason } = error;
     format!("{} {got} is not possible: {reason}", as_typed(option))
+}
+
+/// The same of a plan in a file, whose keys are written as they are.
+pub(crate) fn of_plan_file(error: &PlanError) -> String {
+    let PlanError { option, got, reason } = error;
+    format!("{option} {got} is not possible: {reason}")
 }
 
 fn of_review(error: &ReviewError) -> String {

@@ -1,10 +1,14 @@
-//! What the terminal shows while a test runs: progress, time left and the IOPS so far.
+//! What the terminal shows while tests run: how far each is and all are, when it ends, and the rate
+//! so far.
 //!
 //! On a terminal a picture that is redrawn in place; elsewhere a plain line now and then. Both go
 //! to standard error, so that standard output holds only the result. A thread of its own draws: a
 //! terminal that takes nothing (Ctrl-S, a pipe that nobody reads) holds up no measurement.
 
+mod picture;
 mod screen;
+mod step;
+mod total;
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -13,11 +17,14 @@ use std::time::{Duration, Instant};
 use std::{io, io::Write};
 
 use writecliff_device::{Nanos, printable_lines};
-use writecliff_measure::Waiting;
 use writecliff_suite::Progress;
 
 use crate::interrupt::Interrupt;
+use crate::output::Loudness;
 use screen::Screen;
+use step::{Step, fitted};
+
+pub(crate) use total::Total;
 
 /// A simulated drive passes thousands of seconds a second; the eye wants a dozen pictures.
 const REDRAW: Duration = Duration::from_millis(80);
@@ -25,6 +32,9 @@ const REDRAW: Duration = Duration::from_millis(80);
 const PLAIN_STEP: f64 = 0.1;
 /// ... but no more than one a second: models are faster than anybody reads.
 const PLAIN_EVERY: Duration = Duration::from_secs(1);
+/// A plain line about the whole no more often, but for every tenth of it, and at least so often.
+const TOTAL_AT_LEAST: Duration = Duration::from_secs(600);
+const TOTAL_AT_MOST: Duration = Duration::from_secs(5);
 /// A drive that completes nothing is worth a line of its own from then on, and whenever that has
 /// doubled.
 const STALL: Nanos = Nanos::from_secs(2);
@@ -43,13 +53,16 @@ struct Shared {
     screen: Mutex<Screen>,
 }
 
-#[derive(Default)]
 struct State {
+    total: Total,
+    is_simulated: bool,
     running: Vec<Running>,
     /// Whether lines are all that can be shown.
     is_plain: bool,
     /// Not shown yet.
     lines: Vec<String>,
+    /// When the whole was told last, as a plain line, and how far it was.
+    total_told: (Instant, f64),
 }
 
 /// A test under way.
@@ -57,32 +70,31 @@ struct State {
 struct Running {
     test: &'static str,
     step: Step,
+    is_simulated: bool,
     next_line_at: f64,
     last_line: Option<Instant>,
     /// A stall of this length has a line of its own.
     next_stall: Nanos,
 }
 
-/// What is known of the step under way.
-#[derive(Clone)]
-struct Step {
-    name: String,
-    /// Wall-clock time, for the time left only; nothing that is measured depends on it.
-    began: Instant,
-    fraction: f64,
-    /// Seconds and log10 of their IOPS.
-    points: Vec<(f64, f64)>,
-    last: Option<(u32, f64)>,
-    /// Whether nothing completed in the last second, in any series.
-    silent: bool,
-    waiting: Waiting,
-}
-
 impl Live {
-    /// Begins to show tests, and what `interrupt` has to say.
-    pub(crate) fn begin(title: &str, interrupt: &Interrupt) -> Self {
-        let screen = Screen::begin(title);
-        let state = State { is_plain: screen.is_plain(), ..State::default() };
+    /// Begins to show tests, which are all of `total`, and what `interrupt` has to say; nothing but
+    /// that if it is to be quiet.
+    pub(crate) fn begin(
+        title: &str,
+        total: Total,
+        interrupt: &Interrupt,
+        loudness: Loudness,
+    ) -> Self {
+        let screen = Screen::begin(title, loudness);
+        let state = State {
+            is_simulated: total.is_simulated(),
+            total,
+            running: Vec::new(),
+            is_plain: screen.is_plain(),
+            lines: Vec::new(),
+            total_told: (Instant::now(), 0.0),
+        };
         let (state, screen) = (Mutex::new(state), Mutex::new(screen));
         let shared = Arc::new(Shared { title: title.to_owned(), state, screen });
         let said = Arc::clone(&shared);
@@ -99,9 +111,11 @@ impl Live {
     /// Shows a second of a test.
     pub(crate) fn show(&self, test: &'static str, progress: &Progress<'_>) {
         let mut state = locked(&self.shared.state);
+        state.total.advance(test, progress);
+        let is_simulated = state.is_simulated;
         let known = state.running.iter().position(|running| running.test == test);
         let index = known.unwrap_or_else(|| {
-            state.running.push(Running::begin(test));
+            state.running.push(Running::begin(test, is_simulated));
             state.running.len() - 1
         });
         let running = &mut state.running[index];
@@ -109,12 +123,16 @@ impl Live {
         if state.is_plain {
             let line = state.running[index].due_line();
             state.lines.extend(line);
+            let total = state.due_total();
+            state.lines.extend(total);
         }
     }
 
-    /// Shows a test no longer.
+    /// Shows a test no longer, which has ended.
     pub(crate) fn forget(&self, test: &str) {
-        locked(&self.shared.state).running.retain(|running| running.test != test);
+        let mut state = locked(&self.shared.state);
+        state.total.end(test);
+        state.running.retain(|running| running.test != test);
     }
 
     /// Takes the picture away, so that the result stands in its place.
@@ -147,11 +165,12 @@ impl Shared {
         let mut state = locked(&self.state);
         let lines = std::mem::take(&mut state.lines);
         let running = if state.is_plain { Vec::new() } else { state.running.clone() };
+        let total = state.total.clone();
         drop(state);
         let mut screen = locked(&self.screen);
         lines.iter().for_each(|line| screen.line(line));
         if !running.is_empty() {
-            screen.draw(&self.title, &running);
+            screen.draw(&self.title, &running, &total);
         }
     }
 
@@ -172,15 +191,29 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl State {
+    /// The line about the whole that is due now, where lines are all that can be shown.
+    fn due_total(&mut self) -> Option<String> {
+        let (told, fraction) = (self.total_told.0.elapsed(), self.total.fraction());
+        let is_further = fraction >= self.total_told.1 + PLAIN_STEP;
+        let is_due = told >= TOTAL_AT_LEAST || (is_further && told >= TOTAL_AT_MOST);
+        is_due.then(|| {
+            self.total_told = (Instant::now(), fraction);
+            format!("in total: {:.0} % done, {}", fraction * 100.0, self.total.line(usize::MAX))
+        })
+    }
+}
+
 impl Running {
-    fn begin(test: &'static str) -> Self {
-        let (step, last_line) = (Step::begin(""), None);
-        Self { test, step, next_line_at: 0.0, last_line, next_stall: STALL }
+    fn begin(test: &'static str, is_simulated: bool) -> Self {
+        let (step, last_line) = (Step::begin("", is_simulated), None);
+        Self { test, step, is_simulated, next_line_at: 0.0, last_line, next_stall: STALL }
     }
 
     fn advance(&mut self, progress: &Progress<'_>) {
         if progress.step != self.step.name {
-            (self.step, self.next_line_at) = (Step::begin(progress.step), 0.0);
+            self.step = Step::begin(progress.step, self.is_simulated);
+            self.next_line_at = 0.0;
         }
         self.step.advance(progress);
     }
@@ -193,12 +226,15 @@ impl Running {
         is_due.then(|| {
             self.last_line = Some(Instant::now());
             self.next_line_at = self.step.fraction + PLAIN_STEP;
-            self.line()
+            self.line(usize::MAX)
         })
     }
 
-    fn line(&self) -> String {
-        format!("{}: {}", self.test, self.step.line())
+    /// The line about it in `width` columns at most.
+    fn line(&self, width: usize) -> String {
+        let name = format!("{}: ", self.test);
+        let left = width.saturating_sub(name.len());
+        name + &fitted(self.step.parts(), "  ", left)
     }
 
     /// Whether a stall has become so long that it is worth a line.
@@ -215,79 +251,19 @@ impl Running {
     }
 }
 
-impl Step {
-    fn begin(name: &str) -> Self {
-        let (points, waiting) = (Vec::new(), Waiting::default());
-        let (name, began) = (name.to_owned(), Instant::now());
-        Self { name, began, fraction: 0.0, points, last: None, silent: false, waiting }
-    }
-
-    fn advance(&mut self, progress: &Progress<'_>) {
-        (self.fraction, self.waiting) = (progress.fraction, progress.waiting);
-        if let Some(sample) = progress.sample {
-            let same_second = self.last.is_some_and(|(second, _)| second == sample.second);
-            self.silent = sample.ios() == 0 && (self.silent || !same_second);
-            let iops = sample.iops().get();
-            self.points.push((f64::from(sample.second), iops.max(1.0).log10()));
-            self.last = Some((sample.second, iops));
-        }
-    }
-
-    /// `torture  43 %  t = 860 s  6,543 IOPS  12 s left`.
-    fn line(&self) -> String {
-        let mut line = format!("{}  {:.0} %", self.name, self.fraction * 100.0);
-        if let Some((second, iops)) = self.last {
-            line += &format!("  t = {second} s  {iops:.0} IOPS");
-        }
-        if let Some(stall) = self.stall() {
-            return line + "  " + &stall;
-        }
-        if let Some(left) = self.time_left() {
-            line += &format!("  {} left", human(left));
-        }
-        line
-    }
-
-    /// `no I/O completed for 12 s`, or what else a real drive has not answered for long.
-    fn stall(&self) -> Option<String> {
-        let Waiting { ios, longest } = self.waiting;
-        let seconds = longest.as_secs_f64();
-        match (ios, self.silent) {
-            (0, _) => None,
-            (_, true) => Some(format!("no I/O completed for {seconds:.0} s, {ios} in flight")),
-            (1, false) => Some(format!("1 I/O unanswered for {seconds:.0} s")),
-            (_, false) => Some(format!("{ios} I/Os unanswered for {seconds:.0} s")),
-        }
-    }
-
-    /// From what the step has taken so far; nothing while that says nothing.
-    fn time_left(&self) -> Option<Duration> {
-        let taken = self.began.elapsed();
-        let known = self.fraction > 0.01 && taken > Duration::from_millis(300);
-        known.then(|| taken.mul_f64((1.0 - self.fraction) / self.fraction))
-    }
-}
-
-fn human(span: Duration) -> String {
-    match span.as_secs() {
-        seconds @ 0..100 => format!("{seconds} s"),
-        seconds @ 100..6000 => format!("{} min", seconds / 60),
-        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use writecliff_measure::Waiting;
 
     fn stalling(seconds: u64) -> Progress<'static> {
         let waiting = Waiting { ios: 1, longest: Nanos::from_secs(seconds) };
-        Progress { sample: None, step: "torture", fraction: 0.0, waiting }
+        Progress { sample: None, step: "torture", fraction: 0.0, length: None, waiting }
     }
 
     #[test]
     fn a_stall_has_a_line_whenever_it_has_doubled() {
-        let mut running = Running::begin("consistency");
+        let mut running = Running::begin("consistency", false);
         let mut due = |progress: &Progress<'_>| {
             running.advance(progress);
             running.last_line = Some(Instant::now());

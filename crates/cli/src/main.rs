@@ -4,11 +4,15 @@ mod args;
 mod commands;
 mod consent;
 mod error;
+mod help;
 mod interrupt;
 mod keys;
 mod live;
+mod open;
 mod options;
 mod output;
+mod place;
+mod progress;
 
 use std::process::ExitCode;
 
@@ -19,14 +23,17 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Review { drive, options } => commands::review::review(drive, &options),
-        Command::Run { test, drive, options } => commands::run::run(&test, &drive, &options),
+        Command::Run { test, drive, options } => {
+            commands::run::run(test.as_deref().zip(drive.as_ref()), &options)
+        }
         Command::Drives { names, check: true, options } => commands::check::check(&names, &options),
-        Command::Drives { names, .. } if names.is_empty() => commands::drives::list(),
-        Command::Drives { names, .. } => names.iter().try_for_each(|n| commands::drives::show(n)),
+        Command::Drives { names, options, .. } => commands::drives::drives(&names, options.json),
         Command::Gate { run, options } => commands::gate::run(&run, &options),
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),
-        Command::Report { runs, out } => commands::report::report(&runs, out.as_deref()),
+        Command::Report(arguments) => commands::report::report(&arguments),
+        Command::Completions { shell } => commands::manual::completions(shell),
+        Command::Manual { directory } => commands::manual::manual(&directory),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,8 +6,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use writecliff::TESTS;
+use writecliff::{Label, TESTS};
 use writecliff_device::{Nanos, ParseUnitError};
+
+use crate::output::Loudness;
 
 #[derive(Debug, Args)]
 pub(crate) struct CommonOptions {
@@ -15,9 +17,9 @@ pub(crate) struct CommonOptions {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Decides which LBAs are used, in which order, and with what data [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Directory for the result [default: ./runs/TEST-DRIVE-TIME]
+    /// Directory for the result, new or empty [default: ./runs/TEST-DRIVE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Keep every single I/O, not only every second (about 13 bytes each)
@@ -27,12 +29,34 @@ pub(crate) struct CommonOptions {
     /// back after as long again, the run ends
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
+    /// A name of your own for the result, shown beside the drive's
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<Label>,
     /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
     #[arg(long, value_name = "NAME")]
     pub(crate) destroy_data_on: Option<OsString>,
-    /// Print the record as JSON instead of the summary
+    #[command(flatten)]
+    pub(crate) shown: ShownOptions,
+}
+
+/// How a result is shown when it is there.
+#[derive(Debug, Args)]
+pub(crate) struct ShownOptions {
+    /// Print everything as JSON instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print only the path of the page, and what went wrong
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Open the page when it is made
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+impl ShownOptions {
+    pub(crate) const fn loudness(&self) -> Loudness {
+        if self.quiet { Loudness::Quiet } else { Loudness::Usual }
+    }
 }
 
 /// `5%` or `5`: a share from 0 to 100 percent.
@@ -54,6 +78,18 @@ impl FromStr for Percent {
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     number.parse().map_err(|_| "expected a share in percent, like 25 or 25%".to_owned())
+}
+
+/// A time that is not negative; `allow_hyphen_values` lets it say so itself.
+pub(crate) fn time(text: &str) -> Result<Nanos, String> {
+    if text.starts_with('-') {
+        return Err("expected a time that is not negative, like 2000s or 30min".to_owned());
+    }
+    text.parse().map_err(|error: ParseUnitError| error.to_string())
+}
+
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// A second is the unit that runs are recorded in.

@@ -33,6 +33,9 @@ fn a_run_ends_with_a_summary_and_a_page() {
     let output =
         writecliff(&["run", "consistency", "sim:tiny", "--duration", "100s", "--out", path(&run)]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let announced = text(&output.stderr);
+    assert!(announced.contains("of the drive's time\n"), "{announced}");
+    assert!(announced.contains("to be written\n"), "{announced}");
     let summary = text(&output.stdout);
     for expected in ["Tiny", "SIMULATED", "IOPS", "report/index.html"] {
         assert!(summary.contains(expected), "no {expected} in: {summary}");
@@ -60,6 +63,39 @@ fn json_on_standard_output_is_the_run_s_record_and_its_figures() {
     assert_eq!((&floor["unit"], &floor["good"]), (&"IOPS".into(), &"at-least".into()));
 }
 
+/// What a user's shell and `man` get, and what they can do with it.
+#[test]
+fn the_readme_s_picture_is_what_is_drawn_today() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path().join("run");
+    let drive = "sim:samsung-840-evo-250gb";
+    let output = writecliff(&["run", "consistency", drive, "--out", path(&run)]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let drawn = std::fs::read(run.join("report/pictures/consistency-whole.svg")).unwrap();
+    let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cliff.svg");
+    assert!(drawn == std::fs::read(shown).unwrap(), "docs/cliff.svg is old: `cargo xtask picture`");
+}
+
+#[test]
+fn completions_and_the_manual_name_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = writecliff(&["completions", shell]);
+        assert!(text(&output.stdout).contains("consistency"), "{shell}");
+    }
+    let bash = dir.path().join("completions.bash");
+    std::fs::write(&bash, writecliff(&["completions", "bash"]).stdout).unwrap();
+    let script = "source \"$0\" && COMP_WORDS=(writecliff ga) COMP_CWORD=1 \
+                  && _writecliff writecliff ga writecliff && echo ${COMPREPLY[*]}";
+    let completed = Command::new("bash").args(["-c", script, path(&bash)]).output().unwrap();
+    assert_eq!(text(&completed.stdout), "gate\n", "{}", text(&completed.stderr));
+    assert_eq!(writecliff(&["manual", path(dir.path())]).status.code(), Some(0));
+    for page in ["writecliff.1", "writecliff-review.1", "writecliff-trace-record.1"] {
+        assert!(dir.path().join(page).exists(), "{page}");
+    }
+    assert_eq!(writecliff(&["manual", "/no/such/place"]).status.code(), Some(2));
+}
+
 #[test]
 fn several_runs_make_one_page() {
     let dir = tempfile::tempdir().unwrap();
@@ -76,10 +112,55 @@ fn several_runs_make_one_page() {
 }
 
 #[test]
+fn runs_of_different_plans_are_compared_only_if_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    for (run, duration) in [(&one, "20s"), (&two, "30s")] {
+        let arguments = ["run", "consistency", "sim:tiny", "--duration", duration, "--out"];
+        assert!(writecliff(&[&arguments[..], &[path(run)]].concat()).status.success());
+    }
+    let page = dir.path().join("page");
+    let refused = writecliff(&["report", path(&one), path(&two), "--out", path(&page)]);
+    assert_eq!(refused.status.code(), Some(2));
+    for expected in ["duration 20 s", "30 s", "--different-plans"] {
+        assert!(text(&refused.stderr).contains(expected), "{}", text(&refused.stderr));
+    }
+    assert!(!page.exists(), "nothing is written");
+    let named = [format!("A={}", path(&one)), format!("B={}", path(&two))];
+    let arguments = ["report", &named[0], &named[1], "--different-plans", "--out", path(&page)];
+    assert_eq!(writecliff(&arguments).status.code(), Some(0));
+    let html = std::fs::read_to_string(page.join("index.html")).unwrap();
+    assert!(html.contains("duration 20 s (Tiny (A)), 30 s (Tiny (B))"), "what differs");
+    assert!(!html.contains("given the same load"));
+}
+
+#[test]
+fn a_directory_that_is_named_twice_is_shown_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run, page) = (dir.path().join("run"), dir.path().join("page"));
+    let arguments = ["run", "consistency", "sim:tiny", "--duration", "20s", "--out", path(&run)];
+    assert!(writecliff(&arguments).status.success());
+    let again = run.join("../run");
+    let output = writecliff(&["report", path(&run), path(&again), "--out", path(&page)]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("once"), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("consistency, complete").count(), 1);
+}
+
+#[test]
 fn the_catalogue_and_its_entries_are_printed() {
     let list = writecliff(&["drives"]);
     assert_eq!(list.status.code(), Some(0));
     assert!(text(&list.stdout).contains("samsung-840-evo-250gb"));
+    let some = text(&writecliff(&["drives", "Crucial"]).stdout);
+    assert!(some.contains("crucial-m500-960gb") && !some.contains("samsung"), "{some}");
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&writecliff(arguments).stdout).unwrap()
+    };
+    let all = json(&["drives", "--json"]);
+    assert!(all["simulated"].as_array().unwrap().len() > 30 && all["devices"].is_array());
+    let tiny = json(&["drives", "tiny", "--json"]);
+    assert_eq!(tiny["simulated"][0]["profile"]["gc"]["quantum"], 16);
     let one = writecliff(&["drives", "crucial-m500-960gb"]);
     assert!(text(&one.stdout).contains("pages_per_block = 512"), "{}", text(&one.stdout));
 }
@@ -92,7 +173,15 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
     std::fs::write(&bad_profile, "inherits = \"tiny\"\n[nand]\npage_sise = \"8KiB\"\n").unwrap();
     let bad_profile = format!("sim:{}", path(&bad_profile));
     std::fs::write(dir.path().join("file"), "").unwrap();
-    let under_a_file = path(dir.path()).to_owned() + "/file/run";
+    let a_file = path(dir.path()).to_owned() + "/file";
+    let under_a_file = a_file.clone() + "/run";
+    let file = |name: &str, text: &str| {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        path(&dir.path().join(name)).to_owned()
+    };
+    let empty_profile = format!("sim:{}", file("empty.toml", ""));
+    let no_torture = file("trim.toml", "idle = \"2h\"\ntorture = \"0s\"\n");
+    let no_jobs = file("mixed.toml", "title = \"nothing\"\n");
     let here = path(dir.path());
     let run = ["run", "consistency", "sim:tiny"];
     let with = |more: &[&'static str]| [&run[..], more].concat();
@@ -114,18 +203,37 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (with(&["--spare", "-5"]), 2, "--spare -5"),
         (with(&["--spare", "99.99999"]), 2, "nothing is left"),
         (with(&["--spare", "NaN"]), 2, "--spare NaN"),
-        (with(&["--seed", "-1"]), 2, "-1"),
+        (with(&["--seed", "-1"]), 2, "a whole number"),
+        (with(&["--duration", "-5s"]), 2, "a time that is not negative"),
+        (with(&["--duration", "99999999h"]), 2, "the most that there can be"),
         (with(&["--seed", "x"]), 2, "--seed"),
-        (vec!["drives", "/dev/no-such-drive"], 3, "nothing at this path"),
-        ([&run[..], &["--out", &under_a_file]].concat(), 1, "cannot make the run directory"),
+        (vec!["drives", "/dev/no-such-drive"], 2, "nothing at this path"),
+        ([&run[..], &["--out", &under_a_file]].concat(), 2, "cannot make the run directory"),
+        ([&run[..], &["--out", &a_file]].concat(), 2, "cannot make the run directory"),
         ([&run[..], &["--out", here]].concat(), 2, "is not empty"),
-        (vec!["run", "consistency", "/dev/no-such-drive"], 3, "/dev/no-such-drive"),
-        (vec!["run", "consistency", "/dev/null"], 3, "/dev/null"),
-        (vec!["run", "consistency", here], 3, "directory"),
+        (vec!["run", "consistency", "/dev/no-such-drive"], 2, "/dev/no-such-drive"),
+        (vec!["run", "consistency", "/dev/null"], 2, "/dev/null"),
+        (vec!["run", "consistency", here], 2, "directory"),
         (vec!["report"], 2, "<RUN>"),
         (vec!["report", here], 2, "run.json"),
         (vec!["report", "/no/such/run"], 2, "run.json"),
-        (vec!["drives", "samsung-840-evo"], 2, "did you mean samsung-840-evo"),
+        (vec!["drives", "samsung-840-evo-256gb"], 2, "did you mean samsung-840-evo-250gb"),
+        (vec!["run", "consistency", "samsung-840-evo-25"], 2, "say sim:samsung-840-evo-250gb"),
+        (vec!["run", "consistency", &empty_profile], 2, "`identity`; say so, or say `inherits"),
+        (vec!["trace", "replay", "light-2012", "sim:tiny"], 2, "did you mean light-2011"),
+        (vec!["trace", "info", "light-2012"], 2, "did you mean light-2011"),
+        (vec!["trace", "info", here], 2, "directory"),
+        (vec!["trace", "make", "light-2012"], 2, "did you mean light-2011"),
+        (vec!["trace", "make", "light-2011", "/no/such/place.trace"], 2, "cannot write"),
+        (vec!["trace", "convert", "light-2012", "x.csv"], 2, "did you mean light-2011"),
+        (vec!["trace", "record", "/dev/no-such-drive"], 2, "is not there"),
+        (vec!["trace", "record", "sim:tiny"], 2, "is no drive of this system's"),
+        (vec!["trace", "record", &a_file], 2, "plain file"),
+        (vec!["meter", "/no/such/run", &a_file], 2, "run.json"),
+        (vec!["gate", "/no/such/run"], 2, "a gate needs a limit"),
+        (vec!["gate", "/no/such/run", "--max-p99", "1ms"], 2, "run.json"),
+        (vec!["run", "trim", "sim:tiny", "--plan", &no_torture], 2, "trim.toml:2: torture 0ns"),
+        (vec!["run", "mixed", "sim:tiny", "--plan", &no_jobs], 2, "has no [[job]]"),
     ];
     for (arguments, code, expected) in cases {
         let output = writecliff(&arguments);
@@ -194,12 +302,62 @@ fn an_interrupt_ends_the_run_with_everything_in_place() {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
     assert_eq!(record(&run)["status"]["state"], "interrupted");
     for file in ["series.parquet", "histograms.parquet", "ios.parquet", "report/index.html"] {
         assert!(run.join(file).exists(), "{file}");
     }
+}
+
+/// `timeout` signals the program and then its group, itself included.
+#[test]
+fn gnu_timeout_ends_a_run_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let output = Command::new("timeout")
+        .args(["1.5", WRITECLIFF, "run", "consistency", "sim:tiny", "--duration", "720h", "--out"])
+        .arg(&run)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(124), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
+    assert_eq!(record(&run)["status"]["state"], "interrupted");
+    assert!(run.join("report/index.html").exists());
+}
+
+/// Loops, and `xargs -P`.
+#[test]
+fn runs_begun_in_the_same_second_have_places_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let start = || {
+        Command::new(WRITECLIFF)
+            .args(["run", "consistency", "sim:tiny", "--duration", "2s", "--quiet"])
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let begun: Vec<Child> = (0..3).map(|_| start()).collect();
+    let mut pages: Vec<String> = Vec::new();
+    for child in begun {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr), "");
+        pages.push(text(&output.stdout).trim().to_owned());
+    }
+    pages.sort();
+    pages.dedup();
+    assert_eq!(pages.len(), 3, "{pages:?}");
+    assert!(pages.iter().all(|page| dir.path().join(page).is_file()), "{pages:?}");
+    // What is refused leaves no empty directory behind.
+    let mut refused = Command::new(WRITECLIFF);
+    refused.args(["run", "consistency", "sim:tiny", "--spare", "99.99999"]);
+    assert_eq!(refused.current_dir(dir.path()).status().unwrap().code(), Some(2));
+    assert_eq!(std::fs::read_dir(dir.path().join("runs")).unwrap().count(), 3);
 }
 
 #[test]
@@ -503,8 +661,6 @@ fn a_check_that_cannot_be_done_says_why() {
         assert_eq!(output.status.code(), Some(2), "{more:?}: {errors}");
         assert!(errors.contains(expected), "{more:?} said: {errors}");
     }
-    let output = writecliff(&["drives", "--json"]);
-    assert!(text(&output.stderr).contains("--check"), "{}", text(&output.stderr));
     let output = writecliff(&["drives", "--check", "--figures", "/no/such.csv"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }

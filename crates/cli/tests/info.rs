@@ -100,7 +100,7 @@ fn what_cannot_be_described_is_told() {
     fs::write(dir.path().join("file"), "").unwrap();
     let nowhere = dir.path().join("file/page");
     let unwritten = info(&[&name, "--out", nowhere.to_str().unwrap()]);
-    assert_eq!(unwritten.status.code(), Some(1));
+    assert_eq!(unwritten.status.code(), Some(2));
     assert!(text(&unwritten.stderr).contains("--out"), "{}", text(&unwritten.stderr));
 }
 

@@ -687,12 +687,12 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
     let file = directory.path().join("file").display().to_string();
     let here = directory.path().display().to_string();
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["sim:tiny"], 1, "no drive of this system"),
-        (&["null:"], 1, "no drive of this system"),
-        (&["/dev/null"], 1, "name a block device"),
-        (&[&file], 1, "is a plain file"),
-        (&[&here], 1, "is a directory"),
-        (&["/dev/no-such-drive"], 1, "is not there"),
+        (&["sim:tiny"], 2, "no drive of this system"),
+        (&["null:"], 2, "no drive of this system"),
+        (&["/dev/null"], 2, "name a block device"),
+        (&[&file], 2, "is a plain file"),
+        (&[&here], 2, "is a directory"),
+        (&["/dev/no-such-drive"], 2, "is not there"),
         (&["/dev/null", "--duration", "5"], 2, "2000s"),
         (&["/dev/null", "--duration", "0s"], 2, "more than nothing"),
         (&["/dev/null", "--buffer", "1KiB"], 2, "64KiB"),
@@ -748,7 +748,7 @@ fn without_rights_it_says_so() {
         .args(["trace", "record", "/dev/null", "--duration", "100ms"])
         .output()
         .unwrap();
-    assert_code(&output, 1);
+    assert_code(&output, 2);
     let record = ["trace", "record", bench.drive.path(), "--out", "t.trace"];
     let mut command = Command::new("setpriv");
     let output = command.args(user).arg(&program).args(record);

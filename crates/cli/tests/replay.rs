@@ -117,7 +117,7 @@ fn mistakes_get_one_clear_message_and_nothing_is_begun() {
         (output.status.code(), text(&output.stderr))
     };
     for (arguments, expected) in [
-        (&["heavy-2012", "sim:tiny"][..], "cannot read heavy-2012"),
+        (&["heavy-2012", "sim:tiny"][..], "did you mean heavy-2011"),
         (&[&path("t.csv"), "sim:tiny"], "writecliff trace convert"),
         (&["light-2011", "sim:tiny"], "map = wrap"),
         (&[&path("t.trace"), "sim:tiny", "--speed", "0"], "--speed 0"),

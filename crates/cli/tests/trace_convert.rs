@@ -71,7 +71,7 @@ fn what_cannot_be_meant_is_refused_with_what_to_do() {
     fs::write(directory.join("odd"), "what is this?\n").unwrap();
     fs::write(directory.join("there.csv"), "something of value").unwrap();
     for (arguments, expected, part) in [
-        (&["absent", "a.trace"][..], 2, "cannot read absent"),
+        (&["absent", "a.trace"][..], 2, "no trace 'absent' here"),
         (&["odd", "a.trace"], 2, "name the format (--from FORMAT)"),
         (&["good", "a.parquet"], 2, "say --to"),
         (&["good", "there.csv"], 2, "--force"),
@@ -79,7 +79,7 @@ fn what_cannot_be_meant_is_refused_with_what_to_do() {
         (&["good", "a.trace", "--stream", "7"], 2, "among its streams are: 419"),
         (&["good", "a.trace", "--from", "tape"], 2, "[possible values: trace, blkparse"),
         (&["good", "a.trace", "--from", "msr"], 1, "1 of 1 lines are broken"),
-        (&["good"], 2, "OUTPUT"),
+        (&["good"], 2, "name an output"),
         (&["good", "there.csv", "--force"], 0, "there.csv: 1 operations"),
         (&["good", "other", "--to", "csv"], 0, "other: 1 operations"),
     ] {

@@ -193,7 +193,7 @@ fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
     });
     running.wait_for_text("this process can end when the kernel has that back");
     drive.thaw();
-    assert_eq!(running.end().code(), Some(1));
+    assert_eq!(running.end().code(), Some(130));
     assert!(running.said().contains("interrupted; what was recorded"), "{}", running.said());
     assert!(running.run.join("report/index.html").exists());
 }
@@ -206,11 +206,28 @@ fn a_second_ctrl_c_ends_at_once_and_says_so() {
     drive.freeze();
     running.tell(Signal::INT);
     running.wait_for_text("Ctrl-C: ending");
-    thread::sleep(Duration::from_millis(1500));
+    thread::sleep(Duration::from_millis(2500));
     running.tell(Signal::INT);
     running.wait_for_text("Ctrl-C again: ended at once");
     drive.thaw();
-    assert_eq!(running.end().code(), Some(1));
+    assert_eq!(running.end().code(), Some(130));
+}
+
+#[test]
+fn a_third_signal_in_quick_succession_ends_at_once() {
+    let Some(drive) = Freezable::new() else { return };
+    let mut running = Running::start(&drive.drive, &["--duration", "600s"]);
+    running.wait_for_torture(1);
+    drive.freeze();
+    running.tell(Signal::INT);
+    running.wait_for_text("Ctrl-C: ending");
+    running.tell(Signal::TERM);
+    thread::sleep(Duration::from_millis(100));
+    assert!(!running.said().contains("Ctrl-C again: ended"), "{}", running.said());
+    running.tell(Signal::INT);
+    running.wait_for_text("Ctrl-C again: ended at once");
+    drive.thaw();
+    assert_eq!(running.end().code(), Some(130));
 }
 
 /// A plain file in a directory of its own.

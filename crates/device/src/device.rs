@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{Bytes, Completion, DeviceTime, Energy, ErrorKind, Io, Nanos, Power, Temperature};
 
@@ -154,6 +155,25 @@ pub struct DeviceInfo {
     /// What it is built of and what it costs, as far as that is known.
     #[serde(default)]
     pub specification: Specification,
+    /// What it was built of, if it is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileRecord>,
+}
+
+/// What a simulated drive was built of: all that is needed to build it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileRecord {
+    /// The drive of the catalogue that it is, or that it was made from; `None` if it was described
+    /// from scratch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<String>,
+    /// The keys of the profile in which it differs from that, with their values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub changes: Map<String, Value>,
+    /// SHA-256 of `values` as JSON without spaces, keys in alphabetical order.
+    pub sha256: String,
+    /// Every key of the profile with its value, section by section.
+    pub values: Map<String, Value>,
 }
 
 /// What a data sheet or a price list says of a drive; `None` for all that nobody told.
@@ -179,6 +199,16 @@ pub struct Specification {
     pub price_usd: Option<f64>,
     /// When and where the price was asked.
     pub price_of: Option<String>,
+}
+
+impl Specification {
+    /// The spare area that a drive of this capacity has from the factory: the NAND on the board
+    /// beyond the capacity, as a share of the capacity. `None` if its NAND is not known, or if it has
+    /// less, as a drive that compresses may.
+    pub fn spare_area(&self, capacity: Bytes) -> Option<f64> {
+        let spare = self.nand_capacity?.0 as f64 / capacity.0 as f64 - 1.0;
+        (spare >= 0.0).then_some(spare)
+    }
 }
 
 /// A way to bring a drive to its fresh state.

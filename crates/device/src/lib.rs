@@ -2,7 +2,7 @@
 //!
 //! A drive, real or simulated, is a [`Device`]: it takes batches of [`Io`], gives back
 //! [`Completion`]s, and owns the clock that both are timed by. This crate is a leaf: it knows
-//! units, shapes and how to show what a drive says of itself ([`printable`]), no drive and no
+//! units, shapes, and how to show names ([`printable`], [`did_you_mean`]), no drive and no
 //! operating system.
 
 #[cfg(feature = "conformance")]
@@ -10,6 +10,7 @@ pub mod conformance;
 mod device;
 mod error;
 mod io;
+mod names;
 mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
@@ -17,11 +18,12 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Purge, PurgeOutcome,
-    PurgeWatch, Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord, Purge,
+    PurgeOutcome, PurgeWatch, Specification, Telemetry,
 };
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};
+pub use names::{did_you_mean, nearest, with_nearest};
 pub use random::{SPLIT_MIX_STEP, split_mix};
 pub use text::{printable, printable_lines};
 pub use units::{

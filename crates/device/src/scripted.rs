@@ -63,6 +63,7 @@ impl Scripted {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         };
         Self {
             info,

@@ -203,13 +203,18 @@ impl Mul<u64> for Bytes {
     }
 }
 
-/// Text that is not a number with a known unit.
+/// Text that is not a number with a known unit, or one that is too large.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{got}' is not {what}; write it like {example}")]
+#[error("'{got}' is {}", match most {
+    Some(most) => format!("more than {most}, the most that there can be"),
+    None => format!("not {what}; write it like {example}"),
+})]
 pub struct ParseUnitError {
     got: String,
     what: &'static str,
     example: &'static str,
+    /// What can be at most, if it is more than that.
+    most: Option<String>,
 }
 
 /// A unit's spellings, largest first, each with its size in the base unit as numerator / divisor.
@@ -279,8 +284,11 @@ const TEMPERATURE: Spelling =
 impl Spelling {
     /// Reads a decimal number and a unit; refuses what is not a whole number of base units.
     fn parse(&self, text: &str) -> Result<u64, ParseUnitError> {
-        let error =
-            || ParseUnitError { got: text.to_owned(), what: self.what, example: self.example };
+        let wrong = |most| {
+            let (got, what, example) = (text.to_owned(), self.what, self.example);
+            ParseUnitError { got, what, example, most }
+        };
+        let error = || wrong(None);
         let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(error)?;
         let (number, suffix) = (text[..split].trim(), &text[split..]);
         let &(_, unit) = self.suffixes.iter().find(|(s, _)| *s == suffix).ok_or_else(error)?;
@@ -290,12 +298,19 @@ impl Spelling {
             return Err(error());
         }
         let scale = 10u128.pow(fraction.len() as u32);
-        let mantissa: u128 = format!("{whole}{fraction}").parse().map_err(|_| error())?;
-        let product = mantissa.checked_mul(u128::from(unit)).ok_or_else(error)?;
+        let too_large = || wrong(Some(self.largest()));
+        let mantissa: u128 = format!("{whole}{fraction}").parse().map_err(|_| too_large())?;
+        let product = mantissa.checked_mul(u128::from(unit)).ok_or_else(too_large)?;
         if !product.is_multiple_of(scale) {
             return Err(error());
         }
-        u64::try_from(product / scale).map_err(|_| error())
+        u64::try_from(product / scale).map_err(|_| too_large())
+    }
+
+    /// The most whole units of the largest kind.
+    fn largest(&self) -> String {
+        let (suffix, unit) = self.suffixes[0];
+        format!("{}{suffix}", u64::MAX / unit)
     }
 
     /// The shortest exact spelling: the largest unit that divides the value.

@@ -45,6 +45,7 @@ impl Null {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         };
         Self { info, now: DeviceTime(0), in_flight: Vec::new() }
     }

@@ -11,6 +11,7 @@ mod cycle;
 mod error;
 mod failures;
 mod files;
+mod host_queue;
 mod io_log;
 mod latency;
 mod meter;

@@ -63,6 +63,16 @@ pub enum MeterError {
         /// What would do.
         expected: &'static str,
     },
+    /// A column's name lacks the unit.
+    #[error(
+        "the meter's log has a column {found}, and does not say in what unit; name it {expected}"
+    )]
+    NoUnit {
+        /// The column.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
     /// Two columns say the same thing.
     #[error("the meter's log has {first} and {second} for the same thing; leave one out")]
     TwoColumns {
@@ -349,6 +359,15 @@ impl Columns {
         MeterError::NoColumn { what, found: self.header.clone(), expected }
     }
 
+    /// What is missing although a column is called by it: its unit.
+    fn without_unit(&self) -> Option<MeterError> {
+        self.header.iter().find_map(|name| {
+            let (found, names) = (name.clone(), with_unit(name));
+            let expected = names.join(" or ");
+            (!names.is_empty()).then_some(MeterError::NoUnit { found, expected })
+        })
+    }
+
     /// Elapsed time is the surer one if both are there.
     fn clock(&self, started: Option<u64>) -> Result<Clock, MeterError> {
         match (self.get(Quantity::Elapsed), self.get(Quantity::TimeOfDay)) {
@@ -366,7 +385,9 @@ impl Columns {
         match (adapter, quantities.map(|quantity| self.get(quantity))) {
             (None, [Some(watts), ..]) => Ok(PowerFrom::Watts(watts)),
             (None, [None, Some(volts), Some(amperes)]) => Ok(PowerFrom::Product(volts, amperes)),
-            (None, _) => Err(self.missing("power", "watts, or two columns volts and amperes")),
+            (None, _) => Err(self.without_unit().unwrap_or_else(|| {
+                self.missing("power", "watts, or two columns volts and amperes")
+            })),
             (Some(adapter), [.., Some(amperes)]) => Ok(PowerFrom::Amperes(adapter, amperes)),
             (Some(adapter), [Some(watts), Some(volts), None]) => {
                 Ok(PowerFrom::Quotient(adapter, watts, volts))
@@ -377,6 +398,17 @@ impl Columns {
             )),
         }
     }
+}
+
+/// What a column of this name would be called if it said its unit.
+fn with_unit(name: &str) -> Vec<&'static str> {
+    let names = COLUMNS.iter().map(|(known, ..)| *known);
+    let is_it = |known: &&str| match known.rsplit_once('_') {
+        Some((quantity, _)) => quantity.eq_ignore_ascii_case(name),
+        None => false,
+    };
+    let is_known = COLUMNS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name));
+    if is_known { Vec::new() } else { names.filter(is_it).collect() }
 }
 
 /// Where a reading's time comes from.

@@ -105,10 +105,8 @@ impl RunDirectoryError {
         match self {
             Self::NotEmpty { .. } | Self::NotOurs { .. } => ErrorKind::Usage,
             Self::Output(error) => error.kind(),
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                ErrorKind::Usage
-            }
-            Self::Create { .. } | Self::Write { .. } | Self::Read { .. } => ErrorKind::Failed,
+            Self::Create { source, .. } | Self::Read { source, .. } => ErrorKind::of_path(source),
+            Self::Write { .. } => ErrorKind::Failed,
         }
     }
 }
@@ -146,6 +144,23 @@ impl RunDirectory {
         fs::remove_dir_all(path).map_err(failed)
     }
 
+    /// Whether a run can begin at `path`, as far as that shows by now: it is new or empty.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::NotEmpty`]; [`RunDirectoryError::Create`] if it is no directory.
+    pub fn check_place(path: &Path) -> Result<(), RunDirectoryError> {
+        match fs::read_dir(path) {
+            Ok(mut entries) => match entries.next() {
+                Some(_) => Err(RunDirectoryError::NotEmpty { path: path.to_owned() }),
+                None => Ok(()),
+            },
+            Err(source) if source.kind() == io::ErrorKind::NotADirectory => {
+                Err(RunDirectoryError::Create { path: path.to_owned(), source })
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Makes a new directory with `record` as its `run.json`, ready for samples.
     ///
     /// # Errors
@@ -157,9 +172,7 @@ impl RunDirectory {
     ) -> Result<Self, RunDirectoryError> {
         let create = |source| RunDirectoryError::Create { path: path.to_owned(), source };
         fs::create_dir_all(path).map_err(create)?;
-        if fs::read_dir(path).map_err(create)?.next().is_some() {
-            return Err(RunDirectoryError::NotEmpty { path: path.to_owned() });
-        }
+        Self::check_place(path)?;
         let journal = File::create_new(path.join(JOURNAL)).map_err(create)?;
         journal.lock().map_err(create)?;
         fs::write(path.join(ROOM), vec![0; ROOM_BYTES]).map_err(create)?;

@@ -5,6 +5,8 @@ use std::fmt;
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
 use writecliff_workload::Pace;
 
+use crate::host_queue::HostQueue;
+use crate::recorder::Counter;
 use crate::supply::{Supply, Upcoming};
 
 /// One of several loads that run at once.
@@ -35,10 +37,12 @@ impl fmt::Debug for Stream<'_> {
 
 /// Several streams. Their series are numbered stream after stream, those of a stream in the order
 /// of its operations. Ends when every stream has ended; a stream's own end lets what it has in
-/// flight complete and count.
+/// flight complete and count. Together they may have more in flight than the drive takes at once: the
+/// rest waits in the host, and its latency counts from there.
 #[derive(Debug)]
 pub struct Streams<'a> {
     running: Vec<Running<'a>>,
+    queue: HostQueue,
     /// The stream that each series is of.
     owners: Vec<usize>,
 }
@@ -66,7 +70,8 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If they have more than 256 series, which is as many as an I/O can be of.
     pub fn new(streams: impl IntoIterator<Item = Stream<'a>>) -> Self {
-        let mut all = Self { running: Vec::new(), owners: Vec::new() };
+        let (running, owners, queue) = (Vec::new(), Vec::new(), HostQueue::new());
+        let mut all = Self { running, queue, owners };
         streams.into_iter().for_each(|stream| all.add(stream));
         all
     }
@@ -90,25 +95,32 @@ impl<'a> Streams<'a> {
 
 impl Supply for Streams<'_> {
     fn begin(&mut self, device: &mut dyn Device) {
+        self.queue.begin(device);
         self.running.iter_mut().for_each(|running| running.begin(device.now()));
     }
 
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+        self.queue.go_on(device)?;
         let mut next = None;
         for running in &mut self.running {
-            let wake = running.fill(device)?;
+            let wake = running.fill(&mut self.queue, device)?;
             next = [next, wake].into_iter().flatten().min();
         }
         Ok(next)
     }
 
+    fn observe(&self, completion: &Completion, counter: &mut Counter) {
+        counter.observe(&self.queue.seen(completion));
+    }
+
     fn completed(&mut self, completion: &Completion) {
+        self.queue.completed(completion);
         let owner = self.owners[usize::from(completion.io.series)];
         self.running[owner].completed(completion);
     }
 
     fn in_flight(&self) -> usize {
-        self.running.iter().map(|running| running.in_flight).sum()
+        self.queue.in_flight()
     }
 
     fn is_over(&self, series: usize) -> bool {
@@ -138,14 +150,18 @@ impl<'a> Running<'a> {
 
     /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a
     /// completion, and `None` when all is over.
-    fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
+    fn fill(
+        &mut self,
+        queue: &mut HostQueue,
+        device: &mut dyn Device,
+    ) -> Result<Option<DeviceTime>, DeviceError> {
         while self.has_room() {
             self.draw(device);
             let count = self.begin_due(device.now());
             if count == 0 {
                 break;
             }
-            device.submit(self.upcoming.take(count))?;
+            queue.submit(self.upcoming.take(count), device)?;
         }
         Ok(match (self.has_room(), self.is_over) {
             (true, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),

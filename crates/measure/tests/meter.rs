@@ -104,7 +104,7 @@ fn a_header_that_says_too_little_or_too_much_is_refused() {
     for (log, expected) in [
         ("watts\n1\n", "no times: its columns are watts; name a column time, timestamp or elapsed"),
         ("seconds,power\n1,2\n", "no times: its columns are seconds, power;"),
-        ("elapsed,power\n1,2\n", "no power: its columns are elapsed, power; name a column watts"),
+        ("elapsed,power\n1,2\n", "a column power, and does not say in what unit; name it power_W"),
         ("elapsed,volts\n1,5\n", "no power"),
         ("elapsed;watts\n1;5\n", "no times: its columns are elapsed;watts;"),
         ("elapsed,watts,power_mW\n1,2,2000\n", "watts and power_mW for the same thing"),

@@ -166,6 +166,40 @@ fn each_operation_of_each_stream_can_be_a_series() {
     assert_eq!(count("b"), (0, 90));
 }
 
+/// Little's law: what is in flight is the rate times the latency, wherever an I/O waits.
+#[test]
+fn what_the_drive_does_not_take_waits_in_the_host_and_its_latency_counts_from_there() {
+    let dir = tempfile::tempdir().unwrap();
+    for (streams, in_flight) in [(1, 32), (2, 64), (8, 256)] {
+        let path = dir.path().join(format!("run {streams}"));
+        let mut recorder = recorder(&path, true);
+        let stream = |_| Stream {
+            ios: Box::new(writes()),
+            queue_depth: 32,
+            pace: Pace::Closed,
+            duration: None,
+            operations: Vec::new(),
+        };
+        let names: Vec<String> = (0..streams).map(|stream| stream.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        recorder.begin(&names, Telemetry::default());
+        // A hundred a second, whatever waits.
+        let mut device = scripted(0..0);
+        let all = Streams::new((0..streams).map(stream));
+        record(&mut device, all, Some(Nanos::from_secs(20)), &mut recorder, &mut go_on).unwrap();
+        recorder.finish().close(&serde_json::json!({})).unwrap();
+        // Once the queue has been gone through, every I/O has waited for all the others.
+        let samples = samples(&path);
+        let later: Vec<_> = samples.iter().filter(|sample| sample.second >= 3).collect();
+        let (ios, nanos) = later.iter().fold((0, 0), |(ios, nanos), sample| {
+            (ios + sample.writes, nanos + sample.writes * sample.latency_mean_ns)
+        });
+        assert_eq!(ios, 1700);
+        let little = nanos as f64 / ios as f64 * 100.0 / 1e9;
+        assert!((little / f64::from(in_flight) - 1.0).abs() < 1e-3, "{in_flight}: {little}");
+    }
+}
+
 /// What a kill leaves: journals cut anywhere.
 #[test]
 fn a_journal_cut_anywhere_gives_every_whole_second() {

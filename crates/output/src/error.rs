@@ -49,7 +49,7 @@ impl OutputError {
         match self {
             Self::BlockDevice { .. } => ErrorKind::Refused,
             Self::Exists { .. } | Self::NoFile { .. } => ErrorKind::Usage,
-            Self::Write { .. } => ErrorKind::Failed,
+            Self::Write { source, .. } => ErrorKind::of_path(source),
         }
     }
 }

@@ -11,5 +11,5 @@ mod text;
 mod whole;
 
 pub use error::OutputError;
-pub use text::{check_directory, check_file, send_text, write_text};
+pub use text::{check_directory, check_file, send_text, write_bytes, write_text};
 pub use whole::{Existing, WholeFile, is_unfinished};

@@ -12,8 +12,16 @@ use crate::{Existing, OutputError, WholeFile};
 /// # Errors
 /// As [`WholeFile::create`] and [`WholeFile::finish`].
 pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// [`write_text`] of what is no text.
+///
+/// # Errors
+/// As [`write_text`].
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     let mut file = WholeFile::create(path, Existing::Replaced)?;
-    let written = file.write_all(text.as_bytes());
+    let written = file.write_all(bytes);
     written.map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
     file.finish()
 }

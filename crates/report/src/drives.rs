@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use writecliff_suite::TESTS;
 
-use crate::page::{About, ReportError, RunPart, SubjectPart, Words, write};
+use crate::finish::{complete, explain, place_doubts};
+use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
 use crate::sections::{sections, specification};
 use crate::subject::{Subject, Subjects};
+use crate::top;
 use crate::verdict::sentences;
 
 /// Writes `out/index.html` and `out/pictures/`, each file atomically, and returns the page's path.
@@ -17,17 +19,57 @@ use crate::verdict::sentences;
 /// # Panics
 /// If there are no subjects, or one without runs.
 pub fn write_page(subjects: &[Subject], out: &Path) -> Result<PathBuf, ReportError> {
+    write_report(subjects, out, Files::default())
+}
+
+/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically, and returns
+/// the former's path.
+///
+/// # Errors
+/// [`ReportError`]; an older report is kept then.
+///
+/// # Panics
+/// If there are no subjects, or one without runs.
+pub fn write_report(
+    subjects: &[Subject],
+    out: &Path,
+    files: Files,
+) -> Result<PathBuf, ReportError> {
     let subjects = Subjects::new(subjects);
     let all = subjects.all;
+    let mut sections = sections(&subjects);
+    explain(&subjects, &mut sections);
+    let warnings = place_doubts(&subjects, &mut sections);
+    let mut first = top::first(&mut sections);
+    let views = sections.iter_mut().flat_map(|section| &mut section.views);
+    complete(&subjects, first.iter_mut().chain(views));
     let about = About {
         words: WORDS,
         kind: kind(all),
         title: title(&subjects),
-        lead: lead(all),
-        subjects: (0..all.len()).map(|index| subject_part(&subjects, index)).collect(),
+        lead: lead(&subjects),
+        headline: top::headline(&subjects),
+        tiles: top::tiles(&subjects),
+        ranking: top::ranking(&subjects),
+        first,
+        subjects: warnings
+            .into_iter()
+            .enumerate()
+            .map(|(index, warnings)| subject_part(&subjects, index, warnings))
+            .collect(),
         specification: Some(specification::table(&subjects)),
     };
-    write(&about, &sections(&subjects), out)
+    write(&about, &sections, out, files)
+}
+
+/// What the runs of a test do not have in common, for each test whose runs did not all do the same:
+/// `consistency: duration 15 s (A), 33 min 20 s (B)`. Their page says it wherever it matters, and
+/// ranks nothing across it.
+pub fn different_plans(subjects: &[Subject]) -> Vec<String> {
+    match subjects {
+        [] => Vec::new(),
+        all => Subjects::new(all).differences().iter().map(|one| one.text.clone()).collect(),
+    }
 }
 
 const WORDS: Words = Words {
@@ -61,17 +103,33 @@ fn title(subjects: &Subjects<'_>) -> String {
     }
 }
 
-fn lead(subjects: &[Subject]) -> String {
-    let [subject] = subjects else {
-        return "Every drive was given the same load. Pictures side by side have the same axes."
-            .to_owned();
-    };
-    let record = &subject.runs[0].record;
-    let day = record.started.get(..10).unwrap_or(&record.started);
-    format!("{}, {}, tested on {day}.", record.drive.capacity, record.drive.kind)
+fn lead(subjects: &Subjects<'_>) -> String {
+    let [subject] = subjects.all else { return same_load(subjects) };
+    let drive = subject.drive();
+    let tested = format!("{}, {}, tested on {}.", drive.capacity, drive.kind, subject.day());
+    // Runs of one drive that are told apart by their spare area may differ as well.
+    match subjects.differences() {
+        [] => tested,
+        _ => format!("{tested} {}", same_load(subjects)),
+    }
 }
 
-fn subject_part(subjects: &Subjects<'_>, index: usize) -> SubjectPart {
+/// Said only if it is true: else what differs.
+fn same_load(subjects: &Subjects<'_>) -> String {
+    match subjects.differences() {
+        [] => "Every drive was given the same load. Pictures side by side have the same axes."
+            .to_owned(),
+        differences => {
+            let all: Vec<&str> = differences.iter().map(|one| one.text.as_str()).collect();
+            format!(
+                "NOT the same load, so that nothing here is ranked across it. {}.",
+                all.join(". ")
+            )
+        }
+    }
+}
+
+fn subject_part(subjects: &Subjects<'_>, index: usize, warnings: Vec<String>) -> SubjectPart {
     let subject = &subjects.all[index];
     let run_part = |run: &crate::Run| RunPart {
         title: format!("{}: {}", run.name(), run.status()),
@@ -80,7 +138,7 @@ fn subject_part(subjects: &Subjects<'_>, index: usize) -> SubjectPart {
     SubjectPart {
         name: subjects.name(index).to_owned(),
         marked: subject.is_simulated(),
-        warnings: subject.doubts(),
+        warnings,
         findings: sentences(subject),
         runs: subject.runs.iter().map(run_part).collect(),
     }

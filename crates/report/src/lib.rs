@@ -4,23 +4,30 @@
 //! The page is one file that needs no network. Same runs in, same bytes out. What is simulated is
 //! called simulated wherever its name stands.
 
+mod buffer;
 mod drives;
+mod finish;
+mod loads;
+mod markdown;
 mod number;
 mod page;
 mod picture;
+mod png;
 mod run;
 mod section;
 mod sections;
 mod subject;
 mod summary;
 mod text_table;
+mod top;
 mod trace;
 mod verdict;
+mod writes;
 
-pub use drives::write_page;
-pub use page::ReportError;
+pub use drives::{different_plans, write_page, write_report};
+pub use page::{Files, Format, PAGE, ReportError};
 pub use run::Run;
-pub use subject::Subject;
+pub use subject::{Source, Subject};
 pub use summary::{summary, verdict as verdict_text};
 pub use text_table::{TextTable, cut};
 pub use trace::{trace_summary, write_trace_page};

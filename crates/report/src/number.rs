@@ -20,7 +20,15 @@ pub(crate) fn thousands(value: f64) -> String {
 
 /// `66,667 IOPS`.
 pub(crate) fn iops(value: f64) -> String {
-    format!("{} IOPS", thousands(value))
+    format!("{} IOPS", count(value))
+}
+
+/// `66,667`, and `4.05`, where a whole number would say too little.
+pub(crate) fn count(value: f64) -> String {
+    match value.abs() {
+        0.005..99.95 => significant(value),
+        _ => thousands(value),
+    }
 }
 
 /// `273 MB/s`.
@@ -77,7 +85,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// `8.86`.
 pub(crate) fn ratio(value: f64) -> String {
-    format!("{value:.2}")
+    if value < 99.95 { format!("{value:.2}") } else { thousands(value) }
 }
 
 /// `3.5`, of times as many.
@@ -85,10 +93,32 @@ pub(crate) fn times(value: f64) -> String {
     if value < 9.95 { format!("{value:.1}") } else { thousands(value) }
 }
 
-/// `2,000 s`, `1.5 s`.
+/// `67 s`, `1.5 s`, `33 min 20 s`.
 pub(crate) fn seconds(value: f64) -> String {
-    let text = if value.fract() == 0.0 { thousands(value) } else { significant(value) };
-    format!("{text} s")
+    match value {
+        120.0.. => time_span((value * 1e9) as u64),
+        _ if value.fract() == 0.0 => format!("{} s", thousands(value)),
+        _ => format!("{} s", significant(value)),
+    }
+}
+
+/// `4 KiB`: the size of a block.
+pub(crate) fn size(bytes: Bytes) -> String {
+    spaced(&bytes.exact())
+}
+
+/// A quantity as plans have it, as a person writes it: `4KiB` to `4 KiB`, `2000s` to `33 min 20 s`.
+/// What is none stays as it is.
+pub(crate) fn spaced(exact: &str) -> String {
+    let unit = exact.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = exact.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
+    match (number, unit) {
+        (Some(number), "s") => seconds(number as f64),
+        (Some(number), unit) if unit.chars().all(|c| c.is_ascii_alphabetic()) => {
+            format!("{} {unit}", thousands(number as f64)).trim_end().to_owned()
+        }
+        _ => exact.to_owned(),
+    }
 }
 
 /// A figure with its unit. A time of nothing is none: no I/O completed.
@@ -137,6 +167,9 @@ mod tests {
         let spans = [36_400_000_000, 3_200_000_000_000, 43_500_000_000_000].map(time_span);
         assert_eq!(spans, ["36.4 s", "53 min 20 s", "12 h 05 min"]);
         assert_eq!([0.659, 0.001, 0.0].map(percent), ["66 %", "under 1 %", "0 %"]);
-        assert_eq!((seconds(2000.0), seconds(0.5)), ("2,000 s".to_owned(), "0.50 s".to_owned()));
+        assert_eq!([2000.0, 67.0, 0.5].map(seconds), ["33 min 20 s", "67 s", "0.50 s"]);
+        let exact = ["4KiB", "1024B", "2000s", "32", "scale", "light-2011"];
+        let spaced_out = ["4 KiB", "1,024 B", "33 min 20 s", "32", "scale", "light-2011"];
+        assert_eq!(exact.map(spaced), spaced_out);
     }
 }

@@ -1,11 +1,15 @@
 //! A run, read back, and how it is told in words.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff_device::{DeviceKind, printable};
-use writecliff_measure::{Recording, RunDirectoryError};
-use writecliff_suite::{Plan, PowerSource, RunRecord, Status, TESTS, consistency};
+use writecliff_device::{DeviceKind, ProfileRecord, printable};
+use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
+use writecliff_suite::{
+    Plan, PowerSource, Repeats, RepeatsError, RunRecord, Status, TESTS, Warning, consistency,
+    spare_area,
+};
 
 use crate::number;
 
@@ -18,6 +22,10 @@ pub struct Run {
     pub record: RunRecord,
     /// Every second of it.
     pub recording: Recording,
+    /// The same with other seeds, as far as they are complete; empty if it was not repeated.
+    pub repeats: Vec<Run>,
+    /// How often it was to be run.
+    pub asked: usize,
 }
 
 /// What stands for something that the drive or the run does not give.
@@ -33,7 +41,33 @@ impl Run {
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
         let (record, recording) = writecliff_suite::open(path)?;
-        Ok(Self { path: path.to_owned(), record, recording })
+        Ok(Self { path: path.to_owned(), record, recording, repeats: Vec::new(), asked: 1 })
+    }
+
+    /// Reads the directory of repeats: the first that is complete, with the others in it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); also if there is none.
+    pub fn open_repeats(path: &Path) -> Result<Self, RunDirectoryError> {
+        let unreadable = |error: RepeatsError| RunDirectoryError::Read {
+            path: path.to_owned(),
+            source: io::Error::other(error),
+        };
+        let plans = Repeats::open(path).and_then(|repeats| repeats.plans()).map_err(unreadable)?;
+        let places = plans.iter().map(|(directory, _)| path.join(directory));
+        let begun = places.filter(|place| RunDirectory::is_at(place));
+        let mut runs = begun.map(|place| Self::open(&place)).collect::<Result<Vec<_>, _>>()?;
+        let has_complete = runs.iter().any(Self::is_complete);
+        runs.retain(|run| run.is_complete() || !has_complete);
+        let mut runs = runs.into_iter();
+        let Some(first) = runs.next() else { return Self::open(path) };
+        let repeats = runs.filter(Self::is_complete).collect();
+        Ok(Self { repeats, asked: plans.len(), ..first })
+    }
+
+    /// It and its repeats.
+    pub(crate) fn and_repeats(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.repeats)
     }
 
     /// Where its test stands in the table of tests.
@@ -77,10 +111,29 @@ impl Run {
         }
     }
 
+    /// What is to be doubted of it. That no cliff came is no doubt where there was time for one: a
+    /// drive that was written full once more has no spare area left that it has not used.
+    pub(crate) fn doubts(&self) -> impl Iterator<Item = &Warning> {
+        let is_doubt = |warning: &&Warning| match warning {
+            Warning::NoCliff => !self.had_time_for_a_cliff(consistency::TORTURE),
+            Warning::AtSpare { percent, doubt } if **doubt == Warning::NoCliff => {
+                !self.had_time_for_a_cliff(&spare_area::torture_phase(*percent))
+            }
+            _ => true,
+        };
+        self.record.warnings.iter().filter(is_doubt)
+    }
+
+    /// Whether these random writes would have used up any spare area; a disk has none.
+    pub(crate) fn had_time_for_a_cliff(&self, series: &str) -> bool {
+        let written: u64 = self.recording.series(series).map(|sample| sample.written_bytes).sum();
+        self.record.drive.rotational || written >= self.record.drive.capacity.0
+    }
+
     /// What was asked, in one line.
     pub(crate) fn method(&self) -> String {
         let of = |plan: &consistency::Plan| {
-            let (block, depth) = (plan.block.exact(), plan.queue_depth);
+            let (block, depth) = (number::size(plan.block), plan.queue_depth);
             let duration = number::seconds(plan.duration.as_secs_f64());
             format!("purge, sequential fill, then {duration} of {block} random writes at QD{depth}")
         };
@@ -101,10 +154,12 @@ impl Run {
         let (record, drive) = (&self.record, &self.record.drive);
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
         let bytes = number::thousands(drive.capacity.0 as f64);
-        let (logical, physical) = (drive.lba_size.exact(), drive.physical_block_size.exact());
+        let (logical, physical) =
+            (number::size(drive.lba_size), number::size(drive.physical_block_size));
         let host = &record.host;
         let mut details = vec![
             ("Drive", format!("{} ({})", drive.model, drive.kind)),
+            ("Label", record.options.label.as_ref().map_or_else(String::new, ToString::to_string)),
             ("Address", drive.address.clone()),
             ("Serial", text(&drive.serial)),
             ("World-wide name", text(&drive.world_wide_name)),
@@ -123,9 +178,12 @@ impl Run {
         if record.power_source != PowerSource::Drive {
             details.push(("Power", "from a meter's log".to_owned()));
         }
+        if let Some(profile) = &drive.profile {
+            details.push(("Profile", in_words(profile)));
+        }
         let plan = self.plan_in_words();
         details.push(("Plan", plan));
-        details.retain(|(name, value)| *name != "Stands on" || !value.is_empty());
+        details.retain(|(_, value)| !value.is_empty());
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -147,7 +205,7 @@ impl Run {
             return NONE.to_owned();
         };
         let parts = plan.iter().filter(|(key, _)| *key != "test").map(|(key, value)| {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let value = value.as_str().map_or_else(|| value.to_string(), number::spaced);
             format!("{} {value}", key.replace('_', " "))
         });
         parts.collect::<Vec<_>>().join(", ")
@@ -165,6 +223,16 @@ impl Run {
         };
         format!("{files} in {}", printable(&self.path.display().to_string()))
     }
+}
+
+/// `samsung-840-evo-250gb, gc.quantum = 4; SHA-256 bd1e...`.
+fn in_words(profile: &ProfileRecord) -> String {
+    let origin = profile.catalogue.as_deref().unwrap_or("of its own");
+    let changes = profile.changes.iter().map(|(key, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!(", {key} = {value}")
+    });
+    format!("{origin}{}; SHA-256 {}", changes.collect::<String>(), profile.sha256)
 }
 
 /// What a share of untouched LBAs is called: reviews say "default" for none.

@@ -1,6 +1,6 @@
 //! What the page shows of one test: pictures and tables over all drives that have it.
 
-use writecliff_suite::TestEntry;
+use writecliff_suite::{Good, TestEntry};
 
 use crate::picture::Picture;
 use crate::subject::Subjects;
@@ -11,6 +11,8 @@ pub(crate) struct Section {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) question: String,
+    /// Doubts about it, each with the subject whose it is.
+    pub(crate) doubts: Vec<(usize, String)>,
     /// The ways in which drives were set up, if there are several to choose from.
     pub(crate) settings: Vec<String>,
     pub(crate) views: Vec<View>,
@@ -24,6 +26,8 @@ pub(crate) struct View {
     pub(crate) title: String,
     /// How to read it.
     pub(crate) text: String,
+    /// Whether it answers what another picture of its section answers as well: shown on demand.
+    pub(crate) more: bool,
     pub(crate) panels: Vec<Panel>,
 }
 
@@ -55,8 +59,44 @@ pub(crate) struct Column {
 /// One value for each column, and what it means.
 pub(crate) struct Row {
     pub(crate) name: String,
-    pub(crate) values: Vec<String>,
+    pub(crate) values: Vec<Cell>,
     pub(crate) meaning: String,
+    /// Which of its values is marked as the best, if that means anything.
+    pub(crate) good: Option<Good>,
+}
+
+/// One value, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// What it is compared by; `None` where there is none, or where it is no number.
+    pub(crate) number: Option<f64>,
+}
+
+/// The drives of a page and the figures that decide between them: rows of drives that the reader
+/// sorts, relative to any of them.
+pub(crate) struct Ranking {
+    pub(crate) columns: Vec<RankedBy>,
+    /// By subject, each with a cell for every column.
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a [`Ranking`].
+pub(crate) struct RankedBy {
+    pub(crate) name: String,
+    pub(crate) unit: &'static str,
+    pub(crate) meaning: String,
+    pub(crate) good: Good,
+}
+
+/// A figure at the top of a page about one subject: `Floor`, `3,684 IOPS`, `55 % of the median`.
+pub(crate) struct Tile {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    /// What puts it into proportion; may be empty.
+    pub(crate) note: String,
+    /// Anchor of the picture that shows it; empty if none does.
+    pub(crate) see: String,
 }
 
 /// What the buttons show and hide something by: a drive, and a setting of its section; neither
@@ -78,7 +118,15 @@ impl View {
     pub(crate) fn common(title: &str, text: &str, picture: Picture) -> Self {
         let id = picture.id.clone();
         let panels = vec![Panel { of: Place::default(), caption: None, picture }];
-        Self { id, title: title.to_owned(), text: text.to_owned(), panels }
+        Self { id, title: title.to_owned(), text: text.to_owned(), more: false, panels }
+    }
+}
+
+impl View {
+    /// The same, behind a switch: another picture answers its question.
+    pub(crate) fn on_demand(mut self) -> Self {
+        self.more = true;
+        self
     }
 }
 
@@ -93,7 +141,8 @@ impl Section {
     ) -> Self {
         let question = question(test);
         let question = if method.is_empty() { question } else { format!("{question} {method}") };
-        Self { id: test, title, question, settings: Vec::new(), views, tables }
+        let (doubts, settings) = (Vec::new(), Vec::new());
+        Self { id: test, title, question, doubts, settings, views, tables }
     }
 }
 
@@ -107,9 +156,44 @@ fn question(test: &str) -> String {
 }
 
 impl Row {
+    /// Of words that are not compared.
     pub(crate) fn new(name: &str, values: Vec<String>, meaning: &str) -> Self {
-        Self { name: name.to_owned(), values, meaning: meaning.to_owned() }
+        let values = values.into_iter().map(Cell::from).collect();
+        Self { name: name.to_owned(), values, meaning: meaning.to_owned(), good: None }
     }
+
+    /// The places of its best values; none if all are equal.
+    pub(crate) fn best(&self) -> Vec<usize> {
+        self.good.map_or_else(Vec::new, |good| best(good, self.values.iter()))
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, number: None }
+    }
+}
+
+impl Ranking {
+    /// The rows that have the best value of a column; none if all are equal.
+    pub(crate) fn best(&self, column: usize) -> Vec<usize> {
+        best(self.columns[column].good, self.rows.iter().map(|row| &row[column]))
+    }
+}
+
+/// The places of the best numbers; none if there are fewer than two different ones.
+fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
+    let numbers: Vec<Option<f64>> = cells.map(|cell| cell.number).collect();
+    let known = || numbers.iter().flatten().copied();
+    let (lowest, highest) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    if lowest >= highest {
+        return Vec::new();
+    }
+    let wanted = if good == Good::AtLeast { highest } else { lowest };
+    let is_best =
+        |(place, number): (usize, &Option<f64>)| (*number == Some(wanted)).then_some(place);
+    numbers.iter().enumerate().filter_map(is_best).collect()
 }
 
 impl Table {
@@ -149,4 +233,20 @@ pub(crate) fn slug(text: &str) -> String {
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' })
         .collect();
     separated.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_marked_only_where_values_differ() {
+        let cells = |numbers: &[Option<f64>]| -> Vec<Cell> {
+            numbers.iter().map(|n| Cell { text: String::new(), number: *n }).collect()
+        };
+        let mixed = cells(&[Some(2.0), None, Some(3.0), Some(3.0)]);
+        assert_eq!(best(Good::AtLeast, mixed.iter()), [2, 3]);
+        assert_eq!(best(Good::AtMost, mixed.iter()), [0]);
+        assert!(best(Good::AtLeast, cells(&[Some(2.0), None, Some(2.0)]).iter()).is_empty());
+    }
 }

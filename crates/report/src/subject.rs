@@ -1,12 +1,35 @@
 //! A drive with its runs: what a column of a comparison stands for.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
 use writecliff_measure::{RunDirectory, RunDirectoryError};
-use writecliff_suite::{DriveIdentity, Review, doubts_across};
+use writecliff_suite::{DriveIdentity, Label, Repeats, Review, consistency, spare_area};
 
 use crate::Run;
+use crate::loads::{Difference, differences};
+use crate::picture::{Style, nth_style};
+
+/// A directory to report on, and what its drive is to be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// In place of the label that its runs were given.
+    pub label: Option<Label>,
+    /// Of a run or a review.
+    pub path: PathBuf,
+}
+
+impl<T: AsRef<Path> + ?Sized> From<&T> for Source {
+    fn from(path: &T) -> Self {
+        Self { label: None, path: path.as_ref().to_owned() }
+    }
+}
+
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        Self { label: None, path }
+    }
+}
 
 /// A drive and everything that was run on it; at least one run.
 #[derive(Debug, Clone)]
@@ -18,11 +41,15 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads a run's directory, or a review's: a directory whose subdirectories are runs.
+    /// Reads a run's directory, that of repeats, or a review's: a directory whose subdirectories are
+    /// runs.
     ///
     /// # Errors
     /// [`RunDirectoryError`] with the file that is missing or damaged.
     pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
+        if Repeats::is_at(path) {
+            return Ok(Self { runs: vec![Run::open_repeats(path)?], planned: None });
+        }
         let is_run = |path: &Path| RunDirectory::is_at(path);
         let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
         let mut parts = Vec::new();
@@ -43,14 +70,18 @@ impl Subject {
     }
 
     /// Reads several directories. Those of one drive become one subject, unless a test was done
-    /// twice with the same settings: then they are to be compared.
+    /// twice with the same settings, or they have different labels: then they are to be compared.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn gather(paths: &[impl AsRef<Path>]) -> Result<Vec<Self>, RunDirectoryError> {
+    pub fn gather(sources: &[impl Into<Source> + Clone]) -> Result<Vec<Self>, RunDirectoryError> {
         let mut subjects: Vec<Self> = Vec::new();
-        for path in paths {
-            let next = Self::open(path.as_ref())?;
+        for source in sources {
+            let Source { label, path } = source.clone().into();
+            let mut next = Self::open(&path)?;
+            if label.is_some() {
+                next.runs.iter_mut().for_each(|run| run.record.options.label.clone_from(&label));
+            }
             match subjects.iter_mut().find(|subject| subject.takes(&next)) {
                 Some(subject) => subject.runs.extend(next.runs),
                 None => subjects.push(next),
@@ -65,6 +96,7 @@ impl Subject {
             a.record.plan.name() == b.record.plan.name() && a.setting() == b.setting()
         };
         is_same_drive(self.drive(), other.drive())
+            && self.label() == other.label()
             && !self.runs.iter().any(|one| other.runs.iter().any(|two| same(one, two)))
     }
 
@@ -76,30 +108,76 @@ impl Subject {
         self.runs[0].is_simulated()
     }
 
-    /// Every doubt once, with the tests that it is about if there are several.
-    pub(crate) fn doubts(&self) -> Vec<String> {
-        let records: Vec<_> = self.runs.iter().map(|run| &run.record).collect();
-        let across = doubts_across(&records);
-        let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
+    /// The day of its first run: `2026-11-22`.
+    pub(crate) fn day(&self) -> &str {
+        let started = &self.runs[0].record.started;
+        started.get(..10).unwrap_or(started)
+    }
+
+    /// The names on the way to its directory, which is the review's if its runs are parts of one.
+    fn directory(&self) -> Vec<String> {
+        let path = &self.runs[0].path;
+        let own = match (self.planned, path.parent()) {
+            (Some(_), Some(review)) => review,
+            _ => path,
+        };
+        let named = own.components().filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        });
+        named.collect()
+    }
+
+    /// What its user calls it.
+    pub(crate) fn label(&self) -> Option<&Label> {
+        self.runs[0].record.options.label.as_ref()
+    }
+
+    /// Why nothing may be concluded from its figures, if that is so: what is written across its
+    /// pictures.
+    pub(crate) fn no_result(&self) -> Option<&'static str> {
+        match self.drive().kind {
+            DeviceKind::Null => Some("no drive: the speed of this machine"),
+            _ if self.runs.iter().any(|run| run.record.is_quick()) => {
+                Some("quick run: not a result")
+            }
+            _ => None,
+        }
+    }
+
+    /// Every doubt once, each with the indexes of the runs that it is about. Which figures are the
+    /// fast buffer's is no doubt where it is known: their sections say it.
+    pub(crate) fn doubts(&self) -> Vec<(String, Vec<usize>)> {
+        let mut doubts: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, run) in self.runs.iter().enumerate() {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-            let of_run = run.record.warnings.iter().map(ToString::to_string);
-            let across =
-                across.iter().filter(|(of, _)| *of == index).map(|(_, doubt)| doubt.to_string());
-            for doubt in incomplete.into_iter().chain(of_run).chain(across) {
+            let there = run.repeats.len() + 1;
+            let missing = (there < run.asked)
+                .then(|| format!("{there} of {} repeats are complete.", run.asked));
+            let of_run = run.and_repeats().flat_map(Run::doubts).map(ToString::to_string);
+            for doubt in incomplete.into_iter().chain(missing).chain(of_run) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
-                    Some((_, tests)) => tests.push(run.name()),
-                    None => doubts.push((doubt, vec![run.name()])),
+                    // Of a repeat of it.
+                    Some((_, runs)) if runs.last() == Some(&index) => {}
+                    Some((_, runs)) => runs.push(index),
+                    None => doubts.push((doubt, vec![index])),
                 }
             }
         }
-        let in_words = |(doubt, tests): (String, Vec<String>)| match self.runs.len() {
-            1 => doubt,
-            count if count > 2 && count == tests.len() => format!("all tests: {doubt}"),
-            _ => format!("{}: {doubt}", tests.join("; ")),
-        };
-        doubts.into_iter().map(in_words).collect()
+        doubts
+    }
+
+    /// A doubt with the tests that it is about, if there are several tests.
+    pub(crate) fn in_words(&self, (doubt, runs): &(String, Vec<usize>)) -> String {
+        match self.runs.len() {
+            1 => doubt.clone(),
+            count if count > 2 && count == runs.len() => format!("all tests: {doubt}"),
+            _ => {
+                let names: Vec<String> = runs.iter().map(|run| self.runs[*run].name()).collect();
+                format!("{}: {doubt}", names.join("; "))
+            }
+        }
     }
 }
 
@@ -116,6 +194,7 @@ fn is_same_drive(one: &DeviceInfo, two: &DeviceInfo) -> bool {
 pub(crate) struct Subjects<'a> {
     pub(crate) all: &'a [Subject],
     names: Vec<String>,
+    differences: Vec<Difference>,
 }
 
 impl<'a> Subjects<'a> {
@@ -123,20 +202,12 @@ impl<'a> Subjects<'a> {
     /// If there are none.
     pub(crate) fn new(all: &'a [Subject]) -> Self {
         assert!(!all.is_empty(), "a report is about at least one drive");
-        let model = |subject: &Subject| subject.drive().model.clone();
-        let is_shared =
-            |name: &String| all.iter().filter(|other| model(other) == *name).count() > 1;
-        let name = |subject: &Subject| match model(subject) {
-            shared if is_shared(&shared) => {
-                let place = subject.runs[0].path.display().to_string();
-                format!("{shared} ({})", printable(&place))
-            }
-            own => own,
-        };
-        Self { all, names: all.iter().map(name).collect() }
+        let names = names(all);
+        let differences = differences(all, &names);
+        Self { all, names, differences }
     }
 
-    /// What a drive is called; where it cannot be told apart by its model, with its directory.
+    /// What a drive is called; where its model does not tell it apart, with what does.
     pub(crate) fn name(&self, index: usize) -> &str {
         &self.names[index]
     }
@@ -156,4 +227,78 @@ impl<'a> Subjects<'a> {
         let indexed = self.all.iter().enumerate();
         indexed.flat_map(|(index, subject)| subject.runs.iter().map(move |run| (index, run)))
     }
+
+    /// What the runs do not have in common, by test.
+    pub(crate) fn differences(&self) -> &[Difference] {
+        &self.differences
+    }
+
+    /// Whether every run of a test did the same, so that its figures can be held against each
+    /// other.
+    pub(crate) fn is_equal_load(&self, test: &str) -> bool {
+        // Settings of the spare area are runs of the consistency test.
+        let test = if test == spare_area::Plan::NAME { consistency::Plan::NAME } else { test };
+        self.differences.iter().all(|difference| difference.test != test)
+    }
+
+    /// Whether anything may be concluded: no drive of the page had a run that is none.
+    pub(crate) fn is_result(&self) -> bool {
+        self.all.iter().all(|subject| subject.no_result().is_none())
+    }
+
+    /// The style of what is a drive's own: always the same among several, `alone` for one.
+    pub(crate) fn style(&self, index: usize, alone: Style) -> Style {
+        if self.is_comparison() { nth_style(index) } else { alone }
+    }
+}
+
+/// Drives of one model are told apart by the first of these that does: what their user calls them,
+/// firmware, day of the test, directory; by their number, if nothing does.
+fn names(all: &[Subject]) -> Vec<String> {
+    let model = |subject: &Subject| subject.drive().model.clone();
+    let name = |(index, subject): (usize, &Subject)| {
+        let group: Vec<usize> =
+            (0..all.len()).filter(|other| model(&all[*other]) == model(subject)).collect();
+        let apart = match (&group[..], subject.label()) {
+            (_, Some(label)) => label.to_string(),
+            ([_], None) => return model(subject),
+            _ => told_apart(all, &group, index),
+        };
+        format!("{} ({apart})", model(subject))
+    };
+    all.iter().enumerate().map(name).collect()
+}
+
+/// What only this one of a group is.
+fn told_apart(all: &[Subject], group: &[usize], index: usize) -> String {
+    let ways: [fn(&Subject) -> Option<String>; 2] =
+        [|subject| subject.drive().firmware.clone(), |subject| Some(subject.day().to_owned())];
+    let unlabelled: Vec<usize> =
+        group.iter().copied().filter(|other| all[*other].label().is_none()).collect();
+    let tells = |values: &[Option<String>]| {
+        let is_own = |at: usize| values[at].is_some() && !values[..at].contains(&values[at]);
+        (0..values.len()).all(is_own)
+    };
+    for way in ways {
+        let values: Vec<Option<String>> = unlabelled.iter().map(|at| way(&all[*at])).collect();
+        if tells(&values)
+            && let Some(value) = way(&all[index])
+        {
+            return value;
+        }
+    }
+    // As much of the path as it takes, and never all of it: pages are published.
+    let parts = |at: usize| all[at].directory();
+    let longest = unlabelled.iter().map(|at| parts(*at).len()).max().unwrap_or(0);
+    let tail = |at: usize, length: usize| {
+        let parts = parts(at);
+        parts[parts.len().saturating_sub(length)..].join("/")
+    };
+    for length in 1..=longest {
+        let values: Vec<_> = unlabelled.iter().map(|at| Some(tail(*at, length))).collect();
+        if tells(&values) {
+            return printable(&tail(index, length));
+        }
+    }
+    format!("{}", index + 1)
 }

@@ -3,11 +3,12 @@
 use writecliff_suite::consistency;
 
 use crate::Run;
-use crate::section::Table;
+use crate::section::{Cell, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
 use crate::subject::{Subject, Subjects};
 use crate::text_table::TextTable;
-use crate::verdict::{five, headlines};
+use crate::top::ranking;
+use crate::verdict::{headlines, main};
 
 const LINE: usize = 80;
 
@@ -38,32 +39,63 @@ pub fn summary(subjects: &[Subject]) -> String {
     text
 }
 
-/// A review in a terminal: doubts, the verdict, and a sentence for each test beside it. Plain text;
-/// the figures are on the page.
+/// Reviews in a terminal: of one the doubts, the verdict, and a sentence for each test beside it; of
+/// several a table of the figures that decide between them. Plain text; all figures are on the page.
 ///
 /// # Panics
 /// If there are no subjects, or one without runs.
 pub fn verdict(subjects: &[Subject]) -> String {
     let subjects = Subjects::new(subjects);
+    let ranking = ranking(&subjects);
     let mut text = String::new();
     for (index, subject) in subjects.all.iter().enumerate() {
-        if index > 0 {
+        if index > 0 && ranking.is_none() {
             text.push('\n');
         }
-        let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
-        let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
-        let of = subject.planned.unwrap_or(subject.runs.len()).max(subject.runs.len());
-        text +=
-            &format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index));
+        text += &progress(&subjects, index);
         for doubt in subject.doubts() {
-            text += &wrapped("  ! ", &doubt);
+            text += &wrapped("  ! ", &subject.in_words(&doubt));
         }
-        text.push('\n');
-        for sentence in five(subject).into_iter().chain(headlines(subject)) {
-            text += &wrapped("  ", &sentence.text);
+        if ranking.is_none() {
+            text.push('\n');
+            for sentence in main(subject).into_iter().chain(headlines(subject)) {
+                text += &wrapped("  ", &sentence.text);
+            }
         }
     }
+    for difference in subjects.differences() {
+        text += &wrapped("", &format!("NOT the same load: {}.", difference.text));
+    }
+    if let Some(ranking) = ranking {
+        text.push('\n');
+        text += &table_text(&as_table(&subjects, &ranking));
+        text += "  * the best\n";
+    }
     text
+}
+
+/// Whose review it is, and how far it came.
+fn progress(subjects: &Subjects<'_>, index: usize) -> String {
+    let subject = &subjects.all[index];
+    let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
+    let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
+    let of = subject.planned.unwrap_or(subject.runs.len()).max(subject.runs.len());
+    format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index))
+}
+
+/// A row for each figure, a column for each drive.
+fn as_table(subjects: &Subjects<'_>, ranking: &Ranking) -> Table {
+    let row = |(column, by): (usize, &RankedBy)| {
+        let best = ranking.best(column);
+        let value = |(drive, cells): (usize, &Vec<Cell>)| {
+            let mark = if best.contains(&drive) { "*" } else { " " };
+            format!("{}{mark}", cells[column].text)
+        };
+        let values = ranking.rows.iter().enumerate().map(value).collect();
+        Row::new(&format!("{}, {}", by.name, by.unit), values, "")
+    };
+    let rows = ranking.columns.iter().enumerate().map(row).collect();
+    Table::new("", "", Table::columns_of(subjects, 0..subjects.all.len()), rows)
 }
 
 fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
@@ -71,7 +103,7 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
     let title = format!("{}{simulated}: {}, {}", subjects.name(index), run.name(), run.status());
     let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
-    for warning in &run.record.warnings {
+    for warning in run.doubts() {
         text += &wrapped("  ! ", &warning.to_string());
     }
     text
@@ -96,7 +128,8 @@ pub(crate) fn table_text(table: &Table) -> String {
     let with = |lines: TextTable, head: &String| lines.numbers(&shown(head), head.len());
     let mut lines = heads.iter().fold(names, with);
     for row in &table.rows {
-        lines.row(std::iter::once(&row.name).chain(&row.values).cloned().collect());
+        let values = row.values.iter().map(|value| &value.text);
+        lines.row(std::iter::once(&row.name).chain(values).cloned().collect());
     }
     text + &lines.render()
 }

@@ -1,12 +1,14 @@
-//! The result in five plain sentences, computed from the numbers, each with the picture that shows it.
+//! The result in a few plain sentences, computed from the numbers, each with the picture that shows
+//! it.
 
-use writecliff_suite::{Outcome, Plan, Warning, consistency};
+use writecliff_suite::{Outcome, Plan, doubts_across};
 
 use crate::Run;
+use crate::buffer;
 use crate::number;
-use crate::sections::consistency::tortures;
 use crate::sections::headline;
 use crate::subject::Subject;
+use crate::writes::{State, Writes, writes};
 
 /// A sentence and where to look.
 pub(crate) struct Sentence {
@@ -15,36 +17,23 @@ pub(crate) struct Sentence {
     pub(crate) see: Vec<(&'static str, &'static str)>,
 }
 
-/// Steadiness in words: the worst second is at least this share of the average. docs/methodology.md
-/// has the same table.
-const STEADINESS: [(f64, &str); 5] = [
-    (0.9, "very steady"),
-    (0.75, "steady"),
-    (0.5, "uneven"),
-    (0.02, "erratic"),
-    (0.0, "it all but stops at times"),
-];
+impl Sentence {
+    fn new(text: String, see: &[(&'static str, &'static str)]) -> Self {
+        Self { text, see: see.to_vec() }
+    }
+}
 
 /// From this share of the fresh rate on there is no difference worth a sentence.
 const AS_FRESH: f64 = 0.95;
-/// A remedy that gives less than so many times as much gives nothing.
-const GAIN: f64 = 1.1;
-/// What a person notices: 100 ms.
-const NOTICED_NS: u64 = 100_000_000;
+/// From this share on a drive is said to hold its rate.
+const HOLDS: f64 = 0.75;
+/// More spare area that costs so much of the worst second's share of the median wants a remark.
+const LESS_EVEN: f64 = 0.1;
 
-/// The random writes of one spare area.
-struct Writes<'a> {
-    spare_percent: f64,
-    block: u64,
-    seconds: f64,
-    /// Whether the steady window has too few samples to be judged.
-    is_short: bool,
-    outcome: &'a consistency::Outcome,
-}
-
-/// The verdict; of a drive without random writes, a sentence for each test.
+/// The verdict; of a drive without random writes, a sentence for each test. None of runs that are no
+/// result.
 pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
-    let mut sentences = five(subject);
+    let mut sentences = main(subject);
     if writes(subject).is_empty() {
         sentences.extend(headlines(subject));
     }
@@ -53,69 +42,51 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
 
 /// A sentence for each test that the verdict is not made of.
 pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
-    subject.runs.iter().filter_map(headline_of)
+    let is_result = subject.no_result().is_none();
+    let records: Vec<_> = subject.runs.iter().map(|run| &run.record).collect();
+    let within: Vec<usize> = doubts_across(&records).into_iter().map(|(run, _)| run).collect();
+    let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
+    runs.filter_map(move |(index, run)| headline_of(run, within.contains(&index)))
 }
 
-/// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
-pub(crate) fn five(subject: &Subject) -> Vec<Sentence> {
+/// Of what the fast buffer took whole, it says so.
+fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
+    let text = headline(run.record.outcome.as_ref()?)?;
+    let text = if is_within_buffer { format!("In the fast buffer: {text}") } else { text };
+    Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
+}
+
+/// Fresh speed, when the cliff comes, what is left, how steady, what would help, and sequential
+/// writes.
+pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
+    if subject.no_result().is_some() {
+        return Vec::new();
+    }
     let writes = writes(subject);
     let main = writes.first();
     let more = writes.get(1..).unwrap_or_default();
     let mut sentences: Vec<Sentence> = main
         .into_iter()
-        .flat_map(|main| [fresh(main), cliff(main), left(main), steadiness(main)])
+        .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
         let text = "No run came to its first second of random writes: there are no figures.";
-        sentences.push(Sentence { text: text.to_owned(), see: Vec::new() });
+        sentences.push(Sentence::new(text.to_owned(), &[]));
     }
-    match remedy(subject, main, more) {
-        Some(remedy) => sentences.push(remedy),
-        None if main.is_some() => {
-            let text = "What more spare area or TRIM would give was not tested.".to_owned();
-            sentences.push(Sentence { text, see: Vec::new() });
-        }
-        None => {}
+    let remedy = remedy(subject, main, more);
+    if remedy.is_none() && main.is_some() {
+        let text = "What more spare area or TRIM would give was not tested.".to_owned();
+        sentences.push(Sentence::new(text, &[]));
     }
+    sentences.extend(remedy);
+    sentences.extend(main.and_then(|main| less_even(main, more)));
+    sentences.extend(
+        buffer::fast_part(subject).map(|part| {
+            Sentence::new(format!("Sequential writes: {}.", buffer::speeds(part)), &[])
+        }),
+    );
     sentences
-}
-
-fn headline_of(run: &Run) -> Option<Sentence> {
-    let text = headline(run.record.outcome.as_ref()?)?;
-    Some(Sentence { text, see: vec![(run.record.plan.name(), "pictures")] })
-}
-
-/// By spare area, the smallest first.
-fn writes(subject: &Subject) -> Vec<Writes<'_>> {
-    let mut all = Vec::new();
-    for run in &subject.runs {
-        for torture in tortures(run) {
-            let Some(outcome) = torture.outcome else { continue };
-            let (spare_percent, block) = (torture.spare_percent, block(&run.record.plan));
-            let seconds = run.recording.series(&torture.phase).count() as f64;
-            let is_short = run.record.warnings.iter().any(is_too_short);
-            all.push(Writes { spare_percent, block, seconds, is_short, outcome });
-        }
-    }
-    all.sort_by(|a, b| a.spare_percent.total_cmp(&b.spare_percent));
-    all
-}
-
-fn is_too_short(warning: &Warning) -> bool {
-    match warning {
-        Warning::TooShort { .. } => true,
-        Warning::AtSpare { doubt, .. } => is_too_short(doubt),
-        _ => false,
-    }
-}
-
-/// Size of a random write.
-fn block(plan: &Plan) -> u64 {
-    match plan {
-        Plan::Consistency(plan) => plan.block.0,
-        _ => consistency::Plan::default().block.0,
-    }
 }
 
 fn fresh(main: &Writes<'_>) -> Sentence {
@@ -126,50 +97,47 @@ fn fresh(main: &Writes<'_>) -> Sentence {
         percent => format!(" with {percent} % of it left unused"),
     };
     let text = format!("Fresh{spare}, it writes {} at random places ({rate}).", number::iops(iops));
-    Sentence { text, see: vec![("consistency-whole", "picture")] }
+    Sentence::new(text, &[("consistency-whole", "picture")])
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
+    let written = |seconds: f64, iops: f64| number::bytes(iops * seconds * main.block as f64);
     let text = match main.outcome.cliff_s {
         Some(second) => {
             let second = f64::from(second);
-            let written = main.outcome.fresh_iops * second * main.block as f64;
-            let after = number::seconds(second);
-            format!("After {after}, some {}, comes the write cliff.", number::bytes(written))
+            let written = written(second, main.outcome.fresh_iops);
+            format!("The write cliff comes after {}, some {written}.", number::seconds(second))
         }
         None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
     };
-    Sentence { text, see: vec![("consistency-whole", "picture")] }
+    Sentence::new(text, &[("consistency-whole", "picture")])
 }
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;
     let share = mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let (mean, percent) = (number::iops(mean), number::percent(share));
-    let text = match share {
-        AS_FRESH.. => format!("It keeps up: {mean} on average in the end, as fast as fresh."),
-        _ => format!("What is left is {mean} on average, {percent} of fresh."),
+    let text = match (share, main.state) {
+        (_, State::Settling) => {
+            format!("In the last 30 % of the run it gives {mean} on average, {percent} of fresh.")
+        }
+        (AS_FRESH.., _) => format!("Once full it gives {mean} on average, as much as fresh."),
+        (HOLDS.., _) => format!("Once full it holds {percent} of that: {mean} on average."),
+        _ => format!("Once full it gives {mean} on average, {percent} of fresh."),
     };
-    Sentence { text, see: vec![("consistency-steady-log", "picture")] }
+    Sentence::new(text, &[("consistency-steady-linear", "picture")])
 }
 
-fn steadiness(main: &Writes<'_>) -> Sentence {
-    let share = main.outcome.floor_to_mean;
-    let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, word)| word);
-    let p99 = main.outcome.steady_latency.p99_ns;
-    let judgement = match (main.is_short, p99) {
-        (true, _) => "not judged, the run was too short".to_owned(),
-        (false, NOTICED_NS..) => {
-            format!("{word}, but one write in a hundred takes over {}", number::latency(p99))
-        }
-        (false, _) => word.to_owned(),
-    };
+fn range(main: &Writes<'_>) -> Sentence {
+    let seconds = main.outcome.steady_iops;
     let text = format!(
-        "Its worst second once full gives {}, {} of the average: {judgement}.",
-        number::iops(main.outcome.steady_iops.floor),
-        number::percent(share),
+        "Its seconds then range from {} to {}, half of them above {}: {}.",
+        number::count(seconds.floor),
+        number::iops(seconds.peak),
+        number::count(seconds.median),
+        main.steadiness(),
     );
-    Sentence { text, see: vec![("consistency-steady-linear", "picture")] }
+    Sentence::new(text, &[("consistency-range", "picture")])
 }
 
 /// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
@@ -179,56 +147,96 @@ fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> 
         Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
         _ => None,
     });
-    match (spare, trims.next()) {
-        (Some(spare), Some(trim)) => {
-            let text = format!("{}; {}.", spare.text, trim.text);
-            Some(Sentence { text, see: [spare.see, trim.see].concat() })
-        }
-        (Some(Sentence { text, see }), None) | (None, Some(Sentence { text, see })) => {
-            Some(Sentence { text: text + ".", see })
-        }
-        (None, None) => None,
-    }
+    let parts: Vec<Sentence> = spare.into_iter().chain(trims.next()).collect();
+    let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+    let see: Vec<_> = parts.iter().flat_map(|part| part.see.clone()).collect();
+    (!parts.is_empty()).then(|| Sentence::new(capital(&texts.join("; ")) + ".", &see))
 }
 
 /// The setting that is nearest to the 25 % of the published reviews.
-fn published<'a, 'b>(more: &'b [Writes<'a>]) -> Option<&'b Writes<'a>> {
+pub(crate) fn published<'a, 'b>(more: &'b [Writes<'a>]) -> Option<&'b Writes<'a>> {
     let distance = |writes: &Writes<'_>| (writes.spare_percent - 25.0).abs();
     more.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
+/// `gains nothing`, `gains 9 %`, `gives 3.5 times as much`, `costs 12 %`.
+fn gain(times: f64) -> String {
+    match times {
+        ..0.97 => format!("costs {}", number::percent(1.0 - times)),
+        ..1.03 => "gains nothing".to_owned(),
+        ..2.0 => format!("gains {}", number::percent(times - 1.0)),
+        _ => format!("gives {} times as much", number::times(times)),
+    }
+}
+
 /// As a part of a sentence, as [`trim`].
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
-    let mean = other.outcome.steady_iops.mean;
+    let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
-    let (percent, iops) = (other.spare_percent, number::iops(mean));
-    let text = match times {
-        GAIN.. => format!(
-            "Leaving {percent} % of it unused gives {iops} once full, {} times as many, with a \
-             worst second of {} of the average",
-            number::times(times),
-            number::percent(other.outcome.floor_to_mean),
-        ),
-        _ => format!("Leaving {percent} % of it unused gains nothing: {iops} once full"),
-    };
-    Sentence { text, see: vec![("spare-area", "spare area")] }
+    let text = format!(
+        "leaving {} % of it unused {}: {} once full, {} in the worst second",
+        other.spare_percent,
+        gain(times),
+        number::iops(mean),
+        number::count(floor),
+    );
+    Sentence::new(text, &[("spare-area", "spare area")])
 }
 
 fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
     let rate = number::megabytes_per_second;
     let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
-        (Some(dirty), Some(after), _) if after < dirty * GAIN => format!(
-            "TRIM brings nothing: {} of sequential writes on the dirty drive, {} after",
-            rate(dirty),
-            rate(after),
-        ),
         (Some(dirty), Some(after), Some(share)) => format!(
-            "TRIM brings sequential writes from {} on the dirty drive to {}, {} of clean",
+            "TRIM {} in sequential writes: {} on the dirty drive, {} after, {} of clean",
+            gain(after / dirty.max(f64::MIN_POSITIVE)),
             rate(dirty),
             rate(after),
             number::percent(share),
         ),
         _ => "what TRIM brings back is not known".to_owned(),
     };
-    Sentence { text, see: vec![("trim", "TRIM")] }
+    Sentence::new(text, &[("trim", "TRIM")])
+}
+
+/// A drive that gets less even by more spare area surprises: it is said.
+fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
+    let share = Writes::floor_to_median;
+    let settled = more.iter().filter(|writes| writes.state == State::Settled);
+    let least = settled.min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    if main.state != State::Settled || share(least) > share(main) - LESS_EVEN {
+        return None;
+    }
+    let text = format!(
+        "More spare area does not make it steadier: with {} % unused the worst second is {} of \
+         the median, and {} without.",
+        least.spare_percent,
+        number::percent(share(least)),
+        number::percent(share(main)),
+    );
+    Some(Sentence::new(text, &[("spare-area", "spare area")]))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gain;
+
+    #[test]
+    fn a_gain_of_9_percent_is_not_nothing() {
+        let said = [0.88, 0.99, 1.02, 1.09, 3.46].map(gain);
+        let expected = [
+            "costs 12 %",
+            "gains nothing",
+            "gains nothing",
+            "gains 9 %",
+            "gives 3.5 times as much",
+        ];
+        assert_eq!(said, expected);
+    }
 }

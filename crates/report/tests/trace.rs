@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod drives;
 
 use std::fs;
 use std::path::Path;
 
 use browser::{Browser, chromium};
-use serde_json::Value;
+use drives::pictures;
 use writecliff_device::{Bytes, Nanos, Operation};
 use writecliff_report::{trace_summary, write_trace_page};
 use writecliff_trace::{Description, Header, TraceIo, describe};
@@ -59,25 +60,16 @@ fn page(traces: &[Description], out: &Path) -> String {
     fs::read_to_string(write_trace_page(traces, out).unwrap()).unwrap()
 }
 
-/// The pictures of a page, as its script reads them.
-fn pictures(html: &str) -> Vec<Value> {
-    let begin = "<script type=\"application/json\" id=\"pictures\">";
-    let start = html.find(begin).unwrap() + begin.len();
-    let end = start + html[start..].find("</script>").unwrap();
-    serde_json::from_str(&html[start..end]).unwrap()
-}
-
 #[test]
 fn every_picture_is_on_the_page_and_has_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let html = page(&[sample("desk.trace", false)], dir.path());
     let pictures = pictures(&html);
-    let ids: Vec<&str> = pictures.iter().map(|picture| picture["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = pictures.iter().map(|picture| picture.id.as_str()).collect();
     assert_eq!(ids, VIEWS);
     for (id, picture) in ids.iter().zip(&pictures) {
-        let data = picture["data"].as_array().unwrap();
-        let has_data = |trace: &Value| trace["x"].as_array().is_some_and(|x| !x.is_empty());
-        assert!(!data.is_empty() && data.iter().all(has_data), "{id}: {data:?}");
+        let data = picture.markup.split("class=\"data\"").nth(1).unwrap();
+        assert!(data.contains(" d=\"M"), "{id}: {data}");
         let file = |kind| fs::read_to_string(dir.path().join(format!("pictures/{id}.{kind}")));
         assert!(file("csv").unwrap().lines().count() > 1, "{id} has no data");
         let svg = file("svg").unwrap();
@@ -136,7 +128,7 @@ fn traces_of_little_have_the_pictures_that_there_are() {
     let read = TraceIo::new(Nanos(0), Operation::Read, Bytes(0), Bytes(4096));
     let one = described("one.trace", Header::default(), &[read]);
     let found = pictures(&page(&[one], dir.path()));
-    let ids: Vec<&str> = found.iter().map(|picture| picture["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = found.iter().map(|picture| picture.id.as_str()).collect();
     let expected = [
         "trace-sizes",
         "trace-read-offsets",
@@ -158,10 +150,10 @@ fn no_depth_is_shown_where_nothing_was_issued() {
     };
     let ios: Vec<TraceIo> = (0..10).chain(90..100).map(read).collect();
     let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
-    let depths = pictures.iter().find(|picture| picture["id"] == "trace-depths-over-time").unwrap();
-    for trace in depths["data"].as_array().unwrap() {
-        assert_eq!((&trace["mode"], trace["x"].as_array().unwrap().len()), (&"markers".into(), 20));
-    }
+    let depths = pictures.iter().find(|picture| picture.id == "trace-depths-over-time").unwrap();
+    assert_eq!(depths.markup.matches("data-name").count(), 2);
+    assert_eq!(depths.dots(), 40, "a dot for each window in which something was issued");
+    assert!(!depths.markup.contains("stroke-linejoin"), "no line");
 }
 
 #[test]
@@ -197,12 +189,13 @@ fn single_cells_of_the_map_are_seen() {
     };
     let ios: Vec<TraceIo> = (0..1000).map(io).collect();
     let pictures = pictures(&page(&[described("t", Header::default(), &ios)], dir.path()));
-    for (id, dots) in [("trace-read-offsets", Some(2)), ("trace-write-offsets", None)] {
-        let picture = pictures.iter().find(|picture| picture["id"] == id).unwrap();
-        let found = picture["data"].get(1).map(|trace| trace["x"].as_array().unwrap().len());
-        assert_eq!(found, dots, "{id}");
+    for (id, is_seen) in [("trace-read-offsets", true), ("trace-write-offsets", false)] {
+        let picture = pictures.iter().find(|picture| picture.id == id).unwrap();
+        let has_dots = picture.markup.contains("stroke-linecap=\"square\"");
+        assert_eq!(has_dots, is_seen, "{id}");
         let svg = fs::read_to_string(dir.path().join(format!("pictures/{id}.svg"))).unwrap();
-        assert_eq!(svg.matches("width=\"5\" height=\"5\"").count(), dots.unwrap_or(0), "{id}");
+        let cells = svg.split("crispEdges").nth(1).unwrap().split("</g>").next().unwrap();
+        assert_eq!(cells.contains("stroke-width"), is_seen, "{id}");
     }
 }
 
@@ -313,18 +306,16 @@ fn a_browser_shows_every_picture_at_any_width() {
     let traces = [sample("desk.trace", false), sample("made.trace", true)];
     let html = write_trace_page(&traces, dir.path()).unwrap();
     let mut opened = Browser::open(&chromium, &html);
-    opened.wait_for("[...document.querySelectorAll('.plot')].every(plot => plot._fullLayout)");
-    let drawn = "document.querySelectorAll('#trace-sizes .bars .point path').length";
-    opened.wait_for(&format!("{drawn} === 4"));
     for width in [1280, 390] {
         opened.resize(width);
         opened.wait_for("document.documentElement.scrollWidth <= window.innerWidth");
         opened.wait_for(
-            "[...document.querySelectorAll('.js-plotly-plot')].every(plot => \
-             plot.querySelector('.main-svg').getBoundingClientRect().right <= window.innerWidth)",
+            "[...document.querySelectorAll('.plot .picture')].every(drawn => { \
+             const box = drawn.getBoundingClientRect(); \
+             return box.width > 200 && box.right <= window.innerWidth; })",
         );
     }
-    opened.press("button[data-choose=\"subject\"][data-value=\"1\"]");
+    opened.press(".switch button[data-value=\"1\"]");
     opened.wait_for(
         "[...document.querySelectorAll('figure')].filter(figure => !figure.hidden).length === 9",
     );

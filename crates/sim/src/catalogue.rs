@@ -4,12 +4,12 @@ use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
+use writecliff_device::nearest;
+
 use crate::profile::{Profile, ProfileError, ProfileFile};
+use crate::what_if::made_from;
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
-
-/// A name that differs from a known one by at most this much is offered as a correction.
-const SIMILARITY_MIN: f64 = 0.7;
 
 /// The names of all shipped drives, sorted.
 pub fn catalogue() -> Vec<&'static str> {
@@ -24,17 +24,26 @@ pub fn catalogue() -> Vec<&'static str> {
 /// # Errors
 /// [`ProfileError::Unknown`] with the nearest names.
 pub fn load(name: &str) -> Result<Profile, ProfileError> {
-    resolve(shipped(name)?)?.check()
+    let mut profile = resolve(shipped(name)?)?.check()?;
+    profile.origin_mut().catalogue = Some(name.to_owned());
+    Ok(profile)
 }
 
-/// A drive described by the user's own file, which may inherit from a shipped drive.
+/// A drive described by the user's own file, which may inherit from a shipped drive. If it does, and
+/// gives no model name of its own, it is called by what it changes.
 ///
 /// # Errors
 /// What is wrong with the file, with its line.
 pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ProfileError::Unreadable { path: path.to_owned(), source })?;
-    resolve(ProfileFile::parse(&path.display().to_string(), &text)?)?.check()
+    let file = ProfileFile::parse(&path.display().to_string(), &text)?;
+    let (parent, keys) = (file.inherits.clone(), file.keys());
+    let profile = resolve(file)?.check()?;
+    match parent {
+        None => Ok(profile),
+        Some(name) => Ok(made_from(profile, &name, &load(&name)?, &keys)),
+    }
 }
 
 /// Lays a file over everything it inherits from.
@@ -55,25 +64,17 @@ fn shipped(name: &str) -> Result<ProfileFile, ProfileError> {
     let file = format!("{name}.toml");
     match DRIVES.get_file(&file).and_then(|found| found.contents_utf8()) {
         Some(text) => ProfileFile::parse(&format!("drives/{file}"), text),
-        None => Err(ProfileError::Unknown { name: name.to_owned(), nearest: nearest_to(name) }),
+        None => {
+            let near = nearest(name, catalogue()).into_iter().map(str::to_owned).collect();
+            Err(ProfileError::Unknown { name: name.to_owned(), nearest: near })
+        }
     }
-}
-
-fn nearest_to(name: &str) -> Vec<String> {
-    let mut scored: Vec<_> = catalogue()
-        .into_iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(score, known)| {
-            *score >= SIMILARITY_MIN || (!name.is_empty() && known.contains(name))
-        })
-        .collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Identity;
 
     #[test]
     fn every_shipped_drive_loads_and_has_spare_area() {
@@ -83,7 +84,8 @@ mod tests {
             let profile = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(profile.identity().capacity.0 > 0, "{name}");
             if let Profile::Ssd(ssd) = profile {
-                assert!(ssd.spare_factor() > 0.0, "{name}");
+                assert!(ssd.spare_area() > 0.0, "{name}");
+                assert!(ssd.usable_capacity() > ssd.identity.capacity, "{name}");
             }
         }
     }
@@ -110,6 +112,81 @@ mod tests {
         let tiny = load("tiny").unwrap().into_ssd().unwrap();
         assert_eq!(own.gc.quantum, 3);
         assert_eq!((own.nand, own.link), (tiny.nand, tiny.link));
+    }
+
+    fn own(text: &str) -> Profile {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("own.toml");
+        std::fs::write(&path, text).unwrap();
+        load_file(&path).unwrap()
+    }
+
+    #[test]
+    fn a_changed_drive_is_called_by_what_was_changed() {
+        const EVO: &str = "Samsung SSD 840 EVO 250GB";
+        let inherits = "inherits = \"samsung-840-evo-250gb\"\n";
+        let cases = [
+            ("", EVO.to_owned()),
+            ("[gc]\nquantum = 7\n", EVO.to_owned()),
+            ("[gc]\nquantum = 4\n", format!("{EVO}, changed: gc.quantum = 4")),
+            (
+                "[nand]\nerase_time = \"3ms\"\n[gc]\nvictim = \"fifo\"\nquantum = 4\nfree_high = 9\n",
+                format!("{EVO}, changed: nand.erase_time = 3ms, gc.victim = fifo and 1 more"),
+            ),
+            ("[identity]\nmodel = \"Mine\"\n[gc]\nquantum = 4\n", "Mine".to_owned()),
+            ("[identity]\nnote = \"Looked at again.\"\n", EVO.to_owned()),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(own(&format!("{inherits}{text}")).identity().model, expected, "{text}");
+        }
+        let record = own(&format!("{inherits}[gc]\nquantum = 4\n")).record();
+        assert_eq!(record.catalogue.as_deref(), Some("samsung-840-evo-250gb"));
+        assert_eq!(serde_json::to_string(&record.changes).unwrap(), "{\"gc.quantum\":4}");
+        assert_eq!(record.values["gc"]["quantum"], 4);
+        assert_ne!(record.sha256, load("samsung-840-evo-250gb").unwrap().record().sha256);
+    }
+
+    #[test]
+    fn spare_area_is_what_the_board_has_beyond_the_capacity() {
+        // 256 GiB of NAND for 250.06 GB, for 240.06 GB; 264 GiB for 200.05 GB.
+        let cases = [
+            ("samsung-840-evo-250gb", 274.877_906_944 / 250.059_350_016 - 1.0),
+            ("crucial-m500-240gb", 274.877_906_944 / 240.057_409_536 - 1.0),
+            ("intel-dc-s3700-200gb", 283.467_841_536 / 200.049_647_616 - 1.0),
+        ];
+        for (name, expected) in cases {
+            let spare = load(name).unwrap().into_ssd().unwrap().spare_area();
+            assert!((spare - expected).abs() < 1e-4, "{name}: {spare} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_price_and_what_a_review_listed_are_of_one_drive() {
+        let price = |name: &str| load(name).unwrap().identity().price_usd;
+        assert_eq!(price("intel-335-240gb"), Some(220.0));
+        assert_eq!(price("ocz-vertex-3-240gb"), None, "inherits from the 335");
+        assert_eq!(price("samsung-840-evo-750gb"), None, "inherits from the 1TB");
+        assert_eq!(price("samsung-840-evo-500gb"), Some(325.0));
+        let configuration = |name: &str| load(name).unwrap().identity().configuration.clone();
+        assert!(configuration("samsung-840-evo-1tb").is_some());
+        assert_eq!(configuration("samsung-840-evo-750gb"), None);
+    }
+
+    #[test]
+    fn what_was_sold_is_not_said_of_a_drive_that_was_changed() {
+        let evo = load("samsung-840-evo-250gb").unwrap();
+        assert!(evo.identity().price_usd.is_some() && evo.identity().configuration.is_some());
+        let inherits = "inherits = \"samsung-840-evo-250gb\"\n";
+        let policy = own(&format!("{inherits}[gc]\nquantum = 4\n"));
+        let Identity { price_usd, price_of, released, configuration, controller, .. } =
+            policy.identity();
+        assert_eq!((price_usd, price_of, released), (&None, &None, &None));
+        assert!(configuration.is_some() && controller.is_some(), "the same board");
+        let nand = own(&format!(
+            "{inherits}[identity]\nprice_usd = 99.0\n[nand]\nprogram_time = \"1ms\"\n"
+        ));
+        let Identity { price_usd, configuration, .. } = nand.identity();
+        assert_eq!((price_usd, configuration), (&Some(99.0), &None));
     }
 
     #[test]

@@ -225,7 +225,7 @@ impl Test for Plan {
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("duration", self.random_duration)?;
+        check_duration("random_duration", self.random_duration)?;
         check_duration("sequential_duration", self.sequential_duration)?;
         check_block(self.random_block, self.span, drive)?;
         check_block(self.random_block, Some(self.random_write_span), drive)?;

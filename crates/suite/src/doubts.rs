@@ -188,6 +188,7 @@ mod tests {
             started_unix_ns: None,
             status: crate::Status::Running,
             plan: Plan::Consistency(consistency::Plan::default()),
+            options: Default::default(),
             traces: Vec::new(),
             drive: drive(),
             host: Host::here(),
@@ -220,6 +221,7 @@ mod tests {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         }
     }
 

@@ -5,7 +5,7 @@ use writecliff_device::{ErrorKind, Nanos};
 
 use crate::consistency::Plan as Consistency;
 use crate::consistency::figures::{FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999};
-use crate::{Figure, Good, RunRecord, Status, Unit};
+use crate::{Figure, FigureStatistics, Good, RunRecord, Status, Unit};
 
 /// Limits for the consistency test; `None` asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -26,6 +26,19 @@ pub struct Limits {
     pub max_latency: Option<Nanos>,
 }
 
+impl Limits {
+    /// Whether there is anything to hold a run against.
+    ///
+    /// # Errors
+    /// [`GateError::NothingAsked`].
+    pub fn ask_something(&self, has_baseline: bool) -> Result<(), GateError> {
+        match *self == Self::default() && !has_baseline {
+            true => Err(GateError::NothingAsked),
+            false => Ok(()),
+        }
+    }
+}
+
 /// One question to a run, and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
@@ -43,7 +56,12 @@ pub struct Check {
     pub unit: Unit,
     /// The bound's origin: the limit's field in [`Limits`], or the baseline's figure.
     pub because: String,
+    /// How many runs the figure is of; the mean, if it is more than one.
+    pub runs: usize,
 }
+
+/// The runs of one test: one, or repeats of it. At least one.
+type Group<'a> = Vec<&'a RunRecord>;
 
 /// Why a gate cannot be decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,9 +131,10 @@ impl GateError {
 }
 
 impl Check {
-    fn new(run: &RunRecord, found: Figure, bound: f64, good: Good, because: String) -> Self {
+    fn new(group: &Group<'_>, found: Figure, bound: f64, good: Good, because: String) -> Self {
         let Figure { name, value, unit, .. } = found;
-        Self { test: run.plan.name(), figure: name, got: value, bound, good, unit, because }
+        let (test, runs) = (group[0].plan.name(), group.len());
+        Self { test, figure: name, got: value, bound, good, unit, because, runs }
     }
 
     /// Whether the answer is good.
@@ -128,7 +147,7 @@ impl Check {
 }
 
 /// Holds the runs of one drive against limits, and against an earlier state of the same tests by
-/// at most `tolerance_percent`.
+/// at most `tolerance_percent`. Where a test is there several times, its figures are the means.
 ///
 /// # Errors
 /// [`GateError`] if that cannot be said.
@@ -138,12 +157,25 @@ pub fn gate(
     baseline: Option<&[RunRecord]>,
     tolerance_percent: f64,
 ) -> Result<Vec<Check>, GateError> {
+    limits.ask_something(baseline.is_some())?;
     runs.iter().try_for_each(has_not_failed)?;
-    let mut checks = limit_checks(runs, limits)?;
+    let groups = by_test(runs);
+    let mut checks = limit_checks(&groups, limits)?;
     if let Some(baseline) = baseline {
-        checks.extend(baseline_checks(runs, baseline, tolerance_percent)?);
+        checks.extend(baseline_checks(&groups, &by_test(baseline), tolerance_percent)?);
     }
-    if checks.is_empty() { Err(GateError::NothingAsked) } else { Ok(checks) }
+    Ok(checks)
+}
+
+fn by_test(runs: &[RunRecord]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|group| group[0].plan.name() == run.plan.name()) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
 }
 
 /// A test that failed closes the gate of the whole review, whatever is asked of the others.
@@ -156,7 +188,7 @@ fn has_not_failed(run: &RunRecord) -> Result<(), GateError> {
     }
 }
 
-fn limit_checks(runs: &[RunRecord], limits: &Limits) -> Result<Vec<Check>, GateError> {
+fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, GateError> {
     use Good::{AtLeast, AtMost};
     let ms = |limit: Option<Nanos>| limit.map(|limit| limit.0 as f64 / 1e6);
     let asked = [
@@ -168,33 +200,35 @@ fn limit_checks(runs: &[RunRecord], limits: &Limits) -> Result<Vec<Check>, GateE
         ("max_p9999", P9999, ms(limits.max_p9999), AtMost),
         ("max_latency", LONGEST, ms(limits.max_latency), AtMost),
     ];
-    let consistency = runs.iter().find(|run| run.plan.name() == Consistency::NAME);
+    let consistency = groups.iter().find(|group| group[0].plan.name() == Consistency::NAME);
     let mut checks = Vec::new();
     for (limit, figure, bound, good) in asked {
         let Some(bound) = bound else { continue };
-        let run = consistency.ok_or(GateError::NoConsistency { limit })?;
-        let found = judged(run)?.into_iter().find(|found| found.name == figure);
+        let group = consistency.ok_or(GateError::NoConsistency { limit })?;
+        let found = judged(group)?.into_iter().find(|found| found.name == figure);
         let found = found.ok_or(GateError::Incomplete { test: Consistency::NAME })?;
-        checks.push(Check::new(run, found, bound, good, limit.to_owned()));
+        checks.push(Check::new(group, found, bound, good, limit.to_owned()));
     }
     Ok(checks)
 }
 
 fn baseline_checks(
-    runs: &[RunRecord],
-    baseline: &[RunRecord],
+    groups: &[Group<'_>],
+    baseline: &[Group<'_>],
     tolerance_percent: f64,
 ) -> Result<Vec<Check>, GateError> {
     let mut checks = Vec::new();
-    for earlier in baseline {
+    for before in baseline {
+        let earlier = before[0];
         let test = earlier.plan.name();
-        let Some(run) = runs.iter().find(|run| run.plan.name() == test) else {
+        let Some(group) = groups.iter().find(|group| group[0].plan.name() == test) else {
             // One test may be held against a whole review, but a review must not lack a test.
-            match runs {
+            match groups {
                 [_] => continue,
                 _ => return Err(GateError::Missing { test, figure: None }),
             }
         };
+        let run = group[0];
         if !earlier.plan.asks_as(&run.plan) {
             return Err(GateError::OtherPlan { test });
         }
@@ -202,8 +236,8 @@ fn baseline_checks(
         if let Some(trace) = outcomes.and_then(|(now, before)| now.other_input(before)) {
             return Err(GateError::OtherTrace { trace });
         }
-        let mut now = judged(run)?;
-        for before in judged(earlier)? {
+        let mut now = judged(group)?;
+        for before in judged(before)? {
             let place = now.iter().position(|figure| figure.name == before.name);
             let Some(place) = place else {
                 return Err(GateError::Missing { test, figure: Some(before.name) });
@@ -216,7 +250,7 @@ fn baseline_checks(
             let (unit, good) = (before.unit, before.good);
             let value = in_words(before.value, unit);
             let because = format!("baseline {value}, tolerance {tolerance_percent} %");
-            checks.push(Check::new(run, now.swap_remove(place), bound, good, because));
+            checks.push(Check::new(group, now.swap_remove(place), bound, good, because));
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
@@ -233,11 +267,13 @@ pub fn in_words(value: f64, unit: Unit) -> String {
     format!("{number} {unit}").trim_end().to_owned()
 }
 
-/// The figures of a complete run that a gate holds it to; none of one without an outcome, such as a
+/// The figures of a complete run that a gate holds it to, or the means of repeats; none of one without an outcome, such as a
 /// power test without a meter.
-fn judged(run: &RunRecord) -> Result<Vec<Figure>, GateError> {
-    if run.status != Status::Complete {
+fn judged(group: &Group<'_>) -> Result<Vec<Figure>, GateError> {
+    if let Some(run) = group.iter().find(|run| run.status != Status::Complete) {
         return Err(GateError::Incomplete { test: run.plan.name() });
     }
-    Ok(run.figures().into_iter().filter(|figure| figure.judged).collect())
+    let figures: Vec<_> = group.iter().map(|run| run.figures()).collect();
+    let means = FigureStatistics::of(&figures).into_iter().map(|all| all.figure);
+    Ok(means.filter(|figure| figure.judged).collect())
 }

@@ -8,6 +8,7 @@
 //! test of a drive but of the simulated ones: it holds them against published figures.
 
 mod across;
+mod again;
 pub mod check;
 pub mod consistency;
 pub mod corners;
@@ -17,6 +18,7 @@ mod figure;
 mod foreign;
 pub mod gate;
 pub mod incompressible;
+mod label;
 mod list;
 mod meter;
 pub mod mixed;
@@ -25,6 +27,7 @@ mod plan;
 pub mod power;
 mod rate;
 mod record;
+mod repeats;
 mod review;
 mod session;
 pub mod spare_area;
@@ -47,14 +50,17 @@ use writecliff_measure::{
 };
 
 pub use across::doubts_across;
+pub use again::AgainError;
 pub use fast_part::FastPart;
 pub use figure::{Figure, FigureOf, Good};
+pub use label::{Label, LabelError};
 pub use list::{Outcome, Plan, TESTS, TestEntry};
 pub use meter::{AddMeterError, Metered, PowerSource, add_meter};
 pub use parallel::in_parallel;
 pub use plan::{Choice, Demands, Estimate, Overrides, PlanError};
 pub use rate::{LatencyFigures, Rate};
 pub use record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status, WithFigures};
+pub use repeats::{FigureStatistics, Repeated, Repeats, RepeatsError, mean_and_deviation};
 pub use review::{DriveIdentity, Review, ReviewError, ReviewTest};
 pub use session::{PURGE, Progress, RunError, RunWatch};
 pub use traces::{Resolved, TraceFacts};
@@ -64,9 +70,12 @@ pub use warning::Warning;
 use session::Session;
 
 /// How a run is kept and called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunOptions {
+    /// What its user calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
     /// Keep every single I/O, not only every second.
     pub every_io: bool,
     /// The plan was cut down by [`Plan::quick`]: the report says so.
@@ -77,7 +86,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
+        Self { label: None, every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
     }
 }
 

@@ -8,6 +8,7 @@ use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
+use crate::plan::check_duration;
 use crate::session::{RunError, Session};
 use crate::test::Test;
 use crate::traces::TraceFacts;
@@ -38,7 +39,9 @@ impl TestEntry {
     fn check(&self, overrides: &Overrides) -> Result<(), PlanError> {
         let has = |test: &Self, key| test.choices.iter().any(|choice| choice.key() == key);
         let wrong = overrides.given().into_iter().find(|(key, _)| !has(self, *key));
-        let Some((option, got)) = wrong else { return Ok(()) };
+        let Some((option, got)) = wrong else {
+            return overrides.duration.map_or(Ok(()), |time| check_duration("duration", time));
+        };
         let others = TESTS.iter().filter(|test| has(test, option)).map(|test| test.name);
         let others = others.collect::<Vec<_>>().join(", ");
         let name = self.name;
@@ -142,8 +145,9 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.writes(),)* }
             }
 
-            /// Whether `other` asks the same of a drive. Where a file lies is no part of that.
-            pub(crate) fn asks_as(&self, other: &Self) -> bool {
+            /// Whether `other` asks the same of a drive. Where a file lies is no part of that, nor
+            /// is a seed that only decides the bytes written.
+            pub fn asks_as(&self, other: &Self) -> bool {
                 match (self, other) {
                     $((Self::$variant(plan), Self::$variant(other)) => plan.asks_as(other),)*
                     _ => false,
@@ -208,7 +212,7 @@ macro_rules! tests {
             }
 
             /// What the two runs were done with, by name, if it was not the same for both.
-            pub(crate) fn other_input(&self, other: &Self) -> Option<String> {
+            pub fn other_input(&self, other: &Self) -> Option<String> {
                 match (self, other) {
                     $((Self::$variant(outcome), Self::$variant(other)) => {
                         crate::$module::Plan::other_input(outcome, other)
@@ -218,7 +222,7 @@ macro_rules! tests {
             }
 
             /// The drive's fast buffer, if the test found one.
-            pub(crate) fn fast_part(&self) -> Option<FastPart> {
+            pub fn fast_part(&self) -> Option<FastPart> {
                 match self { $(Self::$variant(outcome) => crate::$module::Plan::fast_part(outcome),)* }
             }
         }

@@ -63,7 +63,8 @@ impl AddMeterError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Meter(_) | Self::Simulated { .. } => ErrorKind::Usage,
-            Self::RunDirectory(_) | Self::GoesOn { .. } => ErrorKind::Failed,
+            Self::RunDirectory(error) => error.kind(),
+            Self::GoesOn { .. } => ErrorKind::Failed,
         }
     }
 }

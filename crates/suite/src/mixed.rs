@@ -25,25 +25,35 @@ const FILL_QUEUE_DEPTH: usize = 32;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// What the jobs are, for the report.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What is done to the drive before.
+    #[serde(default = "default_preparation")]
     pub prepare: Prepare,
     /// No group of jobs runs longer than this.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Nanos>,
     /// The part of the drive, from its start, that is the whole drive to the jobs; `None` for all
     /// of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Bytes>,
     /// Decides everything that is random, but for jobs with a seed of their own.
+    #[serde(default = "default_seed")]
     pub seed: u64,
-    /// The jobs.
+    /// The jobs. A file that has none is not meant for the load that is run without a file.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
+}
+
+fn default_preparation() -> Prepare {
+    Plan::default().prepare
+}
+
+fn default_seed() -> u64 {
+    Plan::default().seed
 }
 
 /// The state that the jobs find the drive in.
@@ -115,6 +125,14 @@ impl Plan {
         }
     }
 
+    /// I/Os in flight at most, of all jobs of a group together.
+    fn in_flight(&self) -> usize {
+        // Names, places and seeds do not matter here.
+        let groups = self.groups(Bytes(u64::MAX));
+        let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
+        groups.iter().map(depth).max().unwrap_or(0)
+    }
+
     /// The groups as they run.
     fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
         self.list().groups(self.seed, capacity)
@@ -165,16 +183,13 @@ impl Test for Plan {
     }
 
     fn demands(&self) -> Demands {
-        // Names, places and seeds do not matter here.
-        let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
-        let groups = self.groups(Bytes(u64::MAX));
         let (fill_depth, fill_block) = match self.prepare {
             Prepare::Fill => (FILL_QUEUE_DEPTH, FILL_BLOCK),
             Prepare::Nothing | Prepare::Purge => (0, Bytes::ZERO),
         };
         let longest = self.jobs.iter().map(Job::transfer_size_max).max().unwrap_or(Bytes::ZERO);
         Demands {
-            queue_depth: groups.iter().map(depth).max().unwrap_or(0).max(fill_depth),
+            queue_depth: self.in_flight().max(fill_depth),
             // Trims and flushes need no buffer, but an engine has one.
             io_size: longest.max(fill_block).max(Bytes::from_kib(4)),
         }
@@ -208,18 +223,19 @@ impl Test for Plan {
             let reason = format!("at most {SERIES_MAX} are recorded at once; use more groups");
             return Err(PlanError { option: "a group", got, reason });
         }
+        let wanted = self.in_flight();
+        if wanted > IN_FLIGHT_MAX {
+            let reason = format!(
+                "at most {IN_FLIGHT_MAX} are kept in flight; lower queue_depth or copies (iodepth or \
+                 numjobs)"
+            );
+            let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
+            return Err(PlanError { option, got, reason });
+        }
         let trims = self.jobs.iter().any(|job| job.operations().any(|op| op == Operation::Trim));
         if trims && !drive.trim {
             let (option, got) = ("a job with", "trims".to_owned());
             let reason = format!("{} takes no TRIM; leave them out", drive.model);
-            return Err(PlanError { option, got, reason });
-        }
-        let (wanted, most) = (self.demands().queue_depth, drive.queue_depth_max);
-        if wanted > most {
-            let reason = format!(
-                "the drive takes {most} I/Os at once; lower queue_depth or copies (iodepth or numjobs)"
-            );
-            let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
             return Err(PlanError { option, got, reason });
         }
         Ok(())
@@ -244,6 +260,8 @@ fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
 
 /// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
+/// As many as Linux lets all programs together submit without waiting (`fs.aio-max-nr`).
+const IN_FLIGHT_MAX: usize = 65_536;
 
 /// What a series is called: a job's reads, for one.
 fn series(job: &str, operation: Operation) -> String {
@@ -279,11 +297,16 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     }
     if plan.prepare == Prepare::Fill {
         let whole = FILL_BLOCK * (capacity.0 / FILL_BLOCK.0);
-        session.fill(FILL, whole, FILL_BLOCK, FILL_QUEUE_DEPTH)?;
+        let depth = FILL_QUEUE_DEPTH.min(session.drive().queue_depth_max);
+        session.fill(FILL, whole, FILL_BLOCK, depth)?;
     }
     let groups = plan.groups(capacity);
     if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
         session.warn(Warning::ReadsNothing);
+    }
+    let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
+    if wanted > taken {
+        session.warn(Warning::QueuedInHost { wanted, taken });
     }
     for group in groups {
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {

@@ -100,7 +100,7 @@ impl Test for Plan {
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_duration("idle", self.idle)?;
-        check_duration("duration", self.load)?;
+        check_duration("load", self.load)?;
         check_duration("settle", self.settle)?;
         check_block(self.sequential_block, self.span, drive)?;
         check_block(self.random_block, self.span, drive)?;

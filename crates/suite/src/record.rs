@@ -6,7 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Figure, Outcome, Plan, TraceFacts, Warning};
+use crate::{Figure, Outcome, Plan, RunOptions, TraceFacts, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.
@@ -29,6 +29,9 @@ pub struct RunRecord {
     pub status: Status,
     /// What was asked, the seed included.
     pub plan: Plan,
+    /// How it was kept and called.
+    #[serde(default)]
+    pub options: RunOptions,
     /// What was known of the traces that it does when it began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceFacts>,
@@ -111,6 +114,12 @@ impl RunRecord {
     /// The results as numbers, the most telling first; none as long as there is no outcome.
     pub fn figures(&self) -> Vec<Figure> {
         self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
+    }
+
+    /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing
+    /// is to be concluded from them.
+    pub fn is_quick(&self) -> bool {
+        self.warnings.contains(&Warning::Quick)
     }
 
     /// The record as JSON has it, and its figures beside it.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, ErrorKind};
+use writecliff_device::{Bytes, DeviceInfo, ErrorKind, ProfileRecord};
 use writecliff_measure::{Liveness, RunDirectory, RunDirectoryError, recover};
 use writecliff_output::{OutputError, write_text};
 
@@ -31,6 +31,10 @@ pub struct Review {
     pub drive: String,
     /// What the drive was: a review goes on with no other.
     pub identity: DriveIdentity,
+    /// What the drive was built of, if it is simulated: the review goes on with that, whatever
+    /// became of the file it was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileRecord>,
     /// How each run is kept and called.
     pub options: RunOptions,
     /// The tests, in their order.
@@ -49,6 +53,9 @@ pub struct DriveIdentity {
     pub world_wide_name: Option<String>,
     /// Bytes that a host can address.
     pub capacity: Bytes,
+    /// The hash of its profile, if it is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_sha256: Option<String>,
 }
 
 /// One test of a review.
@@ -176,7 +183,8 @@ impl ReviewError {
         match self {
             Self::Output(error) => error.kind(),
             Self::Run(error) => error.kind(),
-            Self::Write { .. } | Self::Running { .. } => ErrorKind::Failed,
+            Self::Write { source, .. } => ErrorKind::of_path(source),
+            Self::Running { .. } => ErrorKind::Failed,
             Self::UnknownTest { .. }
             | Self::NotAmong { .. }
             | Self::Plan(_)
@@ -225,9 +233,10 @@ impl Review {
         options: RunOptions,
     ) -> Result<Self, ReviewError> {
         check_lists(tests, overrides)?;
+        let is_quick = options.quick;
         let tests = tests.iter().map(|test| {
             let plan = (test.plan)();
-            let plan = if options.quick { plan.quick() } else { plan };
+            let plan = if is_quick { plan.quick() } else { plan };
             let plan = plan.with(&overrides.for_review(test.choices))?.fitted(info);
             Ok(ReviewTest { directory: test.name.to_owned(), plan })
         });
@@ -236,6 +245,7 @@ impl Review {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             drive: drive.to_owned(),
             identity: DriveIdentity::of(info),
+            profile: info.profile.clone(),
             options,
             tests: tests.collect::<Result<_, PlanError>>()?,
         })
@@ -249,6 +259,18 @@ impl Review {
         self.tests.iter().try_for_each(|test| test.plan.check(drive))
     }
 
+    /// Whether a review can begin at `path`, as far as that shows by now: it is new or empty.
+    ///
+    /// # Errors
+    /// [`ReviewError::NotEmpty`]; [`ReviewError::Write`] if it is no directory.
+    pub fn check_place(path: &Path) -> Result<(), ReviewError> {
+        RunDirectory::check_place(path).map_err(|error| match error {
+            RunDirectoryError::NotEmpty { path } => ReviewError::NotEmpty { path },
+            RunDirectoryError::Create { path, source } => ReviewError::Write { path, source },
+            other => ReviewError::Run(other),
+        })
+    }
+
     /// Makes the review's directory.
     ///
     /// # Errors
@@ -256,9 +278,7 @@ impl Review {
     pub fn create(&self, path: &Path) -> Result<(), ReviewError> {
         let write = |source| ReviewError::Write { path: path.to_owned(), source };
         fs::create_dir_all(path).map_err(write)?;
-        if fs::read_dir(path).map_err(write)?.next().is_some() {
-            return Err(ReviewError::NotEmpty { path: path.to_owned() });
-        }
+        Self::check_place(path)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
         Ok(write_text(&path.join(FILE), &(text + "\n"))?)
     }
@@ -378,11 +398,12 @@ impl ReviewTest {
 impl DriveIdentity {
     /// Of a drive as it is now.
     pub fn of(drive: &DeviceInfo) -> Self {
-        let DeviceInfo { model, serial, world_wide_name, capacity, .. } = drive.clone();
-        Self { model, serial, world_wide_name, capacity }
+        let DeviceInfo { model, serial, world_wide_name, capacity, profile, .. } = drive.clone();
+        let profile_sha256 = profile.map(|profile| profile.sha256);
+        Self { model, serial, world_wide_name, capacity, profile_sha256 }
     }
 
-    /// Whether both are of one drive. Namespaces of one controller, and cheap drives, share model and
+    /// Whether both are of one drive. Simulated drives are one if they are built alike. Namespaces of one controller, and cheap drives, share model and
     /// serial: where both have a world-wide name, that decides.
     pub fn is_same_drive(&self, other: &Self) -> bool {
         let names = (&self.world_wide_name, &other.world_wide_name);
@@ -390,14 +411,22 @@ impl DriveIdentity {
             (Some(ours), Some(theirs)) => ours == theirs,
             _ => (&self.model, &self.serial) == (&other.model, &other.serial),
         };
-        named && self.capacity == other.capacity
+        let built = match (&self.profile_sha256, &other.profile_sha256) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => true,
+        };
+        named && built && self.capacity == other.capacity
     }
 }
 
 impl fmt::Display for DriveIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let serial = self.serial.as_ref().map_or_else(String::new, |s| format!(", serial {s}"));
-        write!(f, "{}{serial}, {} bytes", self.model, self.capacity.0)
+        write!(f, "{}{serial}, {} bytes", self.model, self.capacity.0)?;
+        match &self.profile_sha256 {
+            Some(hash) => write!(f, ", profile {}", hash.get(..8).unwrap_or(hash)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -411,7 +440,19 @@ mod tests {
             serial: serial.map(str::to_owned),
             world_wide_name: name.map(str::to_owned),
             capacity: Bytes::from_gib(1),
+            profile_sha256: None,
         }
+    }
+
+    #[test]
+    fn a_simulated_drive_is_another_when_its_profile_is() {
+        let built = |hash: &str| DriveIdentity {
+            profile_sha256: Some(hash.to_owned()),
+            ..drive(None, None)
+        };
+        assert!(built("aa").is_same_drive(&built("aa")));
+        assert!(!built("aa").is_same_drive(&built("bb")));
+        assert!(built("aa").is_same_drive(&drive(None, None)), "as an earlier version kept it");
     }
 
     #[test]

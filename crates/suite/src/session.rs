@@ -28,6 +28,8 @@ pub struct Progress<'a> {
     pub step: &'a str,
     /// How much of the step is done, from 0 to 1.
     pub fraction: f64,
+    /// How long the step lasts in the device's time, if that is set beforehand.
+    pub length: Option<Nanos>,
     /// What a real drive has not answered for a second or longer.
     pub waiting: Waiting,
 }
@@ -110,6 +112,7 @@ impl<'a> Session<'a> {
         if options.quick {
             warnings.push(Warning::Quick);
         }
+        let (every_io, io_timeout) = (options.every_io, options.io_timeout);
         let (origin, started) = (device.now(), jiff::Timestamp::now());
         let record = RunRecord {
             schema_version: SCHEMA_VERSION,
@@ -118,6 +121,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
+            options,
             traces: plan.traces()?,
             drive: device.info().clone(),
             host: Host::here(),
@@ -128,9 +132,9 @@ impl<'a> Session<'a> {
             outcome: None,
             warnings,
         };
-        let directory = RunDirectory::create(path, &record, options.every_io)?;
-        let recorder = Recorder::new(directory, origin, options.every_io);
-        let recorder = recorder.with_io_timeout(options.io_timeout);
+        let directory = RunDirectory::create(path, &record, every_io)?;
+        let recorder = Recorder::new(directory, origin, every_io);
+        let recorder = recorder.with_io_timeout(io_timeout);
         Ok(Self { device, recorder, record, watch })
     }
 
@@ -148,7 +152,7 @@ impl<'a> Session<'a> {
         let watch = &mut self.watch;
         let mut show = |fraction| {
             let waiting = Waiting::default();
-            watch(&Progress { sample: None, step: PURGE, fraction, waiting })
+            watch(&Progress { sample: None, step: PURGE, fraction, length: None, waiting })
         };
         if show(0.0).is_break() {
             return Err(RecordError::Interrupted.into());
@@ -272,6 +276,10 @@ impl<'a> Session<'a> {
         self.recorder.begin(series, telemetry);
         let mut totals = Totals::default();
         let (mut nanos, mut trimmed) = (0, 0);
+        let length = match extent {
+            Extent::Time(all) => Some(all),
+            Extent::Bytes(_) => None,
+        };
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
             totals.add(sample);
@@ -284,7 +292,7 @@ impl<'a> Session<'a> {
                 Extent::Bytes(all) => (totals.bytes().0 + trimmed) as f64 / all.0 as f64,
             };
             let fraction = fraction.min(1.0);
-            watch(&Progress { sample: Some(sample), step: name, fraction, waiting })
+            watch(&Progress { sample: Some(sample), step: name, fraction, length, waiting })
         })?;
         Ok(Rate::of(&totals))
     }

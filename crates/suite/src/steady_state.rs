@@ -165,7 +165,7 @@ impl Test for Plan {
         let refuse = |option, got: String, reason: &str| {
             Err(PlanError { option, got, reason: reason.to_owned() })
         };
-        check_duration("duration", self.measurement)?;
+        check_duration("measurement", self.measurement)?;
         check_duration("saturation_limit", self.saturation_limit)?;
         check_block(TRACKED, self.span, drive)?;
         check_block(SEQUENTIAL, self.span, drive)?;

@@ -139,7 +139,7 @@ impl Test for Plan {
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_duration("duration", self.torture)?;
+        check_duration("torture", self.torture)?;
         check_duration("torture_again", self.torture_again)?;
         check_duration("measurement", self.measurement)?;
         check_duration("idle", self.idle)?;

@@ -202,6 +202,17 @@ pub enum Warning {
          overtakes here, so the other I/Os' latencies hold their wait for trims."
     )]
     TrimsHoldUp,
+    /// More I/Os were in flight than the drive takes.
+    #[error(
+        "Up to {wanted} I/Os were in flight, and the drive takes {taken} at once: the rest waited in \
+         the host, as they do in the kernel, and latencies include that."
+    )]
+    QueuedInHost {
+        /// Of all jobs of a group together.
+        wanted: usize,
+        /// By the drive.
+        taken: usize,
+    },
     /// A trace does not tell what waited for what.
     #[error(
         "The trace {trace} tells neither queue depths nor completions: its operations were done \

@@ -89,7 +89,8 @@ fn what_cannot_be_decided_is_an_error_and_no_pass() {
     assert_eq!(refused(&power, &none, Some(&run)), GateError::NothingInCommon);
     let both = [power[0].clone(), run[0].clone()];
     let missing = GateError::Missing { test: "consistency", figure: None };
-    assert_eq!(refused(&[power[0].clone(), power[0].clone()], &none, Some(&both)), missing);
+    let stutter = RunRecord { plan: Plan::Stutter(Default::default()), ..power[0].clone() };
+    assert_eq!(refused(&[power[0].clone(), stutter], &none, Some(&both)), missing);
     // Tiny tells no power: nothing to compare there, and that is no failure.
     assert!(gate(&both, &none, Some(&both), 0.0).unwrap().iter().all(Check::passes));
     let mut gone = run.clone();
@@ -97,6 +98,9 @@ fn what_cannot_be_decided_is_an_error_and_no_pass() {
     let figure = Some("write amplification".to_owned());
     let missing = GateError::Missing { test: "consistency", figure };
     assert_eq!(refused(&gone, &none, Some(&run)), missing);
+    // Of repeats the mean: here of equals.
+    let twice = gate(&[run[0].clone(), run[0].clone()], &floor, None, 0.0).unwrap();
+    assert_eq!((twice[0].runs, twice[0].got), (2, gate(&run, &floor, None, 0.0).unwrap()[0].got));
     let mut other = run.clone();
     other[0].plan = Plan::Consistency(consistency::Plan { seed: 2, ..Default::default() });
     let different = GateError::OtherPlan { test: "consistency" };

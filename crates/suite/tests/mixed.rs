@@ -33,6 +33,21 @@ fn from_fio(text: &str) -> mixed::Plan {
     fio::read("jobs.fio", text, &|_| None).unwrap().into()
 }
 
+/// KDiskMark's RND4K Q32T16 on a drive that takes 32 at once.
+#[test]
+fn more_jobs_than_the_drive_s_queue_takes_wait_in_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[rnd]\nioengine=libaio\nrw=randwrite\nbs=4k\niodepth=32\nnumjobs=16\nruntime=10\ntime_based=1\n";
+    let (record, _) = run_on_tiny(from_fio(text), &dir.path().join("run"));
+    let queued = Warning::QueuedInHost { wanted: 512, taken: 32 };
+    assert!(record.warnings.contains(&queued), "{:?}", record.warnings);
+    let writes: Vec<_> = jobs(&record).iter().map(|job| job.writes.unwrap()).collect();
+    assert_eq!(writes.len(), 16);
+    // Little's law.
+    let in_flight: f64 = writes.iter().map(|job| job.iops * job.mean_ns as f64 / 1e9).sum();
+    assert!((in_flight / 512.0 - 1.0).abs() < 0.02, "{in_flight}");
+}
+
 const TWO_GROUPS: &str = "
 [global]
 ioengine=io_uring
@@ -163,7 +178,7 @@ fn only_what_writes_needs_consent_and_impossible_jobs_are_refused() {
     Plan::Mixed(reads).check(ssd.info()).unwrap();
     for (text, part) in [
         ("[a]\nsize=100t\n", "size 100TiB is not possible: job 'a': from 0B on"),
-        ("[a]\nsize=1m\nioengine=libaio\niodepth=100000\n", "I/Os at once"),
+        ("[a]\nsize=1m\nioengine=libaio\niodepth=100000\n", "at most 65536"),
         ("[a]\nsize=1m\nnumjobs=300\n", "at most 256"),
     ] {
         let error = Plan::Mixed(from_fio(text)).check(ssd.info()).expect_err(text);

@@ -12,7 +12,7 @@ use writecliff_suite::{
 };
 
 const QUICK: RunOptions =
-    RunOptions { every_io: false, quick: true, io_timeout: Nanos::from_secs(60) };
+    RunOptions { label: None, every_io: false, quick: true, io_timeout: Nanos::from_secs(60) };
 
 fn tiny() -> Ssd {
     Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")

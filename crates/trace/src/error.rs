@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, did_you_mean};
 use writecliff_output::OutputError;
 
 use crate::{PLANS, Volume};
@@ -45,6 +45,15 @@ pub enum ReadError {
     Empty {
         /// The file.
         path: PathBuf,
+    },
+    /// No file is there, and no trace that ships has this name.
+    #[error(
+        "there is no trace '{name}' here, neither one that ships ({}) nor a file{}",
+        PLANS.map(|plan| plan.name).join(", "), did_you_mean(name, PLANS.map(|plan| plan.name))
+    )]
+    Unknown {
+        /// The name.
+        name: String,
     },
     /// The content does not tell the format.
     #[error("{}: the format is in doubt: {considered}; name the format", path.display())]
@@ -209,8 +218,8 @@ pub enum ConvertError {
 pub enum MakeError {
     /// Nothing is called so.
     #[error(
-        "no plan is called '{name}'; there are {}, or name a file like PLAN.toml",
-        PLANS.map(|plan| plan.name).join(", ")
+        "no plan is called '{name}'{}; there are {}, or name a file like PLAN.toml",
+        did_you_mean(name, PLANS.map(|plan| plan.name)), PLANS.map(|plan| plan.name).join(", ")
     )]
     Unknown {
         /// The name.
@@ -306,10 +315,11 @@ impl ReadError {
     /// What it asks of whoever made the call.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Read { source, .. } => kind_of_reading(source),
+            Self::Read { source, .. } => ErrorKind::of_path(source),
             Self::Make(error) => error.kind(),
             Self::Empty { .. }
             | Self::NoFile { .. }
+            | Self::Unknown { .. }
             | Self::UnknownFormat { .. }
             | Self::NoColumns { .. }
             | Self::NoSuchStream { .. }
@@ -350,7 +360,7 @@ impl MakeError {
     /// What it asks of whoever made the call.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Read { source, .. } => kind_of_reading(source),
+            Self::Read { source, .. } => ErrorKind::of_path(source),
             Self::Unknown { .. } | Self::Syntax { .. } | Self::Impossible { .. } => {
                 ErrorKind::Usage
             }
@@ -370,14 +380,6 @@ impl RecordError {
             | Self::DriveGone { .. }
             | Self::Page { .. } => ErrorKind::Failed,
         }
-    }
-}
-
-/// A file that is not there was named wrongly.
-fn kind_of_reading(source: &io::Error) -> ErrorKind {
-    match source.kind() {
-        io::ErrorKind::NotFound => ErrorKind::Usage,
-        _ => ErrorKind::Failed,
     }
 }
 

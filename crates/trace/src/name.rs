@@ -21,8 +21,16 @@ pub fn open(
     let path = name.as_ref();
     match path.to_str().and_then(Plan::shipped) {
         Some(plan) => Ok(Source::made(Maker::new(&plan, seed)?, &plan.name, seed)),
+        None if is_a_mere_name(path) => {
+            Err(ReadError::Unknown { name: path.to_string_lossy().into_owned() })
+        }
         None => Source::open(path, options),
     }
+}
+
+/// Whether this can only be a plan's name, mistyped: no file is there, nor one's ending in it.
+fn is_a_mere_name(path: &Path) -> bool {
+    path.components().count() == 1 && path.extension().is_none() && !path.exists()
 }
 
 /// What a trace is called in phases and reports: a file by its name without directory and ending.

@@ -597,6 +597,7 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         scheduler: identity.scheduler.clone(),
         temperature_limit: None,
         specification: Specification::default(),
+        profile: None,
     }
 }
 

@@ -14,7 +14,14 @@ use crate::{ConsentName, Refusal, advice};
 #[non_exhaustive]
 pub enum OpenError {
     /// The guard found something; nothing was written.
-    #[error("{} is refused, nothing was written:{}", path.display(), Listed(refusals))]
+    #[error(
+        "{} {}:{}", path.display(),
+        match refusals.iter().all(Refusal::is_no_drive) {
+            true => "is no drive",
+            false => "is refused, nothing was written",
+        },
+        Listed(refusals)
+    )]
     Refused {
         /// The drive, resolved where it exists.
         path: PathBuf,
@@ -98,11 +105,18 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Refused where it is the guard's no, failed otherwise.
+    /// Refused where it is the guard's no, and there is something that it guards.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Self::Refused { refusals, .. } if refusals.iter().all(Refusal::is_no_drive) => {
+                ErrorKind::Usage
+            }
             Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
-            _ => ErrorKind::Failed,
+            Self::NotABlockDevice { .. } | Self::Options { .. } => ErrorKind::Usage,
+            Self::System { source, .. } => ErrorKind::of_path(source),
+            Self::NoDirectIo { .. } | Self::RingUnavailable { .. } | Self::LockedMemory { .. } => {
+                ErrorKind::Failed
+            }
         }
     }
 }

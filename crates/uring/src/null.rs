@@ -43,6 +43,7 @@ impl NullDevice {
             scheduler: None,
             temperature_limit: None,
             specification: Specification::default(),
+            profile: None,
         };
         let done = Vec::with_capacity(options.queue_depth);
         Self { info, gauges: Gauges::default(), done }

@@ -270,6 +270,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether there is nothing that could lose data: the path was mistyped.
+    pub(crate) fn is_no_drive(&self) -> bool {
+        matches!(self, Self::Missing | Self::Directory | Self::CharacterDevice | Self::NotADrive)
+    }
+
     /// What would have to be erased, and on which device; `None` for what erasing does not mend.
     pub(crate) fn erasable(&self) -> Option<(&str, &[Extent])> {
         match self {

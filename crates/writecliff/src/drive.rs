@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo};
+use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
 use writecliff_sim::Profile;
 use writecliff_suite::{Demands, Plan};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
@@ -32,6 +32,13 @@ pub enum DriveName {
     Real(PathBuf),
     /// No drive: what this machine itself can do.
     Null,
+    /// The simulated drive of a run, from the profile that its record carries.
+    Recorded {
+        /// What it was called then.
+        address: String,
+        /// What it was built of.
+        profile: Box<ProfileRecord>,
+    },
 }
 
 /// What no drive is called.
@@ -72,6 +79,7 @@ impl fmt::Display for DriveName {
             Self::Simulated(name) => write!(f, "{SIMULATED}{name}"),
             Self::Real(path) => write!(f, "{}", path.display()),
             Self::Null => f.write_str(NULL),
+            Self::Recorded { address, .. } => f.write_str(address),
         }
     }
 }
@@ -81,6 +89,9 @@ impl DriveName {
     pub fn slug(&self) -> String {
         let name = match self {
             Self::Simulated(name) => Path::new(name).file_stem(),
+            Self::Recorded { address, .. } => {
+                Path::new(address.trim_start_matches(SIMULATED)).file_stem()
+            }
             Self::Real(path) => path.file_name(),
             Self::Null => Some("null".as_ref()),
         };
@@ -90,7 +101,7 @@ impl DriveName {
 
     /// Whether the drive is a model, of which there can be as many as one likes.
     pub fn is_simulated(&self) -> bool {
-        matches!(self, Self::Simulated(_))
+        matches!(self, Self::Simulated(_) | Self::Recorded { .. })
     }
 
     /// What the drive is, without touching it.
@@ -100,6 +111,9 @@ impl DriveName {
     pub fn look(&self) -> Result<DeviceInfo, Error> {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
+            Self::Recorded { address, profile } => {
+                Ok(writecliff_sim::recorded(profile)?.open(address).info().clone())
+            }
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
             Self::Null => {
                 let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
@@ -117,7 +131,7 @@ impl DriveName {
     pub fn inspect(&self) -> Result<Option<Inspection>, Error> {
         match self {
             Self::Real(path) => Ok(Some(writecliff_uring::inspect(existing(path)?)?)),
-            Self::Simulated(_) | Self::Null => Ok(None),
+            Self::Simulated(_) | Self::Recorded { .. } | Self::Null => Ok(None),
         }
     }
 
@@ -133,6 +147,9 @@ impl DriveName {
     ) -> Result<Box<dyn Device>, Error> {
         match self {
             Self::Simulated(name) => simulated(name),
+            Self::Recorded { address, profile } => {
+                Ok(writecliff_sim::recorded(profile)?.open(address))
+            }
             Self::Null => Ok(Box::new(NullDevice::new(&options(plan)))),
             Self::Real(path) => {
                 let access = match plan.writes() {
@@ -171,17 +188,21 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
 
 /// The path, unless it can only be meant for a simulated drive.
 fn existing(path: &Path) -> Result<&Path, Error> {
-    if let Some(name) = path.to_str()
-        && !path.exists()
-        && writecliff_sim::catalogue().contains(&name)
-    {
-        return Err(Error::MeantSimulated { name: name.to_owned() });
+    let name = path.to_str().filter(|name| !name.contains('/') && !path.exists());
+    let meant = name.map_or_else(Vec::new, |name| nearest(name, writecliff_sim::catalogue()));
+    match (name, &meant[..]) {
+        (None, _) | (_, []) => Ok(path),
+        (Some(name), [exact, ..]) if name == *exact => {
+            Err(Error::MeantSimulated { name: name.to_owned(), meant: vec![exact] })
+        }
+        (Some(name), _) => Err(Error::MeantSimulated { name: name.to_owned(), meant }),
     }
-    Ok(path)
 }
 
 /// What a plan wants of the engine.
 fn options(plan: &Plan) -> Options {
     let Demands { queue_depth, io_size } = plan.demands();
+    // What is more waits in the host.
+    let queue_depth = queue_depth.min(QUEUE_DEPTH_MAX);
     Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{PlanError, ReviewError, RunError, TESTS};
+use writecliff_suite::{AgainError, PlanError, RepeatsError, ReviewError, RunError, TESTS};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -22,16 +22,25 @@ pub enum Error {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// A path that can only be meant for a simulated drive.
-    #[error("there is no device or file '{name}' here; for the simulated drive say sim:{name}")]
+    #[error(
+        "there is no device or file '{name}' here; for the simulated drive say sim:{}",
+        meant.join(" or sim:")
+    )]
     MeantSimulated {
         /// What was asked for.
         name: String,
+        /// The simulated drives of this name, or of names like it; at least one.
+        meant: Vec<&'static str>,
     },
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A test that there is not.
-    #[error("there is no test '{name}'; there are {}", TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "))]
+    #[error(
+        "there is no test '{name}'{}; there are {}",
+        did_you_mean(name, TESTS.iter().map(|test| test.name)),
+        TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", ")
+    )]
     UnknownTest {
         /// What was asked for.
         name: String,
@@ -46,8 +55,8 @@ pub enum Error {
     },
     /// A plan's file with something in it that no plan has.
     #[error(
-        "{}:{line}: {message}, in '{found}'; run.json of any run of {test} shows all keys of its \
-         plan", path.display()
+        "{}:{line}: {message} (in '{found}'; run.json of any run of {test} shows all keys of its \
+         plan)", path.display()
     )]
     PlanInvalid {
         /// The file.
@@ -61,6 +70,15 @@ pub enum Error {
         /// The parser's words.
         message: String,
     },
+    /// A plan's file that describes no load.
+    #[error(
+        "{} has no [[job]], and a load of one's own needs one: docs/formats.md shows how to \
+         describe it", path.display()
+    )]
+    PlanWithoutJobs {
+        /// The file.
+        path: PathBuf,
+    },
     /// fio's job file with something that is not understood.
     #[error(transparent)]
     JobFile(#[from] FioError),
@@ -70,12 +88,18 @@ pub enum Error {
     /// A test that ended without its result.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A run that cannot be done again.
+    #[error(transparent)]
+    Again(#[from] AgainError),
     /// A run's directory that cannot be written or read.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
     /// A review that cannot begin or go on.
     #[error(transparent)]
     Review(#[from] ReviewError),
+    /// Repeats that cannot begin or be read.
+    #[error(transparent)]
+    Repeats(#[from] RepeatsError),
     /// A page that cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -98,8 +122,10 @@ impl Error {
             Self::Open(error) => error.kind(),
             Self::Plan(error) => error.kind(),
             Self::Run(error) => error.kind(),
+            Self::Again(error) => error.kind(),
             Self::RunDirectory(error) => error.kind(),
             Self::Review(error) => error.kind(),
+            Self::Repeats(error) => error.kind(),
             Self::Report(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),
@@ -108,6 +134,7 @@ impl Error {
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
+            | Self::PlanWithoutJobs { .. }
             | Self::JobFile(_) => ErrorKind::Usage,
         }
     }

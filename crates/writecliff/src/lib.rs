@@ -1,7 +1,9 @@
 //! Writecliff as a library: the consistency review of a real or a simulated drive, from a program.
 //!
 //! ```
-//! use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunOptions, UNWATCHED, report};
+//! use writecliff::{
+//!     DriveName, Overrides, ReportOptions, Review, ReviewEnd, ReviewRun, RunOptions, UNWATCHED, report,
+//! };
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("evo");
@@ -10,7 +12,7 @@
 //! let options = RunOptions { quick: true, ..RunOptions::default() };
 //! let review = ReviewRun::begin(drive, &tests, &Overrides::default(), options, &path)?;
 //! assert_eq!(review.run(None, UNWATCHED)?, ReviewEnd::Complete);
-//! let report = report(&[&path], &path.join("report"))?;
+//! let report = report(&[&path], &path.join("report"), &ReportOptions::default())?;
 //! println!("{}\nOpen {}", report.summary, report.page.display());
 //! # assert!(report.summary.contains("840 EVO") && report.page.exists());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,6 +32,12 @@
 //! [`run`] runs it into a directory, [`ReviewRun`] runs several and goes on where one was interrupted.
 //! Both tell a [`Watch`] every second what they do; it breaks them off by its answer.
 //!
+//! A run of a simulated drive carries all that it was made of: [`Again`] does it again from its
+//! directory alone, to the same bytes.
+//!
+//! [`RepeatRun`] runs one plan several times with nothing but the seed different, and
+//! [`FigureStatistics`](suite::FigureStatistics) says how far its figures can be relied on.
+//!
 //! # Results
 //!
 //! [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
@@ -46,14 +54,17 @@
 //! [`uring`] the real ones, [`suite`] the tests, [`measure`] the recording, [`trace`] traces of
 //! applications.
 
+mod again;
 mod drive;
 mod error;
 mod gate;
 mod plan_file;
 mod progress;
+mod repeat;
 mod report;
 mod review;
 mod run;
+mod several;
 
 pub use writecliff_device as device;
 pub use writecliff_measure as measure;
@@ -62,16 +73,20 @@ pub use writecliff_suite as suite;
 pub use writecliff_trace as trace;
 pub use writecliff_uring as uring;
 
+pub use again::Again;
 pub use drive::{DriveName, profile, simulated};
 pub use error::Error;
 pub use gate::{Gated, gate};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
-pub use report::{Report, report};
-pub use review::{ReviewEnd, ReviewRun};
+pub use repeat::RepeatRun;
+pub use report::{Report, ReportOptions, report};
+pub use review::ReviewRun;
 pub use run::{plan, run};
+pub use several::ReviewEnd;
 pub use writecliff_device::ErrorKind;
+pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
-    Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
+    Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
 };
 pub use writecliff_uring::{DestroyData, Inspection};

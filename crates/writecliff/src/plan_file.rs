@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use writecliff_device::with_nearest;
 use writecliff_suite::{Plan, mixed};
 use writecliff_workload::fio::{self, Note};
 
@@ -29,9 +30,15 @@ fn parse(test: &str, path: &Path, text: &str) -> Result<Plan, Error> {
     let invalid = |source: toml::de::Error| {
         let at = source.span().map_or(0, |span| span.start);
         let line = text[..at.min(text.len())].matches('\n').count();
-        let (test, message) = (test.to_owned(), source.message().to_owned());
         let found = text.lines().nth(line).unwrap_or_default().trim().to_owned();
-        Error::PlanInvalid { path: path.to_owned(), line: line + 1, found, test, message }
+        let (path, test) = (path.to_owned(), test.to_owned());
+        match source.message() {
+            "missing field `job`" => Error::PlanWithoutJobs { path },
+            message => {
+                let message = with_nearest(message);
+                Error::PlanInvalid { path, line: line + 1, found, test, message }
+            }
+        }
     };
     let from = toml::Deserializer::parse(text).map_err(invalid)?;
     let read = Plan::read(test, from);

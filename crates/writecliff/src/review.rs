@@ -1,16 +1,17 @@
 //! A review under way: what is left of it, and its tests, one after the other or all at once.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use writecliff_device::DeviceInfo;
 use writecliff_output::check_directory;
 use writecliff_suite::{
-    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry, in_parallel,
+    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry,
 };
 use writecliff_uring::DestroyData;
 
-use crate::{DriveName, Error, Event, Watch, run};
+use crate::several::{ReviewEnd, run_all};
+use crate::{Again, DriveName, Error, Event, Watch, run};
 
 /// A review that is about to begin, or to go on. Nothing was written or asked of the drive yet.
 #[derive(Debug)]
@@ -21,15 +22,6 @@ pub struct ReviewRun {
     info: DeviceInfo,
     remaining: Vec<ReviewTest>,
     is_new: bool,
-}
-
-/// How a review ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReviewEnd {
-    /// All tests are there.
-    Complete,
-    /// Its watcher broke it off; [`ReviewRun::resume`] goes on with it.
-    Interrupted,
 }
 
 impl ReviewRun {
@@ -46,6 +38,7 @@ impl ReviewRun {
         path: &Path,
     ) -> Result<Self, Error> {
         check_directory(path)?;
+        Review::check_place(path)?;
         let info = drive.look()?;
         let review = Review::of(&drive.to_string(), &info, tests, overrides, options)?;
         review.check(&info)?;
@@ -67,6 +60,27 @@ impl ReviewRun {
         review.check(&info)?;
         let remaining = review.remaining(path, &info)?;
         Ok(Self { review, path: path.to_owned(), drive, info, remaining, is_new: false })
+    }
+
+    /// The review of a simulated drive in the directory `path` once more, into `out`: the same plans
+    /// on the drive that its file carries. The second value is the version that made it, if it is not
+    /// this one.
+    ///
+    /// # Errors
+    /// [`Error::Review`] if there is none; [`Error::Again`] if one of its runs cannot be done again;
+    /// [`Error::Destination`].
+    pub fn again(path: &Path, out: &Path) -> Result<(Self, Option<String>), Error> {
+        let review = Review::open(path)?;
+        check_directory(out)?;
+        for test in &review.tests {
+            Again::of(&path.join(&test.directory))?;
+        }
+        let (version, drive) = (review.tool_version.clone(), drive_of(&review));
+        let info = drive.look()?;
+        let (out, remaining) = (out.to_owned(), review.tests.clone());
+        let review = Review { tool_version: env!("CARGO_PKG_VERSION").to_owned(), ..review };
+        let other = (version != review.tool_version).then_some(version);
+        Ok((Self { review, path: out, drive, info, remaining, is_new: true }, other))
     }
 
     /// What is, or will be, in `review.json`.
@@ -119,27 +133,12 @@ impl ReviewRun {
         if self.is_new {
             self.review.create(&self.path)?;
         }
-        let stop = AtomicBool::new(false);
-        let watch_all = |event: Event<'_>| {
-            let flow = watch(event);
-            stop.fetch_or(flow.is_break(), Ordering::Relaxed);
-            flow
-        };
-        let work = |test: &ReviewTest| {
-            let skips = stop.load(Ordering::Relaxed)
-                || watch_all(Event::Begins(test.plan.name())).is_break();
-            if skips {
-                return Ok(());
+        run_all(&self.drive, &self.remaining, watch, |test, watch| {
+            match watch(Event::Begins(test.plan.name())) {
+                ControlFlow::Continue(()) => self.run_test(test, consent, watch),
+                ControlFlow::Break(()) => Ok(()),
             }
-            let done = self.run_test(test, consent, &watch_all);
-            stop.fetch_or(done.is_err(), Ordering::Relaxed);
-            done
-        };
-        match self.drive.is_simulated() {
-            true => in_parallel(&self.remaining, work).map(|_| ())?,
-            false => self.remaining.iter().try_for_each(work)?,
-        }
-        Ok(if stop.into_inner() { ReviewEnd::Interrupted } else { ReviewEnd::Complete })
+        })
     }
 
     fn run_test(
@@ -150,13 +149,17 @@ impl ReviewRun {
     ) -> Result<(), Error> {
         test.clear(&self.path)?;
         let path = self.path.join(&test.directory);
-        run(&test.plan, &self.drive, consent, &path, self.review.options, watch).map(drop)
+        run(&test.plan, &self.drive, consent, &path, self.review.options.clone(), watch).map(drop)
     }
 }
 
-/// The drive that a review began with. The system may call it something else by now: then it is
+/// The drive that a review began with. A simulated one is built of what it was built of then. The system may call it something else by now: then it is
 /// looked for by what it is, and taken if exactly one is that.
 fn drive_of(review: &Review) -> DriveName {
+    if let Some(profile) = review.profile.clone() {
+        let (address, profile) = (review.drive.clone(), Box::new(profile));
+        return DriveName::Recorded { address, profile };
+    }
     let named = DriveName::from(review.drive.as_str());
     let is_it = |info: &DeviceInfo| review.identity.is_same_drive(&DriveIdentity::of(info));
     let is_real = matches!(&named, DriveName::Real(path) if !path.is_file());

@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use writecliff::{
-    DestroyData, DriveName, Error, ErrorKind, Event, Overrides, Review, ReviewEnd, ReviewRun,
-    RunOptions, UNWATCHED, gate, open, plan, read_plan, report, run,
+    DestroyData, DriveName, Error, ErrorKind, Event, Overrides, ReportOptions, Review, ReviewEnd,
+    ReviewRun, RunOptions, UNWATCHED, gate, open, plan, read_plan, report, run,
 };
 use writecliff_suite::gate::Limits;
 
 const QUICK: RunOptions = RunOptions {
+    label: None,
     every_io: false,
     quick: true,
     io_timeout: writecliff_device::Nanos::from_secs(60),
@@ -52,7 +53,9 @@ fn a_review_that_was_broken_off_goes_on_and_ends_as_if_it_had_not_been() {
     }
     assert!(ReviewRun::resume(&broken, None).unwrap().remaining().is_empty());
 
-    let both = report(&[&whole, &broken], &directory.path().join("page")).unwrap();
+    let both =
+        report(&[&whole, &broken], &directory.path().join("page"), &ReportOptions::default())
+            .unwrap();
     assert_eq!(both.records.len(), 4);
     let gated = gate(&broken, &Limits::default(), Some(&whole), 0.0).unwrap();
     assert!(gated.failed() == 0 && !gated.checks.is_empty());
@@ -75,7 +78,7 @@ fn every_error_says_its_kind() {
     let cases: [(Error, ErrorKind, &str); 8] = [
         (DriveName::from("sim:tinny").look().unwrap_err(), ErrorKind::Usage, "tiny"),
         (DriveName::from("tiny").look().unwrap_err(), ErrorKind::Usage, "sim:tiny"),
-        (DriveName::from("/nowhere").look().unwrap_err(), ErrorKind::Refused, "nothing at this"),
+        (DriveName::from("/nowhere").look().unwrap_err(), ErrorKind::Usage, "nothing at this"),
         (run_on(&drive, None), ErrorKind::Refused, "nobody agreed"),
         (
             run_on(&drive, Some(&by_wrong_name)),
@@ -84,7 +87,11 @@ fn every_error_says_its_kind() {
         ),
         (plan("consistancy").unwrap_err(), ErrorKind::Usage, "consistency"),
         (read_plan("consistency", &toml).unwrap_err(), ErrorKind::Usage, "plan.toml:"),
-        (report(&[directory.path().join("none")], &out).unwrap_err(), ErrorKind::Usage, "none"),
+        (
+            report(&[directory.path().join("none")], &out, &ReportOptions::default()).unwrap_err(),
+            ErrorKind::Usage,
+            "none",
+        ),
     ];
     for (error, kind, says) in cases {
         assert_eq!(error.kind(), kind, "{error}");

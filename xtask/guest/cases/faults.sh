@@ -56,8 +56,8 @@ W12-ctrl-c-in-a-healthy-run() { # full
   started "$(fresh nvme)" 300s
   interrupted
   ended 20
-  [ "$code" = 1 ] || wrong "expected exit 1, got $code"
-  found 'expected an interrupted run, got exit 1'
+  [ "$code" = 130 ] || wrong "expected exit 130, got $code"
+  found 'expected an interrupted run, got exit 130'
 }
 
 W10-pulled-nvme() { # quick

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
@@ -13,15 +14,16 @@ use writecliff_suite::check::{
 };
 
 use crate::error::CliError;
-use crate::output::{ProgressLine, print, print_json};
+use crate::output::{ProgressLine, print, print_json, say};
+use crate::progress::gone_and_left;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Check against these figures instead of those that ship (docs/formats.md)
     #[arg(long, value_name = "FILE", requires = "check")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print the comparison as JSON instead of a table
-    #[arg(long, requires = "check")]
+    /// Print everything as JSON instead
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -31,9 +33,17 @@ const SHIPPED: &str = "drives/published/figures.csv";
 pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
     let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let figures = chosen(&names, options)?;
-    let line = ProgressLine::begin();
+    let mut drives: Vec<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
+    drives.dedup();
+    let drives = match &drives[..] {
+        [only] => (*only).to_owned(),
+        drives => format!("{} simulated drives", drives.len()),
+    };
+    say(&format!("comparing {} figures of {drives}", figures.len()));
+    let (line, began) = (ProgressLine::begin(), Instant::now());
     let compared = compare(&figures, simulated, |CheckProgress { drive, done, all }| {
-        line.show(|| format!("{done} of {all} experiments done, the last on {drive}"));
+        let time = || gone_and_left(began, Some(done as f64 / all as f64));
+        line.show(|| format!("{done} of {all} experiments, {}; the last on {drive}", time()));
     })?;
     drop(line);
     match options.json {

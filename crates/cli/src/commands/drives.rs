@@ -1,30 +1,35 @@
 //! `writecliff drives`: the catalogue, and the block devices here with what the guard says.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use serde::Serialize;
 use writecliff::profile;
 use writecliff_device::Bytes;
+use writecliff_report::TextTable;
 use writecliff_sim::{Profile, catalogue};
 use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{print, print_json};
 
-pub(crate) fn list() -> Result<(), CliError> {
-    let mut text = String::from("Simulated drives (say sim:NAME):\n");
-    let names = catalogue();
-    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
-    for name in names {
-        let profile = profile(name)?;
-        let identity = profile.identity();
-        text += &format!(
-            "  {name:width$}  {:28} {:>8}  {}\n",
-            identity.model,
-            identity.capacity.to_string(),
-            build(&profile),
-        );
+/// What was asked for: everything, some drives by a part of their names, or all about single ones.
+pub(crate) fn drives(names: &[OsString], json: bool) -> Result<(), CliError> {
+    if json {
+        return print_json(&chosen(names)?);
     }
+    if names.is_empty() {
+        return list();
+    }
+    names.iter().try_for_each(|name| match simulated_of(name) {
+        Some(found) if !found.is_exact => print(&table(&found.names)?),
+        _ => show(name),
+    })
+}
+
+fn list() -> Result<(), CliError> {
+    let mut text = String::from("Simulated drives (say sim:NAME):\n");
+    text += &table(&catalogue())?;
     text += "\nBlock devices here:\n";
     let devices = block_devices();
     if devices.is_empty() {
@@ -34,9 +39,150 @@ pub(crate) fn list() -> Result<(), CliError> {
     print(&text)
 }
 
-pub(crate) fn show(name: &OsStr) -> Result<(), CliError> {
-    let is_profile =
-        |name: &&str| name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/');
+/// Simulated drives, a line each.
+fn table(names: &[&str]) -> Result<String, CliError> {
+    let mut table = TextTable::new()
+        .text("", 0, usize::MAX)
+        .text("", 0, usize::MAX)
+        .numbers("", 0)
+        .numbers("", 0)
+        .text("", 0, usize::MAX);
+    for name in names {
+        let profile = profile(name)?;
+        let identity = profile.identity();
+        let (spare, build) = match &profile {
+            Profile::Ssd(ssd) => (
+                format!("{:.1} % spare area", ssd.spare_area() * 100.0),
+                format!("{} x {}", ssd.dies(), ssd.nand.name),
+            ),
+            Profile::Disk(disk) => (String::new(), format!("disk, {} rpm", disk.mechanics.rpm)),
+        };
+        let (model, capacity) = (identity.model.clone(), identity.capacity.to_string());
+        table.row(vec![(*name).to_owned(), model, capacity, spare, build]);
+    }
+    Ok(table.render())
+}
+
+/// Simulated drives that were meant by a name.
+struct Found {
+    names: Vec<&'static str>,
+    /// By its whole name, so that it is only one.
+    is_exact: bool,
+}
+
+/// The simulated drives whose name or model contains this; nothing for a path, and for what none of
+/// them contains.
+fn simulated_of(name: &OsStr) -> Option<Found> {
+    let name = name.to_str()?;
+    let name = name.strip_prefix("sim:").unwrap_or(name);
+    if let Some(exact) = catalogue().into_iter().find(|known| *known == name) {
+        return Some(Found { names: vec![exact], is_exact: true });
+    }
+    let part = name.to_lowercase();
+    let has_part = |known: &&str| {
+        known.contains(&part)
+            || profile(known).is_ok_and(|p| p.identity().model.to_lowercase().contains(&part))
+    };
+    let names: Vec<_> = catalogue().into_iter().filter(has_part).collect();
+    (!names.is_empty()).then_some(Found { names, is_exact: false })
+}
+
+/// What a script gets.
+#[derive(Default, Serialize)]
+struct Drives {
+    simulated: Vec<SimulatedDrive>,
+    devices: Vec<RealDrive>,
+}
+
+#[derive(Serialize)]
+struct SimulatedDrive {
+    name: String,
+    model: String,
+    capacity_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spare_area_percent: Option<f64>,
+    /// Of one that was asked for by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct RealDrive {
+    path: String,
+    model: Option<String>,
+    serial: Option<String>,
+    world_wide_name: Option<String>,
+    capacity_bytes: u64,
+    lba_bytes: u64,
+    may_be_tested: bool,
+    consent: String,
+    refusals: Vec<String>,
+}
+
+fn chosen(names: &[OsString]) -> Result<Drives, CliError> {
+    let mut drives = Drives::default();
+    if names.is_empty() {
+        for name in catalogue() {
+            drives.simulated.push(simulated_drive(name, false)?);
+        }
+        drives.devices = block_devices().iter().map(real_drive).collect();
+    }
+    for name in names {
+        match (simulated_of(name), name.to_str().filter(is_profile)) {
+            (Some(Found { names, is_exact }), _) => {
+                for name in names {
+                    drives.simulated.push(simulated_drive(name, is_exact)?);
+                }
+            }
+            (None, Some(name)) => drives.simulated.push(simulated_drive(name, true)?),
+            (None, None) => {
+                let device = inspect(Path::new(name)).map_err(writecliff::Error::from)?;
+                drives.devices.push(real_drive(&device));
+            }
+        }
+    }
+    Ok(drives)
+}
+
+fn simulated_drive(name: &str, whole: bool) -> Result<SimulatedDrive, CliError> {
+    let name = name.strip_prefix("sim:").unwrap_or(name);
+    let profile = profile(name)?;
+    let identity = profile.identity();
+    let (spare, keys) = match &profile {
+        Profile::Ssd(ssd) => (Some(ssd.spare_area() * 100.0), serde_json::to_value(ssd)),
+        Profile::Disk(disk) => (None, serde_json::to_value(disk)),
+    };
+    let keys = keys.map_err(|error| CliError::Output { source: error.into() })?;
+    Ok(SimulatedDrive {
+        name: name.to_owned(),
+        model: identity.model.clone(),
+        capacity_bytes: identity.capacity.0,
+        spare_area_percent: spare,
+        profile: whole.then_some(keys),
+    })
+}
+
+fn real_drive(device: &Inspection) -> RealDrive {
+    let Inspection { identity, refusals, consent, .. } = device;
+    RealDrive {
+        path: identity.path.display().to_string(),
+        model: identity.model.clone(),
+        serial: identity.serial.clone(),
+        world_wide_name: identity.world_wide_name.clone(),
+        capacity_bytes: identity.capacity.0,
+        lba_bytes: identity.lba_size.0,
+        may_be_tested: refusals.is_empty(),
+        consent: consent.name.to_string_lossy().into_owned(),
+        refusals: refusals.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Whether a name can be meant for a simulated drive.
+fn is_profile(name: &&str) -> bool {
+    name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/')
+}
+
+fn show(name: &OsStr) -> Result<(), CliError> {
     let text = match name.to_str().filter(is_profile) {
         Some(name) => {
             let simulated = name.strip_prefix("sim:").unwrap_or(name);
@@ -114,27 +260,16 @@ fn how_to_erase(device: &Inspection) -> String {
     advice(&device.refusals).map_or_else(String::new, |advice| format!("{advice}\n"))
 }
 
-/// What a drive is built of, in a few words.
-fn build(profile: &Profile) -> String {
-    match profile {
-        Profile::Ssd(ssd) => format!(
-            "{:4.1} % spare  {} x {}",
-            ssd.spare_factor() * 100.0,
-            ssd.dies(),
-            ssd.nand.name
-        ),
-        Profile::Disk(disk) => format!("disk, {} rpm", disk.mechanics.rpm),
-    }
-}
-
 fn describe_profile(name: &str, profile: &Profile) -> String {
     let (derived, keys) = match profile {
         Profile::Ssd(ssd) => (
             format!(
-                "{} of NAND, {} usable, {:.2} % of that spare; {} dies, superblocks of {}",
+                "{} of NAND on the board: spare area {:.1} % of the capacity\n# {} of it hold data \
+                 in the end, without reserved and bad blocks, parity and a fixed SLC buffer\n# {} \
+                 dies, superblocks of {}",
                 ssd.raw_capacity(),
+                ssd.spare_area() * 100.0,
                 ssd.usable_capacity(),
-                ssd.spare_factor() * 100.0,
                 ssd.dies(),
                 ssd.superblock_size(),
             ),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde::Serialize;
 use writecliff::{ErrorKind, Gated, gate};
 use writecliff_device::{Nanos, printable};
 use writecliff_output::send_text;
@@ -80,12 +81,36 @@ fn decide(path: &Path, options: &GateArguments) -> Result<(), CliError> {
         write_junit(&gated, file)?;
     }
     match options.json {
-        true => print_json(&gated.checks)?,
+        true => print_json(&report(&gated))?,
         false => print(&table(&gated.checks))?,
     }
     match gated.failed() {
         0 => Ok(()),
         failed => Err(CliError::GateClosed { failed, all: gated.checks.len() }),
+    }
+}
+
+/// What a script gets.
+#[derive(Serialize)]
+struct Decision<'a> {
+    pass: bool,
+    checks: Vec<Decided<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Decided<'a> {
+    pass: bool,
+    #[serde(flatten)]
+    check: &'a Check,
+}
+
+fn report(gated: &Gated) -> Decision<'_> {
+    let decided = |check| Decided { pass: Check::passes(check), check };
+    Decision {
+        pass: gated.failed() == 0,
+        checks: gated.checks.iter().map(decided).collect(),
+        notes: &gated.doubts,
     }
 }
 
@@ -103,9 +128,10 @@ fn describe(check: &Check) -> String {
         Good::AtLeast => "at least",
         Good::AtMost => "at most",
     };
-    let Check { test, figure, unit, because, .. } = check;
+    let Check { test, figure, unit, because, runs, .. } = check;
     let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
-    format!("{test}: {figure} {got}, {side} {bound} ({because})")
+    let mean = if *runs > 1 { format!(" (mean of {runs} runs)") } else { String::new() };
+    format!("{test}: {figure} {got}{mean}, {side} {bound} ({because})")
 }
 
 fn write_junit(Gated { runs, checks, .. }: &Gated, file: &Path) -> Result<(), CliError> {

@@ -5,12 +5,13 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use clap::Args;
-use writecliff_measure::{Adapter, MeterOptions};
+use writecliff::ReportOptions;
+use writecliff_measure::{Adapter, MeterOptions, REPORT};
 use writecliff_suite::{Review, add_meter};
 
-use super::report::report;
+use super::report::page_of;
 use crate::error::CliError;
-use crate::options::signed_seconds;
+use crate::options::{ShownOptions, signed_seconds};
 use crate::output::print;
 
 #[derive(Debug, Args)]
@@ -32,6 +33,8 @@ pub(crate) struct MeterArguments {
     /// The meter was in front of an adapter from 5 V to mSATA: take off what that draws
     #[arg(long)]
     pub(crate) msata_adapter: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownOptions,
 }
 
 pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
@@ -44,13 +47,16 @@ pub(crate) fn meter(arguments: &MeterArguments) -> Result<(), CliError> {
         File::open(log).map_err(|source| CliError::LogUnreadable { path: log.clone(), source })?;
     let metered = add_meter(run, BufReader::new(file), &options)?;
     let (with_power, samples) = (metered.with_power, metered.samples);
-    print(&format!(
-        "{with_power} of {samples} samples have their power from {}\n\n",
-        log.display()
-    ))?;
-    report(std::slice::from_ref(run), None)?;
-    match run.parent().filter(|parent| Review::is_at(parent)) {
-        Some(review) => report(&[review.to_owned()], None),
-        None => Ok(()),
+    let shown = &arguments.shown;
+    if !(shown.json || shown.quiet) {
+        print(&format!(
+            "{with_power} of {samples} samples have their power from {}\n\n",
+            log.display()
+        ))?;
     }
+    // The page of the review that it is of shows it, too; what is printed is the run's.
+    if let Some(review) = run.parent().filter(|parent| Review::is_at(parent)) {
+        writecliff::report(&[review], &review.join(REPORT), &ReportOptions::default())?;
+    }
+    page_of(run, shown)
 }

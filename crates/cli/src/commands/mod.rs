@@ -1,8 +1,10 @@
 //! One file per command.
 
+pub(crate) mod again;
 pub(crate) mod check;
 pub(crate) mod drives;
 pub(crate) mod gate;
+pub(crate) mod manual;
 pub(crate) mod meter;
 pub(crate) mod report;
 pub(crate) mod review;

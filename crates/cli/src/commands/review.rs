@@ -3,18 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunRecord, report};
-use writecliff_device::{Bytes, Nanos};
-use writecliff_measure::REPORT;
-use writecliff_suite::Estimate;
+use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun};
+use writecliff_device::Bytes;
+use writecliff_measure::{REPORT, RunDirectory};
+use writecliff_report::PAGE;
+use writecliff_suite::ReviewTest;
 
-use super::run::{default_directory, run_options, watched};
+use super::again::say_other_version;
+use super::report::page_of as show_page_of;
+use super::run::{announce, result_name, run_options, watched};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::live::Live;
-use crate::options::{CommonOptions, percent, test_names};
-use crate::output::{print, print_json, say};
+use crate::live::{Live, Total};
+use crate::open::open;
+use crate::options::{CommonOptions, ShownOptions, percent, test_names};
+use crate::output::{print, say};
+use crate::place::Place;
 
 /// The drive that is reviewed when none is named.
 const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
@@ -24,8 +29,9 @@ pub(crate) struct ReviewArguments {
     /// Run these tests instead of the usual ones: all but steady-state
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
     pub(crate) tests: Vec<String>,
-    /// Run these tests as well
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    /// Run these tests as well; those that --tests has
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names(),
+          hide_possible_values = true)]
     pub(crate) with: Vec<String>,
     /// The settings of the spare-area test, in percent of the LBAs
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
@@ -42,28 +48,50 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "REVIEW",
           conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
     pub(crate) resume: Option<PathBuf>,
+    /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
+    #[arg(long, value_name = "REVIEW",
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "label", "destroy_data_on"])]
+    pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
 }
 
 /// Begins a review, or goes on with one.
 pub(crate) fn review(drive: Option<DriveName>, options: &ReviewArguments) -> Result<(), CliError> {
-    let review = match &options.resume {
-        Some(path) => resume(path, drive)?,
-        None => begin(drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE)), options)?,
-    };
-    announce(&review, options.rated_writes);
+    match (&options.resume, &options.again) {
+        (Some(path), _) => {
+            let review = resume(path, drive)?;
+            match review.remaining().is_empty() && is_shown(&review) {
+                true => nothing_to_do(&review, &options.common.shown),
+                false => go(&review, options),
+            }
+        }
+        (_, Some(path)) => go(&again(path, &options.common)?, options),
+        _ => {
+            let drive = drive.unwrap_or_else(|| DriveName::from(DEFAULT_DRIVE));
+            let name = || result_name("review", &drive, &[]);
+            let place = Place::named_or(options.common.out.as_deref(), name);
+            go(&begin(drive, options, &place)?, options)
+        }
+    }
+}
+
+/// Runs what is left of a review, and shows what there is then.
+fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
+    let shown = &options.common.shown;
+    announce(shown, &tests(review), review.info(), review.estimate(), options.rated_writes);
     let passed = options.common.destroy_data_on.as_deref();
     let consent = consent(review.drive(), review.writes(), passed)?;
     let interrupt = Interrupt::catch()?;
-    let live = Live::begin(&format!("review of {}", review.drive()), &interrupt);
+    let title = format!("review of {}", review.drive());
+    let live = Live::begin(&title, total(review), &interrupt, shown.loudness());
     let is_real = !review.drive().is_simulated();
     let ended = review.run(consent.as_ref(), &|event| watched(&event, is_real, &live, &interrupt));
     live.end();
     let path = review.path().to_owned();
     let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
     if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
-        show_report(&path, options.common.json)?;
+        show_report(&path, shown)?;
     }
     match ended {
         ReviewEnd::Complete => Ok(()),
@@ -81,7 +109,19 @@ fn resume(path: &Path, drive: Option<DriveName>) -> Result<ReviewRun, CliError> 
     Ok(review)
 }
 
-fn begin(drive: DriveName, options: &ReviewArguments) -> Result<ReviewRun, CliError> {
+fn again(path: &Path, common: &CommonOptions) -> Result<ReviewRun, CliError> {
+    let review = Review::open(path).map_err(writecliff::Error::from)?;
+    let drive = DriveName::from(review.drive.as_str());
+    let name = || result_name("review", &drive, &[]);
+    let place = Place::named_or(common.out.as_deref(), name);
+    let (review, other_version) = ReviewRun::again(path, &place)?;
+    if let Some(version) = other_version {
+        say_other_version(path, &version);
+    }
+    Ok(review)
+}
+
+fn begin(drive: DriveName, options: &ReviewArguments, path: &Path) -> Result<ReviewRun, CliError> {
     let tests = Review::choose(&options.tests, &options.with).map_err(writecliff::Error::from)?;
     let common = &options.common;
     let overrides = Overrides {
@@ -90,46 +130,60 @@ fn begin(drive: DriveName, options: &ReviewArguments) -> Result<ReviewRun, CliEr
         seed: common.seed,
         traces: options.traces.clone(),
     };
-    let path = common.out.clone().unwrap_or_else(|| default_directory("review", &drive, &[]));
-    Ok(ReviewRun::begin(drive, &tests, &overrides, run_options(common), &path)?)
+    Ok(ReviewRun::begin(drive, &tests, &overrides, run_options(common), path)?)
 }
 
-/// Says what is about to happen, before anything does.
-fn announce(review: &ReviewRun, rated_writes: Option<Bytes>) {
-    let Estimate { time, written, .. } = review.estimate();
-    let kept = review.review().tests.len() - review.remaining().len();
-    let kept = if kept > 0 { format!(" ({kept} finished and kept)") } else { String::new() };
-    let tests = match review.remaining().len() {
-        1 => "1 test".to_owned(),
-        count => format!("{count} tests"),
-    };
-    let drive = review.info();
-    let mut text = format!(
-        "{tests} of {}{kept}: roughly {} of the drive's time, roughly {written} to be written",
-        drive.model,
-        human(time),
-    );
-    if let Some(rated) = rated_writes.or(drive.specification.rated_writes) {
-        let share = written.0 as f64 / rated.0 as f64 * 100.0;
-        text += &format!(", {share:.1} % of the {rated} that it is rated for");
+/// Whether the page is there and has all of the runs in it.
+fn is_shown(review: &ReviewRun) -> bool {
+    let written = |path: PathBuf| path.metadata().and_then(|file| file.modified());
+    let Ok(page) = written(page_of(review)) else { return false };
+    let tests = &review.review().tests;
+    let mut runs =
+        tests.iter().map(|test| RunDirectory::record_of(&review.path().join(&test.directory)));
+    runs.all(|run| written(run).is_ok_and(|run| run <= page))
+}
+
+fn page_of(review: &ReviewRun) -> PathBuf {
+    review.path().join(REPORT).join(PAGE)
+}
+
+fn nothing_to_do(review: &ReviewRun, shown: &ShownOptions) -> Result<(), CliError> {
+    if shown.json {
+        return show_report(review.path(), shown);
     }
-    say(&format!("{text}."));
+    let page = page_of(review);
+    if !shown.quiet {
+        let count = review.review().tests.len();
+        say(&format!("nothing to do: all {count} tests of this review are finished"));
+    }
+    if shown.open {
+        open(&page);
+    }
+    let name = if shown.quiet { "" } else { "Report: " };
+    print(&format!("{name}{}\n", page.display()))
+}
+
+/// `9 tests`, and what of them is there already.
+fn tests(review: &ReviewRun) -> String {
+    let kept = kept(review);
+    let kept = if kept > 0 { format!(" ({kept} finished and kept)") } else { String::new() };
+    match review.remaining().len() {
+        1 => format!("1 test{kept}"),
+        count => format!("{count} tests{kept}"),
+    }
+}
+
+fn kept(review: &ReviewRun) -> usize {
+    review.review().tests.len() - review.remaining().len()
+}
+
+fn total(review: &ReviewRun) -> Total {
+    let of = |test: &ReviewTest| (test.plan.name(), test.plan.estimate(review.info()).time);
+    let is_simulated = review.drive().is_simulated();
+    Total::of(review.remaining().iter().map(of), kept(review), is_simulated)
 }
 
 /// The page and the summary of what there is, complete or not.
-fn show_report(path: &Path, json: bool) -> Result<(), CliError> {
-    let report = report(&[path], &path.join(REPORT))?;
-    match json {
-        true => print_json(&report.records.iter().map(RunRecord::with_figures).collect::<Vec<_>>()),
-        false => print(&format!("{}\nReport: {}\n", report.summary, report.page.display())),
-    }
-}
-
-/// `90 s`, `45 min`, `7.5 h`.
-fn human(time: Nanos) -> String {
-    match time.as_secs_f64() {
-        seconds @ ..120.0 => format!("{seconds:.0} s"),
-        seconds @ ..7200.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.1} h", seconds / 3600.0),
-    }
+fn show_report(path: &Path, shown: &ShownOptions) -> Result<(), CliError> {
+    show_page_of(path, shown)
 }

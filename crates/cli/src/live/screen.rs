@@ -3,30 +3,37 @@
 use std::io::{IsTerminal, Stderr, Write};
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Style};
-use ratatui::symbols::Marker;
 use ratatui::text::Line;
-use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Widget};
-use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+use ratatui::widgets::Widget;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+use writecliff_device::printable;
+use writecliff_report::cut;
 
-use super::{Running, Step};
-use crate::output::say;
+use super::{Running, Total, picture};
+use crate::output::{Loudness, say};
 
-const HEIGHT: u16 = 14;
+/// The picture leaves so many rows to what was said before it...
+const ROWS_LEFT: u16 = 6;
+/// ... and needs no more than this.
+const HEIGHT_MAX: u16 = 32;
+/// A terminal that does not say how large it is.
+const ROWS: u16 = 24;
 
 /// Standard error, as far as it can show something. What cannot be shown must not end a
 /// measurement.
 pub(super) enum Screen {
     Picture(Box<Terminal<CrosstermBackend<Stderr>>>),
     Plain,
+    /// Only what is said, no progress.
+    Quiet,
 }
 
 impl Screen {
-    pub(super) fn begin(title: &str) -> Self {
-        match terminal() {
-            Some(terminal) => Self::Picture(Box::new(terminal)),
-            None => {
+    pub(super) fn begin(title: &str, loudness: Loudness) -> Self {
+        match (loudness, terminal()) {
+            (Loudness::Quiet, _) => Self::Quiet,
+            (_, Some(terminal)) => Self::Picture(Box::new(terminal)),
+            (_, None) => {
                 say(title);
                 Self::Plain
             }
@@ -38,22 +45,23 @@ impl Screen {
     }
 
     /// Draws the picture anew, if there is one.
-    pub(super) fn draw(&mut self, title: &str, running: &[Running]) {
+    pub(super) fn draw(&mut self, title: &str, running: &[Running], total: &Total) {
         if let Self::Picture(terminal) = self {
-            let _ = terminal.draw(|frame| draw(frame, title, running));
+            let _ = terminal.draw(|frame| picture::draw(frame, title, running, total));
         }
     }
 
-    /// Shows a line that stays, above the picture if there is one.
+    /// Shows a text that stays, above the picture if there is one; it breaks between words.
     pub(super) fn line(&mut self, text: &str) {
         match self {
             Self::Picture(terminal) => {
-                let line = Line::from(text.to_owned());
-                let _ = terminal.insert_before(1, |buffer| line.render(buffer.area, buffer));
+                let width = terminal.size().map_or(80, |size| usize::from(size.width.max(1)));
+                for line in cut(&printable(text), width) {
+                    let line = Line::from(line);
+                    let _ = terminal.insert_before(1, |buffer| line.render(buffer.area, buffer));
+                }
             }
-            Self::Plain => {
-                say(text);
-            }
+            Self::Plain | Self::Quiet => say(text),
         }
     }
 
@@ -74,45 +82,9 @@ fn terminal() -> Option<Terminal<CrosstermBackend<Stderr>>> {
     if dumb || !std::io::stderr().is_terminal() || !std::io::stdin().is_terminal() {
         return None;
     }
-    let options = TerminalOptions { viewport: Viewport::Inline(HEIGHT) };
+    let rows = ratatui::crossterm::terminal::size().map_or(ROWS, |(_, rows)| rows);
+    let least = rows.min(3);
+    let height = rows.saturating_sub(ROWS_LEFT).clamp(least, HEIGHT_MAX.max(least));
+    let options = TerminalOptions { viewport: Viewport::Inline(height) };
     Terminal::with_options(CrosstermBackend::new(std::io::stderr()), options).ok()
-}
-
-/// The picture of the test that was begun first, and a bar for each.
-fn draw(frame: &mut Frame<'_>, title: &str, running: &[Running]) {
-    let bars = running.len() as u16;
-    let rows = [Constraint::Min(6), Constraint::Length(bars)];
-    let [picture, bars] = Layout::vertical(rows).areas(frame.area());
-    if let Some(first) = running.first() {
-        draw_iops(frame, picture, &format!("{title}: {}", first.test), &first.step);
-    }
-    let rows = running.iter().map(|_| Constraint::Length(1));
-    for (running, row) in running.iter().zip(Layout::vertical(rows).split(bars).iter()) {
-        let bar = Gauge::default()
-            .ratio(running.step.fraction.clamp(0.0, 1.0))
-            .label(running.line())
-            .gauge_style(Style::new().fg(Color::Blue).bg(Color::DarkGray))
-            .use_unicode(true);
-        frame.render_widget(bar, *row);
-    }
-}
-
-/// IOPS of the step, a point a second, on a log axis from 10 to 1M.
-fn draw_iops(frame: &mut Frame<'_>, area: Rect, title: &str, step: &Step) {
-    let points = &step.points;
-    let last = points.last().map_or(1.0, |point| point.0).max(1.0);
-    let dots = Dataset::default()
-        .marker(Marker::Braille)
-        .graph_type(GraphType::Scatter)
-        .style(Style::new().fg(Color::Cyan))
-        .data(points);
-    let time = Axis::default()
-        .bounds([0.0, last])
-        .labels([Line::from("0 s"), Line::from(format!("{last:.0} s"))]);
-    let iops = Axis::default().bounds([1.0, 6.0]).labels(["10", "100", "1K", "10K", "100K", "1M"]);
-    let chart = Chart::new(vec![dots])
-        .block(Block::bordered().title(format!(" {title}: IOPS ")))
-        .x_axis(time)
-        .y_axis(iops);
-    frame.render_widget(chart, area);
 }

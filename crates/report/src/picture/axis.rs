@@ -44,30 +44,38 @@ impl Axis {
         self
     }
 
-    /// The same, with room beyond its end.
-    #[must_use]
-    pub(crate) fn longer(mut self, factor: f64) -> Self {
-        self.to *= factor;
-        self
-    }
-
-    /// From zero to a round number not below `highest`.
+    /// From zero to a round number not below `highest`, with room for what lies on it. Shares end at
+    /// 100 %.
     pub(crate) fn linear(title: &str, highest: f64) -> Self {
-        // Half a dot of room, or the highest would be cut.
-        let top = nice_top(highest * 1.01);
-        let ticks = (0..=4).map(|quarter| top * f64::from(quarter) / 4.0);
+        let highest = highest.max(1e-9);
+        let step = step_above(highest / 6.0);
+        let mut steps = (highest / step - 1e-9).ceil();
+        let is_share = title.contains('%') && highest <= 100.0;
+        if highest > 0.96 * steps * step && !is_share {
+            steps += 1.0;
+        }
+        let ticks = (0..=steps as u32).map(|index| f64::from(index) * step);
         let ticks = ticks.map(|value| (value, short(value))).collect();
-        Self::new(title, Scale::Linear, (0.0, top), ticks)
+        Self::new(title, Scale::Linear, (0.0, steps * step), ticks)
     }
 
-    /// From one value to another, with a little room on either side.
+    /// From one value to another, with a little room on either side. Seconds are told in the unit
+    /// that suits their span.
     pub(crate) fn span(title: &str, from: f64, to: f64) -> Self {
-        let step = nice_step((to - from) / 3.0);
+        let is_time = title.starts_with("seconds");
+        let step =
+            if is_time { time_step((to - from) / 6.0) } else { step_above((to - from) / 6.0) };
         let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
         let ticks = (first..=last).map(|index| index as f64 * step);
-        let ticks = ticks.map(|value| (value, round(value))).collect();
+        let name = |value| if is_time { time(value, to - from) } else { round(value) };
+        let ticks = ticks.map(|value| (value, name(value))).collect();
         let margin = (to - from) * 0.01;
-        Self::new(title, Scale::Linear, (from - margin, to + margin), ticks)
+        let mut axis = Self::new(title, Scale::Linear, (from - margin, to + margin), ticks);
+        if is_time {
+            let of = title.trim_start_matches("seconds").trim_start_matches(" of ");
+            axis.title = if of.is_empty() { "time".to_owned() } else { format!("time into {of}") };
+        }
+        axis
     }
 
     /// Whole decades around `lowest` to `highest`, each called by `name`. With `zero`, one decade
@@ -80,8 +88,13 @@ impl Axis {
     ) -> Self {
         let low = lowest.log10().floor() as i32 - i32::from(zero);
         let high = (highest.log10().ceil() as i32).max(low + 1);
-        let mut ticks: Vec<_> = (low..=high).map(|n| (pow10(n), name(pow10(n)))).collect();
+        // One or two decades alone would leave most of the axis without a number.
+        let within: &[f64] = if high - low <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let values = (low..=high).flat_map(|n| within.iter().map(move |part| part * pow10(n)));
+        let values = values.filter(|value| *value <= pow10(high));
+        let mut ticks: Vec<_> = values.map(|value| (value, name(value))).collect();
         if zero {
+            ticks.retain(|tick| tick.0 <= pow10(low) || tick.0 >= pow10(low + 1));
             "0".clone_into(&mut ticks[0].1);
         }
         Self::new(title, Scale::Log, (pow10(low), pow10(high)), ticks)
@@ -124,27 +137,37 @@ impl Axis {
             Scale::Linear | Scale::Names => (value - self.from) / (self.to - self.from),
         }
     }
+}
 
-    /// Where zeros are drawn that the axis cannot show.
-    pub(crate) fn bottom(&self) -> f64 {
-        match self.scale {
-            Scale::Log => self.from * 10f64.powf(0.15),
-            Scale::Linear | Scale::Names => self.from,
-        }
+/// The 1, 2 or 5 times a power of ten that is no less than `step`.
+fn step_above(step: f64) -> f64 {
+    let decade = 10f64.powf(step.max(1e-12).log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|n| n * decade);
+    steps.into_iter().find(|nice| *nice >= step * (1.0 - 1e-9)).unwrap_or(10.0 * decade)
+}
+
+/// Steps of time that people count in, in seconds.
+const TIME_STEPS: [f64; 20] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
+    14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0,
+];
+
+fn time_step(step: f64) -> f64 {
+    let suits = |nice: &f64| step <= *nice;
+    match TIME_STEPS.into_iter().find(suits) {
+        Some(nice) if step > 0.5 => nice,
+        _ => step_above(step),
     }
 }
 
-/// The next of 1, 2, 4, 6 or 8 times a power of ten: quarters of it are round.
-fn nice_top(highest: f64) -> f64 {
-    let decade = 10f64.powf(highest.max(1e-9).log10().floor());
-    let steps = [1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
-    steps.iter().map(|step| step * decade).find(|top| *top >= highest).unwrap_or(10.0 * decade)
-}
-
-/// The 1, 2 or 5 times a power of ten nearest below `step`.
-fn nice_step(step: f64) -> f64 {
-    let decade = 10f64.powf(step.max(1e-9).log10().floor());
-    [5.0, 2.0].into_iter().map(|n| n * decade).find(|nice| *nice <= step).unwrap_or(decade)
+/// `90 s`, `20 min`, `1.5 h`, by how long all of it lasts.
+fn time(seconds: f64, span: f64) -> String {
+    match (seconds, span) {
+        (0.0, _) => "0".to_owned(),
+        (_, 10_800.0..) => format!("{} h", plain(seconds / 3600.0)),
+        (_, 180.0..) => format!("{} min", plain(seconds / 60.0)),
+        _ => format!("{} s", plain(seconds)),
+    }
 }
 
 /// `500`, `1K`, `1.5K`, `100K`, `1M`.
@@ -165,6 +188,17 @@ fn round(value: f64) -> String {
 fn plain(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A number with so many digits that mean something: `0.03`, `38`.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    let decade = value.abs().max(1e-12).log10().floor() as i32;
+    let scale = pow10(digits - 1 - decade);
+    let rounded = (value * scale).round() / scale;
+    match rounded {
+        1000.0.. => number::thousands(rounded),
+        _ => rounded.to_string(),
+    }
 }
 
 /// `10 µs`, from nanoseconds.
@@ -198,12 +232,33 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers() {
-        let tops = [1.0, 1.1, 39_999.0, 40_000.0, 41_000.0, 99_000.0, 0.031];
-        let expected = [1.0, 1.2, 40_000.0, 40_000.0, 50_000.0, 100_000.0, 0.04];
-        assert_eq!(tops.map(nice_top), expected);
+        let highest = [0.9, 1.1, 38_000.0, 40_000.0, 41_000.0, 99_000.0, 0.031, 4.9];
+        let expected = [1.0, 1.2, 40_000.0, 50_000.0, 50_000.0, 120_000.0, 0.04, 6.0];
+        let tops = highest.map(|highest| Axis::linear("IOPS", highest).to);
+        assert!(tops.iter().zip(expected).all(|(top, end)| (top - end).abs() < 1e-9), "{tops:?}");
+        assert_eq!([99.0, 100.0].map(|most| Axis::linear("reads, %", most).to), [100.0, 100.0]);
         assert_eq!([0.5, 500.0, 1500.0, 1e5, 1e6].map(short), ["0.5", "500", "1.5K", "100K", "1M"]);
         assert_eq!([100.0, 1e4, 1e7, 1e9].map(latency), ["100 ns", "10 µs", "10 ms", "1 s"]);
-        assert_eq!([0.3, 500.0, 150.0].map(nice_step), [0.2, 500.0, 100.0]);
+        assert_eq!([0.3, 500.0, 150.0].map(step_above), [0.5, 500.0, 200.0]);
+    }
+
+    #[test]
+    fn time_is_told_in_the_unit_that_suits_its_span() {
+        let ticks = |end: f64| -> Vec<String> {
+            Axis::span("seconds of random writes", 0.0, end)
+                .ticks
+                .into_iter()
+                .map(|t| t.1)
+                .collect()
+        };
+        assert_eq!(ticks(100.0), ["0", "20 s", "40 s", "60 s", "80 s", "100 s"]);
+        assert_eq!(ticks(2000.0), ["0", "10 min", "20 min", "30 min"]);
+        assert_eq!(ticks(36_000.0), ["0", "2 h", "4 h", "6 h", "8 h", "10 h"]);
+        let axis = Axis::span("seconds of random writes", 0.0, 100.0);
+        assert_eq!(
+            (&*axis.title, &*axis.quantity),
+            ("time into random writes", "seconds of random writes")
+        );
     }
 
     #[test]
@@ -212,9 +267,9 @@ mod tests {
         assert_eq!((decades.from, decades.to), (10.0, 100_000.0));
         assert_eq!(decades.ticks[0].1, "0");
         assert!((decades.place(1000.0) - 0.5).abs() < 1e-9);
-        let time = Axis::span("seconds", 1400.0, 2000.0);
-        let ticks: Vec<f64> = time.ticks.iter().map(|tick| tick.0).collect();
-        assert_eq!(ticks, [1400.0, 1600.0, 1800.0, 2000.0]);
+        let written = Axis::span("GB written", 1400.0, 2000.0);
+        let ticks: Vec<f64> = written.ticks.iter().map(|tick| tick.0).collect();
+        assert_eq!(ticks, [1400.0, 1500.0, 1600.0, 1700.0, 1800.0, 1900.0, 2000.0]);
         assert_eq!(Axis::names("size", vec!["a".into(), "b".into()]).place(0.5), 0.5);
     }
 }

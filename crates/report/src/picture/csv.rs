@@ -1,6 +1,6 @@
 //! A picture's data as CSV: every value, also of those that are not drawn.
 
-use super::{Axis, Bar, Heat, Picture, Points, Scale, Trace};
+use super::{Axis, Bar, Heat, Picture, Points, Range, Scale, Trace};
 
 /// Points: a row for each x, a column for each trace. Bars: a row each. Heat maps: a row for each
 /// cell that is not empty.
@@ -8,6 +8,7 @@ pub(crate) fn csv(picture: &Picture) -> String {
     match picture.traces.first() {
         Some(Trace::Bars(bars)) => bars_csv(picture, bars),
         Some(Trace::Heat(heat)) => heat_csv(picture, heat),
+        Some(Trace::Ranges(ranges)) => ranges_csv(picture, ranges),
         Some(Trace::Points(_)) | None => points_csv(picture),
     }
 }
@@ -42,9 +43,25 @@ fn points_csv(picture: &Picture) -> String {
 }
 
 fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
-    let mut text = format!("{},{}\n", field(&picture.y.quantity), field(&picture.x.quantity));
+    let varies = bars.iter().any(|bar| bar.error.is_some());
+    let (name, value) = (field(&picture.y.quantity), field(&picture.x.quantity));
+    let head = if varies { ",deviation" } else { "" };
+    let mut text = format!("{name},{value}{head}\n");
     for bar in bars {
-        text += &format!("{},{}\n", field(&bar.name), bar.value);
+        text += &format!("{},{}", field(&bar.name), bar.value);
+        text += &bar.error.map_or_else(String::new, |error| format!(",{error}"));
+        text.push('\n');
+    }
+    text
+}
+
+fn ranges_csv(picture: &Picture, ranges: &[Range]) -> String {
+    let unit = &picture.x.quantity;
+    let ends = ["lowest", "median", "highest"].map(|end| field(&format!("{end} {unit}")));
+    let mut text = format!("{},{}\n", field(&picture.y.quantity), ends.join(","));
+    for range in ranges {
+        let Range { low, middle, high, .. } = range;
+        text += &format!("{},{low},{middle},{high}\n", field(&range.name));
     }
     text
 }

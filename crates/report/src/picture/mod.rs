@@ -1,35 +1,60 @@
-//! A picture as plain data: axes, traces and marks, from which the page's figure, the SVG file and
-//! the CSV file are all made.
+//! A picture as plain data: axes, traces and marks, from which the page's, the SVG file and the
+//! CSV file are all made.
 //!
 //! It holds every value there is; only what is drawn is thinned. Values of a logarithmic axis may
-//! be zero: they are drawn as triangles at its bottom.
+//! be zero: they are drawn as strokes at its bottom.
 
 mod axis;
 mod csv;
-mod plotly;
+mod drawing;
+mod heat;
+mod inline;
+mod path;
+mod rows;
 mod svg;
 mod thin;
 
 pub(crate) use axis::{Axis, Scale, bytes, latency, short};
 pub(crate) use csv::csv;
-pub(crate) use plotly::figure;
+pub(crate) use inline::inline;
 pub(crate) use svg::svg;
 pub(crate) use thin::is_thinned;
 
+/// How a drive, a job or a series is told apart from the others of its picture: by colour, and by
+/// dash and dot for whoever does not see colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// `#rrggbb`.
+    pub(crate) colour: &'static str,
+    /// Counts through the dashes of lines and the shapes of dots.
+    pub(crate) form: usize,
+}
+
+const fn style(colour: &'static str, form: usize) -> Style {
+    Style { colour, form }
+}
+
 /// Colours after Okabe and Ito that stand out on light and dark: told apart by colour-blind eyes.
-pub(crate) const BLUE: &str = "#2b7bba";
-pub(crate) const ORANGE: &str = "#d55e00";
-pub(crate) const GREEN: &str = "#009e73";
-pub(crate) const PURPLE: &str = "#aa6fc9";
-pub(crate) const GREY: &str = "#808080";
+pub(crate) const BLUE: Style = style(COLOURS[0], 0);
+pub(crate) const ORANGE: Style = style(COLOURS[1], 1);
+pub(crate) const GREEN: Style = style(COLOURS[2], 2);
+pub(crate) const PURPLE: Style = style(COLOURS[3], 3);
+/// Reads and writes, wherever they share a picture.
+pub(crate) const READS: Style = GREEN;
+/// See [`READS`].
+pub(crate) const WRITES: Style = BLUE;
+/// Of what is no series of its own.
+pub(crate) const NEUTRAL: Style = style("#808080", 4);
 
 /// The colours of drives or jobs that share a picture, in order.
-const COLOURS: [&str; 8] =
-    [BLUE, ORANGE, GREEN, PURPLE, "#b58900", "#2aa7c9", "#c2557a", "#6b7f2a"];
+const COLOURS: [&str; 12] = [
+    "#2b7bba", "#d55e00", "#009e73", "#c4569b", "#a67c00", "#2296b4", "#8f6fd6", "#6b8427",
+    "#cf4a4a", "#5c7f8f", "#9a6b45", "#7d7d9c",
+];
 
-/// The colour of the drive or job with this index.
-pub(crate) fn nth_colour(index: usize) -> &'static str {
-    COLOURS[index % COLOURS.len()]
+/// The style of the drive or job with this index; the same in every picture.
+pub(crate) fn nth_style(index: usize) -> Style {
+    style(COLOURS[index % COLOURS.len()], index)
 }
 
 /// Dots on a line of more points would touch each other.
@@ -45,6 +70,12 @@ pub(crate) struct Picture {
     pub(crate) id: String,
     /// What it shows of which drive, standing alone.
     pub(crate) title: String,
+    /// What somebody who does not see it should know: its conclusion, with the values.
+    pub(crate) alt: String,
+    /// Under what conditions it holds, in its file: `4KiB random writes, QD32, default spare`.
+    pub(crate) conditions: String,
+    /// What is written across it, if it must not be taken for a result.
+    pub(crate) watermark: Option<&'static str>,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) traces: Vec<Trace>,
@@ -58,13 +89,15 @@ pub(crate) enum Trace {
     /// Lying bars from the left edge, the first at the top; their x axis begins at zero.
     Bars(Vec<Bar>),
     Heat(Heat),
+    /// Lying spans from a lowest to a highest value, the first at the top.
+    Ranges(Vec<Range>),
 }
 
 /// Points, lines between them, or columns below them.
 #[derive(Debug, Clone)]
 pub(crate) struct Points {
     pub(crate) name: String,
-    pub(crate) colour: &'static str,
+    pub(crate) style: Style,
     pub(crate) look: Look,
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -86,8 +119,34 @@ pub(crate) enum Look {
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
+    /// How far either way it varies, if that is known: the deviation of repeats.
+    pub(crate) error: Option<f64>,
     pub(crate) words: String,
-    pub(crate) colour: &'static str,
+    pub(crate) style: Style,
+}
+
+impl Bar {
+    /// Where it begins and ends to vary.
+    fn span(&self) -> Option<(f64, f64)> {
+        let error = self.error?;
+        Some(((self.value - error).max(0.0), self.value + error))
+    }
+
+    /// The farthest that it reaches.
+    fn end(&self) -> f64 {
+        self.span().map_or(self.value, |(_, to)| to)
+    }
+}
+
+/// From a lowest over a middle to a highest value; its name and its values in words stand above it.
+#[derive(Debug, Clone)]
+pub(crate) struct Range {
+    pub(crate) name: String,
+    pub(crate) low: f64,
+    pub(crate) middle: f64,
+    pub(crate) high: f64,
+    pub(crate) words: String,
+    pub(crate) style: Style,
 }
 
 /// Cells between edges, coloured by the logarithm of their values.
@@ -119,7 +178,8 @@ pub(crate) enum Mark {
 impl Picture {
     /// A picture without marks.
     pub(crate) fn new(id: String, title: String, x: Axis, y: Axis, traces: Vec<Trace>) -> Self {
-        Self { id, title, x, y, traces, marks: Vec::new() }
+        let (alt, conditions) = (title.clone(), String::new());
+        Self { id, title, alt, conditions, watermark: None, x, y, traces, marks: Vec::new() }
     }
 
     /// Bars in the order given, on an axis from zero to at least `highest`.
@@ -130,20 +190,24 @@ impl Picture {
         bars: Vec<Bar>,
         highest: f64,
     ) -> Self {
-        let highest = bars.iter().map(|bar| bar.value).fold(highest, f64::max);
+        let highest = bars.iter().map(Bar::end).fold(highest, f64::max);
         let names = bars.iter().map(|bar| bar.name.clone()).collect();
-        // What a bar stands for is written behind its end.
-        let (x, y) = (Axis::linear(quantity, highest).longer(1.25), Axis::names("drive", names));
+        let (x, y) = (Axis::linear(quantity, highest), Axis::names("drive", names));
         Self::new(id, title, x, y, vec![Trace::Bars(bars)])
     }
 
-    /// Height on the page, in pixels, at any width.
-    pub(crate) fn height(&self) -> u32 {
-        match self.traces.first() {
-            Some(Trace::Bars(bars)) => 70 + 46 * bars.len() as u32,
-            // Long names of many drives may take a line each.
-            _ => 330 + 20 * (self.named().count() as u32).saturating_sub(5),
-        }
+    /// Ranges in the order given, on a logarithmic axis from `lowest` to `highest`.
+    pub(crate) fn ranges(
+        id: String,
+        title: String,
+        quantity: &str,
+        ranges: Vec<Range>,
+        (lowest, highest): (f64, f64),
+    ) -> Self {
+        let names = ranges.iter().map(|range| range.name.clone()).collect();
+        let has_zero = ranges.iter().any(|range| range.low <= 0.0);
+        let x = Axis::decades(quantity, (lowest, highest), has_zero, short);
+        Self::new(id, title, x, Axis::names("drive", names), vec![Trace::Ranges(ranges)])
     }
 
     /// Whether its traces need to be told apart.
@@ -155,7 +219,7 @@ impl Picture {
     pub(crate) fn named(&self) -> impl Iterator<Item = &Points> {
         self.traces.iter().filter_map(|trace| match trace {
             Trace::Points(points) => Some(points),
-            Trace::Bars(_) | Trace::Heat(_) => None,
+            Trace::Bars(_) | Trace::Heat(_) | Trace::Ranges(_) => None,
         })
     }
 
@@ -171,23 +235,6 @@ impl Picture {
         let from = x - 0.4 + width * place as f64;
         (from, from + width)
     }
-
-    pub(crate) fn is_bars(&self) -> bool {
-        matches!(self.traces.first(), Some(Trace::Bars(_)))
-    }
-}
-
-impl Heat {
-    /// The middles of its cells, if they are so few that each needs a dot to be seen.
-    fn middles_of_few(&self) -> Vec<(f64, f64)> {
-        let filled = self.columns.iter().zip(self.x_edges.windows(2)).flat_map(|(column, x)| {
-            let cells = column.iter().zip(self.y_edges.windows(2));
-            let filled = cells.filter(|(value, _)| **value > 0.0);
-            filled.map(|(_, y)| (f64::midpoint(x[0], x[1]), f64::midpoint(y[0], y[1])))
-        });
-        let middles: Vec<(f64, f64)> = filled.collect();
-        if middles.len() <= FEW_CELLS_MAX { middles } else { Vec::new() }
-    }
 }
 
 impl Points {
@@ -200,15 +247,60 @@ impl Points {
         }
     }
 
-    pub(crate) fn dots(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Dots, points })
+    pub(crate) fn dots(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Dots, points })
     }
 
-    pub(crate) fn columns(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Columns, points })
+    pub(crate) fn columns(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Columns, points })
     }
 
-    pub(crate) fn line(name: &str, colour: &'static str, points: Vec<(f64, f64)>) -> Trace {
-        Trace::Points(Self { name: name.to_owned(), colour, look: Look::Line, points })
+    pub(crate) fn line(name: &str, style: Style, points: Vec<(f64, f64)>) -> Trace {
+        Trace::Points(Self { name: name.to_owned(), style, look: Look::Line, points })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance, as the Web Content Accessibility Guidelines have it.
+    fn luminance(colour: &str) -> f64 {
+        let part =
+            |at: usize| f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+        let linear =
+            |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+    }
+
+    fn contrast(one: &str, other: &str) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn every_colour_stands_out_from_light_and_dark_paper() {
+        for colour in COLOURS {
+            for paper in ["#ffffff", "#12161c"] {
+                assert!(
+                    contrast(colour, paper) >= 3.0,
+                    "{colour} on {paper}: {}",
+                    contrast(colour, paper)
+                );
+            }
+        }
+        // On the grey of a window as well.
+        for colour in drawing::HEAT {
+            assert!(contrast(colour, "#f2f2f2") >= 3.0, "{colour}");
+        }
+    }
+
+    #[test]
+    fn twelve_drives_differ_without_colours() {
+        let look = |style| (drawing::dashes(style), drawing::form(style));
+        let looks = (0..12).map(|index| look(nth_style(index)));
+        let looks: Vec<_> = looks.collect();
+        let is_new = |(at, look): (usize, _)| !looks[..at].contains(look);
+        assert!(looks.iter().enumerate().all(is_new));
     }
 }

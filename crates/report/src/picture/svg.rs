@@ -1,269 +1,162 @@
-//! A picture as an SVG file that stands alone: on white, with its title, ready to be published.
+//! A picture as an SVG file that stands alone: on white, with its title, its conditions and its
+//! scale of colours, ready to be published.
 
 use std::fmt::Write;
 
-use super::thin::thinned;
-use super::{Axis, BLUE, Bar, GREY, Heat, Look, Mark, ORANGE, Picture, Points, Scale, Trace};
+use super::drawing::{HEAT, INK, QUIET, Sheet, dashes, drawing, escaped, form};
+use super::rows::Row;
+use super::{Heat, Look, Picture, Points, Trace};
 
 const WIDTH: f64 = 960.0;
-const RIGHT: f64 = WIDTH - 24.0;
+const MARGIN: f64 = 24.0;
+/// Where the axes' area begins and ends.
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = WIDTH - 32.0;
 const LEGEND_ROW: f64 = 22.0;
-const INK: &str = "#1d2430";
-const GRID: &str = "#d9dee5";
-/// Colours of 0.01 %, 0.1 %, 1 %, 10 % and 100 % of a heat map's strongest; as on the page.
-const HEAT: [[f64; 3]; 5] = [
-    [222.0, 232.0, 242.0],
-    [158.0, 196.0, 226.0],
-    [74.0, 144.0, 196.0],
-    [24.0, 90.0, 150.0],
-    [8.0, 38.0, 84.0],
-];
-
-/// The area that the axes span, in pixels.
-struct Area {
-    left: f64,
-    top: f64,
-    bottom: f64,
-}
-
-impl Area {
-    fn x(&self, axis: &Axis, value: f64) -> f64 {
-        self.left + axis.place(value).clamp(0.0, 1.0) * (RIGHT - self.left)
-    }
-
-    fn y(&self, axis: &Axis, value: f64) -> f64 {
-        self.bottom - axis.place(value).clamp(0.0, 1.0) * (self.bottom - self.top)
-    }
-}
+const PLOT_HEIGHT: f64 = 320.0;
+const ROW_STEP: f64 = 46.0;
+/// Letters are about half as wide as they are high.
+const LETTER: f64 = 7.4;
+const CREDIT: &str = "Writecliff";
 
 /// The whole file.
 pub(crate) fn svg(picture: &Picture) -> String {
-    let left = if picture.is_bars() { 24.0 } else { 84.0 };
-    let mut entries = String::new();
-    let rows = if picture.has_legend() { legend(&mut entries, picture, left) } else { 0 };
-    let top = 68.0 + LEGEND_ROW * f64::from(rows);
-    let height = top + f64::from(picture.height());
-    let area = Area { left, top, bottom: height - 56.0 };
-    let mut svg = format!(
+    let mut inner = String::new();
+    let title = "font-size=\"19\" font-weight=\"600\"";
+    text(&mut inner, (MARGIN, 34.0), "start", title, &picture.title);
+    let bottom = match picture.rows() {
+        Some(rows) => draw_rows(&mut inner, picture, &rows),
+        None => draw_plot(&mut inner, picture),
+    };
+    let height = bottom + 34.0;
+    let small = format!("font-size=\"12\" fill=\"{QUIET}\"");
+    text(&mut inner, (MARGIN, height - 14.0), "start", &small, &picture.conditions);
+    text(&mut inner, (WIDTH - MARGIN, height - 14.0), "end", &small, CREDIT);
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\" \
          font-family=\"system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif\" \
-         font-size=\"14\" fill=\"{INK}\">\n<title>{}</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n",
-        escaped(&picture.title)
-    );
-    text(&mut svg, (24.0, 32.0), "start", "font-size=\"19\" font-weight=\"600\"", &picture.title);
-    svg += &entries;
-    windows(&mut svg, picture, &area);
-    axes(&mut svg, picture, &area);
-    for trace in &picture.traces {
-        match trace {
-            Trace::Points(points) if points.look == Look::Columns => {
-                draw_columns(&mut svg, picture, points, &area);
-            }
-            Trace::Points(points) => draw_points(&mut svg, picture, points, &area),
-            Trace::Bars(bars) => draw_bars(&mut svg, picture, bars, &area),
-            Trace::Heat(heat) => draw_heat(&mut svg, picture, heat, &area),
-        }
-    }
-    marks(&mut svg, picture, &area);
-    svg + "</svg>\n"
+         font-size=\"14\" fill=\"{INK}\">\n<title>{}</title>\n<desc>{}</desc>\n\
+         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n{inner}</svg>\n",
+        escaped(&picture.title),
+        escaped(&picture.alt)
+    )
 }
 
-fn axes(svg: &mut String, picture: &Picture, area: &Area) {
-    let Area { left, top, bottom } = *area;
-    for (value, name) in &picture.x.ticks {
-        let x = area.x(&picture.x, *value);
-        line(svg, (x, top), (x, bottom), &format!("stroke=\"{GRID}\""));
-        text(svg, (x, bottom + 20.0), "middle", "", name);
+/// Legend or scale of colours, and the axes below; returns where they end.
+fn draw_plot(svg: &mut String, picture: &Picture) -> f64 {
+    let mut top = 92.0;
+    if picture.has_legend() {
+        top += LEGEND_ROW * f64::from(legend(svg, picture)) + 6.0;
     }
-    text(svg, (f64::midpoint(left, RIGHT), bottom + 44.0), "middle", "", &picture.x.title);
-    if picture.is_bars() {
-        return;
+    if let Some(Trace::Heat(heat)) = picture.traces.first() {
+        scale(svg, heat);
+        top += LEGEND_ROW + 6.0;
     }
-    for (value, name) in &picture.y.ticks {
-        let y = area.y(&picture.y, *value);
-        line(svg, (left, y), (RIGHT, y), &format!("stroke=\"{GRID}\""));
-        text(svg, (left - 8.0, y + 5.0), "end", "", name);
-    }
-    let middle = f64::midpoint(top, bottom);
-    let turned = format!("transform=\"rotate(-90 20 {middle:.1})\"");
-    text(svg, (20.0, middle), "middle", &turned, &picture.y.title);
+    let sheet = Sheet::File(RIGHT - LEFT, PLOT_HEIGHT);
+    let drawing = drawing(picture, &sheet);
+    let _ = writeln!(
+        svg,
+        "<g transform=\"translate({LEFT} {top})\" font-size=\"13\">\n{drawing}\n</g>"
+    );
+    top + PLOT_HEIGHT + 48.0
 }
 
 /// Entries beside each other, and below where there is no more room; returns the rows taken.
-fn legend(svg: &mut String, picture: &Picture, left: f64) -> u32 {
-    let (mut x, mut row) = (left, 0);
+fn legend(svg: &mut String, picture: &Picture) -> u32 {
+    let (mut x, mut row) = (MARGIN, 0);
     for points in picture.named() {
-        // Letters are about half as wide as they are high.
-        let width = 40.0 + 7.6 * points.name.chars().count() as f64;
-        if x > left && x + width > RIGHT {
-            (x, row) = (left, row + 1);
+        let width = 64.0 + LETTER * points.name.chars().count() as f64;
+        if x > MARGIN && x + width > RIGHT {
+            (x, row) = (MARGIN, row + 1);
         }
-        let y = 57.0 + LEGEND_ROW * f64::from(row);
+        let y = 58.0 + LEGEND_ROW * f64::from(row);
         let _ =
-            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y}\" r=\"5\" fill=\"{}\"/>", points.colour);
-        text(svg, (x + 10.0, y + 5.0), "start", "", &points.name);
+            writeln!(svg, "<g transform=\"translate({x:.1} {:.1})\">{}</g>", y - 6.0, key(points));
+        text(svg, (x + 38.0, y + 5.0), "start", "", &points.name);
         x += width;
     }
     row + 1
 }
 
-fn draw_points(svg: &mut String, picture: &Picture, points: &Points, area: &Area) {
-    let cannot_show = |y: f64| picture.y.scale == Scale::Log && y <= 0.0;
-    let (zeros, shown): (Vec<_>, Vec<_>) = points.points.iter().partition(|p| cannot_show(p.1));
-    let place = |(x, y): (f64, f64)| (area.x(&picture.x, x), area.y(&picture.y, y));
-    let places: Vec<(f64, f64)> = thinned(&shown).into_iter().map(place).collect();
+/// A piece of a trace, 30 × 12.
+pub(super) fn key(points: &Points) -> String {
+    let (colour, (cap, is_hollow)) = (points.style.colour, form(points.style));
+    if points.look == Look::Columns {
+        return format!("<path d=\"M9 0h12v12h-12z\" fill=\"{colour}\"/>");
+    }
+    let mut svg = String::new();
+    let mut width = 6.0;
     if points.look == Look::Line {
-        draw_line(svg, &places, points.colour);
+        let dashes: Vec<String> = dashes(points.style).iter().map(f64::to_string).collect();
+        let dashes = match dashes.is_empty() {
+            true => String::new(),
+            false => format!(" stroke-dasharray=\"{}\"", dashes.join(" ")),
+        };
+        let _ = write!(svg, "<path d=\"M0 6h30\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>");
+        width = 8.0;
     }
-    if !points.has_dots() {
-        return;
-    }
-    let (radius, opacity) = if points.look == Look::Dots { (1.8, 0.65) } else { (4.0, 1.0) };
-    let _ = writeln!(svg, "<g fill=\"{}\" fill-opacity=\"{opacity}\">", points.colour);
-    for (x, y) in &places {
-        let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
-    }
-    svg.push_str("</g>\n");
-    for (x, _) in thinned(&zeros) {
-        let (x, y) = place((x, picture.y.bottom()));
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{:.1} {:.1}h8l-4 7z\" fill=\"none\" stroke=\"{ORANGE}\"/>",
-            x - 4.0,
-            y - 4.0
-        );
-    }
-}
-
-fn draw_columns(svg: &mut String, picture: &Picture, points: &Points, area: &Area) {
-    let _ = writeln!(svg, "<g fill=\"{}\">", points.colour);
-    for &(x, y) in &points.points {
-        let (from, to) = picture.column_ends(points, x);
-        let (left, right) = (area.x(&picture.x, from), area.x(&picture.x, to));
-        let top = area.y(&picture.y, y);
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-            (right - left - 1.0).max(0.5),
-            area.bottom - top
-        );
-    }
-    svg.push_str("</g>\n");
-}
-
-fn draw_line(svg: &mut String, places: &[(f64, f64)], colour: &str) {
-    let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let points = points.join(" ");
-    let _ = writeln!(
-        svg,
-        "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>"
-    );
-}
-
-fn draw_bars(svg: &mut String, picture: &Picture, bars: &[Bar], area: &Area) {
-    let step = (area.bottom - area.top) / bars.len() as f64;
-    for (index, bar) in bars.iter().enumerate() {
-        let middle = area.top + step * (index as f64 + 0.5);
-        let width = area.x(&picture.x, bar.value) - area.left;
-        let (left, height) = (area.left, step * 0.42);
-        text(svg, (left, middle - 4.0), "start", "", &bar.name);
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left}\" y=\"{middle:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             fill=\"{}\"/>",
-            bar.colour
-        );
-        let at = (left + width + 8.0, middle + height / 2.0 + 5.0);
-        text(svg, at, "start", "font-weight=\"600\"", &bar.words);
-    }
-}
-
-fn draw_heat(svg: &mut String, picture: &Picture, heat: &Heat, area: &Area) {
-    svg.push_str("<g shape-rendering=\"crispEdges\">\n");
-    for (column, x) in heat.columns.iter().zip(heat.x_edges.windows(2)) {
-        let (left, right) = (area.x(&picture.x, x[0]), area.x(&picture.x, x[1]));
-        for (share, y) in column.iter().zip(heat.y_edges.windows(2)) {
-            if *share == 0.0 {
-                continue;
-            }
-            let (bottom, top) = (area.y(&picture.y, y[0]), area.y(&picture.y, y[1]));
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
-                 fill=\"{}\"/>",
-                // A little over the next cell, or a viewer that scales shows seams.
-                right - left + 0.6,
-                bottom - top + 0.6,
-                heat_colour(*share * 100.0 / heat.full)
-            );
+    if points.has_dots() {
+        let dot = format!("stroke-linecap=\"{cap}\" d=\"M15 6h0\"");
+        let _ = write!(svg, "<path stroke=\"{colour}\" stroke-width=\"{width}\" {dot}/>");
+        if points.look == Look::Line && is_hollow {
+            let _ =
+                write!(svg, "<path class=\"hollow\" stroke=\"#fff\" stroke-width=\"4\" {dot}/>");
         }
     }
-    svg.push_str("</g>\n");
-    for (x, y) in heat.middles_of_few() {
-        let (x, y) = (area.x(&picture.x, x), area.y(&picture.y, y));
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"5\" height=\"5\" fill=\"{BLUE}\"/>",
-            x - 2.5,
-            y - 2.5
-        );
+    svg
+}
+
+/// What the colours of cells stand for.
+fn scale(svg: &mut String, heat: &Heat) {
+    let (weakest, strongest) = heat.ends();
+    let words = LETTER * weakest.chars().count() as f64;
+    text(svg, (MARGIN, 64.0), "start", "", &weakest);
+    let _ =
+        writeln!(svg, "<g transform=\"translate({:.1} 52)\">{}</g>", MARGIN + words + 8.0, steps());
+    text(svg, (MARGIN + words + 176.0, 64.0), "start", "", &strongest);
+}
+
+/// The colours of a heat map, 160 × 14.
+pub(super) fn steps() -> String {
+    let step = |(level, colour): (usize, &&str)| {
+        format!(
+            "<path class=\"h{level}\" stroke=\"{colour}\" stroke-width=\"14\" d=\"M{} 7h20\"/>",
+            20 * level
+        )
+    };
+    HEAT.iter().enumerate().map(step).collect()
+}
+
+/// Names above, values at the right, and the names of the axis where lengths do not say all;
+/// returns where they end.
+fn draw_rows(svg: &mut String, picture: &Picture, rows: &[Row<'_>]) -> f64 {
+    let top = 56.0;
+    let longest = rows.iter().map(|row| row.words.chars().count()).max().unwrap_or(0);
+    let room = WIDTH - 2.0 * MARGIN - 24.0 - LETTER * 1.15 * longest as f64;
+    let at = |place: f64| format!("{:.1}", place * room);
+    for (index, row) in rows.iter().enumerate() {
+        let y = top + ROW_STEP * index as f64;
+        text(svg, (MARGIN, y + 14.0), "start", "", row.name);
+        let shape = row.draw(&at);
+        let _ = writeln!(svg, "<g transform=\"translate({MARGIN} {:.1})\">{shape}</g>", y + 20.0);
+        text(svg, (WIDTH - MARGIN, y + 33.0), "end", "font-weight=\"600\"", row.words);
     }
-}
-
-/// Logarithmic: each colour stands for ten times the share of the one before.
-fn heat_colour(percent: f64) -> String {
-    let place = (percent.log10() + 2.0).clamp(0.0, 4.0);
-    let (low, high) = (HEAT[place.floor() as usize], HEAT[place.ceil() as usize]);
-    let mixed = [0, 1, 2].map(|i| low[i] + (high[i] - low[i]) * place.fract());
-    format!("#{:02x}{:02x}{:02x}", mixed[0] as u8, mixed[1] as u8, mixed[2] as u8)
-}
-
-fn windows(svg: &mut String, picture: &Picture, area: &Area) {
-    for mark in &picture.marks {
-        let Mark::Window { from, to, .. } = mark else { continue };
-        let (left, right) = (area.x(&picture.x, *from), area.x(&picture.x, *to));
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{}\" width=\"{:.1}\" height=\"{}\" fill=\"{GREY}\" \
-             fill-opacity=\"0.12\"/>",
-            area.top,
-            right - left,
-            area.bottom - area.top
-        );
-    }
-}
-
-fn marks(svg: &mut String, picture: &Picture, area: &Area) {
-    let above = area.top - 6.0;
-    for mark in &picture.marks {
-        match mark {
-            Mark::Upright { at, label } => {
-                let x = area.x(&picture.x, *at);
-                let style = format!("stroke=\"{ORANGE}\" stroke-dasharray=\"2 3\"");
-                line(svg, (x, area.top), (x, area.bottom), &style);
-                let side = if picture.x.place(*at) < 0.3 { "start" } else { "end" };
-                text(svg, (x, above), side, &format!("fill=\"{ORANGE}\""), label);
-            }
-            Mark::Window { to, label, .. } => {
-                let at = (area.x(&picture.x, *to), above);
-                text(svg, at, "end", &format!("fill=\"{GREY}\""), label);
-            }
-            Mark::Nothing(words) => {
-                let at = (f64::midpoint(area.left, RIGHT), f64::midpoint(area.top, area.bottom));
-                text(svg, at, "middle", &format!("fill=\"{GREY}\""), words);
-            }
+    let mut bottom = top + ROW_STEP * rows.len() as f64;
+    if picture.has_row_axis() {
+        let quiet = format!("font-size=\"13\" fill=\"{QUIET}\"");
+        for (value, name) in &picture.x.ticks {
+            let x = MARGIN + picture.x.place(*value) * room;
+            text(svg, (x, bottom + 14.0), "middle", &quiet, name);
         }
+        bottom += 24.0;
     }
-}
-
-fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), style: &str) {
-    let ((x1, y1), (x2, y2)) = (from, to);
-    let _ = writeln!(
-        svg,
-        "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {style}/>"
-    );
+    if let Some(words) = picture.watermark {
+        let style =
+            format!("font-size=\"44\" font-weight=\"700\" fill=\"{QUIET}\" fill-opacity=\".22\"");
+        text(svg, (WIDTH / 2.0, f64::midpoint(top, bottom) + 14.0), "middle", &style, words);
+    }
+    bottom
 }
 
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, style: &str, words: &str) {
@@ -275,10 +168,4 @@ fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, style: &str, words: 
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{words}</text>"
     );
-}
-
-fn escaped(text: &str) -> String {
-    let legal = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    let text: String = text.chars().filter(legal).collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,7 +1,7 @@
 //! Fewer points than were recorded, without losing the extremes.
 
 /// More points than this are drawn as the lowest and highest of equal stretches.
-const POINTS_MAX: usize = 10_000;
+const POINTS_MAX: usize = 4_000;
 
 /// Whether so many points are not all drawn.
 pub(crate) fn is_thinned(points: usize) -> bool {
@@ -34,6 +34,6 @@ mod tests {
         let thinned = thinned(&points);
         assert!(thinned.len() <= POINTS_MAX);
         assert!(thinned.contains(&(54_321.0, 3.0)) && thinned.contains(&(12_345.0, 9_999.0)));
-        assert!(super::thinned(&points[..10_000]).len() == 10_000);
+        assert!(super::thinned(&points[..4_000]).len() == 4_000);
     }
 }

@@ -1,13 +1,15 @@
-//! Corners: the figures of a data sheet, all compared drives in one picture for each.
+//! Corners: the figures of a data sheet.
 
 use writecliff_device::Operation;
+use writecliff_suite::Good;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 
-use super::{Answer, answers, bars, highest_first};
+use super::{Answer, answers, is_same_rate, latency_row, number_row, table_of};
+use crate::buffer;
 use crate::number;
-use crate::picture::{BLUE, Bar, GREEN, Picture};
+use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
 use crate::run::NONE;
-use crate::section::{Row, Section, Table, View, slug};
+use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -15,99 +17,192 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.is_empty() {
         return None;
     }
+    let (corners, repeats) = corners(&answers);
+    let views = match subjects.is_comparison() {
+        true => [(true, "Random corners"), (false, "Sequential corners")]
+            .into_iter()
+            .filter_map(|(random, title)| compared(subjects, &answers, &corners, random, title))
+            .collect(),
+        false => vec![alone(subjects, &answers[0], &corners)],
+    };
+    let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
+    let method = format!("Fresh drive, a few minutes each: what data sheets promise.{repeats}");
+    Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let sentence = |figures: &CornerFigures| {
+        let corner = figures.corner;
+        let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
+        let order = if corner.random { "random" } else { "sequential" };
+        format!("{order} {operation} at QD{} {}", corner.queue_depth, in_words(figures))
+    };
+    let all = outcome.corners.iter().filter(|figures| figures.corner.data == Data::Random);
+    Some(format!("Corners: {}.", all.map(sentence).collect::<Vec<_>>().join(", ")))
+}
+
+/// Those that any drive has. What was measured with repeating data is left out where no drive
+/// makes a difference, and that is said instead.
+fn corners(answers: &[Answer<'_, Outcome>]) -> (Vec<Corner>, &'static str) {
     let mut corners: Vec<Corner> = Vec::new();
     for figures in answers.iter().flat_map(|answer| &answer.outcome.corners) {
         if !corners.contains(&figures.corner) {
             corners.push(figures.corner);
         }
     }
-    let views = match subjects.is_comparison() {
-        true => corners.iter().map(|corner| compared(subjects, &answers, corner)).collect(),
-        false => vec![alone(subjects, &answers[0])],
+    let repeats = |corner: &Corner| corner.data == Data::Repeating;
+    let is_equal = |answer: &Answer<'_, Outcome>, corner: &Corner| {
+        let random = Corner { data: Data::Random, ..*corner };
+        let both = find(answer.outcome, corner).zip(find(answer.outcome, &random));
+        both.is_none_or(|(one, other)| is_same_rate(one.rate.iops, other.rate.iops))
     };
-    let rate = |figures: &CornerFigures| {
-        let (rate, iops) = (figures.rate.megabytes_per_second, figures.rate.iops);
-        format!("{}, {}", number::megabytes_per_second(rate), number::iops(iops))
-    };
-    let latency = |figures: &CornerFigures| {
-        let latency = figures.latency;
-        [latency.p50_ns, latency.p999_ns, latency.max_ns].map(number::service_time).join(" / ")
-    };
-    let table = |title, text, value: fn(&CornerFigures) -> String| {
-        let row = |corner: &Corner| {
-            let value = |answer: &Answer<'_, Outcome>| {
-                find(answer.outcome, corner).map_or(NONE.to_owned(), value)
-            };
-            Row::new(&name(corner), answers.iter().map(value).collect(), "")
-        };
-        let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-        Table::new(title, text, columns, corners.iter().map(row).collect())
-    };
-    let tables = vec![
-        table("Rates", "", rate),
-        table("Service times", "Median / 99.9th percentile / longest.", latency),
-    ];
-    let method = "Fresh drive, a few minutes each: what data sheets promise.";
-    Some(Section::new(Plan::NAME, "Corners", method, views, tables))
-}
-
-/// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let in_words = |figures: &CornerFigures| {
-        let corner = figures.corner;
-        let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
-        let (order, rate) = match corner.random {
-            true => ("random", number::iops(figures.rate.iops)),
-            false => {
-                ("sequential", number::megabytes_per_second(figures.rate.megabytes_per_second))
-            }
-        };
-        format!("{order} {operation} at QD{} {rate}", corner.queue_depth)
-    };
-    let all = outcome.corners.iter().filter(|figures| figures.corner.data == Data::Random);
-    Some(format!("Corners: {}.", all.map(in_words).collect::<Vec<_>>().join(", ")))
+    let of_repeating = || corners.iter().filter(|corner| repeats(corner));
+    let makes_none =
+        of_repeating().all(|corner| answers.iter().all(|answer| is_equal(answer, corner)));
+    if !makes_none || of_repeating().next().is_none() {
+        return (corners, "");
+    }
+    corners.retain(|corner| !repeats(corner));
+    (corners, " Data that repeat make no difference.")
 }
 
 fn find<'a>(outcome: &'a Outcome, corner: &Corner) -> Option<&'a CornerFigures> {
     outcome.corners.iter().find(|figures| figures.corner == *corner)
 }
 
-/// `4KiB random write, QD32`, and the data if they repeat.
+/// `4 KiB random write, QD32`, and the data if they repeat.
 fn name(corner: &Corner) -> String {
     let order = if corner.random { "random" } else { "sequential" };
     let operation = if corner.operation == Operation::Read { "read" } else { "write" };
     let data = if corner.data == Data::Repeating { ", repeating data" } else { "" };
-    let (block, depth) = (corner.block.exact(), corner.queue_depth);
+    let (block, depth) = (number::size(corner.block), corner.queue_depth);
     format!("{block} {order} {operation}, QD{depth}{data}")
 }
 
 /// What a person counts it in: random in IOPS, sequential in MB/s.
-fn value(corner: &Corner, figures: &CornerFigures) -> f64 {
-    if corner.random { figures.rate.iops } else { figures.rate.megabytes_per_second }
+fn value(figures: &CornerFigures) -> f64 {
+    let rate = figures.rate;
+    if figures.corner.random { rate.iops } else { rate.megabytes_per_second }
 }
 
-fn compared(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corner: &Corner) -> View {
-    let (unit, words): (_, fn(f64) -> String) = match corner.random {
+fn unit(random: bool) -> (&'static str, fn(f64) -> String) {
+    match random {
         true => ("IOPS", number::iops),
         false => ("MB/s", number::megabytes_per_second),
+    }
+}
+
+fn in_words(figures: &CornerFigures) -> String {
+    unit(figures.corner.random).1(value(figures))
+}
+
+/// What the writes of a corner come to.
+fn written(answer: &Answer<'_, Outcome>, corner: &Corner) -> u64 {
+    let series = corner.phase();
+    let samples = answer.run.recording.series(&series);
+    samples.map(|sample| sample.written_bytes).sum()
+}
+
+/// Drives beside each other, for each corner of a kind.
+fn compared(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    corners: &[Corner],
+    random: bool,
+    title: &str,
+) -> Option<View> {
+    let corners: Vec<&Corner> = corners.iter().filter(|corner| corner.random == random).collect();
+    let columns = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
+        let found = corners.iter().enumerate();
+        let found = found.filter_map(|(at, corner)| Some((at, find(answer.outcome, corner)?)));
+        found.map(|(at, figures)| (at as f64, value(figures))).collect()
     };
-    let of = |outcome: &Outcome| Some(value(corner, find(outcome, corner)?));
-    let bars = highest_first(bars(subjects, answers, of, words));
-    let title = name(corner);
-    let id = format!("corners-{}", slug(&title));
-    View::common(&title, "Best first.", Picture::bars(id, title.clone(), unit, bars, 0.0))
+    let highest = answers.iter().flat_map(columns).map(|point| point.1).fold(0.0, f64::max);
+    if corners.is_empty() || highest == 0.0 {
+        return None;
+    }
+    let x = Axis::names("corner", corners.iter().map(|corner| name(corner)).collect()).untitled();
+    let y = Axis::linear(unit(random).0, highest);
+    let trace = |answer: &Answer<'_, Outcome>| {
+        let name = subjects.full_name(answer.subject);
+        Points::columns(&name, nth_style(answer.subject), columns(answer))
+    };
+    let traces = answers.iter().map(trace).collect();
+    let id = if random { "corners-random" } else { "corners-sequential" };
+    let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces);
+    picture.conditions = "fresh drive, incompressible data".to_owned();
+    Some(View::common(title, "Higher is better.", picture))
 }
 
 /// One drive's corners in MB/s, beside each other.
-fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> View {
+fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corner]) -> View {
     let bar = |figures: &CornerFigures| {
         let value = figures.rate.megabytes_per_second;
-        let colour = if figures.corner.operation == Operation::Read { GREEN } else { BLUE };
-        let words = number::megabytes_per_second(value);
-        Bar { name: name(&figures.corner), value, words, colour }
+        let style = if figures.corner.operation == Operation::Read { READS } else { WRITES };
+        let rate = number::megabytes_per_second(value);
+        let words = if figures.corner.random { in_words(figures) + ", " + &rate } else { rate };
+        Bar { name: named(subjects, answer, &figures.corner), value, error: None, words, style }
     };
-    let bars = answer.outcome.corners.iter().map(bar).collect();
+    let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
-    let picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
+    let mut picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
+    picture.conditions = "fresh drive, incompressible data".to_owned();
     View::common("All corners", "Writes are blue, reads green.", picture)
+}
+
+/// With what of its writes the fast buffer took.
+fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
+    let part = buffer::fast_part(&subjects.all[answer.subject]);
+    let tag = match corner.operation {
+        // Random writes go to the same places again.
+        Operation::Write if !corner.random => buffer::tag(part, written(answer, corner)),
+        _ => String::new(),
+    };
+    if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }
+}
+
+fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corners: &[Corner]) -> Table {
+    let row = |corner: &Corner| {
+        let of = |answer: &Answer<'_, Outcome>| Some(value(find(answer.outcome, corner)?));
+        let name = match answers {
+            [only] => named(subjects, only, corner),
+            _ => name(corner),
+        };
+        number_row(&name, Good::AtLeast, answers.iter().map(of), unit(corner.random).1)
+    };
+    let rows = corners.iter().map(row).collect();
+    table_of(subjects, answers, ("Rates", ""), rows)
+}
+
+fn latencies(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    corners: &[Corner],
+) -> Table {
+    type Latency = (&'static str, fn(&CornerFigures) -> u64);
+    const LATENCIES: [Latency; 3] = [
+        ("median", |figures| figures.latency.p50_ns),
+        ("99.9 %", |figures| figures.latency.p999_ns),
+        ("longest", |figures| figures.latency.max_ns),
+    ];
+    if let [answer] = answers {
+        let row = |corner: &Corner| {
+            let found = find(answer.outcome, corner);
+            let nanos = |(_, nanos): Latency| {
+                found.map_or(NONE.to_owned(), |found| number::service_time(nanos(found)))
+            };
+            Row::new(&name(corner), LATENCIES.map(nanos).into(), "")
+        };
+        let column = |(name, _): Latency| Column { of: Place::default(), name: name.to_owned() };
+        let rows = corners.iter().map(row).collect();
+        return Table::new("Service times", "", LATENCIES.map(column).into(), rows);
+    }
+    let rows = corners.iter().flat_map(|corner| {
+        LATENCIES.map(|(figure, nanos)| -> Row {
+            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, corner).map(nanos);
+            latency_row(&format!("{}: {figure}", name(corner)), answers.iter().map(of))
+        })
+    });
+    table_of(subjects, answers, ("Service times", ""), rows.collect())
 }

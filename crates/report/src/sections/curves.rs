@@ -1,14 +1,20 @@
 //! Lines over something that a test varies: of one drive all in one picture, of several drives a
-//! picture for each quantity with a line for each drive.
+//! picture for each quantity with a line for each drive; and the same as tables.
 
-use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, nth_colour};
-use crate::section::View;
+use writecliff_suite::{Good, Warning, doubts_across};
+
+use super::{merged, number_row};
+use crate::number;
+use crate::picture::{Axis, Picture, Points, Style, nth_style};
+use crate::section::{Column, Place, Row, Table, View};
 use crate::subject::Subjects;
 
 /// One quantity: its name in a picture of one drive, and its heading in one of several.
 pub(super) struct Curve {
     pub(super) name: &'static str,
     pub(super) heading: String,
+    /// Its own in a picture of one drive.
+    pub(super) style: Style,
     /// The drives' points.
     pub(super) lines: Vec<(usize, Vec<(f64, f64)>)>,
 }
@@ -19,29 +25,101 @@ pub(super) fn views(
     (id, title, text): (&str, &str, &str),
     x: &Axis,
     quantity: &str,
+    conditions: &str,
     curves: &[Curve],
 ) -> Vec<View> {
     let lines = || curves.iter().flat_map(|curve| &curve.lines);
     let highest = lines().flat_map(|line| &line.1).map(|point| point.1).fold(0.0, f64::max);
     let y = Axis::linear(quantity, highest);
-    let is_one_drive = lines().all(|line| line.0 == 0) && !subjects.is_comparison();
-    if is_one_drive {
-        let traces = curves.iter().zip([BLUE, ORANGE]).flat_map(|(curve, colour)| {
-            let trace = move |points: &Vec<_>| Points::line(curve.name, colour, points.clone());
+    let view = |id: String, heading: &str, title: &str, traces| {
+        let mut picture = Picture::new(id, heading.to_owned(), x.clone(), y.clone(), traces);
+        conditions.clone_into(&mut picture.conditions);
+        View::common(title, text, picture)
+    };
+    if !subjects.is_comparison() {
+        let traces = curves.iter().flat_map(|curve| {
+            let trace =
+                move |points: &Vec<_>| Points::line(curve.name, curve.style, points.clone());
             curve.lines.iter().map(move |line| trace(&line.1))
         });
         let heading = format!("{title}: {}", subjects.full_name(0));
-        let picture = Picture::new(id.to_owned(), heading, x.clone(), y, traces.collect());
-        return vec![View::common(title, text, picture)];
+        return vec![view(id.to_owned(), &heading, title, traces.collect())];
     }
-    let view = |curve: &Curve| {
+    let of_curve = |curve: &Curve| {
         let traces = curve.lines.iter().map(|(subject, points)| {
-            Points::line(&subjects.full_name(*subject), nth_colour(*subject), points.clone())
+            Points::line(&subjects.full_name(*subject), nth_style(*subject), points.clone())
         });
         let id = format!("{id}-{}", crate::section::slug(curve.name));
-        let heading = curve.heading.clone();
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces.collect());
-        View::common(&curve.heading, text, picture)
+        view(id, &curve.heading, &curve.heading, traces.collect())
     };
-    curves.iter().filter(|curve| !curve.lines.is_empty()).map(view).collect()
+    curves.iter().filter(|curve| !curve.lines.is_empty()).map(of_curve).collect()
+}
+
+/// The values of curves, step by step.
+pub(super) struct Stepped<'a, N: Fn(f64) -> String> {
+    pub(super) title: &'static str,
+    /// What a step is called.
+    pub(super) name: N,
+    /// In MB/s.
+    pub(super) curves: &'a [Curve],
+}
+
+impl<N: Fn(f64) -> String> Stepped<'_, N> {
+    /// Of one drive a table with a column for each curve, of several a table for each curve. Steps
+    /// of the same values are one row; where there is only one, there is no table.
+    pub(super) fn tables(&self, subjects: &Subjects<'_>) -> Vec<Table> {
+        let lines = |curve: &Curve| -> Vec<Vec<(f64, f64)>> {
+            curve.lines.iter().map(|line| line.1.clone()).collect()
+        };
+        if !subjects.is_comparison() {
+            let column =
+                |curve: &Curve| Column { of: Place::default(), name: curve.name.to_owned() };
+            let columns = self.curves.iter().map(column).collect();
+            let all: Vec<_> = self.curves.iter().flat_map(lines).collect();
+            return self.table(self.title, columns, &all).into_iter().collect();
+        }
+        let table = |curve: &Curve| {
+            let columns = Table::columns_of(subjects, curve.lines.iter().map(|line| line.0));
+            self.table(&format!("{}: {}", self.title, curve.name), columns, &lines(curve))
+        };
+        let tables: Vec<Option<Table>> = self.curves.iter().map(table).collect();
+        tables.into_iter().flatten().collect()
+    }
+
+    fn table(&self, title: &str, columns: Vec<Column>, lines: &[Vec<(f64, f64)>]) -> Option<Table> {
+        let mut steps: Vec<f64> = lines.iter().flatten().map(|point| point.0).collect();
+        steps.sort_by(f64::total_cmp);
+        steps.dedup();
+        let value = |line: &Vec<(f64, f64)>, step: f64| {
+            line.iter().find(|point| point.0 == step).map(|point| point.1)
+        };
+        let row = |step: &f64| {
+            let values = lines.iter().map(|line| value(line, *step));
+            let words = number::megabytes_per_second;
+            number_row(&(self.name)(*step), Good::AtLeast, values, words)
+        };
+        let mut rows: Vec<Row> = merged(steps.iter().map(row).collect());
+        // Beside each other are drives, or writes and reads, which are not compared.
+        let compares = columns.iter().all(|column| column.of.subject.is_some());
+        rows.iter_mut().filter(|_| !compares).for_each(|row| row.good = None);
+        (rows.len() > 1).then(|| Table::new(title, "", columns, rows))
+    }
+}
+
+/// Whose fast buffer took what a test wrote at a time; empty if nobody's did.
+pub(super) fn in_the_buffer(subjects: &Subjects<'_>, test: &str) -> String {
+    let within = |index: usize| {
+        let records: Vec<_> = subjects.all[index].runs.iter().map(|run| &run.record).collect();
+        let doubts = doubts_across(&records).into_iter();
+        let mut of_test = doubts.filter(|(run, _)| records[*run].plan.name() == test);
+        of_test.find_map(|(_, doubt)| match doubt {
+            Warning::WithinBuffer { written, buffer, .. } => Some(format!(
+                " {written} at a time are within the fast buffer of {} ({buffer}): longer writes \
+                 are slower.",
+                subjects.full_name(index)
+            )),
+            _ => None,
+        })
+    };
+    (0..subjects.all.len()).filter_map(within).collect()
 }

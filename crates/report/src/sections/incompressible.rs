@@ -2,12 +2,11 @@
 
 use writecliff_suite::incompressible::{Outcome, Plan, Step};
 
-use super::curves::{self, Curve};
-use super::{Answer, answers};
+use super::curves::{self, Curve, Stepped};
+use super::{Answer, answers, is_same_rate};
 use crate::number;
-use crate::picture::Axis;
-use crate::run::NONE;
-use crate::section::{Row, Section, Table};
+use crate::picture::{Axis, READS, WRITES};
+use crate::section::{Section, View};
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -15,32 +14,45 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.is_empty() {
         return None;
     }
-    let curve = |name, heading: &str, rate: fn(&Step) -> Option<f64>| {
+    let curve = |name, style, heading: &str, rate: fn(&Step) -> Option<f64>| {
         let line = |answer: &Answer<'_, Outcome>| {
             let point = |step: &Step| Some((f64::from(step.compressible_percent), rate(step)?));
             (answer.subject, answer.outcome.steps.iter().filter_map(point).collect())
         };
-        Curve { name, heading: heading.to_owned(), lines: answers.iter().map(line).collect() }
+        let lines = answers.iter().map(line).collect();
+        Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
-        curve("writes", "Sequential writes by compressibility", |step| Some(step.write)),
-        curve("reads", "Sequential reads by compressibility", |step| step.read),
+        curve("writes", WRITES, "Sequential writes by compressibility", |step| Some(step.write)),
+        curve("reads", READS, "Sequential reads by compressibility", |step| step.read),
     ];
     let x = Axis::span("share of the data that a compressor can remove, %", 0.0, 100.0);
     let text = "A level line is a drive that does not compress.";
     let names = ("incompressible-curve", "By compressibility", text);
-    let views = curves::views(subjects, names, &x, "MB/s", &curves);
-    let tables = vec![table(subjects, &answers)];
-    Some(Section::new(Plan::NAME, "Incompressible data", "", views, tables))
+    let conditions = "1 GiB in order on a fresh drive, 16 MiB at a time, 4 in flight";
+    let mut views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
+    let stepped = Stepped {
+        title: "Rates by compressibility",
+        name: |percent| format!("{percent} % compressible"),
+        curves: &curves,
+    };
+    let tables = stepped.tables(subjects);
+    let mut method = curves::in_the_buffer(subjects, Plan::NAME);
+    if tables.is_empty() {
+        // A level line says no more than a sentence.
+        method += " It makes no difference: the lines are level.";
+        views = views.into_iter().map(View::on_demand).collect();
+    }
+    Some(Section::new(Plan::NAME, "Incompressible data", method.trim_start(), views, tables))
 }
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let (first, last) = (outcome.steps.first()?, outcome.steps.last()?);
     let rate = number::megabytes_per_second;
-    if (last.write / first.write - 1.0).abs() < 0.02 {
+    if is_same_rate(first.write, last.write) {
         let rate = rate(first.write);
-        return Some(format!("Compressible data make no difference: it writes {rate} of any."));
+        return Some(format!("Compressible data are written no faster than others: {rate}."));
     }
     Some(format!(
         "It writes {} of data that are {} % compressible, and {} at {} %.",
@@ -49,30 +61,4 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         rate(last.write),
         last.compressible_percent
     ))
-}
-
-fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let mut shares: Vec<u8> = answers
-        .iter()
-        .flat_map(|answer| answer.outcome.steps.iter().map(|step| step.compressible_percent))
-        .collect();
-    shares.sort_unstable();
-    shares.dedup();
-    let value = |answer: &Answer<'_, Outcome>, share: u8| {
-        let step = answer.outcome.steps.iter().find(|step| step.compressible_percent == share);
-        step.map_or(NONE.to_owned(), |step| rates(step.write, step.read))
-    };
-    let row = |share: &u8| {
-        let values = answers.iter().map(|answer| value(answer, *share)).collect();
-        Row::new(&format!("{share} % compressible"), values, "")
-    };
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let rows = shares.iter().map(row).collect();
-    Table::new("Rates by compressibility", "Writes / reads in MB/s.", columns, rows)
-}
-
-/// `261 / 500 MB/s`.
-pub(super) fn rates(write: f64, read: Option<f64>) -> String {
-    let read = read.map_or(NONE.to_owned(), number::megabytes_per_second);
-    format!("{} / {read}", number::significant(write))
 }

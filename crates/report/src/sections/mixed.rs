@@ -1,13 +1,13 @@
-//! Mixed: what each job of a load of one's own met with.
+//! Mixed: how fast and how late each job of a load was.
 
 use writecliff_measure::Sample;
+use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
 
-use super::{Answer, answers, bars, highest_first};
+use super::{Answer, answers, bars, highest_first, latency_row, number_row, per_drive, table_of};
 use crate::number;
-use crate::picture::{Axis, Picture, Points, nth_colour};
-use crate::run::NONE;
-use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
+use crate::picture::{Axis, Picture, Points, latency, nth_style};
+use crate::section::{Section, Table, View, slug};
 use crate::subject::Subjects;
 
 /// A job's reads, writes, trims or flushes, which are a series of their own.
@@ -28,27 +28,18 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.len() > 1 {
         views.extend(streams.iter().map(|stream| ranking(subjects, &answers, stream)));
     }
-    views.extend(over_time(subjects, &answers, &streams));
-    let table = |title, text, value: fn(&OperationFigures) -> String| {
-        let row = |stream: &Stream| {
-            let value = |answer: &Answer<'_, Outcome>| {
-                find(answer.outcome, stream).map_or(NONE.to_owned(), value)
-            };
-            Row::new(&name(stream), answers.iter().map(value).collect(), "")
-        };
-        let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-        Table::new(title, text, columns, streams.iter().map(row).collect())
-    };
-    let tables = vec![table("Rates", "", rates), table("Service times", LATENCIES, latencies)];
+    for quantity in &OVER_TIME {
+        views.extend(over_time(subjects, &answers, &streams, quantity));
+    }
+    let tables = vec![rates(subjects, &answers, &streams), latencies(subjects, &answers, &streams)];
     Some(Section::new(Plan::NAME, "Mixed", "", views, tables))
 }
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let streams = outcome.jobs.iter().flat_map(|job| {
-        job.operations().map(|(operation, figures)| {
-            format!("{} {operation} {}", job.name, number::iops(figures.iops))
-        })
+        job.operations()
+            .map(|(operation, figures)| format!("{} {operation} {}", job.name, in_words(figures)))
     });
     let streams: Vec<String> = streams.collect();
     // More is a table, not a sentence.
@@ -58,17 +49,60 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     Some(format!("Jobs: {}{more}.", first.join(", ")))
 }
 
-const LATENCIES: &str = "Mean / 99th percentile / 99.9th percentile / longest.";
+/// Blocks of this size and more are counted in MB/s, smaller ones in IOPS.
+const LARGE_BLOCK: f64 = 65_536.0;
 
-fn rates(figures: &OperationFigures) -> String {
-    let rate = number::megabytes_per_second(figures.megabytes_per_second);
-    format!("{}, {rate}", number::iops(figures.iops))
+/// Whether MB/s are what a person counts these I/Os in.
+fn is_large(figures: &OperationFigures) -> bool {
+    figures.megabytes_per_second * 1e6 >= LARGE_BLOCK * figures.iops.max(f64::MIN_POSITIVE)
 }
 
-fn latencies(figures: &OperationFigures) -> String {
-    let latency = figures.latency;
-    let all = [figures.mean_ns, latency.p99_ns, latency.p999_ns, latency.max_ns];
-    all.map(number::service_time).join(" / ")
+fn rate(figures: &OperationFigures) -> f64 {
+    if is_large(figures) { figures.megabytes_per_second } else { figures.iops }
+}
+
+fn in_words(figures: &OperationFigures) -> String {
+    match is_large(figures) {
+        true => number::megabytes_per_second(figures.megabytes_per_second),
+        false => number::iops(figures.iops),
+    }
+}
+
+fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], streams: &[Stream]) -> Table {
+    type Rate = (&'static str, fn(&OperationFigures) -> f64, fn(f64) -> String);
+    const RATES: [Rate; 2] = [
+        ("IOPS", |figures| figures.iops, number::iops),
+        ("data rate", |figures| figures.megabytes_per_second, number::megabytes_per_second),
+    ];
+    let rows = streams.iter().flat_map(|stream| {
+        RATES.map(|(what, value, words)| {
+            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(value);
+            let title = format!("{}: {what}", name(stream));
+            number_row(&title, Good::AtLeast, answers.iter().map(of), words)
+        })
+    });
+    table_of(subjects, answers, ("Rates", ""), rows.collect())
+}
+
+fn latencies(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    streams: &[Stream],
+) -> Table {
+    type Latency = (&'static str, fn(&OperationFigures) -> u64);
+    const LATENCIES: [Latency; 4] = [
+        ("mean", |figures| figures.mean_ns),
+        ("99 %", |figures| figures.latency.p99_ns),
+        ("99.9 %", |figures| figures.latency.p999_ns),
+        ("longest", |figures| figures.latency.max_ns),
+    ];
+    let rows = streams.iter().flat_map(|stream| {
+        LATENCIES.map(|(figure, nanos)| {
+            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(nanos);
+            latency_row(&format!("{}: {figure}", name(stream)), answers.iter().map(of))
+        })
+    });
+    table_of(subjects, answers, ("Service times", ""), rows.collect())
 }
 
 /// What the series is called in the recording as well.
@@ -82,18 +116,74 @@ fn find<'a>(outcome: &'a Outcome, (job, operation): &Stream) -> Option<&'a Opera
 }
 
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], stream: &Stream) -> View {
-    let iops = |outcome: &Outcome| Some(find(outcome, stream)?.iops);
-    let bars = highest_first(bars(subjects, answers, iops, number::iops));
+    let mut found = answers.iter().filter_map(|answer| find(answer.outcome, stream));
+    let is_large = found.all(is_large);
+    let (unit, words): (_, fn(f64) -> String) = match is_large {
+        true => ("MB/s", number::megabytes_per_second),
+        false => ("IOPS", number::iops),
+    };
+    let value = |outcome: &Outcome| {
+        let figures = find(outcome, stream)?;
+        Some(if is_large { rate(figures) } else { figures.iops })
+    };
+    let bars = highest_first(bars(subjects, answers, value, words));
     let title = format!("Mixed: {}", name(stream));
     let id = format!("mixed-{}", slug(&name(stream)));
-    View::common(&title, "Best first.", Picture::bars(id, title.clone(), "IOPS", bars, 0.0))
+    View::common(&title, "Longer is better.", Picture::bars(id, title.clone(), unit, bars, 0.0))
 }
+
+/// Something that is shown second by second, of the streams that it is told by.
+struct OverTime {
+    id: &'static str,
+    title: &'static str,
+    text: &'static str,
+    is_of: fn(&OperationFigures) -> bool,
+    value: fn(&Sample) -> Option<f64>,
+    axis: fn(lowest: f64, highest: f64) -> Axis,
+}
+
+const OVER_TIME: [OverTime; 3] = [
+    OverTime {
+        id: "mixed-jobs",
+        title: "IOPS over time",
+        text: "Every dot is one second of a job's reads, writes, trims or flushes.",
+        is_of: |figures| !is_large(figures),
+        value: |sample| Some(sample.iops().get()),
+        axis: |_, highest| Axis::linear("IOPS", highest),
+    },
+    OverTime {
+        id: "mixed-rates",
+        title: "Data rates over time",
+        text: "Jobs of blocks of 64 KiB and more. Every dot is one second.",
+        is_of: is_large,
+        value: |sample| Some(sample.megabytes_per_second()),
+        axis: |_, highest| Axis::linear("MB/s", highest),
+    },
+    OverTime {
+        id: "mixed-latencies",
+        title: "Longest service time of each second",
+        text: "Logarithmic.",
+        is_of: |_| true,
+        value: |sample| (sample.ios() > 0).then_some(sample.latency_max_ns as f64),
+        axis: |lowest, highest| {
+            let ends = (lowest.max(1.0), highest.max(2.0));
+            let mut axis = Axis::decades("service time, ns", ends, false, latency);
+            axis.title = "service time".to_owned();
+            axis
+        },
+    },
+];
 
 fn over_time(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
     streams: &[Stream],
+    OverTime { id, title, text, is_of, value, axis }: &OverTime,
 ) -> Option<View> {
+    let is_told = |stream: &&Stream| {
+        answers.iter().filter_map(|answer| find(answer.outcome, stream)).any(is_of)
+    };
+    let told: Vec<&Stream> = streams.iter().filter(is_told).collect();
     let start = |answer: &Answer<'_, Outcome>| {
         let of_stream =
             |stream| answer.run.recording.series(&name(stream)).next().map(|s| s.start_ns);
@@ -104,31 +194,24 @@ fn over_time(
         let samples = answer.run.recording.series(&series);
         let whole = samples.filter(|sample| sample.is_whole());
         let second = |s: &Sample| (s.start_ns.saturating_sub(start) / 1_000_000_000) as f64;
-        whole.map(|sample| (second(sample), sample.iops().get())).collect()
+        whole.filter_map(|sample| Some((second(sample), value(sample)?))).collect()
     };
-    let all = || {
-        answers.iter().flat_map(|answer| streams.iter().flat_map(|stream| points(answer, stream)))
-    };
+    let all =
+        || answers.iter().flat_map(|answer| told.iter().flat_map(|stream| points(answer, stream)));
     let end = all().map(|point| point.0 + 1.0).fold(0.0, f64::max);
     all().next()?;
     let x = Axis::span("seconds of the jobs", 0.0, end);
-    let y = Axis::linear("IOPS", all().map(|point| point.1).fold(0.0, f64::max));
-    let (id, title) = ("mixed-jobs", "The jobs over time");
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let trace = |(index, stream): (usize, &Stream)| {
-            Points::dots(&name(stream), nth_colour(index), points(answer, stream))
+    let lowest = all().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let y = axis(lowest, all().map(|point| point.1).fold(0.0, f64::max));
+    per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
+        let trace = |stream: &&Stream| {
+            // A stream has its style in all pictures.
+            let index = streams.iter().position(|one| one == *stream).unwrap_or(0);
+            Points::dots(&name(stream), nth_style(index), points(answer, stream))
         };
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(id, subjects, answer.subject);
-        let traces = streams.iter().enumerate().map(trace).collect();
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
-        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    Some(View {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        text: "Every dot is one second of a job's reads, writes, trims or flushes.".to_owned(),
-        panels: answers.iter().map(panel).collect(),
+        let traces = told.iter().map(trace).collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions = "a load of several jobs".to_owned();
+        Some(picture)
     })
 }

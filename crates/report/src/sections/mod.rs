@@ -6,6 +6,7 @@ mod curves;
 mod incompressible;
 mod mixed;
 mod power;
+mod repeats;
 mod spare_area;
 pub(crate) mod specification;
 mod steady_state;
@@ -14,12 +15,13 @@ mod stutter;
 mod transfer_size;
 mod trim;
 
-use writecliff_suite::{FigureOf, Outcome, Unit};
+use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
 use crate::Run;
-use crate::picture::{Bar, nth_colour};
+use crate::number;
+use crate::picture::{Bar, Picture, nth_style};
 use crate::run::NONE;
-use crate::section::{Row, Section};
+use crate::section::{Cell, Column, Panel, Place, Row, Section, Table, View, picture_id};
 use crate::subject::Subjects;
 
 /// Makes from the list of parts all that depends on which there are. It does not compile without a
@@ -28,7 +30,8 @@ macro_rules! sections {
     ($($test:ident $module:ident)*) => {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
-            let all: [fn(&Subjects<'_>) -> Option<Section>; _] = [$($module::section),*];
+            let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
+                [repeats::section, $($module::section),*];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
@@ -76,6 +79,15 @@ struct Answer<'a, T> {
     outcome: &'a T,
 }
 
+// Derived, it would ask the same of `T`, which is only referred to.
+impl<T> Clone for Answer<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Answer<'_, T> {}
+
 /// The answers to a test, one for each drive that has one: the latest.
 fn answers<'a, T: OfTest + 'a>(subjects: &Subjects<'a>) -> Vec<Answer<'a, T>> {
     let mut answers: Vec<Answer<'a, T>> = Vec::new();
@@ -94,24 +106,132 @@ fn figure_row<'a, T: 'a>(
     outcomes: impl Iterator<Item = Option<&'a T>>,
     words: impl Fn(f64, Unit) -> String,
 ) -> Row {
-    let value = |outcome: Option<&T>| {
-        let value = outcome.and_then(figure.value);
-        value.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit))
+    let cell = |outcome: Option<&T>| {
+        let number = outcome.and_then(figure.value);
+        let text = number.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit));
+        Cell { text, number }
     };
-    Row::new(figure.label, outcomes.map(value).collect(), figure.meaning)
+    let (name, meaning) = (figure.label.to_owned(), figure.meaning.to_owned());
+    Row { name, values: outcomes.map(cell).collect(), meaning, good: Some(figure.good) }
 }
 
-/// A bar for each drive that has a value.
-fn bars<T>(
+/// A view with a picture for each drive, which `draw` makes, given its id and its title; none where
+/// it makes none.
+fn per_drive<T>(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, T>],
+    (id, title, text): (&str, &str, &str),
+    draw: impl Fn(&Answer<'_, T>, String, String) -> Option<Picture>,
+) -> Option<View> {
+    let panel = |answer: &Answer<'_, T>| {
+        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
+        let picture = draw(answer, picture_id(id, subjects, answer.subject), heading)?;
+        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
+        Some(Panel { of: Place::of(answer.subject), caption, picture })
+    };
+    let panels: Vec<Panel> = answers.iter().filter_map(panel).collect();
+    let missing: Vec<String> = answers
+        .iter()
+        .map(|answer| answer.subject)
+        .filter(|subject| panels.iter().all(|panel| panel.of.subject != Some(*subject)))
+        .map(|subject| subjects.full_name(subject))
+        .collect();
+    let unknown = match &missing[..] {
+        [] => String::new(),
+        missing => format!(" Not known of {}.", missing.join(", ")),
+    };
+    let (id, title) = (id.to_owned(), title.to_owned());
+    let text = format!("{text}{unknown}").trim_start().to_owned();
+    (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
+}
+
+/// A table with a column for each of the drives that answered.
+fn table_of<T>(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, T>],
+    (title, text): (&str, &str),
+    rows: Vec<Row>,
+) -> Table {
+    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
+    Table::new(title, text, columns, rows)
+}
+
+/// The longest of something on one drive, and when they were over.
+fn moments(subjects: &Subjects<'_>, subject: usize, title: &str, rows: Vec<Row>) -> Table {
+    let title = match subjects.is_comparison() {
+        true => format!("{title}: {}", subjects.full_name(subject)),
+        false => title.to_owned(),
+    };
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let text = "At most one of each second, and when it ended.";
+    let mut table = Table::new(&title, text, ["took", "at"].map(column).into(), rows);
+    table.of = Place::of(subject);
+    table
+}
+
+/// A row of numbers, in the words of their unit.
+fn number_row(
+    name: &str,
+    good: Good,
+    numbers: impl Iterator<Item = Option<f64>>,
+    words: impl Fn(f64) -> String,
+) -> Row {
+    let cell =
+        |number: Option<f64>| Cell { text: number.map_or_else(|| NONE.to_owned(), &words), number };
+    let (name, meaning) = (name.to_owned(), String::new());
+    Row { name, values: numbers.map(cell).collect(), meaning, good: Some(good) }
+}
+
+/// Service times of a series as rows: `NAME, median` and so on; of no I/O there is none.
+fn latency_row(name: &str, nanos: impl Iterator<Item = Option<u64>>) -> Row {
+    let known = nanos.map(|nanos| nanos.filter(|nanos| *nanos > 0).map(|nanos| nanos as f64));
+    number_row(name, Good::AtMost, known, |nanos| number::latency(nanos as u64))
+}
+
+/// Rates in MB/s that differ by less are the same.
+const SAME_RATE: f64 = 0.02;
+
+fn is_same_rate(one: f64, other: f64) -> bool {
+    (one - other).abs() <= SAME_RATE * one.abs().max(other.abs())
+}
+
+/// Rows after each other whose values are the same become one: `16 KiB to 8 MiB`.
+fn merged(rows: Vec<Row>) -> Vec<Row> {
+    let is_same = |one: &Row, other: &Row| {
+        one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {
+            (Some(one), Some(other)) => is_same_rate(one, other),
+            (one, other) => one == other,
+        })
+    };
+    let mut groups: Vec<(Row, Option<String>)> = Vec::new();
+    for row in rows {
+        match groups.last_mut() {
+            Some((first, last)) if is_same(first, &row) => *last = Some(row.name),
+            _ => groups.push((row, None)),
+        }
+    }
+    let name = |(mut row, last): (Row, Option<String>)| {
+        if let Some(last) = last {
+            row.name = format!("{} to {last}", row.name);
+        }
+        row
+    };
+    groups.into_iter().map(name).collect()
+}
+
+/// A bar for each drive that has a value; of repeats the mean.
+fn bars<T: OfTest>(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, T>],
     value: impl Fn(&T) -> Option<f64>,
     words: impl Fn(f64) -> String,
 ) -> Vec<Bar> {
     let bar = |answer: &Answer<'_, T>| {
-        let value = value(answer.outcome)?;
-        let (name, colour) = (subjects.full_name(answer.subject), nth_colour(answer.subject));
-        Some(Bar { name, value, words: words(value), colour })
+        let of_run = |run: &Run| value(T::of(run.record.outcome.as_ref()?)?);
+        let values: Vec<f64> = answer.run.and_repeats().filter_map(of_run).collect();
+        let (value, error) = (!values.is_empty()).then(|| mean_and_deviation(&values))?;
+        let (name, style) = (subjects.full_name(answer.subject), nth_style(answer.subject));
+        Some(Bar { name, value, error, words: words(value), style })
     };
     answers.iter().filter_map(bar).collect()
 }

@@ -1,24 +1,25 @@
 //! Power: what the drive draws, second by second, phase by phase.
 
 use writecliff_measure::Sample;
+use writecliff_suite::Good;
 use writecliff_suite::power::{
-    AFTER_RANDOM, AFTER_SEQUENTIAL, IDLE, Outcome, Plan, RANDOM_WRITE, SEQUENTIAL_WRITE,
+    AFTER_RANDOM, AFTER_SEQUENTIAL, IDLE, Outcome, Plan, PowerPhase, RANDOM_WRITE, SEQUENTIAL_WRITE,
 };
 
-use super::{Answer, answers};
+use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
-use crate::picture::{Axis, BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, Points};
+use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, Picture, Points, Style, Trace};
 use crate::run::NONE;
-use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
+use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
 /// The phases in their order, as a person calls them.
-const PHASES: [(&str, &str, &str); 5] = [
-    (IDLE, "idle", GREY),
-    (SEQUENTIAL_WRITE, "sequential writes", BLUE),
-    (AFTER_SEQUENTIAL, "idle after these", GREEN),
-    (RANDOM_WRITE, "random writes", ORANGE),
-    (AFTER_RANDOM, "idle after random writes", PURPLE),
+const PHASES: [(&str, &str, Style); 5] = [
+    (IDLE, "idle", NEUTRAL),
+    (SEQUENTIAL_WRITE, "sequential", BLUE),
+    (AFTER_SEQUENTIAL, "idle again", GREEN),
+    (RANDOM_WRITE, "random", ORANGE),
+    (AFTER_RANDOM, "idle at last", PURPLE),
 ];
 
 /// What a sample says of something, in the unit of the picture.
@@ -37,7 +38,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         view(subjects, &answers, ("power-temperature", "Temperature", ""), "°C", temperature),
     ];
     let views = views.into_iter().flatten().collect();
-    Some(Section::new(Plan::NAME, "Power", "", views, vec![table(subjects, &answers)]))
+    Some(Section::new(Plan::NAME, "Power", "", views, tables(subjects, &answers)))
 }
 
 /// The test in a sentence.
@@ -69,50 +70,64 @@ fn view(
     all().next()?;
     let x = Axis::span("seconds of the test", start.floor(), end + 1.0);
     let y = Axis::linear(quantity, all().map(|point| point.1).fold(0.0, f64::max));
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let trace = |(phase, name, colour): &(&str, &str, &'static str)| {
+    per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
+        let trace = |(phase, name, style): &(&str, &str, Style)| {
             Some(points(answer, phase))
                 .filter(|points| !points.is_empty())
-                .map(|points| Points::dots(name, colour, points))
+                .map(|points| Points::dots(name, *style, points))
         };
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(id, subjects, answer.subject);
-        let traces = PHASES.iter().filter_map(trace).collect();
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
-        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    let panels = answers.iter().map(panel).collect();
-    Some(View { id: id.to_owned(), title: title.to_owned(), text: text.to_owned(), panels })
+        let traces: Vec<Trace> = PHASES.iter().filter_map(trace).collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions =
+            "idle; sequential writes, 128 KiB, QD32; 4 KiB random writes, QD32".into();
+        (!picture.traces.is_empty()).then_some(picture)
+    })
 }
 
-fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let value = |answer: &Answer<'_, Outcome>, phase: &str| {
-        let found = answer.outcome.phases.iter().find(|one| one.phase == phase);
-        found.map_or(NONE.to_owned(), |found| {
-            let (lowest, highest) = (watts(found.lowest), watts(found.highest));
-            let settled = match found.settled_after_s {
-                0 => String::new(),
-                after => format!(
-                    ", {} W from {} s on",
-                    watts(found.settled),
-                    number::thousands(f64::from(after))
-                ),
+/// What is said of a phase.
+type Said = (&'static str, fn(&PowerPhase) -> Option<f64>, fn(f64) -> String);
+
+const SAID: [Said; 5] = [
+    ("mean", |phase| Some(phase.mean), watts),
+    ("lowest second", |phase| Some(phase.lowest), watts),
+    ("highest second", |phase| Some(phase.highest), watts),
+    ("settled at", |phase| (phase.settled_after_s > 0).then_some(phase.settled), watts),
+    (
+        "settled after",
+        |phase| Some(f64::from(phase.settled_after_s)).filter(|s| *s > 0.0),
+        number::seconds,
+    ),
+];
+
+/// Of one drive phases down and figures across; of several, their means and where they settle.
+fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
+    let found = |answer: &Answer<'_, Outcome>, phase: &str| {
+        answer.outcome.phases.iter().find(|one| one.phase == phase).cloned()
+    };
+    let title = "Power by phase";
+    if let [answer] = answers {
+        let row = |(phase, name, _): &(&str, &str, Style)| {
+            let found = found(answer, phase);
+            let value = |(_, value, words): Said| {
+                found.as_ref().and_then(value).map_or(NONE.to_owned(), words)
             };
-            format!("{} W ({lowest} to {highest}{settled})", watts(found.mean))
-        })
+            Row::new(name, SAID.map(value).into(), "")
+        };
+        let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
+        let rows = PHASES.iter().map(row).collect();
+        return vec![Table::new(title, "", SAID.map(column).into(), rows)];
+    }
+    let table = |(said, value, words): Said| {
+        let row = |(phase, name, _): &(&str, &str, Style)| {
+            let numbers = answers.iter().map(|answer| value(&found(answer, phase)?));
+            number_row(name, Good::AtMost, numbers, words)
+        };
+        let rows = PHASES.iter().map(row).collect();
+        table_of(subjects, answers, (&format!("{title}: {said}"), ""), rows)
     };
-    let row = |(phase, name, _): &(&str, &str, &'static str)| {
-        let values = answers.iter().map(|answer| value(answer, phase)).collect();
-        let mut letters = name.chars();
-        let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());
-        Row::new(&(first + letters.as_str()), values, "")
-    };
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let text = "Mean, lowest and highest second, and where it settled if it took time.";
-    Table::new("Power by phase", text, columns, PHASES.iter().map(row).collect())
+    [SAID[0], SAID[2]].into_iter().map(table).collect()
 }
 
 fn watts(watts: f64) -> String {
-    format!("{watts:.2}")
+    format!("{watts:.2} W")
 }

@@ -1,52 +1,52 @@
 //! Spare area: what leaving a part of the drive unused buys.
 
+use writecliff_suite::Good;
 use writecliff_suite::consistency::Outcome;
 use writecliff_suite::spare_area::{Outcome as SpareArea, Plan};
 
-use super::consistency::tortures;
 use super::curves::{self, Curve};
+use super::number_row;
 use crate::number;
-use crate::picture::Axis;
-use crate::run::{NONE, spare_setting};
-use crate::section::{Row, Section, Table};
+use crate::picture::{Axis, ORANGE, WRITES};
+use crate::run::spare_setting;
+use crate::section::{Section, Table};
 use crate::subject::Subjects;
+use crate::writes::{Writes, writes};
 
 /// A drive's figures by spare area, the smallest first.
-type Settings<'a> = Vec<(f64, &'a Outcome)>;
+type Settings<'a> = Vec<Writes<'a>>;
 
 /// From the spare-area test, and from consistency runs where there are several.
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let all = subjects.all.iter().enumerate().map(|(index, subject)| {
-        let tortures = subject.runs.iter().flat_map(tortures);
-        let mut settings: Settings<'_> = tortures
-            .filter_map(|torture| Some((torture.spare_percent, torture.outcome?)))
-            .collect();
-        settings.sort_by(|a, b| a.0.total_cmp(&b.0));
-        settings.dedup_by(|a, b| a.0 == b.0);
-        (index, settings)
-    });
+    let all = subjects.all.iter().enumerate().map(|(index, subject)| (index, writes(subject)));
     let all: Vec<(usize, Settings<'_>)> = all.filter(|(_, all)| all.len() > 1).collect();
     if all.is_empty() {
         return None;
     }
-    let curve = |name, heading: &str, value: fn(&Outcome) -> f64| {
+    let curve = |name, style, heading: &str, value: fn(&Outcome) -> f64| {
         let line = |settings: &Settings<'_>| {
-            settings.iter().map(|(spare, outcome)| (*spare, value(outcome))).collect()
+            settings.iter().map(|one| (one.spare_percent, value(one.outcome))).collect()
         };
         let lines = all.iter().map(|(subject, settings)| (*subject, line(settings))).collect();
-        Curve { name, heading: heading.to_owned(), lines }
+        Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
-        curve("average", "Average once full, by spare area", |o| o.steady_iops.mean),
-        curve("worst second", "Worst second once full, by spare area", |o| o.steady_iops.floor),
+        curve("average", WRITES, "Average once full, by spare area", |o| o.steady_iops.mean),
+        curve("worst second", ORANGE, "Worst second once full, by spare area", |o| {
+            o.steady_iops.floor
+        }),
     ];
     let most = spares(&all).last().copied().unwrap_or(0.0);
     let x = Axis::span("share of the LBAs left untouched, %", 0.0, most);
-    let text = "Random writes per second in the steady window. All settings are pictures of the \
-                consistency section as well.";
-    let views =
-        curves::views(subjects, ("spare-area-curve", "By spare area", text), &x, "IOPS", &curves);
-    Some(Section::new(Plan::NAME, "Spare area", "", views, vec![table(subjects, &all)]))
+    let text = "Random writes per second in the last 30 % of each run.";
+    let names = ("spare-area-curve", "By spare area", text);
+    let conditions = "4 KiB random writes, QD32, incompressible data";
+    let views = curves::views(subjects, names, &x, "IOPS", conditions, &curves);
+    let tables = vec![
+        table(subjects, &all, "Average once full", |one| one.outcome.steady_iops.mean),
+        table(subjects, &all, "Worst second once full", |one| one.outcome.steady_iops.floor),
+    ];
+    Some(Section::new(Plan::NAME, "Spare area", "", views, tables))
 }
 
 /// The verdict has it.
@@ -56,25 +56,24 @@ pub(super) fn headline(_: &SpareArea) -> Option<String> {
 
 fn spares(all: &[(usize, Settings<'_>)]) -> Vec<f64> {
     let mut spares: Vec<f64> =
-        all.iter().flat_map(|(_, settings)| settings.iter().map(|setting| setting.0)).collect();
+        all.iter().flat_map(|(_, settings)| settings.iter().map(|one| one.spare_percent)).collect();
     spares.sort_by(f64::total_cmp);
     spares.dedup();
     spares
 }
 
-fn table(subjects: &Subjects<'_>, all: &[(usize, Settings<'_>)]) -> Table {
-    let value = |settings: &Settings<'_>, spare: f64| {
-        let found = settings.iter().find(|setting| setting.0 == spare);
-        found.map_or(NONE.to_owned(), |(_, outcome)| {
-            let mean = number::iops(outcome.steady_iops.mean);
-            format!("{mean}, worst {}", number::percent(outcome.floor_to_mean))
-        })
-    };
+fn table(
+    subjects: &Subjects<'_>,
+    all: &[(usize, Settings<'_>)],
+    title: &str,
+    value: fn(&Writes<'_>) -> f64,
+) -> Table {
     let row = |spare: &f64| {
-        let values = all.iter().map(|(_, settings)| value(settings, *spare)).collect();
-        Row::new(&spare_setting(*spare), values, "")
+        let of = |(_, settings): &(usize, Settings<'_>)| {
+            settings.iter().find(|one| one.spare_percent == *spare).map(value)
+        };
+        number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops)
     };
     let columns = Table::columns_of(subjects, all.iter().map(|(subject, _)| *subject));
-    let text = "Average once full, and the worst second as a share of it.";
-    Table::new("Once full, by spare area", text, columns, spares(all).iter().map(row).collect())
+    Table::new(title, "", columns, spares(all).iter().map(row).collect())
 }

@@ -18,8 +18,8 @@ const FACTS: &[Fact] = &[
     ("DRAM", |drive| drive.specification.dram.map(binary)),
     ("NAND", |drive| drive.specification.nand.clone()),
     ("NAND configuration", |drive| drive.specification.nand_configuration.clone()),
-    ("NAND on the board", |drive| drive.specification.nand_capacity.map(binary)),
-    ("Factory spare area", factory_spare),
+    ("NAND on the board", nand_on_the_board),
+    ("Spare area", spare_area),
     ("Rated writes", |drive| Some(drive.specification.rated_writes?.to_string())),
     ("Price", |drive| Some(dollars(drive.specification.price_usd?))),
     ("Price per GB", price_per_gb),
@@ -46,10 +46,17 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
     Table::new("Specification", text, columns, rows)
 }
 
-fn factory_spare(drive: &DeviceInfo) -> Option<String> {
-    let nand = drive.specification.nand_capacity?.0 as f64;
-    let spare = nand / drive.capacity.0 as f64 - 1.0;
-    (spare >= 0.0).then(|| format!("{:.1} %", spare * 100.0))
+/// Left out where the configuration says it as well.
+fn nand_on_the_board(drive: &DeviceInfo) -> Option<String> {
+    let capacity = drive.specification.nand_capacity.map(binary)?;
+    let configuration = drive.specification.nand_configuration.as_deref().unwrap_or_default();
+    (!configuration.contains(&capacity)).then_some(capacity)
+}
+
+/// As `writecliff drives` has it.
+fn spare_area(drive: &DeviceInfo) -> Option<String> {
+    let spare = drive.specification.spare_area(drive.capacity)?;
+    Some(format!("{:.1} %", spare * 100.0))
 }
 
 fn price_per_gb(drive: &DeviceInfo) -> Option<String> {

@@ -2,21 +2,23 @@
 
 use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::steady_state::{
-    Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation,
+    Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation, Window,
 };
 
-use super::{Answer, answers};
+use super::{Answer, answers, per_drive, table_of};
 use crate::number;
-use crate::picture::{Axis, BLUE, Look, Mark, Picture, Points, Trace, nth_colour, short};
+use crate::picture::{
+    Axis, Look, Mark, NEUTRAL, ORANGE, Picture, Points, Trace, WRITES, nth_style, short,
+};
 use crate::run::NONE;
-use crate::section::{Column, Panel, Place, Row, Section, Table, View, picture_id};
+use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
 /// The parts that have rounds: what is tracked, and its unit.
 const PARTS: [(Metric, &str, &str); 3] = [
-    (Metric::Iops, "4KiB random writes", "IOPS"),
-    (Metric::Throughput, "128KiB sequential writes", "MB/s"),
-    (Metric::Latency, "4KiB random writes, one at a time", "mean latency, µs"),
+    (Metric::Iops, "4 KiB random writes", "IOPS"),
+    (Metric::Throughput, "128 KiB sequential writes", "MB/s"),
+    (Metric::Latency, "4 KiB random writes, one at a time", "mean latency, µs"),
 ];
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -28,7 +30,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let views = rounds.chain(saturation(subjects, &answers)).collect();
     let mut tables = vec![verdicts(subjects, &answers)];
     for answer in &answers {
-        tables.extend(answer.outcome.parts.iter().map(|part| matrix(subjects, answer, part)));
+        tables
+            .extend(answer.outcome.parts.iter().flat_map(|part| matrices(subjects, answer, part)));
     }
     let method = "SNIA's Solid State Storage Performance Test Specification: rounds until five of \
                   them differ by at most 20 % and rise or fall by at most 10 %.";
@@ -40,7 +43,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let part = outcome.parts.iter().find(|part| part.part == Metric::Iops)?;
     let verdict = if part.steady { "steady" } else { "not steady" };
     let iops = number::iops(part.window.average);
-    Some(format!("By SNIA's rule: {iops} of 4KiB random writes, {verdict}."))
+    Some(format!("By SNIA's rule: {iops} of 4 KiB random writes, {verdict}."))
 }
 
 fn part(outcome: &Outcome, part: Metric) -> Option<&PartOutcome> {
@@ -61,7 +64,7 @@ fn rounds(
         let points = (1..=last).zip(&part.tracked).map(|(round, value)| (round as f64, *value));
         Trace::Points(Points {
             name: subjects.full_name(*subject),
-            colour: nth_colour(*subject),
+            style: nth_style(*subject),
             look: Look::Line,
             points: points.collect(),
         })
@@ -73,7 +76,10 @@ fn rounds(
     x.ticks.iter_mut().for_each(|tick| tick.0 += 1.0);
     (x.from, x.to) = (x.from + 1.0, x.to + 1.0);
     let id = format!("steady-state-{}", which.name());
-    let traces = found.iter().map(trace).collect();
+    let mut traces: Vec<Trace> = found.iter().map(trace).collect();
+    if let [(_, only)] = &found[..] {
+        traces.extend(bounds(only));
+    }
     let mut picture = Picture::new(id, title.clone(), x, Axis::linear(unit, highest), traces);
     if let [(_, only)] = &found[..] {
         let from = f64::from(only.window.first_round) - 0.4;
@@ -81,7 +87,29 @@ fn rounds(
         let label = if only.steady { "steady" } else { "not steady" }.to_owned();
         picture.marks = vec![Mark::Window { from, to, label }];
     }
-    Some(View::common(&title, "The figure by which the part is judged.", picture))
+    picture.conditions = format!("{tracked}; rounds by the specification");
+    let text = match &found[..] {
+        [(_, only)] => format!("{}. Lines: best fit, and 10 % on either side.", verdict(only)),
+        _ => "The figure by which the part is judged.".to_owned(),
+    };
+    Some(View::common(&title, &text, picture))
+}
+
+/// What the specification wants beside the rounds of the window: their best fit, their average, and
+/// how far a round may be from it.
+fn bounds(part: &PartOutcome) -> impl Iterator<Item = Trace> {
+    let (first, last) = (f64::from(part.window.first_round), part.tracked.len() as f64);
+    let Window { average, rise, .. } = part.window;
+    let line = move |name: &str, style, from: f64, to: f64| {
+        Points::line(name, style, vec![(first, from), (last, to)])
+    };
+    [
+        line("best fit", ORANGE, average * (1.0 - rise / 2.0), average * (1.0 + rise / 2.0)),
+        line("average", NEUTRAL, average, average),
+        line("+10 %", NEUTRAL, average * 1.1, average * 1.1),
+        line("-10 %", NEUTRAL, average * 0.9, average * 0.9),
+    ]
+    .into_iter()
 }
 
 /// IOPS over what was written.
@@ -106,40 +134,51 @@ fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Optio
     let y = Axis::decades("IOPS", range, all().any(|point| point.1 == 0.0), short);
     let x = Axis::span("GB written", 0.0, end);
     let (id, title) = ("steady-state-saturation", "Write saturation");
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let points = points(answer);
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(id, subjects, answer.subject);
-        let traces = vec![Points::dots("IOPS", BLUE, points)];
-        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    Some(View {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        text: "4KiB random writes without pause, over what was written. Every dot is one second. \
-               Logarithmic."
-            .to_owned(),
-        panels: answers.iter().map(panel).collect(),
+    let text = "4 KiB random writes without pause, over what was written. Every dot is one second. \
+                Logarithmic.";
+    per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
+        let style = subjects.style(answer.subject, WRITES);
+        let traces = vec![Points::dots("IOPS", style, points(answer))];
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions = "4 KiB random writes, QD32, from a purged drive on".to_owned();
+        Some(picture)
     })
 }
 
 fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    type Said = (&'static str, fn(&PartOutcome) -> String);
+    const SAID: [Said; 4] = [
+        ("average", |part| in_words(part.part, part.window.average)),
+        ("steady", |part| if part.steady { "yes" } else { "NO" }.to_owned()),
+        ("range", |part| number::percent(part.window.range)),
+        ("rise", |part| number::percent(part.window.rise)),
+    ];
+    type SaidOfAll = (&'static str, fn(&Saturation) -> String);
+    const SATURATED: [SaidOfAll; 3] = [
+        ("at first", |saturation| number::iops(saturation.first_iops)),
+        ("at last", |saturation| number::iops(saturation.last_iops)),
+        ("written", |saturation| saturation.written.to_string()),
+    ];
     let mut rows = Vec::new();
     for (which, tracked, _) in PARTS {
-        let value = |answer: &Answer<'_, Outcome>| {
-            part(answer.outcome, which).map_or(NONE.to_owned(), verdict)
-        };
-        rows.push(Row::new(&tracked_name(which, tracked), answers.iter().map(value).collect(), ""));
+        rows.extend(SAID.map(|(said, words)| {
+            let of = |answer: &Answer<'_, Outcome>| {
+                part(answer.outcome, which).map_or(NONE.to_owned(), words)
+            };
+            let name = format!("{}: {said}", tracked_name(which, tracked));
+            Row::new(&name, answers.iter().map(of).collect(), "")
+        }));
     }
-    let value = |answer: &Answer<'_, Outcome>| {
-        answer.outcome.saturation.as_ref().map_or(NONE.to_owned(), saturated)
-    };
-    rows.push(Row::new("Write saturation", answers.iter().map(value).collect(), ""));
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let text = "Average over the last five rounds, and whether they meet the specification's rule.";
-    Table::new("Verdict", text, columns, rows)
+    rows.extend(SATURATED.map(|(said, words)| {
+        let of = |answer: &Answer<'_, Outcome>| {
+            answer.outcome.saturation.as_ref().map_or(NONE.to_owned(), words)
+        };
+        Row::new(&format!("Write saturation: {said}"), answers.iter().map(of).collect(), "")
+    }));
+    rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
+    let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
+                at most, and a rise or fall of 10 % at most.";
+    table_of(subjects, answers, ("Verdict", text), rows)
 }
 
 fn tracked_name(part: Metric, tracked: &str) -> String {
@@ -169,21 +208,38 @@ fn in_words(part: Metric, value: f64) -> String {
     }
 }
 
-fn saturated(saturation: &Saturation) -> String {
-    let (first, last) = (number::iops(saturation.first_iops), number::iops(saturation.last_iops));
-    let amplification = saturation.write_amplification;
-    let amplification = amplification
-        .map_or_else(String::new, |wa| format!(", write amplification {}", number::ratio(wa)));
-    format!("{first} at first, {last} after {}{amplification}", saturation.written)
+/// A figure of a table of sizes and mixes.
+type Shown = (&'static str, &'static str, fn(&CellFigures) -> String);
+
+fn matrices(
+    subjects: &Subjects<'_>,
+    answer: &Answer<'_, Outcome>,
+    part: &PartOutcome,
+) -> Vec<Table> {
+    let shown: &[Shown] = match part.part {
+        Metric::Iops => &[(
+            "IOPS",
+            "Random I/Os per second by size and share of reads and writes.",
+            |figures| number::thousands(figures.rate.iops),
+        )],
+        Metric::Throughput => &[("Throughput", "Sequential, in MB/s.", |figures| {
+            number::significant(figures.rate.megabytes_per_second)
+        })],
+        Metric::Latency => &[
+            ("Mean latency", "One I/O at a time.", |f| number::service_time(f.rate.mean_ns)),
+            ("Longest latency", "One I/O at a time.", |f| number::service_time(f.rate.max_ns)),
+        ],
+    };
+    shown.iter().map(|shown| matrix(subjects, answer, part, shown)).collect()
 }
 
 /// Sizes down, mixes across, of one drive.
-fn matrix(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, part: &PartOutcome) -> Table {
-    let (title, text) = match part.part {
-        Metric::Iops => ("IOPS", "Random I/Os per second by size and share of reads and writes."),
-        Metric::Throughput => ("Throughput", "Sequential, in MB/s."),
-        Metric::Latency => ("Latency", "Mean and longest service time, one I/O at a time."),
-    };
+fn matrix(
+    subjects: &Subjects<'_>,
+    answer: &Answer<'_, Outcome>,
+    part: &PartOutcome,
+    (title, text, words): &Shown,
+) -> Table {
     let mut mixes: Vec<u8> = part.cells.iter().map(|figures| figures.cell.read_percent).collect();
     let mut sizes: Vec<Bytes> = part.cells.iter().map(|figures| figures.cell.size).collect();
     mixes.sort_unstable_by_key(|percent| std::cmp::Reverse(*percent));
@@ -193,28 +249,19 @@ fn matrix(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, part: &PartOutc
     let of = |Cell { read_percent, size, .. }: Cell| (read_percent, size);
     let value = |mix: u8, size: Bytes| {
         let found = part.cells.iter().find(|figures| of(figures.cell) == (mix, size));
-        found.map_or(NONE.to_owned(), |figures| cell(part.part, figures))
+        found.map_or(NONE.to_owned(), words)
     };
     let row = |size: &Bytes| {
-        Row::new(&size.exact(), mixes.iter().map(|mix| value(*mix, *size)).collect(), "")
+        Row::new(&number::size(*size), mixes.iter().map(|mix| value(*mix, *size)).collect(), "")
     };
     let column = |mix: &u8| Column { of: Place::default(), name: format!("{mix}/{}", 100 - mix) };
     let columns = mixes.iter().map(column).collect();
     let title = match subjects.is_comparison() {
         true => format!("{title}: {}", subjects.full_name(answer.subject)),
-        false => title.to_owned(),
+        false => (*title).to_owned(),
     };
     let mut table = Table::new(&title, text, columns, sizes.iter().map(row).collect());
     table.of = Place::of(answer.subject);
     table.corner = "reads/writes, %".to_owned();
     table
-}
-
-fn cell(part: Metric, figures: &CellFigures) -> String {
-    let rate = &figures.rate;
-    match part {
-        Metric::Iops => number::thousands(rate.iops),
-        Metric::Throughput => number::significant(rate.megabytes_per_second),
-        Metric::Latency => [rate.mean_ns, rate.max_ns].map(number::service_time).join(" / "),
-    }
 }

@@ -2,13 +2,13 @@
 
 use writecliff_device::Operation;
 use writecliff_measure::{ReplaySeries, Sample};
-use writecliff_suite::storage_bench::{FIGURES, Outcome, Plan, Served, series_name};
+use writecliff_suite::storage_bench::{FIGURES, Moment, Outcome, Plan, Served, series_name};
 
-use super::{Answer, answers, bars, figure_row, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive, table_of};
 use crate::number;
-use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, latency};
+use crate::picture::{Axis, Picture, Points, READS, Style, WRITES, latency};
 use crate::run::NONE;
-use crate::section::{Panel, Place, Row, Section, Table, View, picture_id, slug};
+use crate::section::{Row, Section, Table, View, slug};
 use crate::subject::Subjects;
 
 type Fact = (&'static str, fn(&Served) -> Option<String>, &'static str);
@@ -43,7 +43,7 @@ const RANKINGS: &[Ranking] = &[
     Ranking {
         id: "rate",
         title: "average data rate",
-        text: "Longer is better; best first.",
+        text: "Longer is better.",
         quantity: "MB/s",
         value: |served| served.all.megabytes_per_second,
         words: number::megabytes_per_second,
@@ -52,7 +52,7 @@ const RANKINGS: &[Ranking] = &[
     Ranking {
         id: "service",
         title: "average service time",
-        text: "Shorter is better; best first. Bursts weigh more here than in the data rate.",
+        text: "Shorter is better. Bursts weigh more here than in the data rate.",
         quantity: "milliseconds",
         value: |served| served.all.service.mean_ns as f64 / 1e6,
         words: |millis| number::latency((millis * 1e6) as u64),
@@ -61,7 +61,7 @@ const RANKINGS: &[Ranking] = &[
     Ranking {
         id: "deviation",
         title: "standard deviation of the service time",
-        text: "Shorter is steadier; best first.",
+        text: "Shorter is steadier.",
         quantity: "milliseconds",
         value: |served| served.all.service.deviation_ns as f64 / 1e6,
         words: |millis| number::latency((millis * 1e6) as u64),
@@ -70,7 +70,7 @@ const RANKINGS: &[Ranking] = &[
     Ranking {
         id: "busy",
         title: "disk busy time",
-        text: "Shorter is better; best first. Idle time is not in it.",
+        text: "Shorter is better. Idle time is not in it.",
         quantity: "seconds",
         value: |served| served.all.busy_ns as f64 / 1e9,
         words: number::seconds,
@@ -91,7 +91,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         }
         views.extend(over_time(subjects, &answers, trace));
         tables.push(figures(subjects, &answers, trace));
-        tables.push(moments(subjects, &answers, trace));
+        tables.extend(answers.iter().filter_map(|answer| slowest(subjects, answer, trace)));
     }
     let method = "Application traces, done again as fast as they allow with idle time cut, or by \
                   their own clock. Synthetic ones were made by a generator; those that ship have \
@@ -184,7 +184,7 @@ fn over_time(
         let point = |s: &Sample| (f64::from(s.second), s.latency_mean_ns as f64);
         samples.map(point).collect()
     };
-    let both = [(ReplaySeries::Reads, "reads", BLUE), (ReplaySeries::Writes, "writes", ORANGE)];
+    let both = [(ReplaySeries::Reads, "reads", READS), (ReplaySeries::Writes, "writes", WRITES)];
     let all: Vec<(f64, f64)> = answers
         .iter()
         .flat_map(|answer| both.iter().flat_map(|(series, ..)| points(answer, *series)))
@@ -197,22 +197,18 @@ fn over_time(
     let y = Axis::decades("service time, ns", (shortest, longest), false, latency).untitled();
     let id = format!("storage-bench-{}", slug(&trace.label));
     let title = format!("{}: service time over the trace", trace.label);
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let dots = |(series, name, colour): (ReplaySeries, &str, &'static str)| {
-            Points::dots(name, colour, points(answer, series))
+    let text = "Mean of each second. A faster drive is done sooner. Logarithmic.";
+    let answers: Vec<Answer<'_, Outcome>> =
+        answers.iter().filter(|answer| served(answer, trace).is_some()).copied().collect();
+    let names = (id.as_str(), title.as_str(), text);
+    per_drive(subjects, &answers, names, |answer, id, heading| {
+        let dots = |(series, name, style): (ReplaySeries, &str, Style)| {
+            Points::dots(name, style, points(answer, series))
         };
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(&id, subjects, answer.subject);
         let traces = both.into_iter().map(dots).collect();
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
-        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    Some(View {
-        id: id.clone(),
-        title: title.clone(),
-        text: "Mean of each second. A faster drive is done sooner. Logarithmic.".to_owned(),
-        panels: answers.iter().filter(|a| served(a, trace).is_some()).map(panel).collect(),
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions = "application trace on a full drive".to_owned();
+        Some(picture)
     })
 }
 
@@ -230,33 +226,25 @@ fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Tra
     let mut rows: Vec<Row> = FIGURES.iter().map(figure).collect();
     rows.extend(AMOUNTS.iter().map(amount));
     // What no drive has was not measured.
-    rows.retain(|row| row.values.iter().any(|value| value != NONE));
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new(&trace.label, "", columns, rows)
+    rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
+    table_of(subjects, answers, (&trace.label, ""), rows)
 }
 
-fn moments(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], trace: &Trace) -> Table {
-    let words = |answer: &Answer<'_, Outcome>| -> Vec<String> {
-        let moments = served(answer, trace).map_or(&[][..], |served| &served.slowest);
-        let in_words = moments.iter().map(|moment| {
-            let what = match moment.operation {
-                Operation::Read => "read",
-                Operation::Write => "write",
-                Operation::Trim => "trim",
-                Operation::Flush => "flush",
-            };
-            format!("{} {what} at {} s", number::latency(moment.length_ns), moment.second)
-        });
-        in_words.collect()
+/// The slowest operations of one drive.
+fn slowest(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, trace: &Trace) -> Option<Table> {
+    let all = &served(answer, trace)?.slowest;
+    let row = |(rank, moment): (usize, &Moment)| {
+        let what = match moment.operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Trim => "trim",
+            Operation::Flush => "flush",
+        };
+        let at = number::seconds(f64::from(moment.second));
+        let name = format!("{}, a {what}", rank + 1);
+        Row::new(&name, vec![number::latency(moment.length_ns), at], "")
     };
-    let all: Vec<Vec<String>> = answers.iter().map(words).collect();
-    let most = all.iter().map(Vec::len).max().unwrap_or(0);
-    let row = |rank: usize| {
-        let value = |words: &Vec<String>| words.get(rank).cloned().unwrap_or(NONE.to_owned());
-        Row::new(&(rank + 1).to_string(), all.iter().map(value).collect(), "")
-    };
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let text = "At most one of each second of the replay, and when it ended.";
+    let rows: Vec<Row> = all.iter().enumerate().map(row).collect();
     let title = format!("{}: slowest moments", trace.label);
-    Table::new(&title, text, columns, (0..most).map(row).collect())
+    (!rows.is_empty()).then(|| moments(subjects, answer.subject, &title, rows))
 }

@@ -2,14 +2,16 @@
 
 use writecliff_measure::Sample;
 use writecliff_suite::Unit;
-use writecliff_suite::stutter::{FIGURES, Outcome, Plan, SMALL_WRITES};
+use writecliff_suite::stutter::{FIGURES, Outcome, Pause, Plan, SMALL_WRITES};
 
-use super::{Answer, answers, bars, figure_row, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive, table_of};
 use crate::number;
 use crate::picture::{Axis, ORANGE, Picture, Points, latency};
-use crate::run::NONE;
-use crate::section::{Panel, Place, Row, Section, Table, View, picture_id};
+use crate::section::{Row, Section, Table, View};
 use crate::subject::Subjects;
+use crate::writes::NOTICED_NS;
+
+const CONDITIONS: &str = "4 KiB random writes one at a time beside a stream of writes";
 
 /// A share small enough to need its own digits.
 fn share(share: f64) -> String {
@@ -25,10 +27,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.len() > 1 {
         views.push(ranking(subjects, &answers));
     }
-    views.push(over_time(subjects, &answers));
+    views.extend(over_time(subjects, &answers));
     let method = "Small random writes one at a time, with time to think between them, beside a \
                   steady stream in the background.";
-    let tables = vec![figures(subjects, &answers), pauses(subjects, &answers)];
+    let pauses = answers.iter().filter_map(|answer| pauses(subjects, answer));
+    let tables = std::iter::once(figures(subjects, &answers)).chain(pauses).collect();
     Some(Section::new(Plan::NAME, "Stutter", method, views, tables))
 }
 
@@ -54,10 +57,10 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let title = "Longest pause";
     let id = "stutter-longest".to_owned();
     let picture = Picture::bars(id, format!("{title} of a small write"), "milliseconds", bars, 0.0);
-    View::common(title, "Shorter is better; best first.", picture)
+    View::common(title, "Shorter is better.", picture)
 }
 
-fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
+fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
     let samples = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
         let done = answer.run.recording.series(SMALL_WRITES).filter(|sample| sample.writes > 0);
         let point = |s: &Sample| (f64::from(s.second), s.latency_max_ns as f64);
@@ -67,23 +70,18 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let end = points().map(|point| point.0 + 1.0).fold(1.0, f64::max);
     let shortest = points().map(|point| point.1).fold(1e6, f64::min).max(1.0);
     let longest = points().map(|point| point.1).fold(1e6, f64::max);
-    let y = Axis::decades("service time, ns", (shortest, longest), false, latency).untitled();
+    let mut y = Axis::decades("service time, ns", (shortest, longest), false, latency);
+    y.title = "service time".to_owned();
     let x = Axis::span("seconds", 0.0, end);
-    let (id, title) = ("stutter-pauses", "The longest small write of each second");
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let trace = Points::dots("longest", ORANGE, samples(answer));
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(id, subjects, answer.subject);
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), vec![trace]);
-        let caption = subjects.is_comparison().then(|| subjects.name(answer.subject).to_owned());
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    View {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        text: "A person notices a pause from about 100 ms on. Logarithmic.".to_owned(),
-        panels: answers.iter().map(panel).collect(),
-    }
+    let text = "A person notices a pause from about 100 ms on. Logarithmic.";
+    let names = ("stutter-pauses", "The longest small write of each second", text);
+    per_drive(subjects, answers, names, |answer, id, heading| {
+        let style = subjects.style(answer.subject, ORANGE);
+        let trace = Points::dots("longest", style, samples(answer));
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), vec![trace]);
+        picture.conditions = CONDITIONS.to_owned();
+        Some(picture)
+    })
 }
 
 fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
@@ -93,20 +91,17 @@ fn figures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     };
     let outcomes = || answers.iter().map(|answer| Some(answer.outcome));
     let row = |figure| figure_row(figure, outcomes(), words);
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new("Small writes", "", columns, FIGURES.iter().map(row).collect())
+    table_of(subjects, answers, ("Small writes", ""), FIGURES.iter().map(row).collect())
 }
 
-fn pauses(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let most = answers.iter().map(|answer| answer.outcome.pauses.len()).max().unwrap_or(0);
-    let row = |rank: usize| {
-        let value = |answer: &Answer<'_, Outcome>| match answer.outcome.pauses.get(rank) {
-            Some(pause) => format!("{} at {} s", number::latency(pause.length_ns), pause.second),
-            None => NONE.to_owned(),
-        };
-        Row::new(&(rank + 1).to_string(), answers.iter().map(value).collect(), "")
+/// The longest ones, if anybody would notice them.
+fn pauses(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table> {
+    let pauses = &answer.outcome.pauses;
+    pauses.iter().find(|pause| pause.length_ns >= NOTICED_NS)?;
+    let row = |(rank, pause): (usize, &Pause)| {
+        let at = number::seconds(f64::from(pause.second));
+        Row::new(&(rank + 1).to_string(), vec![number::latency(pause.length_ns), at], "")
     };
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let text = "At most one of each second, and when it ended.";
-    Table::new("The longest pauses", text, columns, (0..most).map(row).collect())
+    let rows = pauses.iter().enumerate().map(row).collect();
+    Some(moments(subjects, answer.subject, "The longest pauses", rows))
 }

@@ -3,13 +3,11 @@
 use writecliff_device::Bytes;
 use writecliff_suite::transfer_size::{Outcome, Plan, SizeFigures};
 
-use super::curves::{self, Curve};
-use super::incompressible::rates;
+use super::curves::{self, Curve, Stepped};
 use super::{Answer, answers};
 use crate::number;
-use crate::picture::Axis;
-use crate::run::NONE;
-use crate::section::{Row, Section, Table};
+use crate::picture::{Axis, READS, WRITES};
+use crate::section::Section;
 use crate::subject::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -24,24 +22,33 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     sizes.sort_unstable();
     sizes.dedup();
     let place = |size: Bytes| sizes.iter().position(|one| *one == size).unwrap_or(0) as f64;
-    let curve = |name, heading: &str, rate: fn(&SizeFigures) -> Option<f64>| {
+    let curve = |name, style, heading: &str, rate: fn(&SizeFigures) -> Option<f64>| {
         let line = |answer: &Answer<'_, Outcome>| {
             let point = |figures: &SizeFigures| Some((place(figures.size), rate(figures)?));
             (answer.subject, answer.outcome.sizes.iter().filter_map(point).collect())
         };
-        Curve { name, heading: heading.to_owned(), lines: answers.iter().map(line).collect() }
+        let lines = answers.iter().map(line).collect();
+        Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
-        curve("writes", "Sequential writes by transfer size", |figures| Some(figures.write)),
-        curve("reads", "Sequential reads by transfer size", |figures| figures.read),
+        curve("writes", WRITES, "Sequential writes by transfer size", |figures| {
+            Some(figures.write)
+        }),
+        curve("reads", READS, "Sequential reads by transfer size", |figures| figures.read),
     ];
-    let names = sizes.iter().map(|size| size.exact()).collect();
-    let x = Axis::names("transfer size", names);
-    let names =
-        ("transfer-size-curve", "By transfer size", "Four transfers in flight, data that repeat.");
-    let views = curves::views(subjects, names, &x, "MB/s", &curves);
-    let tables = vec![table(subjects, &answers, &sizes)];
-    Some(Section::new(Plan::NAME, "Transfer size", "", views, tables))
+    let x = Axis::names("transfer size", sizes.iter().copied().map(number::size).collect());
+    let text = "Four transfers in flight, data that repeat.";
+    let names = ("transfer-size-curve", "By transfer size", text);
+    let conditions = "2 GB in order on an empty drive, 4 in flight, data that repeat";
+    let views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
+    let stepped = Stepped {
+        title: "Rates by transfer size",
+        name: |place| number::size(sizes[place as usize]),
+        curves: &curves,
+    };
+    let method = curves::in_the_buffer(subjects, Plan::NAME);
+    let tables = stepped.tables(subjects);
+    Some(Section::new(Plan::NAME, "Transfer size", method.trim_start(), views, tables))
 }
 
 /// The test in a sentence.
@@ -49,20 +56,6 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let best = outcome.sizes.iter().map(|figures| figures.write).fold(0.0, f64::max);
     // Where the curve is level.
     let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best)?;
-    let (best, size) = (number::megabytes_per_second(best), enough.size.exact());
+    let (best, size) = (number::megabytes_per_second(best), number::size(enough.size));
     Some(format!("Writes reach 90 % of their best rate, {best}, at {size}."))
-}
-
-fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], sizes: &[Bytes]) -> Table {
-    let value = |answer: &Answer<'_, Outcome>, size: Bytes| {
-        let figures = answer.outcome.sizes.iter().find(|figures| figures.size == size);
-        figures.map_or(NONE.to_owned(), |figures| rates(figures.write, figures.read))
-    };
-    let row = |size: &Bytes| {
-        let values = answers.iter().map(|answer| value(answer, *size)).collect();
-        Row::new(&size.exact(), values, "")
-    };
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let rows = sizes.iter().map(row).collect();
-    Table::new("Rates by transfer size", "Writes / reads in MB/s.", columns, rows)
 }

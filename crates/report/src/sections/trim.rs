@@ -4,18 +4,21 @@ use writecliff_measure::Sample;
 use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
 use writecliff_suite::{FigureOf, Unit};
 
-use super::{Answer, answers, bars, figure_row, highest_first};
+use super::{Answer, answers, bars, figure_row, highest_first, number_row, per_drive, table_of};
 use crate::number;
-use crate::picture::{Axis, BLUE, GREEN, ORANGE, Picture, Points};
-use crate::section::{Panel, Place, Section, Table, View, picture_id};
+use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
+use crate::section::{Section, Table, View};
 use crate::subject::Subjects;
 
-/// The whole passes, shown over the LBAs.
-const PASSES: [(&str, &str, &str); 3] = [
-    ("clean", CLEAN, BLUE),
-    ("after torture", DIRTY_PASS, ORANGE),
-    ("after TRIM", AFTER_TRIM, GREEN),
+/// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
+/// on it.
+const PASSES: [(&str, &str, Style, Look); 3] = [
+    ("after torture", DIRTY_PASS, ORANGE, Look::Dots),
+    ("after TRIM", AFTER_TRIM, GREEN, Look::Dots),
+    ("clean", CLEAN, BLUE, Look::Line),
 ];
+
+const CONDITIONS: &str = "sequential writes, 128 KiB, QD1";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
@@ -26,9 +29,9 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.len() > 1 {
         views.push(ranking(subjects, &answers));
     }
-    views.push(speed_over_lba(subjects, &answers));
+    views.extend(speed_over_lba(subjects, &answers));
     let method = "Sequential writes in 128 KiB, one at a time, before and after random writes.";
-    let tables = vec![table(subjects, &answers)];
+    let tables = tables(subjects, &answers);
     Some(Section::new(Plan::NAME, "TRIM", method, views, tables))
 }
 
@@ -48,35 +51,31 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
         highest_first(bars),
         100.0,
     );
-    View::common(title, "The rate after TRIM as a share of the clean one, best first.", picture)
+    View::common(title, "The rate after TRIM as a share of the clean one.", picture)
 }
 
-fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
+fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
     let lines = |answer: &Answer<'_, Outcome>| {
-        PASSES
-            .map(|(name, phase, colour)| (name, rates(answer.run.recording.series(phase)), colour))
+        PASSES.map(|(name, phase, style, look)| Points {
+            name: name.to_owned(),
+            style,
+            look,
+            points: rates(answer.run.recording.series(phase)),
+        })
     };
-    let points = || answers.iter().flat_map(lines).flat_map(|(_, points, _)| points);
+    let points = || answers.iter().flat_map(lines).flat_map(|line| line.points);
     let end = points().map(|point| point.0).fold(1.0, f64::max);
     let x = Axis::span("GB written, from the first LBA to the last", 0.0, end);
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
-    let (id, title) = ("trim-speed-over-lba", "Speed over the LBAs");
-    let panel = |answer: &Answer<'_, Outcome>| {
-        let traces = lines(answer).into_iter().filter(|(_, points, _)| !points.is_empty());
-        let traces = traces.map(|(name, points, colour)| Points::dots(name, colour, points));
-        let heading = format!("{title}: {}", subjects.full_name(answer.subject));
-        let id = picture_id(id, subjects, answer.subject);
-        let picture = Picture::new(id, heading, x.clone(), y.clone(), traces.collect());
-        let name = subjects.name(answer.subject).to_owned();
-        let caption = subjects.is_comparison().then_some(name);
-        Panel { of: Place::of(answer.subject), caption, picture }
-    };
-    View {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        text: "Whole sequential passes; every dot is one second.".to_owned(),
-        panels: answers.iter().map(panel).collect(),
-    }
+    let text = "Whole sequential passes, second by second; the clean one is a line.";
+    let names = ("trim-speed-over-lba", "Speed over the LBAs", text);
+    per_drive(subjects, answers, names, |answer, id, heading| {
+        let traces = lines(answer).into_iter().filter(|line| !line.points.is_empty());
+        let traces = traces.map(Trace::Points).collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions = CONDITIONS.to_owned();
+        Some(picture)
+    })
 }
 
 /// Each second's rate, where it was by its end.
@@ -91,25 +90,26 @@ fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+/// The figures, and rates again as shares of the clean one.
+fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
     let outcomes = || answers.iter().map(|answer| answer.outcome);
     let is_there = |figure: &&FigureOf<Outcome>| {
         figure.name != FAST_PART || outcomes().any(|outcome| outcome.fast_part.is_some())
     };
-    let row = |figure: &FigureOf<Outcome>| {
-        let mut row = figure_row(figure, outcomes().map(Some), number::in_unit);
-        if figure.unit == Unit::MegabytesPerSecond {
-            for (words, outcome) in row.values.iter_mut().zip(outcomes()) {
-                let share = |rate: f64| rate / outcome.clean.max(f64::MIN_POSITIVE);
-                let share = (figure.value)(outcome).map(share);
-                *words += &share
-                    .map_or_else(String::new, |share| format!(", {}", number::percent(share)));
-            }
-        }
-        row
+    let figure =
+        |figure: &FigureOf<Outcome>| figure_row(figure, outcomes().map(Some), number::in_unit);
+    let is_rate = |figure: &&FigureOf<Outcome>| figure.unit == Unit::MegabytesPerSecond;
+    let share = |figure: &FigureOf<Outcome>| {
+        let of = |outcome: &Outcome| {
+            Some((figure.value)(outcome)? / outcome.clean.max(f64::MIN_POSITIVE))
+        };
+        number_row(figure.label, figure.good, outcomes().map(of), number::percent)
     };
-    let rows = FIGURES.iter().filter(is_there).map(row).collect();
-    let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    let text = "Sequential write rate, and its share of the clean one.";
-    Table::new("Clean, dirty, after TRIM", text, columns, rows)
+    let figures = FIGURES.iter().filter(is_there).map(figure).collect();
+    // The clean one is all of itself.
+    let shares = FIGURES.iter().filter(is_rate).skip(1).map(share).collect();
+    vec![
+        table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures),
+        table_of(subjects, answers, ("As a share of the clean rate", ""), shares),
+    ]
 }

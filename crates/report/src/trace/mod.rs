@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use writecliff_trace::Description;
 
-use crate::page::{About, ReportError, RunPart, SubjectPart, Words, write};
+use crate::finish::values;
+use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
 use crate::picture::Picture;
 use crate::section::{Column, Panel, Place, Section, View, slug};
 use crate::summary::{table_text, wrapped};
@@ -29,7 +30,8 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         [trace] => (trace.name.clone(), words::origin(trace)),
         _ => (
             format!("{} traces compared", traces.len()),
-            "Each picture has axes of its own: traces differ by more than a common axis can show."
+            "Percentages side by side have the same axis; for the rest each picture has its own, \
+             because traces differ by more than a common one can show."
                 .to_owned(),
         ),
     };
@@ -38,10 +40,14 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         kind: "trace".to_owned(),
         title,
         lead,
+        headline: String::new(),
+        tiles: Vec::new(),
+        ranking: None,
+        first: None,
         subjects: traces.iter().map(subject_part).collect(),
         specification: None,
     };
-    write(&about, &sections(traces), out)
+    write(&about, &sections(traces), out, Files::default())
 }
 
 /// Where traces come from, doubts, and their figures with a column for each. Plain text.
@@ -88,6 +94,7 @@ fn sections(traces: &[Description]) -> Vec<Section> {
         id,
         title,
         question: question.to_owned(),
+        doubts: Vec::new(),
         settings: Vec::new(),
         views: views.into_iter().flatten().collect(),
         tables,
@@ -136,7 +143,19 @@ fn view(
         let caption = several.then(|| trace.name.clone());
         Some(Panel { of: Place::of(index), caption, picture })
     };
-    let panels: Vec<Panel> = traces.iter().enumerate().filter_map(panel).collect();
+    let mut panels: Vec<Panel> = traces.iter().enumerate().filter_map(panel).collect();
+    share_percent_axis(&mut panels);
+    for Panel { picture, .. } in &mut panels {
+        picture.alt = format!("{}. {}", picture.title, values(picture));
+    }
     let (id, title, text) = (id.to_owned(), title.to_owned(), text.to_owned());
-    (!panels.is_empty()).then_some(View { id, title, text, panels })
+    (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
+}
+
+/// Percentages of one view are comparable whatever the traces are: they have one axis.
+fn share_percent_axis(panels: &mut [Panel]) {
+    let axes = panels.iter().map(|panel| &panel.picture.y);
+    let percent = axes.filter(|axis| axis.quantity.contains('%'));
+    let Some(longest) = percent.max_by(|a, b| a.to.total_cmp(&b.to)).cloned() else { return };
+    panels.iter_mut().for_each(|panel| panel.picture.y = longest.clone());
 }

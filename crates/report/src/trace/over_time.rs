@@ -3,7 +3,7 @@
 use writecliff_trace::{Description, Info, OffsetCell, OffsetMap, Window};
 
 use super::view;
-use crate::picture::{Axis, BLUE, GREEN, Heat, ORANGE, Picture, Points, Trace, bytes};
+use crate::picture::{Axis, GREEN, Heat, Picture, Points, READS, Trace, WRITES, bytes};
 use crate::section::View;
 
 pub(super) fn views(traces: &[Description]) -> Vec<Option<View>> {
@@ -74,7 +74,7 @@ fn rates(info: &Info, id: String, title: String) -> Option<Picture> {
     let reads = points(info, |window| rate(window.read_bytes));
     let writes = points(info, |window| rate(window.written_bytes));
     let y = height("MB/s", &[&reads, &writes]);
-    let traces = vec![Points::line("reads", BLUE, reads), Points::line("writes", ORANGE, writes)];
+    let traces = vec![Points::line("reads", READS, reads), Points::line("writes", WRITES, writes)];
     is_any(info).then(|| Picture::new(id, title, time(info).0, y, traces))
 }
 
@@ -84,7 +84,7 @@ fn read_share(info: &Info, id: String, title: String) -> Option<Picture> {
         (all > 0).then(|| window.reads as f64 * 100.0 / all as f64)
     };
     let y = Axis::linear("reads, %", 99.0);
-    let traces = vec![Points::dots("reads", BLUE, points(info, share))];
+    let traces = vec![Points::dots("reads", READS, points(info, share))];
     is_any(info).then(|| Picture::new(id, title, time(info).0, y, traces))
 }
 

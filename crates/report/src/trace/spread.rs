@@ -4,7 +4,7 @@ use writecliff_trace::{Class, Description, Info, Transfers};
 
 use super::over_time::{height, points, time};
 use super::view;
-use crate::picture::{Axis, BLUE, ORANGE, PURPLE, Picture, Points, latency, short};
+use crate::picture::{Axis, BLUE, ORANGE, PURPLE, Picture, Points, READS, WRITES, latency, short};
 use crate::section::View;
 
 /// Highest queue depth that a linear axis shows well.
@@ -57,7 +57,7 @@ fn size_columns(info: &Info, id: String, title: String) -> Option<Picture> {
     let x = Axis::names("size up to", classes.iter().map(|class| binary(class.to)).collect());
     let y = height("% of reads and writes", &[&reads, &writes]);
     let columns =
-        vec![Points::columns("reads", BLUE, reads), Points::columns("writes", ORANGE, writes)];
+        vec![Points::columns("reads", READS, reads), Points::columns("writes", WRITES, writes)];
     Some(Picture::new(id, title, x, y, columns))
 }
 

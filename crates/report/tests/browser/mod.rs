@@ -1,4 +1,5 @@
 //! Chromium without a network, driven through its debugging pipe: NUL-separated JSON messages.
+#![allow(dead_code, reason = "every test file has a copy of its own and uses a part")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -6,6 +7,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 /// Long enough for a machine that does a lot besides.
@@ -39,6 +42,13 @@ pub(crate) fn chromium() -> Option<PathBuf> {
 impl Browser {
     /// Opens a page; whatever it asks of the network from then on is a complaint.
     pub(crate) fn open(chromium: &Path, page: &Path) -> Self {
+        let mut browser = Self::start(chromium);
+        browser.go(&format!("file://{}", page.display()));
+        browser
+    }
+
+    /// Opens no page yet.
+    pub(crate) fn start(chromium: &Path) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.arg("-c").arg(START).arg(chromium).args([
@@ -49,7 +59,7 @@ impl Browser {
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         ]);
         command.arg(format!("--user-data-dir={}", profile.path().display()));
         if rustix::process::geteuid().is_root() {
@@ -69,9 +79,64 @@ impl Browser {
             _profile: profile,
         };
         browser.attach();
-        browser.call("Page.navigate", &json!({ "url": format!("file://{}", page.display()) }));
-        browser.wait_for("document.readyState === 'complete'");
         browser
+    }
+
+    /// Leaves the page for another address.
+    pub(crate) fn go(&mut self, address: &str) {
+        self.call("Page.navigate", &json!({ "url": "about:blank" }));
+        self.call("Page.navigate", &json!({ "url": address }));
+        self.wait_for("location.href !== 'about:blank' && document.readyState === 'complete'");
+    }
+
+    /// No script of any page runs from now on.
+    pub(crate) fn without_scripts(&mut self) {
+        self.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
+    }
+
+    /// Shows pages on `screen` or `print`, in light or dark colours.
+    pub(crate) fn media(&mut self, media: &str, is_dark: bool) {
+        let scheme = if is_dark { "dark" } else { "light" };
+        let features = [json!({ "name": "prefers-color-scheme", "value": scheme })];
+        self.call("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
+    }
+
+    /// The page on A4: its pages, and its size in bytes.
+    pub(crate) fn print(&mut self) -> (usize, usize) {
+        let paper = json!({ "preferCSSPageSize": true, "printBackground": true });
+        let printed = self.call("Page.printToPDF", &paper);
+        let pdf = BASE64_STANDARD.decode(printed["data"].as_str().unwrap()).unwrap();
+        let text = String::from_utf8_lossy(&pdf);
+        let pages = text.matches("/Type /Page\n").count().max(text.matches("/Type /Page ").count());
+        (pages, pdf.len())
+    }
+
+    /// A mouse at these places of the window one after the other, its button down from the first to
+    /// the last if it drags.
+    pub(crate) fn mouse(&mut self, places: &[(f64, f64)], drags: bool) {
+        let last = places.len() - 1;
+        for (index, (x, y)) in places.iter().enumerate() {
+            let mut event = |kind: &str| {
+                let event = json!({ "type": kind, "x": x, "y": y, "button": "left",
+                    "buttons": u8::from(drags), "clickCount": 1 });
+                self.call("Input.dispatchMouseEvent", &event);
+            };
+            event("mouseMoved");
+            if drags && index == 0 {
+                event("mousePressed");
+            }
+            if drags && index == last {
+                event("mouseReleased");
+            }
+        }
+    }
+
+    /// A key, as whoever has no mouse would press it.
+    pub(crate) fn key(&mut self, name: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let key = json!({ "type": kind, "key": name, "code": name });
+            self.call("Input.dispatchKeyEvent", &key);
+        }
     }
 
     fn attach(&mut self) {
@@ -144,7 +209,9 @@ impl Browser {
 
     fn hear(&mut self, event: &Value) {
         let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
-        let is_local = ["file:", "data:", "blob:", "about:"].iter().any(|own| url.starts_with(own));
+        let is_local = ["file:", "data:", "blob:", "about:", "http://127.0.0.1:"]
+            .iter()
+            .any(|own| url.starts_with(own));
         match event["method"].as_str() {
             Some("Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded") => {
                 self.complaints.push(event.to_string());

@@ -5,7 +5,6 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use serde_json::Value;
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Subject, write_page};
 use writecliff_sim::{Ssd, load};
@@ -35,16 +34,47 @@ pub(crate) fn page(subjects: &[Subject], out: &Path) -> String {
     fs::read_to_string(write_page(subjects, out).unwrap()).unwrap()
 }
 
-/// The pictures of a page, as its script reads them.
-pub(crate) fn pictures(html: &str) -> Vec<Value> {
-    let begin = "<script type=\"application/json\" id=\"pictures\">";
-    let start = html.find(begin).unwrap() + begin.len();
-    let end = start + html[start..].find("</script>").unwrap();
-    serde_json::from_str(&html[start..end]).unwrap()
+/// A picture of a page.
+pub(crate) struct Drawn {
+    /// The name of its files.
+    pub(crate) id: String,
+    /// All that the page holds of it.
+    pub(crate) markup: String,
+}
+
+impl Drawn {
+    /// How many dots are drawn.
+    pub(crate) fn dots(&self) -> usize {
+        self.markup.split("<ul class=\"legend\"").next().unwrap().matches("h0").count()
+    }
+
+    /// The beginning and the end of its x axis.
+    pub(crate) fn x(&self) -> (f64, f64) {
+        let scale = self.markup.split(" data-x=\"").nth(1).unwrap().split('"').next().unwrap();
+        let ends: Vec<f64> = scale.split(' ').skip(1).map(|end| end.parse().unwrap()).collect();
+        (ends[0], ends[1])
+    }
+
+    /// The names of its marks.
+    pub(crate) fn marks(&self) -> Vec<&str> {
+        let marks = self.markup.split("<text class=\"mark").skip(1);
+        marks.map(|mark| mark.split(['>', '<']).nth(1).unwrap()).collect()
+    }
+}
+
+/// The pictures of a page, in its order.
+pub(crate) fn pictures(html: &str) -> Vec<Drawn> {
+    let figures = html.split("<figure").skip(1);
+    let markup = figures.map(|rest| rest.split("</figure>").next().unwrap());
+    let id = |markup: &str| {
+        let file = markup.split("href=\"pictures/").nth(1).unwrap();
+        file.split(".svg").next().unwrap().to_owned()
+    };
+    markup.map(|markup| Drawn { id: id(markup), markup: markup.to_owned() }).collect()
 }
 
 /// The pictures whose names begin so, in the order of the page.
-pub(crate) fn of_view<'a>(pictures: &'a [Value], view: &str) -> Vec<&'a Value> {
+pub(crate) fn of_view<'a>(pictures: &'a [Drawn], view: &str) -> Vec<&'a Drawn> {
     let is_of_view = |id: &str| id.strip_prefix(view).is_some_and(|rest| !rest.starts_with("-map"));
-    pictures.iter().filter(|picture| is_of_view(picture["id"].as_str().unwrap())).collect()
+    pictures.iter().filter(|picture| is_of_view(&picture.id)).collect()
 }

@@ -423,5 +423,6 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         scheduler: None,
         temperature_limit: None,
         specification: profile.identity.specification(),
+        profile: Some(profile.origin.record(profile)),
     }
 }

@@ -6,7 +6,7 @@ use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos, Operation, Through
 
 use super::Disk;
 use crate::profile::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
-use crate::profile::{Identity, Link};
+use crate::profile::{Identity, Link, Origin};
 
 /// A disk of no maker with 16 MB in four zones.
 pub(super) fn small() -> DiskProfile {
@@ -42,6 +42,7 @@ pub(super) fn small() -> DiskProfile {
             read_ahead: Bytes::from_kib(256),
         },
         queue: DiskQueue { ordering: QueueOrdering::ShortestAccessTime, destage_window: 8 },
+        origin: Origin::default(),
     }
 }
 

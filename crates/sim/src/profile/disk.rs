@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos};
 
-use super::{Identity, LBA_SIZE, Link};
+use super::{Identity, LBA_SIZE, Link, Origin};
 
 /// More RAM than any disk has.
 const CACHE_MAX: Bytes = Bytes::from_gib(16);
@@ -27,6 +27,9 @@ pub struct DiskProfile {
     pub cache: DiskCache,
     /// What the arm does next.
     pub queue: DiskQueue,
+    /// Where it comes from; no key of a file.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
 /// Spindle and arm.

@@ -7,9 +7,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, with_nearest};
 
 use super::Profile;
+
+/// The price of a drive, and when and where it was asked: of the drive of this name and no other.
+const PRICE: [&str; 2] = ["price_usd", "price_of"];
+
+/// What makes other dies, or another number of them.
+const GEOMETRY: [&str; 4] = ["channels", "dies_per_channel", "planes", "blocks_per_plane"];
 
 /// A profile file's values, each key with the place that it was read from.
 #[derive(Debug)]
@@ -65,6 +71,18 @@ impl ProfileFile {
         Ok(Self { file: file.to_owned(), inherits, values, places })
     }
 
+    /// Values that come from no file, called `name` in messages.
+    pub(crate) fn of_values(name: &str, values: toml::Table) -> Self {
+        Self { file: name.to_owned(), inherits: None, values, places: BTreeMap::new() }
+    }
+
+    /// The keys that the file gives, as `section.key`, in its order.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<_> = self.places.iter().filter(|(key, _)| key.contains('.')).collect();
+        keys.sort_by_key(|(_, place)| place.line);
+        keys.into_iter().map(|(key, _)| key.clone()).collect()
+    }
+
     /// The file, for messages.
     pub(crate) fn name(&self) -> &str {
         &self.file
@@ -73,6 +91,7 @@ impl ProfileFile {
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
     /// shares nothing with the base's.
     pub(crate) fn over(self, mut base: Self) -> Self {
+        self.forget_what_was_the_base_s(&mut base);
         for (section, value) in self.values {
             match (base.values.get_mut(&section), value) {
                 (Some(toml::Value::Table(below)), toml::Value::Table(above)) => {
@@ -86,6 +105,21 @@ impl ProfileFile {
         }
         base.places.extend(self.places);
         Self { file: self.file, inherits: base.inherits, ..base }
+    }
+
+    /// A drive of another name has not the base's price, and one of other dies not what a review
+    /// listed of the base's.
+    fn forget_what_was_the_base_s(&self, base: &mut Self) {
+        let gives = |section, key| {
+            self.values.get(section).is_some_and(|own: &toml::Value| own.get(key).is_some())
+        };
+        let Some(toml::Value::Table(identity)) = base.values.get_mut("identity") else { return };
+        if gives("identity", "model") && !gives("identity", "price_usd") {
+            identity.retain(|key, _| !PRICE.contains(&key));
+        }
+        if GEOMETRY.iter().any(|key| gives("nand", key)) && !gives("identity", "configuration") {
+            identity.remove("configuration");
+        }
     }
 
     /// The profile, every key known and present, and the drive able to work.
@@ -106,11 +140,8 @@ impl ProfileFile {
         let profile = profile.map_err(|error: serde_path_to_error::Error<toml::de::Error>| {
             let path = error.path().to_string();
             let Place { file, line } = place_of(&path);
-            ProfileError::Syntax {
-                file,
-                line,
-                message: format!("{}: {}", path.trim_start_matches('.'), error.inner().message()),
-            }
+            let message = told(path.trim_start_matches('.'), error.inner().message());
+            ProfileError::Syntax { file, line, message }
         })?;
         if let Some((keys, reason)) = profile.impossibility() {
             // The user's own file is to blame rather than the one that it inherits from.
@@ -120,6 +151,18 @@ impl ProfileFile {
             return Err(ProfileError::Impossible { file, line, key, reason });
         }
         Ok(profile)
+    }
+}
+
+/// What the parser said of the section or key at this path, which is empty for the file as a whole.
+fn told(path: &str, message: &str) -> String {
+    let message = with_nearest(message);
+    match path {
+        "" if message.starts_with("missing field") => {
+            format!("{message}; say so, or say `inherits = \"NAME\"` with a drive that is alike")
+        }
+        "" => message,
+        path => format!("{path}: {message}"),
     }
 }
 
@@ -173,6 +216,24 @@ pub enum ProfileError {
         /// What cannot work and what would.
         reason: String,
     },
+    /// A run's profile that is not the one that the run began with.
+    #[error(
+        "the recorded profile was changed after the run: its sha256 is no longer {expected}; write \
+         the drive that you mean as a profile of its own, sim:PATH.toml"
+    )]
+    Altered {
+        /// The hash that was kept with it.
+        expected: String,
+    },
+    /// A run's profile that this version cannot build.
+    #[error(
+        "this version of writecliff cannot build the recorded drive: {message}; use the version \
+         that made the run"
+    )]
+    Recorded {
+        /// The key, and what is wrong with it.
+        message: String,
+    },
     /// Profiles that inherit from each other.
     #[error("{file}: inherits from itself by way of '{parent}'; break the circle")]
     InheritsItself {
@@ -184,6 +245,15 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
+    /// What is wrong, without the place: a record has no lines to mend.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Syntax { message, .. } => message.clone(),
+            Self::Impossible { key, reason, .. } => format!("{key}: {reason}"),
+            other => other.to_string(),
+        }
+    }
+
     /// A name or a file that will not do: always usage.
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::Usage

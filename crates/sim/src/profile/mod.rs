@@ -8,15 +8,18 @@ mod disk;
 mod file;
 mod possible;
 mod program_time;
+mod record;
 mod ssd;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos, Power, Specification, Throughput};
+use serde_json::{Map, Value};
+use writecliff_device::{Bytes, Nanos, Power, ProfileRecord, Specification, Throughput};
 
 pub use disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 pub use file::ProfileError;
 pub(crate) use file::ProfileFile;
 pub use program_time::ProgramTime;
+pub use record::{Origin, recorded};
 pub use ssd::{
     Faults, Firmware, Gc, HostCache, Levelling, Mapping, MappingKind, Nand, Pacing, Parity,
     PowerModel, Reduction, SlcBuffer, SlcKind, SsdProfile, Trim, TrimKind, Victim, Wear,
@@ -41,6 +44,36 @@ impl Profile {
         match self {
             Self::Ssd(ssd) => &ssd.identity,
             Self::Disk(disk) => &disk.identity,
+        }
+    }
+
+    pub(crate) fn identity_mut(&mut self) -> &mut Identity {
+        match self {
+            Self::Ssd(ssd) => &mut ssd.identity,
+            Self::Disk(disk) => &mut disk.identity,
+        }
+    }
+
+    pub(crate) fn origin_mut(&mut self) -> &mut Origin {
+        match self {
+            Self::Ssd(ssd) => &mut ssd.origin,
+            Self::Disk(disk) => &mut disk.origin,
+        }
+    }
+
+    /// Every key of the profile with its value, section by section.
+    pub(crate) fn values(&self) -> Map<String, Value> {
+        match self {
+            Self::Ssd(ssd) => record::values_of(ssd),
+            Self::Disk(disk) => record::values_of(disk),
+        }
+    }
+
+    /// What a run keeps of it; [`recorded`] is the way back.
+    pub fn record(&self) -> ProfileRecord {
+        match self {
+            Self::Ssd(ssd) => ssd.origin.record(ssd),
+            Self::Disk(disk) => disk.origin.record(disk),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Energy, Nanos, Power, Specification, Temperature, Throughput};
 
-use super::{Identity, Link, ProgramTime};
+use super::{Identity, Link, Origin, ProgramTime};
 
 /// A simulated solid-state drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct SsdProfile {
     /// What goes wrong, and when.
     #[serde(default)]
     pub faults: Faults,
+    /// Where it comes from; no key of a file.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
 /// The processor between link and NAND: one command at a time.
@@ -477,9 +480,9 @@ impl SsdProfile {
         self.superblock_data() * u64::from(native)
     }
 
-    /// Share of the usable NAND that is not exported: the spare factor of the theory.
-    pub fn spare_factor(&self) -> f64 {
-        1.0 - self.identity.capacity.0 as f64 / self.usable_capacity().0 as f64
+    /// See [`Specification::spare_area`].
+    pub fn spare_area(&self) -> f64 {
+        self.specification().spare_area(self.identity.capacity).unwrap_or(0.0)
     }
 
     /// Bytes of one superblock: a block of every plane of every die.

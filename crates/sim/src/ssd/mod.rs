@@ -443,5 +443,6 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         scheduler: None,
         temperature_limit: profile.throttle_at(),
         specification: profile.specification(),
+        profile: Some(profile.origin.record(profile)),
     }
 }

@@ -10,6 +10,9 @@ const STEP: Nanos = Nanos::from_millis(100);
 /// After so many steps at constant power it is settled for good.
 const STEPS_MAX: u64 = 100_000;
 
+/// More degrees above the limit make no difference: a thousandth of the rate there is next to none.
+const THROTTLED_DEGREES_MAX: u64 = 10;
+
 /// The drive's meter.
 #[derive(Debug)]
 pub(super) struct PowerMeter {
@@ -23,7 +26,7 @@ pub(super) struct PowerMeter {
     settled: DeviceTime,
     settled_energy: Energy,
     counts: Counts,
-    pub(super) is_throttled: bool,
+    is_throttled: bool,
 }
 
 impl PowerMeter {
@@ -128,12 +131,16 @@ impl PowerMeter {
         self.is_throttled = limit.0 > 0 && self.temperature.0 + release >= limit.0;
     }
 
-    /// What throttling adds to a command that moves `length`.
+    /// What throttling adds to a command that moves `length`: at the limit as much as the profile's
+    /// rate takes, with every degree above it twice as much, and in proportion between two degrees. At
+    /// one rate a drive that copies much for each byte of the host's would get ever hotter.
     pub(super) fn throttle_time(&self, length: Bytes) -> Nanos {
-        match self.model.throttled_throughput.filter(|_| self.is_throttled) {
-            Some(rate) => rate.time_for(length),
-            None => Nanos::ZERO,
-        }
+        let Some(rate) = self.model.throttled_throughput.filter(|_| self.is_throttled) else {
+            return Nanos::ZERO;
+        };
+        let above = self.temperature.0.saturating_sub(self.model.throttle_at.0);
+        let (degrees, thousandths) = ((above / 1000).min(THROTTLED_DEGREES_MAX), above % 1000);
+        Nanos(rate.time_for(length).0 * ((1000 + thousandths) << degrees) / 1000)
     }
 
     /// What the link takes to come back after so long an idle time.
@@ -193,12 +200,39 @@ mod tests {
         run(&mut meter, 0, 10, true);
         // 63 % of the way from 25 to 55 degrees after one time constant.
         assert!((43_700..44_300).contains(&meter.temperature.0), "{}", meter.temperature);
-        assert!(!meter.is_throttled);
+        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
         run(&mut meter, 10, 100, true);
         assert!((54_900..=55_000).contains(&meter.temperature.0), "{}", meter.temperature);
-        assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_millis(1));
+        for (temperature, micros) in
+            [(49_500, 1000), (50_000, 1000), (50_500, 1500), (52_250, 5000)]
+        {
+            meter.temperature = Temperature(temperature);
+            assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_micros(micros));
+        }
+        meter.temperature = Temperature(55_000);
         run(&mut meter, 100, 200, false);
         assert!((35_000..35_100).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
+    }
+
+    /// A load that would bring the drive to 125 degrees, the limit being 50.
+    #[test]
+    fn the_throttle_holds_any_load_near_the_limit() {
+        let page = Bytes::from_kib(4);
+        // 1.5 W and, unthrottled, a hundred pages of 85 mJ a second.
+        let active = Power(500_000);
+        let model = PowerModel { active, transfer: Energy(85_000_000), ..model() };
+        let mut meter = PowerMeter::new(&model, &[], 1);
+        let (mut hottest, mut now) = (0, Nanos::ZERO);
+        for tenth in 1..=3000 {
+            while now < STEP * tenth {
+                meter.transferred(page);
+                now += Nanos::from_micros(10_000).max(meter.throttle_time(page));
+            }
+            meter.worked(STEP);
+            meter.settle(DeviceTime(STEP.0 * tenth), Counts::default());
+            hottest = hottest.max(meter.temperature.0);
+        }
+        assert!((50_000..56_500).contains(&hottest), "{hottest}");
     }
 }

@@ -296,6 +296,8 @@ mod tests {
         for figure in &figures {
             let Published { drive, scenario, .. } = figure;
             assert!(catalogue.contains(&drive.as_str()), "{drive} is not in the catalogue");
+            // A figure that nobody can look up is not published by us either.
+            assert!(figure.source.contains("://"), "{drive}: {}", figure.source);
             let twins = |other: &&Published| {
                 (&other.drive, other.scenario, &other.condition)
                     == (drive, *scenario, &figure.condition)

@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::Serialize;
 use writecliff_output::WholeFile;
 
 use crate::{ConvertError, Existing, Header, Source, Summary, TraceIo, TraceWriter, WriteError};
@@ -40,7 +41,7 @@ pub const OUTPUT_FORMATS: [(OutputFormat, &str, &str); 3] = [
 ];
 
 /// What a conversion has done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Conversion {
     /// What was written.
     pub summary: Summary,

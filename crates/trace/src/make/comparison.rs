@@ -1,5 +1,7 @@
 //! What a trace came to beside what its plan asks for.
 
+use serde::Serialize;
+
 use super::plan::Plan;
 use crate::{SequentialDetector, Summary, TraceIo};
 
@@ -17,7 +19,7 @@ pub struct Comparison {
 }
 
 /// One figure of a target.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// What it is, with its unit.
     pub name: String,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use writecliff_device::{Bytes, Content, Nanos, Operation};
+use writecliff_device::{Bytes, Content, Nanos, Operation, with_nearest};
 
 use crate::MakeError;
 
@@ -216,7 +216,7 @@ impl Plan {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-            let message = error.message().to_owned();
+            let message = with_nearest(error.message());
             MakeError::Syntax { file: file.to_owned(), line, message }
         })
     }

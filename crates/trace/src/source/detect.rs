@@ -78,7 +78,11 @@ fn first_lines(beginning: &[u8], is_all: bool) -> Vec<&[u8]> {
         _ => beginning,
     };
     let without_return = |line| <[u8]>::strip_suffix(line, b"\r").unwrap_or(line);
-    whole.split(|byte| *byte == b'\n').take(LINES).map(without_return).collect()
+    let mut lines: Vec<&[u8]> =
+        whole.split(|byte| *byte == b'\n').take(LINES).map(without_return).collect();
+    // Behind the end of the last line there is no further one.
+    lines.pop_if(|line| line.is_empty());
+    lines
 }
 
 fn doubt(fits: &[Fit], lines: &[&[u8]]) -> String {

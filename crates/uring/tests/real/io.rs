@@ -220,7 +220,7 @@ fn options_out_of_range_are_refused_with_the_range() {
         let options = Options { queue_depth, io_size_max: Bytes(io_size_max), seed: 1 };
         let error = open(&file, &Access::ReadOnly, &options).unwrap_err();
         assert!(
-            matches!(error, OpenError::Options { .. }) && error.kind() == ErrorKind::Failed,
+            matches!(error, OpenError::Options { .. }) && error.kind() == ErrorKind::Usage,
             "{error}"
         );
     }

@@ -201,7 +201,7 @@ fn paths_that_are_no_drive() {
     for (path, expected) in cases {
         let readers = open(path, &Access::ReadOnly, &OPTIONS).unwrap_err();
         for error in [open_to_destroy(path).unwrap_err(), readers, inspect(path).unwrap_err()] {
-            assert!(error.kind() == ErrorKind::Refused);
+            assert!(error.kind() == ErrorKind::Usage);
             match error {
                 OpenError::Refused { refusals, .. } => {
                     assert_eq!(refusals, std::slice::from_ref(&expected));

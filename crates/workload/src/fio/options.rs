@@ -1,5 +1,7 @@
 //! Every option of fio that is known here, and what becomes of it.
 
+use writecliff_device::did_you_mean;
+
 use super::lines::Entry;
 use super::{Judged, Note, wrong};
 
@@ -57,7 +59,13 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["io_size", "io_limit"], Followed("")),
     row(&["number_ios"], Followed("not beside time_based")),
     row(&["loops"], Followed("")),
-    row(&["iodepth"], Followed("1 with a synchronous ioengine, as in fio")),
+    row(
+        &["iodepth"],
+        Followed(
+            "1 with a synchronous ioengine, as in fio; what all jobs of a group have in flight beyond \
+             what the drive takes waits in the host, with a note",
+        ),
+    ),
     row(&["numjobs"], Followed("")),
     row(&["stonewall", "wait_for_previous"], Followed("")),
     row(&["norandommap"], Followed("")),
@@ -305,12 +313,10 @@ pub(super) fn judge(entry: &Entry) -> Judged<Option<Note>> {
 }
 
 fn nearest(option: &str) -> String {
-    let names = OPTIONS.iter().flat_map(|row| row.names);
-    let near = names.map(|name| (strsim::jaro_winkler(option, name), name));
-    let best = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.85);
-    match best {
-        Some((_, name)) => format!(" known here; did you mean '{name}'?"),
-        None => " known here; leave it out, or run the job with fio".to_owned(),
+    let names = OPTIONS.iter().flat_map(|row| row.names).copied();
+    match did_you_mean(option, names) {
+        hint if hint.is_empty() => " known here; leave it out, or run the job with fio".to_owned(),
+        hint => format!(" known here{hint}"),
     }
 }
 

@@ -175,7 +175,7 @@ fn what_is_not_followed_is_noted() {
 #[test]
 fn what_is_not_supported_is_refused_at_its_line() {
     for (lines, part) in [
-        ("iodpeth=4", "did you mean 'iodepth'?"),
+        ("iodpeth=4", "did you mean iodepth, "),
         ("frobnicate=1", "run the job with fio"),
         ("verify=crc32c", "data are not verified"),
         ("read_iolog=log", "not replayed"),

@@ -1,24 +1,31 @@
 //! `writecliff trace convert`: any trace into our format, fio's, or CSV.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use writecliff_trace::{Conversion, OUTPUT_FORMATS, OutputFormat, Source, SourceOptions, Summary};
+use writecliff_trace::{
+    Conversion, OUTPUT_FORMATS, OutputFormat, Source, SourceOptions, Summary, open,
+};
 
-use super::existing;
 use super::source::{SourceArguments, note, tell};
+use super::{SEED, existing};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::output::{ProgressLine, print};
+use crate::output::{ProgressLine, print, print_json};
+use crate::progress::gone_and_left;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArguments {
-    /// The trace; of blktrace one file stands for those of all processors
+    /// The trace: a file, or light-2011, heavy-2011, destroyer-2013; of blktrace one file stands for
+    /// those of all processors
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// What to write; its end says in which format: .trace, .iolog or .csv
-    output: PathBuf,
+    /// What to write; its end says in which format: .trace, .iolog or .csv [default: the last INPUT is
+    /// that]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// The output's format [default: told from its name]
     #[arg(long, value_name = "FORMAT", value_parser = output_formats())]
     to: Option<OutputFormat>,
@@ -30,22 +37,30 @@ pub(crate) struct ConvertArguments {
     /// Replace the output if it is there already
     #[arg(long)]
     force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
-    let path = &arguments.output;
+    let (inputs, path) = inputs_and_output(arguments)?;
     let format = arguments.to.or_else(|| OutputFormat::of_path(path));
     let format = format.ok_or_else(|| CliError::OutputFormat { path: path.clone() })?;
     let existing = existing(path, arguments.force)?;
     let options =
         SourceOptions { mix_volumes: arguments.all_volumes, ..arguments.source.options() };
-    let mut source = Source::open_files(&arguments.inputs, &options)?;
+    let mut source = match inputs {
+        // One of those that ship is a name and no file.
+        [one] => open(one, SEED, &options)?,
+        several => Source::open_files(several, &options)?,
+    };
     let interrupt = Interrupt::catch()?;
-    let progress = ProgressLine::begin();
+    let (progress, began) = (ProgressLine::begin(), Instant::now());
     let mut tell_progress = |source: &Source, ios| {
         progress.show(|| {
-            let share = source.progress().map(|share| format!("{:3.0} %  ", share * 100.0));
-            format!("{}{ios} operations", share.unwrap_or_default())
+            let done = source.progress();
+            let share = done.map(|done| format!("{:3.0} %  ", done * 100.0)).unwrap_or_default();
+            format!("{share}{ios} operations, {}", gone_and_left(began, done))
         });
         interrupt.flow()
     };
@@ -54,11 +69,23 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
     drop(progress);
     tell(source.problems());
     let converted = converted?.ok_or(CliError::NothingWritten)?;
+    if arguments.json {
+        return print_json(&converted);
+    }
     let Conversion { summary, left_out } = converted;
     if !left_out.is_empty() {
         note(&format!("{format} cannot carry, and so lacks: {}", left_out.join(", ")));
     }
     print(&format!("{}: {}\n", path.display(), describe(&summary)))
+}
+
+/// What is read, and what is written: as with `cp`, the last that is named, unless --out is given.
+fn inputs_and_output(arguments: &ConvertArguments) -> Result<(&[PathBuf], &PathBuf), CliError> {
+    match (&arguments.inputs[..], &arguments.out) {
+        (inputs, Some(out)) => Ok((inputs, out)),
+        ([inputs @ .., out], None) if !inputs.is_empty() => Ok((inputs, out)),
+        (inputs, None) => Err(CliError::NoOutput { path: inputs.iter().cloned().collect() }),
+    }
 }
 
 /// `4 operations (2 reads, 1 write, 1 trim, 0 flushes), 8.19 kB read, 4.10 kB written, 1.20 s`.

@@ -1,15 +1,18 @@
 //! `writecliff trace info`: what traces are like, as a table, as JSON, and as a page with pictures.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use writecliff_device::printable;
 use writecliff_report::{trace_summary, write_trace_page};
 use writecliff_trace::{Description, SourceOptions, Summary, describe, open, read_ahead};
 
+use super::SEED;
 use super::source::{SourceArguments, tell};
 use crate::error::CliError;
-use crate::output::{print, print_json};
+use crate::output::{ProgressLine, print, print_json};
+use crate::progress::gone_and_left;
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
@@ -26,9 +29,6 @@ pub(crate) struct InfoArguments {
     #[command(flatten)]
     source: SourceArguments,
 }
-
-/// As the storage bench makes the traces that ship.
-const SEED: u64 = 1;
 
 pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
     let options = arguments.source.options();
@@ -47,11 +47,31 @@ pub(crate) fn info(arguments: &InfoArguments) -> Result<(), CliError> {
 fn describe_trace(path: &Path, options: &SourceOptions) -> Result<Description, CliError> {
     let mut source = open(path, SEED, options)?;
     let duration = source.summary().map(Summary::duration);
-    let info = read_ahead(&mut source, |ios| describe(ios, duration));
+    let all = source.summary().map(Summary::ios);
+    let (progress, began) = (ProgressLine::begin(), Instant::now());
+    let info = read_ahead(&mut source, |ios| {
+        let counted = (1..).zip(ios).map(|(count, io)| {
+            if count % STRIDE == 0 {
+                progress.show(|| how_far(count, all, began));
+            }
+            io
+        });
+        describe(counted, duration)
+    });
+    drop(progress);
     tell(source.problems());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = printable(&name);
     Ok(Description { name, header: source.header().clone(), info: info? })
+}
+
+/// Operations between two looks at the clock.
+const STRIDE: u64 = 1 << 16;
+
+fn how_far(count: u64, all: Option<u64>, began: Instant) -> String {
+    let of_all = all.map(|all| format!(" of {all}")).unwrap_or_default();
+    let done = all.map(|all| count as f64 / all.max(1) as f64);
+    format!("{count}{of_all} operations, {}", gone_and_left(began, done))
 }
 
 /// Gives traces of the same name their paths as names.

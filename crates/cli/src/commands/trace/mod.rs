@@ -14,21 +14,30 @@ use clap::Subcommand;
 use writecliff_output::{Existing, check_file};
 
 use crate::error::CliError;
+use crate::help;
 
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
     /// Record what is asked of a block device: for a time, around a command, or until Ctrl-C
+    #[command(after_help = help::RECORD)]
     Record(record::RecordArguments),
     /// Write a trace in another format, or another tool's in ours
+    #[command(after_help = help::CONVERT)]
     Convert(convert::ConvertArguments),
     /// Describe traces: operations, sizes, queue depths, busy time, footprint; pictures with --out
+    #[command(after_help = help::INFO)]
     Info(info::InfoArguments),
     /// Make a synthetic trace with given statistics from a plan
+    #[command(after_help = help::MAKE)]
     Make(make::MakeArguments),
     /// Do a trace again on a drive: storage-bench with this trace
+    #[command(after_help = help::REPLAY)]
     Replay(replay::ReplayArguments),
 }
+
+/// What the storage bench makes the traces that ship with.
+const SEED: u64 = 1;
 
 pub(crate) fn trace(command: &TraceCommand) -> Result<(), CliError> {
     match command {

@@ -70,7 +70,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
 
 fn device(name: &DriveName) -> Result<BlockDevice, CliError> {
     match name {
-        DriveName::Simulated(_) | DriveName::Null => {
+        DriveName::Simulated(_) | DriveName::Recorded { .. } | DriveName::Null => {
             Err(CliError::RecordSimulated { name: name.to_string() })
         }
         DriveName::Real(path) => Ok(BlockDevice::at(path).map_err(writecliff::Error::from)?),

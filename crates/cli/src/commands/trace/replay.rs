@@ -4,9 +4,10 @@ use clap::Args;
 use writecliff_suite::{Overrides, Plan, storage_bench};
 use writecliff_trace::{Map, name};
 
-use crate::commands::run::{default_directory, run_plan};
+use crate::commands::run::{result_name, run_plan};
 use crate::error::CliError;
 use crate::options::CommonOptions;
+use crate::place::Place;
 use writecliff::DriveName;
 
 #[derive(Debug, Args)]
@@ -73,7 +74,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     let plan = if common.quick { plan.quick() } else { plan };
     let overrides = Overrides { seed: common.seed, ..Overrides::default() };
     let plan = plan.with(&overrides).map_err(writecliff::Error::from)?;
-    let path = common.out.clone();
-    let path = path.unwrap_or_else(|| default_directory("replay", &arguments.drive, &[]));
-    run_plan(&plan, &arguments.drive, &path, common)
+    let name = || result_name("replay", &arguments.drive, &[]);
+    let place = Place::named_or(common.out.as_deref(), name);
+    run_plan(&plan, &arguments.drive, &place, common)
 }

@@ -2,7 +2,7 @@
 
 use super::seconds::{TIME, marks};
 use super::series::{Ranges, Series, view};
-use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, short};
+use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, Style, short};
 use crate::section::View;
 use writecliff_measure::Sample;
 
@@ -29,7 +29,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         let points = one.points(|sample| Some(sample.free_blocks? as f64));
         picture(one, ranges, (id, title), axis, (GREEN, points))
     });
-    amplification.into_iter().chain(free_blocks).collect()
+    amplification.into_iter().chain(free_blocks).map(View::on_demand).collect()
 }
 
 fn picture(
@@ -37,14 +37,14 @@ fn picture(
     ranges: &Ranges,
     (id, title): (String, String),
     y: Axis,
-    (colour, points): (&'static str, Vec<(f64, f64)>),
+    (style, points): (Style, Vec<(f64, f64)>),
 ) -> Option<Picture> {
     if points.is_empty() {
         return None;
     }
-    let x = Axis::span(TIME, 0.0, ranges.end);
-    let trace = Points::dots(&y.quantity, colour, points);
+    let x = Axis::span(TIME, 0.0, ranges.end(one));
+    let trace = Points::dots(&y.quantity, style, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
-    picture.marks = marks(one, 0.0, ranges.end);
+    picture.marks = marks(one, 0.0, ranges.end(one));
     Some(picture)
 }

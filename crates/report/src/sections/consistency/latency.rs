@@ -2,6 +2,7 @@
 
 use super::seconds::{TIME, marks};
 use super::series::{Ranges, Series, view};
+use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Heat, ORANGE, PURPLE, Picture, Points, Trace, latency};
 use crate::section::View;
 use writecliff_measure::Sample;
@@ -17,28 +18,27 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let heat_text = "Every write. The darker (on a dark page: the brighter) a place, the more of \
                      that moment's writes took so long; a lone pale dot is one in ten thousand.";
     let percentiles_text = "Service time of the writes of each second. Logarithmic.";
-    [
+    let views = [
         view(series, ("latency-map", "Latency of every write", heat_text), |one, id, title| {
             heat_map(one, ranges, id, title)
         }),
         view(series, ("latency", "Latency percentiles", percentiles_text), |one, id, title| {
             Some(percentiles(one, ranges, id, title))
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        })
+        .map(View::on_demand),
+    ];
+    views.into_iter().flatten().collect()
 }
 
-fn axes(ranges: &Ranges) -> (Axis, Axis) {
-    let time = Axis::span(TIME, 0.0, ranges.end);
+fn axes(one: &Series<'_>, ranges: &Ranges) -> (Axis, Axis) {
+    let time = Axis::span(TIME, 0.0, ranges.end(one));
     (time, Axis::decades(QUANTITY, ranges.latency, false, latency).untitled())
 }
 
 fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Picture {
-    let trace = |name, colour, value: fn(&Sample) -> u64| {
+    let trace = |name, style, value: fn(&Sample) -> u64| {
         let points = one.points(|sample| (sample.ios() > 0).then(|| value(sample) as f64));
-        Points::dots(name, colour, points)
+        Points::dots(name, style, points)
     };
     let traces = vec![
         trace("longest", ORANGE, |sample| sample.latency_max_ns),
@@ -46,13 +46,14 @@ fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> 
         trace("p99", BLUE, |sample| sample.latency_p99_ns),
         trace("p50", GREEN, |sample| sample.latency_p50_ns),
     ];
-    let (x, y) = axes(ranges);
+    let (x, y) = axes(one, ranges);
     Picture::new(id, title, x, y, traces)
 }
 
 fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Option<Picture> {
-    let (x, y) = axes(ranges);
-    let width = (ranges.end as usize).div_ceil(COLUMNS_MAX).max(1);
+    let (x, y) = axes(one, ranges);
+    let end = ranges.end(one);
+    let width = (end as usize).div_ceil(COLUMNS_MAX).max(1);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for (sample, counts) in one.latencies() {
         let column = sample.second as usize / width;
@@ -81,6 +82,17 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
         full: 100.0,
     });
     let mut picture = Picture::new(id, title, x, y, vec![heat]);
-    picture.marks = marks(one, 0.0, ranges.end);
+    picture.marks = marks(one, 0.0, end);
+    if let Some(outcome) = one.outcome {
+        let latency = outcome.steady_latency;
+        picture.alt = format!(
+            "{}: in the last 30 % half of the writes took at most {}, 99.9 % at most {}; the \
+             longest of the whole run took {}.",
+            one.name,
+            number::service_time(latency.p50_ns),
+            number::service_time(latency.p999_ns),
+            number::service_time(outcome.longest_ns)
+        );
+    }
     Some(picture)
 }

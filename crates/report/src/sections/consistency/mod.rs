@@ -9,35 +9,37 @@ use writecliff_suite::FigureOf;
 use writecliff_suite::consistency::{CLIFF, FIGURES, Outcome, Plan};
 
 use super::figure_row;
-
 use crate::number;
-use crate::picture::{Bar, Picture, nth_colour};
+use crate::picture::{Picture, Range};
 use crate::section::{Column, Panel, Place, Section, Table, View, slug};
 use crate::subject::Subjects;
+use crate::writes::State;
 
-pub(crate) use series::tortures;
 use series::{Ranges, Series};
+pub(crate) use series::{Torture, tortures};
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let (series, settings) = series::of(subjects);
     if series.is_empty() {
         return None;
     }
-    let ranges = Ranges::of(&series);
-    let mut views = Vec::new();
-    views.extend(rankings(subjects, &series, &settings));
-    views.extend(seconds::views(&series, &ranges));
-    views.extend(latency::views(&series, &ranges));
-    views.extend(inside::views(&series, &ranges));
+    let shared = Ranges::of(&series, subjects.is_equal_load(Plan::NAME));
+    let mut views = seconds::whole(&series, &shared);
+    views.extend(ranges(subjects, &series, &settings));
+    views.extend(seconds::last(&series, &shared));
+    views.extend(latency::views(&series, &shared));
+    views.extend(inside::views(&series, &shared));
+    let tables = tables(subjects, &series, &settings);
     Some(Section {
         id: Plan::NAME,
         title: "Consistency",
         question: "Does the drive serve the same load equally well every second, once full? \
-                   Purge, fill, then 4KB random writes without pause; every second counts."
+                   Purge, fill, then 4 KiB random writes without pause; every second counts."
             .to_owned(),
+        doubts: Vec::new(),
         settings,
         views,
-        tables: vec![figures(&series)],
+        tables,
     })
 }
 
@@ -46,115 +48,127 @@ pub(super) fn headline(_: &Outcome) -> Option<String> {
     None
 }
 
-/// A figure that drives are ranked by, the highest first.
-struct Ranking {
-    id: &'static str,
-    title: &'static str,
-    text: &'static str,
-    quantity: &'static str,
-    value: fn(&Outcome) -> (f64, String),
-}
+const RANGE: &str = "consistency-range";
+const RANGE_TITLE: &str = "How fast and how steady, once full";
 
-const RANKINGS: [Ranking; 2] = [
-    Ranking {
-        id: "consistency-steadiness",
-        title: "Which is steadier?",
-        text: "The worst second of the steady window as a share of its average, best first. \
-               100 % is the same in every second.",
-        quantity: "worst second, % of the average",
-        value: |outcome| {
-            let share = outcome.floor_to_mean;
-            (share * 100.0, number::percent(share))
-        },
-    },
-    Ranking {
-        id: "consistency-steady-mean",
-        title: "What is left once full",
-        text: "Average of the steady window, best first.",
-        quantity: "IOPS",
-        value: |outcome| (outcome.steady_iops.mean, number::iops(outcome.steady_iops.mean)),
-    },
-];
-
-/// Which is steadier, and which is faster, at one glance: of several drives a picture for each
-/// spare area, of one drive one picture.
-fn rankings(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -> Vec<View> {
-    if series.iter().filter(|one| one.outcome.is_some()).count() < 2 {
-        return Vec::new();
+/// How high and how wide the last seconds lie, at one glance: of several drives a picture for each
+/// spare area, of one drive one picture of all.
+fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -> Option<View> {
+    let known: Vec<&Series<'_>> = series.iter().filter(|one| one.outcome.is_some()).collect();
+    if known.is_empty() {
+        return None;
     }
+    let is_ranked = subjects.is_equal_load(Plan::NAME) && subjects.is_result();
     let by_setting = subjects.is_comparison() && settings.len() > 1;
-    let view = |ranking: &Ranking| {
-        let all: Vec<&Series<'_>> = series.iter().collect();
-        let of_setting = |index: usize| -> Vec<&Series<'_>> {
-            series.iter().filter(|one| one.setting == index).collect()
-        };
-        let panels = match by_setting {
-            true => (0..settings.len())
-                .map(|index| Panel {
-                    of: Place { subject: None, setting: Some(index) },
-                    caption: Some(settings[index].clone()),
-                    picture: ranking.picture(
-                        &of_setting(index),
-                        Some(&settings[index]),
-                        ranking.highest(series),
-                    ),
-                })
-                .collect(),
-            false => {
-                let picture = ranking.picture(&all, None, ranking.highest(series));
-                vec![Panel { of: Place::default(), caption: None, picture }]
-            }
-        };
-        let (title, text) = (ranking.title.to_owned(), ranking.text.to_owned());
-        View { id: ranking.id.to_owned(), title, text, panels }
+    let ends = ends(&known);
+    let panels = match by_setting {
+        true => (0..settings.len())
+            .map(|setting| {
+                let of_it = |one: &&Series<'_>| one.setting == setting;
+                let own: Vec<_> = known.iter().copied().filter(of_it).collect();
+                Panel {
+                    of: Place { subject: None, setting: Some(setting) },
+                    caption: Some(settings[setting].clone()),
+                    picture: range_picture(&own, Some(&settings[setting]), is_ranked, ends),
+                }
+            })
+            .collect(),
+        false => {
+            let picture = range_picture(&known, None, is_ranked, ends);
+            vec![Panel { of: Place::default(), caption: None, picture }]
+        }
     };
-    RANKINGS.iter().map(view).collect()
+    let how = "From the worst (large dot) over the median (stroke) to the best second (small dot) \
+               of the last 30 %. The shorter, the steadier; the further right, the faster. \
+               Logarithmic.";
+    let order = if is_ranked { " The highest worst second first." } else { "" };
+    let (title, text) = (RANGE_TITLE.to_owned(), format!("{how}{order}"));
+    Some(View { id: RANGE.to_owned(), title, text, more: false, panels })
 }
 
-impl Ranking {
-    /// What the axes of all its pictures reach to.
-    fn highest(&self, series: &[Series<'_>]) -> f64 {
-        let values = series.iter().filter_map(|one| Some((self.value)(one.outcome?).0));
-        values.fold(0.0, f64::max)
-    }
-
-    fn picture(&self, series: &[&Series<'_>], setting: Option<&str>, highest: f64) -> Picture {
-        let drives =
-            series.iter().map(|one| one.subject).collect::<std::collections::BTreeSet<_>>();
-        let is_one_drive = drives.len() == 1 && series.len() > 1;
-        let bar = |one: &&Series<'_>| {
-            let (value, words) = (self.value)(one.outcome?);
-            let name = match (is_one_drive, setting) {
-                (true, _) => &one.caption,
-                (false, Some(_)) => &one.drive,
-                (false, None) => &one.name,
-            };
-            Some(Bar { name: name.clone(), value, words, colour: nth_colour(one.subject) })
-        };
-        let mut bars: Vec<Bar> = series.iter().filter_map(bar).collect();
-        bars.sort_by(|a, b| b.value.total_cmp(&a.value));
-        let id = setting.map_or(self.id.to_owned(), |s| format!("{}-{}", self.id, slug(s)));
-        let title = match (setting, is_one_drive) {
-            (Some(setting), _) => format!("{} ({setting})", self.title),
-            (None, true) => format!("{} {}", self.title, series[0].drive),
-            (None, false) => self.title.to_owned(),
-        };
-        Picture::bars(id, title, self.quantity, bars, highest)
-    }
+/// What the axes of all pictures reach from and to.
+fn ends(series: &[&Series<'_>]) -> (f64, f64) {
+    let all = || series.iter().filter_map(|one| Some(one.outcome?.steady_iops));
+    let lowest = all().map(|s| s.floor).filter(|floor| *floor > 0.0).fold(1e9, f64::min);
+    let highest = all().map(|s| s.peak).fold(1.0, f64::max);
+    (lowest.min(highest).max(1.0), highest)
 }
 
-fn figures(series: &[Series<'_>]) -> Table {
-    let column = |one: &Series<'_>| Column {
+fn range_picture(
+    series: &[&Series<'_>],
+    setting: Option<&str>,
+    is_ranked: bool,
+    ends: (f64, f64),
+) -> Picture {
+    let is_one_drive = series.iter().all(|one| one.subject == series[0].subject);
+    let range = |one: &&Series<'_>| {
+        let iops = one.outcome?.steady_iops;
+        let name = match (is_one_drive && series.len() > 1, setting) {
+            (true, None) => &one.caption,
+            (false, None) => &one.name,
+            (_, Some(_)) => &one.drive,
+        };
+        let [low, middle, high] = [iops.floor, iops.median, iops.peak].map(number::count);
+        let unsettled = match one.state {
+            State::Settled => "",
+            State::Settling => ", still settling",
+            State::TooShort => ", too short",
+        };
+        Some(Range {
+            name: name.clone(),
+            low: iops.floor,
+            middle: iops.median,
+            high: iops.peak,
+            words: format!("{low} – {middle} – {high}{unsettled}"),
+            style: one.style,
+        })
+    };
+    let mut ranges: Vec<Range> = series.iter().filter_map(range).collect();
+    if is_ranked {
+        ranges.sort_by(|a, b| b.low.total_cmp(&a.low));
+    }
+    let id = setting.map_or(RANGE.to_owned(), |setting| format!("{RANGE}-{}", slug(setting)));
+    let title = match (setting, is_one_drive) {
+        (Some(setting), _) => format!("{RANGE_TITLE} ({setting})"),
+        (None, true) => format!("{RANGE_TITLE}: {}", series[0].drive),
+        (None, false) => RANGE_TITLE.to_owned(),
+    };
+    let mut picture = Picture::ranges(id, title, "IOPS", ranges, ends);
+    picture.conditions = series.first().map_or_else(String::new, |one| one.conditions.clone());
+    picture
+}
+
+/// A table of all; of several drives one for each spare area.
+fn tables(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -> Vec<Table> {
+    if !subjects.is_comparison() || settings.len() < 2 {
+        let all: Vec<&Series<'_>> = series.iter().collect();
+        return vec![figures("Figures", &all, |one| one.label.clone())];
+    }
+    let table = |(setting, name): (usize, &String)| {
+        let own: Vec<&Series<'_>> = series.iter().filter(|one| one.setting == setting).collect();
+        let mut table = figures(&format!("Figures: {name}"), &own, |one| one.model.clone());
+        table.of = Place { subject: None, setting: Some(setting) };
+        table
+    };
+    settings.iter().enumerate().map(table).collect()
+}
+
+fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String) -> Table {
+    let column = |one: &&Series<'_>| Column {
         of: Place { subject: Some(one.subject), setting: Some(one.setting) },
-        name: one.label.clone(),
+        name: name(one),
     };
     let row = |figure: &FigureOf<Outcome>| {
         let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
                 match one.outcome.map(|outcome| outcome.cliff_s) {
-                    Some(Some(_)) => words.insert_str(0, "after "),
-                    Some(None) => "none".clone_into(words),
+                    Some(Some(_)) => words.text.insert_str(0, "after "),
+                    Some(None) => {
+                        // At least it was not met as long as it was looked for.
+                        "none".clone_into(&mut words.text);
+                        words.number = Some(one.seconds().count() as f64);
+                    }
                     None => {}
                 }
             }
@@ -164,5 +178,5 @@ fn figures(series: &[Series<'_>]) -> Table {
     let text = "Steady figures cover the last 30 % of the planned duration. Latencies are service \
                 times, from histograms at most 0.8 % too high.";
     let columns = series.iter().map(column).collect();
-    Table::new("Figures", text, columns, FIGURES.iter().map(row).collect())
+    Table::new(title, text, columns, FIGURES.iter().map(row).collect())
 }

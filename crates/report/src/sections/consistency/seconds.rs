@@ -2,41 +2,77 @@
 
 use super::series::{Ranges, Series, view};
 use crate::number;
-use crate::picture::{Axis, BLUE, Mark, Picture, Points, is_thinned, short};
+use crate::picture::{Axis, Mark, Picture, Points, is_thinned, short};
 use crate::section::View;
+use crate::writes::State;
 
 /// Seconds that a log axis would silently leave out are drawn, and this says how.
-const DEAD: &str = " Triangles at the bottom are seconds in which nothing completed.";
+const DEAD: &str = " Orange strokes at the bottom are seconds in which nothing completed.";
 
 pub(super) const TIME: &str = "seconds of random writes";
 
-pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
+/// The whole run, without more spare area as the first view, and with it on demand.
+pub(super) fn whole(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let is_long = series.iter().any(|one| is_thinned(one.seconds().count()));
     let whole = match is_long {
         true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
         false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
     };
-    let from = number::seconds(ranges.steady_from);
-    let (log, linear) =
-        (format!("Steady state, from {from}"), format!("Steady state, from {from}, linear"));
-    let closer = "The same seconds, closer. Logarithmic.";
-    let band = "A steady drive is a thin band. Look at the lowest dots, not at the middle.";
-    let dead = |text: &str| format!("{text}{}", if ranges.has_dead { DEAD } else { "" });
-    let steady = ranges.steady_from;
-    [
-        view(series, ("whole", "The whole run", &dead(whole)), |one, id, title| {
-            Some(picture(one, ranges, (id, title), 0.0, true))
-        }),
-        view(series, ("steady-log", &log, &dead(closer)), |one, id, title| {
-            Some(picture(one, ranges, (id, title), steady, true))
-        }),
-        view(series, ("steady-linear", &linear, band), |one, id, title| {
-            Some(picture(one, ranges, (id, title), steady, false))
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let text = with_dead(whole, ranges);
+    let least = series.iter().map(|one| one.setting).min().unwrap_or(0);
+    let (first, others): (Vec<Series<'_>>, Vec<Series<'_>>) =
+        series.iter().cloned().partition(|one| one.setting == least);
+    let draw = |one: &Series<'_>, id, title| {
+        let mut picture = picture(one, ranges, (id, title), 0.0, true);
+        picture.alt = conclusion(one);
+        Some(picture)
+    };
+    let mut first = view(&first, ("whole", "The whole run", &text), draw);
+    for panel in first.iter_mut().flat_map(|view| &mut view.panels) {
+        // It stands above the buttons that choose settings.
+        panel.of.setting = None;
+    }
+    let more = ("whole-spare", "The whole run with more spare area", text.as_str());
+    let others = view(&others, more, draw).map(View::on_demand);
+    first.into_iter().chain(others).collect()
+}
+
+/// The last 30 %, closer.
+pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
+    let band = "Seconds of the last 30 % of the run. A steady drive is a thin band. Look at the \
+                lowest dots, not at the middle.";
+    let closer = with_dead("The same seconds, logarithmic.", ranges);
+    let linear = view(series, ("steady-linear", "Once full", band), |one, id, title| {
+        Some(picture(one, ranges, (id, title), ranges.steady_from(one), false))
+    });
+    let log = view(series, ("steady-log", "Once full, logarithmic", &closer), |one, id, title| {
+        Some(picture(one, ranges, (id, title), ranges.steady_from(one), true))
+    });
+    linear.into_iter().chain(log.map(View::on_demand)).collect()
+}
+
+fn with_dead(text: &str, ranges: &Ranges) -> String {
+    format!("{text}{}", if ranges.has_dead { DEAD } else { "" })
+}
+
+/// What the whole run comes to, for whoever does not see it.
+fn conclusion(one: &Series<'_>) -> String {
+    let Some(outcome) = one.outcome else {
+        return format!("{}: random writes over time, no figures.", one.name);
+    };
+    let [fresh, mean, floor] =
+        [outcome.fresh_iops, outcome.steady_iops.mean, outcome.steady_iops.floor];
+    let cliff = outcome.cliff_s.map_or_else(
+        || "no write cliff".to_owned(),
+        |second| format!("write cliff after {}", number::seconds(f64::from(second))),
+    );
+    format!(
+        "{}: {} fresh, {cliff}, {} on average in the last 30 %, {} in the worst second there.",
+        one.name,
+        number::iops(fresh),
+        number::count(mean),
+        number::count(floor)
+    )
 }
 
 fn picture(
@@ -53,11 +89,13 @@ fn picture(
         true => Axis::decades("IOPS", ranges.iops, ranges.has_dead, short),
         false => Axis::linear("IOPS", ranges.steady_top),
     };
-    let time = Axis::span(TIME, from, ranges.end);
-    let mut picture = Picture::new(id, title, time, iops, vec![Points::dots("IOPS", BLUE, points)]);
+    let end = ranges.end(one);
+    let time = Axis::span(TIME, from, end);
+    let dots = Points::dots("IOPS", one.style, points);
+    let mut picture = Picture::new(id, title, time, iops, vec![dots]);
     picture.marks = match ended_before {
         true => vec![Mark::Nothing(format!("this run ended after {} s", one.seconds().count()))],
-        false => marks(one, from, ranges.end),
+        false => marks(one, from, end),
     };
     picture
 }
@@ -69,14 +107,19 @@ pub(super) fn marks(one: &Series<'_>, from: f64, axis_end: f64) -> Vec<Mark> {
     let cliff = outcome.cliff_s.map(f64::from).filter(|cliff| *cliff >= from);
     let mut marks = Vec::new();
     if let Some(at) = cliff {
-        let label = format!("cliff at {}", number::seconds(at));
+        // In the unit of the axis below.
+        let label = format!("cliff at {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
     if from == 0.0 {
         let from = f64::from(outcome.steady_from_s);
         let to = from + one.seconds().filter(|s| f64::from(s.second) >= from).count() as f64;
         let is_apart = cliff.is_none_or(|cliff| cliff < axis_end * 0.6) && to > axis_end * 0.8;
-        let label = if is_apart { "steady window" } else { "" };
+        let label = match (is_apart, one.state) {
+            (false, _) => "",
+            (true, State::Settled) => "steady window",
+            (true, _) => "last 30 %",
+        };
         marks.push(Mark::Window { from, to, label: label.to_owned() });
     }
     marks

@@ -6,24 +6,33 @@ use writecliff_suite::consistency::{Outcome, TORTURE};
 use writecliff_suite::spare_area::{Setting, torture_phase};
 
 use crate::Run;
-use crate::picture::Picture;
+use crate::number;
+use crate::picture::{Picture, Style, WRITES};
 use crate::section::{Panel, Place, View, picture_id, slug};
 use crate::subject::Subjects;
+use crate::writes::State;
 
 /// The random writes of one drive with one spare area.
+#[derive(Clone)]
 pub(super) struct Series<'a> {
     pub(super) subject: usize,
     /// Index of its spare area among those of the section.
     pub(super) setting: usize,
     /// The drive, and the spare area if there are several in the section.
     pub(super) label: String,
-    /// The drive alone, where no mark can say that it is simulated.
+    /// The drive alone.
+    pub(super) model: String,
+    /// The same, where no mark can say that it is simulated.
     pub(super) drive: String,
     /// What tells it apart from the others of its view.
     pub(super) caption: String,
     /// The label, where no mark can say that it is simulated.
     pub(super) name: String,
     pub(super) outcome: Option<&'a Outcome>,
+    pub(super) state: State,
+    pub(super) style: Style,
+    /// `4 KiB random writes, QD32, ...`
+    pub(super) conditions: String,
     pub(super) run: &'a Run,
     phase: String,
     suffix: String,
@@ -53,6 +62,7 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             subject,
             setting,
             label: format!("{}{tail}", subjects.name(subject)),
+            model: subjects.name(subject).to_owned(),
             drive: subjects.full_name(subject),
             caption: match subjects.is_comparison() {
                 true => format!("{}{tail}", subjects.name(subject)),
@@ -60,6 +70,9 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             },
             name: format!("{}{tail}", subjects.full_name(subject)),
             outcome,
+            state: crate::writes::state(run, spare),
+            style: subjects.style(subject, WRITES),
+            conditions: conditions(run, spare),
             run,
             phase,
             suffix: picture_id("", subjects, subject) + &spare_id,
@@ -98,6 +111,20 @@ pub(crate) fn tortures<'a>(run: &'a Run) -> Vec<Torture<'a>> {
     }
 }
 
+/// What every picture of these writes should say.
+fn conditions(run: &Run, spare: f64) -> String {
+    let plan = match &run.record.plan {
+        Plan::Consistency(plan) => plan.clone(),
+        Plan::SpareArea(plan) => plan.at(spare),
+        _ => Default::default(),
+    };
+    let (block, duration) = (number::size(plan.block), plan.duration.as_secs_f64());
+    let (depth, spare) = (plan.queue_depth, setting_in_a_name(spare));
+    let spare = if spare == "default" { "no LBAs left unused".to_owned() } else { spare };
+    let duration = number::seconds(duration);
+    format!("{block} random writes, QD{depth}, {duration}, incompressible data, {spare}")
+}
+
 fn setting_in_a_name(spare: f64) -> String {
     if spare == 0.0 { "default".to_owned() } else { crate::run::spare_setting(spare) }
 }
@@ -129,23 +156,27 @@ pub(super) fn view(
 ) -> Option<View> {
     let id = format!("consistency-{id}");
     let panel = |one: &Series<'_>| {
-        let picture = draw(one, format!("{id}{}", one.suffix), format!("{title}: {}", one.name))?;
+        let mut picture =
+            draw(one, format!("{id}{}", one.suffix), format!("{title}: {}", one.name))?;
+        picture.conditions.clone_from(&one.conditions);
         let of = Place { subject: Some(one.subject), setting: Some(one.setting) };
         let caption = (series.len() > 1).then(|| one.caption.clone());
         Some(Panel { of, caption, picture })
     };
     let panels: Vec<Panel> = series.iter().filter_map(panel).collect();
     let (title, text) = (title.to_owned(), text.to_owned());
-    (!panels.is_empty()).then_some(View { id, title, text, panels })
+    (!panels.is_empty()).then_some(View { id, title, text, more: false, panels })
 }
 
 /// The ranges that all series share, so that they can be compared by eye.
 pub(super) struct Ranges {
+    /// Whether all were given the same load: only then they share a time axis.
+    is_equal_load: bool,
     /// End of the longest series, in seconds.
-    pub(super) end: f64,
+    end: f64,
     /// Beginning of the earliest steady window; of complete runs, if there are any, because the
     /// window of a run that was cut off may lie anywhere.
-    pub(super) steady_from: f64,
+    steady_from: f64,
     /// Lowest and highest IOPS; the lowest is not zero.
     pub(super) iops: (f64, f64),
     /// Highest IOPS of the steady windows.
@@ -163,7 +194,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) fn of(series: &[Series<'_>]) -> Self {
+    pub(super) fn of(series: &[Series<'_>], is_equal_load: bool) -> Self {
         let all = || series.iter().flat_map(Series::seconds);
         let iops = || all().map(|sample| sample.iops().get());
         let free_blocks = || all().filter_map(|sample| Some(sample.free_blocks? as f64));
@@ -174,6 +205,7 @@ impl Ranges {
         let counts = series.iter().flat_map(Series::latencies).filter_map(|(_, all)| all.first());
         let shortest = counts.map(|shortest| shortest.latency).min().unwrap_or(1).max(1);
         Self {
+            is_equal_load,
             end: all().map(|sample| f64::from(sample.second) + 1.0).fold(1.0, f64::max),
             steady_from,
             iops: (lowest, iops().fold(1e5, f64::max)),
@@ -187,6 +219,20 @@ impl Ranges {
             ),
             has_no_free_block: free_blocks().any(|blocks| blocks == 0.0),
         }
+    }
+}
+
+impl Ranges {
+    /// Where the time axis of a series ends.
+    pub(super) fn end(&self, one: &Series<'_>) -> f64 {
+        let own = one.seconds().last().map_or(1.0, |sample| f64::from(sample.second) + 1.0);
+        if self.is_equal_load { self.end } else { own }
+    }
+
+    /// Where its closer look begins.
+    pub(super) fn steady_from(&self, one: &Series<'_>) -> f64 {
+        let own = one.outcome.map(|outcome| f64::from(outcome.steady_from_s));
+        own.filter(|_| !self.is_equal_load).unwrap_or(self.steady_from)
     }
 }
 

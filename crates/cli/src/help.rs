@@ -1,0 +1,95 @@
+//! What stands below the options in each command's help: examples, and the rules of all commands.
+
+pub(crate) const ALL: &str = "\
+Examples:
+  writecliff review                                  a whole review of a simulated drive
+  writecliff run consistency sim:crucial-m500-960gb  one test
+  writecliff drives                                  what there is to test
+  writecliff report runs/*                           all of it on one page
+
+DRIVE is sim:NAME, sim:PATH.toml, a block device, a file, or null: for none at all.
+--out names a directory for runs and pages, which must be new or empty or an earlier page's, and a
+file for traces, which must be new unless there is --force.
+Exit codes: 0 done; 1 failed, or a gate is closed; 2 wrong usage: what was typed, or a path that is
+not there or is something else; 3 refused for safety; 130 interrupted, what was finished is kept.";
+
+pub(crate) const REVIEW: &str = "\
+Examples:
+  writecliff review sim:samsung-840-evo-250gb
+  writecliff review sim:tiny --quick --open
+  writecliff review /dev/sdX --tests consistency,trim --rated-writes 72TB --out runs/mine
+  writecliff review --resume runs/mine";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  writecliff run consistency sim:samsung-840-evo-250gb --spare 25
+  writecliff run spare-area sim:crucial-m500-960gb --spare 0,10,25 --duration 30min
+  writecliff run mixed sim:tiny --plan jobs.fio
+  writecliff run consistency sim:tiny --json | jq '.figures[] | {name, value, unit}'";
+
+pub(crate) const DRIVES: &str = "\
+Examples:
+  writecliff drives samsung                          those with this in their name
+  writecliff drives samsung-840-evo-250gb            all about one
+  writecliff drives /dev/sdX                         may it be tested?
+  writecliff drives --json | jq '.devices[] | select(.may_be_tested) | .path'
+  writecliff drives --check samsung-840-evo-250gb    model beside published figures";
+
+pub(crate) const TRACE: &str = "\
+Examples:
+  writecliff trace record /dev/sdX -- make           what a command asks of a disk
+  writecliff trace info sdX.trace --out page
+  writecliff trace replay sdX.trace sim:crucial-m500-960gb --timed --map wrap";
+
+pub(crate) const RECORD: &str = "\
+Examples:
+  writecliff trace record /dev/sdX --duration 10min
+  writecliff trace record /dev/sdX --out /dev/shm/build.trace -- make";
+
+pub(crate) const CONVERT: &str = "\
+Examples:
+  writecliff trace convert light-2011 light.csv
+  writecliff trace convert sda.blktrace.* sda.trace
+  writecliff trace convert volumes.csv.gz --from msr --stream src1.0 --out src1.trace";
+
+pub(crate) const INFO: &str = "\
+Examples:
+  writecliff trace info light-2011
+  writecliff trace info mine.trace theirs.trace --out page";
+
+pub(crate) const MAKE: &str = "\
+Examples:
+  writecliff trace make light-2011 --scale 1%
+  writecliff trace make light-2011 --print-plan > mine.toml
+  writecliff trace make mine.toml --out mine.trace";
+
+pub(crate) const REPLAY: &str = "\
+Examples:
+  writecliff trace replay light-2011 sim:samsung-840-evo-250gb
+  writecliff trace replay mine.trace sim:crucial-m500-960gb --timed --map wrap";
+
+pub(crate) const METER: &str = "\
+Example:
+  writecliff meter runs/mine/power meter.csv --clock-offset -300ms";
+
+pub(crate) const GATE: &str = "\
+Examples:
+  writecliff gate runs/new --min-floor-iops 5000 --max-p999 20ms
+  writecliff gate runs/new --baseline runs/old --tolerance 3% --junit gate.xml
+
+Exit codes: 0 open; 1 closed: a check failed, or the run did; 2 it cannot be decided; 3 refused.";
+
+pub(crate) const REPORT: &str = "\
+Examples:
+  writecliff report runs/evo runs/m500 --out page --open
+  writecliff report runs/evo --json | jq '.[].figures'";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  writecliff completions bash > /etc/bash_completion.d/writecliff
+  writecliff completions zsh > \"${fpath[1]}/_writecliff\"
+  writecliff completions fish > ~/.config/fish/completions/writecliff.fish";
+
+pub(crate) const MANUAL: &str = "\
+Example:
+  writecliff manual /usr/local/share/man/man1";

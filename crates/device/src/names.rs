@@ -1,0 +1,75 @@
+//! Names that were mistyped, and which of the known ones may have been meant.
+
+/// A name that is less alike than this is no correction.
+const LIKENESS_MIN: f64 = 0.8;
+/// So many corrections are offered at most.
+const OFFERED_MAX: usize = 3;
+
+/// Those of the `known` names that are spelled like `name` or contain it, the nearest first; three at
+/// most.
+///
+/// ```
+/// use writecliff_device::nearest;
+///
+/// assert_eq!(nearest("tinny", ["tiny", "huge"]), ["tiny"]);
+/// assert!(nearest("nope", ["tiny", "huge"]).is_empty());
+/// ```
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let contains = |known: &str| name.len() >= 3 && known.contains(name);
+    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(name, known), known));
+    let mut scored: Vec<_> =
+        scored.filter(|(likeness, known)| *likeness >= LIKENESS_MIN || contains(known)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(OFFERED_MAX).map(|(_, known)| known).collect()
+}
+
+/// `; did you mean a or b?`, to go on with a sentence about an unknown name; empty where none of the
+/// `known` names is like it.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(name, known)[..] {
+        [] => String::new(),
+        [only] => format!("; did you mean {only}?"),
+        [ref others @ .., last] => format!("; did you mean {} or {last}?", others.join(", ")),
+    }
+}
+
+/// What a parser said, with the nearest of the names that it expected in place of a long list:
+/// "unknown field `quantm`, expected one of `quantum`, ..." becomes "unknown field `quantm`; did you
+/// mean quantum?". Other messages, and those of which nothing is near, stay as they are.
+pub fn with_nearest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let is_unknown = ["unknown field", "unknown variant"].iter().any(|u| message.starts_with(u));
+    match (is_unknown, quoted.next()) {
+        (true, Some(name)) => match did_you_mean(name, quoted) {
+            hint if hint.is_empty() => message.to_owned(),
+            hint => {
+                let end = message.find(", expected").unwrap_or(message.len());
+                format!("{}{hint}", &message[..end])
+            }
+        },
+        _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_are_offered_and_strangers_are_not() {
+        let known = ["light-2011", "heavy-2011", "destroyer-2013"];
+        assert_eq!(did_you_mean("light-2012", known), "; did you mean light-2011?");
+        assert_eq!(did_you_mean("-2011", known), "; did you mean light-2011 or heavy-2011?");
+        assert_eq!(did_you_mean("x", known), "");
+        assert_eq!(did_you_mean("", known), "");
+    }
+
+    #[test]
+    fn a_parser_s_list_becomes_a_correction() {
+        let message = "unknown field `quantm`, expected one of `quantum`, `low_water`";
+        assert_eq!(with_nearest(message), "unknown field `quantm`; did you mean quantum?");
+        let strange = "unknown field `zzz`, expected `quantum` or `low_water`";
+        assert_eq!(with_nearest(strange), strange);
+        assert_eq!(with_nearest("missing field `identity`"), "missing field `identity`");
+    }
+}

@@ -1,0 +1,55 @@
+//! Which speeds are those of a drive's fast buffer.
+
+use writecliff_suite::{FastPart, Outcome};
+
+use crate::number;
+use crate::subject::Subject;
+
+/// What a sequential write showed, if any test of the drive found where it fell.
+pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
+    let outcomes = subject.runs.iter().filter_map(|run| run.record.outcome.as_ref());
+    outcomes.filter_map(Outcome::fast_part).next()
+}
+
+/// `520 MB/s for the first 3.00 GB, 273 MB/s after`.
+pub(crate) fn speeds(part: FastPart) -> String {
+    let rate = number::megabytes_per_second;
+    format!(
+        "{} for the first {}, {} after",
+        rate(part.fast_megabytes_per_second),
+        part.bytes,
+        rate(part.slow_megabytes_per_second)
+    )
+}
+
+/// What so many bytes, written at once into an empty buffer, are a measure of; nothing where no
+/// buffer is known.
+pub(crate) fn tag(part: Option<FastPart>, written: u64) -> String {
+    match part {
+        None => String::new(),
+        Some(part) if written <= part.bytes.0 => "in the buffer".to_owned(),
+        Some(part) => {
+            let (buffer, all) = (part.bytes, writecliff_device::Bytes(written));
+            format!("{buffer} of {all} in the buffer")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writecliff_device::Bytes;
+
+    #[test]
+    fn a_speed_says_whether_it_is_the_buffer_s() {
+        let part = FastPart {
+            bytes: Bytes(3_000_000_000),
+            fast_megabytes_per_second: 520.0,
+            slow_megabytes_per_second: 273.4,
+        };
+        assert_eq!(speeds(part), "520 MB/s for the first 3.00 GB, 273 MB/s after");
+        assert_eq!(tag(Some(part), 1 << 30), "in the buffer");
+        assert_eq!(tag(Some(part), 17_700_000_000), "3.00 GB of 17.7 GB in the buffer");
+        assert_eq!(tag(None, 1), "");
+    }
+}

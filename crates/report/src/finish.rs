@@ -1,0 +1,164 @@
+//! What every section and picture gets, whatever test it is of: doubts where they belong, what
+//! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
+
+use writecliff_suite::{consistency, spare_area};
+
+use crate::number;
+use crate::picture::{Axis, Picture, Points, Range, Trace};
+use crate::run::Run;
+use crate::section::{Panel, Section, View};
+use crate::sections::consistency::tortures;
+use crate::subject::{Subject, Subjects};
+use crate::writes::writes;
+
+/// Puts doubts about single tests into their sections; returns what is left, by subject.
+pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<Vec<String>> {
+    let mut left: Vec<Vec<String>> = Vec::new();
+    for (index, subject) in subjects.all.iter().enumerate() {
+        let mut general = Vec::new();
+        for doubt in subject.doubts() {
+            let (text, runs) = &doubt;
+            let is_of_all = subject.runs.len() > 2 && runs.len() == subject.runs.len();
+            let tests = runs.iter().map(|run| subject.runs[*run].record.plan.name());
+            let has_section = |test: &str| sections.iter().any(|section| section.id == test);
+            if is_of_all || !tests.clone().all(has_section) {
+                general.push(subject.in_words(&doubt));
+                continue;
+            }
+            for section in sections.iter_mut() {
+                let of_it = runs.iter().map(|run| &subject.runs[*run]);
+                let of_it: Vec<&Run> =
+                    of_it.filter(|run| run.record.plan.name() == section.id).collect();
+                section.doubts.extend(of_it.first().map(|run| {
+                    let has_setting = run.name() != run.record.plan.name();
+                    let setting = format!("{}: {text}", run.setting());
+                    (index, if has_setting { setting } else { text.clone() })
+                }));
+            }
+        }
+        left.push(general);
+    }
+    left
+}
+
+/// Says in each section what was not the same for all, and which drives have no data for it.
+pub(crate) fn explain(subjects: &Subjects<'_>, sections: &mut [Section]) {
+    for section in sections {
+        let is_comparable = subjects.is_equal_load(section.id) && subjects.is_result();
+        if !is_comparable {
+            let rows = section.tables.iter_mut().flat_map(|table| &mut table.rows);
+            rows.for_each(|row| row.good = None);
+        }
+        if !subjects.is_equal_load(section.id) {
+            for difference in subjects.differences() {
+                let is_spare = section.id == spare_area::Plan::NAME;
+                let test = if is_spare { consistency::Plan::NAME } else { section.id };
+                if difference.test == test {
+                    section.question += &format!(" NOT the same load: {}.", difference.text);
+                }
+            }
+        }
+        let missing: Vec<String> = (0..subjects.all.len())
+            .filter(|index| !has_data(&subjects.all[*index], section.id))
+            .map(|index| subjects.full_name(index))
+            .collect();
+        if !missing.is_empty() && subjects.is_comparison() {
+            section.question += &format!(" Not known of {}.", missing.join(", "));
+        }
+    }
+}
+
+/// Whether a drive has anything in the section of a test.
+fn has_data(subject: &Subject, test: &str) -> bool {
+    match test {
+        consistency::Plan::NAME => subject.runs.iter().any(|run| !tortures(run).is_empty()),
+        spare_area::Plan::NAME => writes(subject).len() > 1,
+        _ => {
+            let mut of_test = subject.runs.iter().filter(|run| run.record.plan.name() == test);
+            of_test.any(|run| run.record.outcome.is_some())
+        }
+    }
+}
+
+/// Gives the pictures what they have to say when they stand alone, and to whoever cannot see them.
+pub(crate) fn complete<'a>(subjects: &Subjects<'_>, views: impl Iterator<Item = &'a mut View>) {
+    for view in views {
+        for Panel { of, picture, .. } in &mut view.panels {
+            let about = || match of.subject {
+                Some(index) => index..index + 1,
+                None => 0..subjects.all.len(),
+            };
+            let of_all = || about().map(|index| &subjects.all[index]);
+            picture.watermark = of_all().find_map(|subject| subject.no_result());
+            let kind = match (
+                of_all().any(|subject| subject.is_simulated()),
+                of_all().all(|subject| subject.is_simulated()),
+            ) {
+                (_, true) => "simulated",
+                (true, false) => "in part simulated",
+                (false, false) => "measured",
+            };
+            let parts = [picture.conditions.as_str(), kind, picture.watermark.unwrap_or("")];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            picture.conditions = parts.join(", ");
+            if picture.alt == picture.title {
+                picture.alt = format!("{}. {}", picture.title, values(picture));
+            }
+        }
+    }
+}
+
+/// What a picture shows, in numbers.
+pub(crate) fn values(picture: &Picture) -> String {
+    let of_trace = |trace: &Trace| match trace {
+        Trace::Points(points) => points_in_words(points, &picture.y),
+        Trace::Bars(bars) => {
+            let bars = bars.iter().map(|bar| format!("{}: {}", bar.name, bar.words));
+            bars.collect::<Vec<_>>().join("; ")
+        }
+        Trace::Ranges(ranges) => {
+            let ranges = ranges.iter().map(|Range { name, words, .. }| format!("{name}: {words}"));
+            ranges.collect::<Vec<_>>().join("; ")
+        }
+        Trace::Heat(heat) => {
+            let row = |column: &Vec<f64>| column.iter().rposition(|value| *value > 0.0);
+            let highest = heat.columns.iter().filter_map(row).max();
+            let highest = highest.map_or(heat.y_edges[0], |row| heat.y_edges[row + 1]);
+            format!("the highest at {}", quantity(highest, &picture.y))
+        }
+    };
+    let all: Vec<String> = picture.traces.iter().map(of_trace).collect();
+    let marks = picture.marks.iter().filter_map(|mark| match mark {
+        crate::picture::Mark::Upright { label, .. } => Some(label.clone()),
+        crate::picture::Mark::Nothing(words) => Some(words.clone()),
+        crate::picture::Mark::Window { .. } => None,
+    });
+    all.into_iter().chain(marks).collect::<Vec<_>>().join("; ") + "."
+}
+
+fn points_in_words(points: &Points, y: &Axis) -> String {
+    let values = || points.points.iter().map(|point| point.1);
+    let (Some(first), Some(last)) = (values().next(), values().next_back()) else {
+        return format!("{}: nothing", points.name);
+    };
+    let lowest = values().fold(f64::INFINITY, f64::min);
+    let highest = values().fold(f64::NEG_INFINITY, f64::max);
+    let [first, last, lowest, highest] =
+        [first, last, lowest, highest].map(|value| quantity(value, y));
+    match lowest == highest {
+        true => format!("{}: {lowest} throughout", points.name),
+        false => format!(
+            "{}: {first} at first, {last} at last, lowest {lowest}, highest {highest}",
+            points.name
+        ),
+    }
+}
+
+/// A value with its unit.
+fn quantity(value: f64, axis: &Axis) -> String {
+    match axis.quantity.split_once(", ") {
+        Some((_, "ns")) => number::latency(value as u64),
+        Some((_, unit)) => format!("{} {unit}", number::significant(value)),
+        None => format!("{} {}", number::significant(value), axis.quantity),
+    }
+}

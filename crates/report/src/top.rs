@@ -1,0 +1,376 @@
+//! The first screen: one sentence, the figures that matter, the picture of the whole run; of several
+//! drives a ranking.
+
+use writecliff_device::Operation;
+use writecliff_suite::corners::Data;
+use writecliff_suite::{Good, Outcome, consistency, corners, storage_bench, trim};
+
+use crate::Run;
+use crate::buffer;
+use crate::number;
+use crate::run::NONE;
+use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
+use crate::subject::{Subject, Subjects};
+use crate::verdict::{headlines, published};
+use crate::writes::{State, Writes, writes};
+
+/// What it comes to, in one sentence; empty if nothing may be concluded.
+pub(crate) fn headline(subjects: &Subjects<'_>) -> String {
+    if !subjects.is_result() {
+        return String::new();
+    }
+    match subjects.all {
+        [subject] => of_one(subject),
+        _ if subjects.is_equal_load(consistency::Plan::NAME) => of_several(subjects),
+        _ => String::new(),
+    }
+}
+
+fn of_one(subject: &Subject) -> String {
+    let all = writes(subject);
+    let Some(main) = all.first() else {
+        return headlines(subject).next().map_or_else(String::new, |sentence| sentence.text);
+    };
+    let outcome = main.outcome;
+    let block = number::size(writecliff_device::Bytes(main.block));
+    let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
+    let fall = match outcome.cliff_s {
+        Some(second) => {
+            let second = number::seconds(f64::from(second));
+            format!("{block} random writes fall from {fresh} to {mean} IOPS after {second}")
+        }
+        None => {
+            let share = number::percent(outcome.steady_iops.mean / outcome.fresh_iops.max(1.0));
+            let time = number::seconds(main.seconds);
+            format!(
+                "{block} random writes meet no cliff in {time}: {mean} IOPS in the end, {share} \
+                 of fresh"
+            )
+        }
+    };
+    let floor = number::count(outcome.steady_iops.floor);
+    match main.state {
+        State::Settled => format!("{fall}; the worst second of the steady state is {floor}."),
+        State::Settling => {
+            format!("{fall} and have not settled; the worst of the last seconds is {floor}.")
+        }
+        State::TooShort => format!("{fall}; the run was too short to say more."),
+    }
+}
+
+/// Who keeps the most, and the least, in the worst second.
+fn of_several(subjects: &Subjects<'_>) -> String {
+    let mut floors: Vec<(usize, f64)> = Vec::new();
+    for (index, subject) in subjects.all.iter().enumerate() {
+        let all = writes(subject);
+        let judged = all.first().filter(|main| main.state != State::TooShort);
+        // Drives are compared as they are sold, or not at all.
+        let main = judged.filter(|main| main.spare_percent == 0.0);
+        floors.extend(main.map(|main| (index, main.outcome.steady_iops.floor)));
+    }
+    floors.sort_by(|a, b| b.1.total_cmp(&a.1));
+    match (floors.first(), floors.last()) {
+        (Some((best, high)), Some((worst, low))) if high > low => format!(
+            "Once full and at its worst, {} still writes {}; {} writes {}.",
+            subjects.full_name(*best),
+            number::iops(*high),
+            subjects.full_name(*worst),
+            number::count(*low),
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Fresh, cliff, floor, 99.9th percentile, gain from spare area; of one drive with random writes.
+pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
+    let [subject] = subjects.all else { return Vec::new() };
+    let all = writes(subject);
+    let Some(main) = all.first() else { return Vec::new() };
+    let outcome = main.outcome;
+    let caution = subject.no_result();
+    let tile = |name: &str, value: String, note: String, see: &str| Tile {
+        name: name.to_owned(),
+        value,
+        note: caution.map_or(note, str::to_owned),
+        see: see.to_owned(),
+    };
+    let rate = number::megabytes_per_second(outcome.fresh_iops * main.block as f64 / 1e6);
+    let latency = outcome.steady_latency;
+    let mut tiles = vec![
+        tile("Fresh", number::iops(outcome.fresh_iops), rate, "consistency-whole"),
+        cliff(main, &tile),
+        tile(
+            floor_name(main),
+            number::iops(outcome.steady_iops.floor),
+            format!("{} of the median", number::percent(main.floor_to_median())),
+            "consistency-range",
+        ),
+        tile(
+            "99.9 % of writes within",
+            number::service_time(latency.p999_ns),
+            format!("half within {}", number::service_time(latency.p50_ns)),
+            "consistency-latency-map",
+        ),
+    ];
+    tiles.extend(published(&all[1..]).map(|other| {
+        let times = gain(main, other);
+        let value = format!("× {}", number::times(times));
+        let note = format!(
+            "{} with {} % unused",
+            number::iops(other.outcome.steady_iops.mean),
+            other.spare_percent
+        );
+        tile("Gain from spare area", value, note, "spare-area")
+    }));
+    tiles
+}
+
+fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -> Tile {
+    let outcome = main.outcome;
+    let left = outcome.steady_iops.mean / outcome.fresh_iops.max(f64::MIN_POSITIVE);
+    let note = format!("then {} of fresh on average", number::percent(left));
+    match outcome.cliff_s {
+        Some(second) => {
+            let value = number::seconds(f64::from(second));
+            tile("Cliff after", value, note, "consistency-whole")
+        }
+        None => {
+            let note = format!("in {}; {note}", number::seconds(main.seconds));
+            tile("Cliff", "none".to_owned(), note, "consistency-whole")
+        }
+    }
+}
+
+fn floor_name(main: &Writes<'_>) -> &'static str {
+    match main.state {
+        State::Settled => "Worst second once full",
+        State::Settling | State::TooShort => "Worst of the last seconds",
+    }
+}
+
+fn gain(main: &Writes<'_>, other: &Writes<'_>) -> f64 {
+    other.outcome.steady_iops.mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE)
+}
+
+/// A figure that decides between drives.
+struct By {
+    name: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+    good: Good,
+    /// The test that must have been the same for all.
+    test: &'static str,
+    value: fn(&Subject) -> Option<Cell>,
+}
+
+const RANKED_BY: &[By] = &[
+    By {
+        name: "Fresh",
+        unit: "IOPS",
+        meaning: "random writes before the spare area is used up",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| of_writes(subject, |main| main.outcome.fresh_iops, number::count),
+    },
+    By {
+        name: "Cliff after",
+        unit: "s",
+        meaning: "when random writes fall below half of fresh for good",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: cliff_cell,
+    },
+    By {
+        name: "Median once full",
+        unit: "IOPS",
+        meaning: "the middle one of the last seconds",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| of_writes(subject, |main| main.outcome.steady_iops.median, number::count),
+    },
+    By {
+        name: "Worst second",
+        unit: "IOPS",
+        meaning: "the lowest of the last seconds",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| of_writes(subject, |main| main.outcome.steady_iops.floor, number::count),
+    },
+    By {
+        name: "99.9 % of writes within",
+        unit: "ms",
+        meaning: "service time once full",
+        good: Good::AtMost,
+        test: consistency::Plan::NAME,
+        value: |subject| {
+            let millis = |main: &Writes<'_>| main.outcome.steady_latency.p999_ns as f64 / 1e6;
+            of_writes(subject, millis, number::significant)
+        },
+    },
+    By {
+        name: "Gain from spare area",
+        unit: "×",
+        meaning: "average once full with about 25 % left unused, over that without",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| {
+            let all = writes(subject);
+            let times = gain(all.first()?, published(&all[1..])?);
+            Some(Cell { text: number::times(times), number: Some(times) })
+        },
+    },
+    By {
+        name: "Sequential write",
+        unit: "MB/s",
+        meaning: "beyond the fast buffer, where the drive has one",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| {
+            let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
+            let fill =
+                writes(subject).first().and_then(|main| main.outcome.fill_megabytes_per_second);
+            beyond.or(fill).map(rate)
+        },
+    },
+    By {
+        name: "In the buffer",
+        unit: "MB/s",
+        meaning: "sequential writes into the fast buffer",
+        good: Good::AtLeast,
+        test: consistency::Plan::NAME,
+        value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
+    },
+    By {
+        name: "Random read",
+        unit: "IOPS",
+        meaning: "as the corners test has them",
+        good: Good::AtLeast,
+        test: corners::Plan::NAME,
+        value: |subject| {
+            let iops = corner(subject, true)?.rate.iops;
+            Some(Cell { text: number::thousands(iops), number: Some(iops) })
+        },
+    },
+    By {
+        name: "Sequential read",
+        unit: "MB/s",
+        meaning: "one at a time",
+        good: Good::AtLeast,
+        test: corners::Plan::NAME,
+        value: |subject| Some(rate(corner(subject, false)?.rate.megabytes_per_second)),
+    },
+    By {
+        name: "After TRIM",
+        unit: "%",
+        meaning: "sequential writes after TRIM, as a share of those of a clean drive",
+        good: Good::AtLeast,
+        test: trim::Plan::NAME,
+        value: |subject| {
+            let restored = outcome(subject, |outcome| match outcome {
+                Outcome::Trim(outcome) => outcome.restored(),
+                _ => None,
+            })?;
+            let percent = (restored * 100.0).round();
+            Some(Cell { text: number::thousands(percent), number: Some(percent) })
+        },
+    },
+    By {
+        name: "Application trace",
+        unit: "MB/s",
+        meaning: "average data rate of the first trace of the storage bench",
+        good: Good::AtLeast,
+        test: storage_bench::Plan::NAME,
+        value: |subject| {
+            let served = outcome(subject, |outcome| match outcome {
+                Outcome::StorageBench(outcome) => outcome.traces.first(),
+                _ => None,
+            })?;
+            Some(rate(served.all.megabytes_per_second))
+        },
+    },
+];
+
+/// Of several drives that did the same; columns that only one of them has are left out.
+pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
+    if !subjects.is_comparison() || !subjects.is_result() {
+        return None;
+    }
+    let (mut columns, mut cells) = (Vec::new(), Vec::new());
+    for by in RANKED_BY.iter().filter(|by| subjects.is_equal_load(by.test)) {
+        let values: Vec<Option<Cell>> = subjects.all.iter().map(by.value).collect();
+        if values.iter().flatten().count() > 1 {
+            let (name, meaning) = (by.name.to_owned(), by.meaning.to_owned());
+            columns.push(RankedBy { name, unit: by.unit, meaning, good: by.good });
+            cells.push(values);
+        }
+    }
+    let row = |index: usize| {
+        let cell = |values: &Vec<Option<Cell>>| {
+            values[index].clone().unwrap_or_else(|| Cell::from(NONE.to_owned()))
+        };
+        cells.iter().map(cell).collect()
+    };
+    let rows = (0..subjects.all.len()).map(row).collect();
+    (!columns.is_empty()).then_some(Ranking { columns, rows })
+}
+
+fn rate(megabytes_per_second: f64) -> Cell {
+    let text = number::significant(megabytes_per_second);
+    Cell { text, number: Some(megabytes_per_second) }
+}
+
+/// A figure of the random writes without more spare area.
+fn of_writes(
+    subject: &Subject,
+    value: fn(&Writes<'_>) -> f64,
+    words: fn(f64) -> String,
+) -> Option<Cell> {
+    let all = writes(subject);
+    let main = all.first().filter(|main| main.spare_percent == 0.0)?;
+    let number = value(main);
+    Some(Cell { text: words(number), number: Some(number) })
+}
+
+/// A drive without a cliff has at least not met it as long as it was tested.
+fn cliff_cell(subject: &Subject) -> Option<Cell> {
+    let all = writes(subject);
+    let main = all.first().filter(|main| main.spare_percent == 0.0)?;
+    // Having no cliff is worth something only if there was time for one.
+    let had_time = |run: &Run| run.had_time_for_a_cliff(consistency::TORTURE);
+    Some(match main.outcome.cliff_s.map(f64::from) {
+        Some(second) => Cell { text: number::thousands(second), number: Some(second) },
+        None => Cell {
+            text: format!("over {}", number::thousands(main.seconds)),
+            number: subject.runs.iter().any(had_time).then_some(main.seconds),
+        },
+    })
+}
+
+fn corner(subject: &Subject, random: bool) -> Option<&corners::CornerFigures> {
+    let outcome = outcome(subject, |outcome| match outcome {
+        Outcome::Corners(outcome) => Some(outcome),
+        _ => None,
+    })?;
+    let is_it = |figures: &&corners::CornerFigures| {
+        let corner = figures.corner;
+        (corner.operation, corner.random, corner.data) == (Operation::Read, random, Data::Random)
+    };
+    outcome.corners.iter().find(is_it)
+}
+
+fn outcome<'a, T>(subject: &'a Subject, of: impl Fn(&'a Outcome) -> Option<T>) -> Option<T> {
+    let outcomes = subject.runs.iter().rev().filter_map(|run| run.record.outcome.as_ref());
+    outcomes.filter_map(of).next()
+}
+
+/// Takes the picture of the first screen out of the sections: the first that is not shown on demand
+/// only.
+pub(crate) fn first(sections: &mut [Section]) -> Option<View> {
+    let views = sections.iter_mut().map(|section| &mut section.views);
+    views
+        .filter_map(|views| {
+            let at = views.iter().position(|view| !view.more)?;
+            Some(views.remove(at))
+        })
+        .next()
+}

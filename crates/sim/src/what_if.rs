@@ -1,0 +1,82 @@
+//! Drives made from one of the catalogue by changing something: what is different, what such a drive
+//! is called, and what its box would no longer say.
+
+use serde_json::{Map, Value};
+
+use crate::profile::{Identity, Origin, Profile};
+
+/// So many changes are told in a drive's name.
+const CHANGES_NAMED: usize = 2;
+/// A longer value is not told there.
+const VALUE_MAX: usize = 24;
+
+/// `profile`, which a file made from the catalogue's drive `name` by giving `keys`.
+pub(crate) fn made_from(
+    mut profile: Profile,
+    name: &str,
+    original: &Profile,
+    keys: &[String],
+) -> Profile {
+    let changes = changes(&profile.values(), &original.values(), keys);
+    if !changes.is_empty() {
+        let is_given = |key: &str| keys.iter().any(|given| given == key);
+        let identity = profile.identity_mut();
+        forget(identity, &changes, is_given);
+        if !is_given("identity.model") {
+            let words = in_words(&changes);
+            identity.model = format!("{}, changed: {words}", original.identity().model);
+        }
+    }
+    let changes = changes.into_iter().collect();
+    *profile.origin_mut() = Origin { catalogue: Some(name.to_owned()), changes };
+    profile
+}
+
+/// The given keys that make a difference, in the order of the file.
+fn changes(
+    own: &Map<String, Value>,
+    original: &Map<String, Value>,
+    keys: &[String],
+) -> Vec<(String, Value)> {
+    let at = |values: &Map<String, Value>, key: &str| {
+        let (section, key) = key.split_once('.')?;
+        values.get(section)?.get(key).cloned()
+    };
+    let has_effect = |key: &&String| !key.starts_with("identity.") || *key == "identity.capacity";
+    let change = |key: &String| {
+        let value = at(own, key);
+        let is_changed = value != at(original, key);
+        is_changed.then(|| (key.clone(), value.unwrap_or_default()))
+    };
+    keys.iter().filter(has_effect).filter_map(change).collect()
+}
+
+/// Nobody sold the changed drive: what its maker promised, and what it cost, is the original's.
+fn forget(identity: &mut Identity, changes: &[(String, Value)], is_given: impl Fn(&str) -> bool) {
+    if !is_given("identity.price_usd") {
+        (identity.price_usd, identity.price_of) = (None, None);
+    }
+    if !is_given("identity.rated_writes") {
+        identity.rated_writes = None;
+    }
+    if !is_given("identity.released") {
+        identity.released = None;
+    }
+    let is_of_nand = |(key, _): &(String, Value)| key.starts_with("nand.");
+    if changes.iter().any(is_of_nand) && !is_given("identity.configuration") {
+        identity.configuration = None;
+    }
+}
+
+/// `gc.quantum = 4, gc.copy_dies = 8 and 3 more`.
+fn in_words(changes: &[(String, Value)]) -> String {
+    let named = changes.iter().take(CHANGES_NAMED).map(|(key, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if value.len() <= VALUE_MAX { format!("{key} = {value}") } else { key.clone() }
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match changes.len().saturating_sub(CHANGES_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
