@@ -42,6 +42,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
 /// The peer that the engine is measured beside.
 pub(crate) const FOR_BENCHMARKS: &[Package] = &[
     package("fio", "fio", "the peer of the benchmarks"),
+    package("chromium", "chromium", "opens the page"),
     package("losetup", "mount", "makes block devices of files"),
 ];
 

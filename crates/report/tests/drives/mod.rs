@@ -8,7 +8,11 @@ use std::path::Path;
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Subject, write_page};
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Plan, RunOptions, consistency, run};
+use writecliff_suite::{Plan, RunOptions, TESTS, TestEntry, consistency, run};
+
+/// As long as the documents' method.
+const SECONDS: u64 = 2000;
+const SPARES: [f64; 4] = [0.0, 10.0, 25.0, 40.0];
 
 /// Runs any test on the tiny drive.
 pub(crate) fn tiny(plan: &Plan, path: &Path) -> Run {
@@ -27,6 +31,32 @@ pub(crate) fn consistency(path: &Path, seconds: u64, spare_percent: f64) -> Run 
 /// A subject of one run.
 pub(crate) fn alone(run: Run) -> Subject {
     Subject { runs: vec![run], planned: None }
+}
+
+/// A review: every test, with seconds as many and as different as those of a large drive.
+pub(crate) fn whole_review(dir: &Path) -> Subject {
+    let long = consistency(&dir.join("consistency"), SECONDS, 0.0);
+    let spared = |spare_percent: f64| -> Run {
+        let mut run = long.clone();
+        let Plan::Consistency(plan) = &mut run.record.plan else { panic!("another plan") };
+        plan.spare_percent = spare_percent;
+        run
+    };
+    let others = TESTS.iter().filter(|test| test.name != "consistency");
+    let other =
+        |test: &TestEntry| tiny(&(test.plan)().quick(), &dir.join(test.name));
+    let runs = SPARES.into_iter().map(spared).chain(others.map(other)).collect();
+    Subject { runs, planned: None }
+}
+
+/// The same of four drives.
+pub(crate) fn four_of(one: &Subject) -> Vec<Subject> {
+    let named = |index: usize| {
+        let mut drive = one.clone();
+        drive.runs.iter_mut().for_each(|run| run.record.drive.model = format!("Drive {index}"));
+        drive
+    };
+    (1..=4).map(named).collect()
 }
 
 /// The page's text.
