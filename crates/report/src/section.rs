@@ -181,19 +181,23 @@ impl Ranking {
     }
 }
 
-/// The places of the best numbers; none if there are fewer than two different ones.
+/// The places of the best numbers, and of those that read the same; none if there are fewer than two
+/// that read differently.
 fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
-    let numbers: Vec<Option<f64>> = cells.map(|cell| cell.number).collect();
-    let known = || numbers.iter().flatten().copied();
-    let (lowest, highest) =
-        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-    if lowest >= highest {
+    let cells: Vec<&Cell> = cells.collect();
+    let known = || cells.iter().filter(|cell| cell.number.is_some());
+    let by_number = |a: &&&Cell, b: &&&Cell| {
+        a.number.unwrap_or_default().total_cmp(&b.number.unwrap_or_default())
+    };
+    let best = match good {
+        Good::AtLeast => known().max_by(by_number),
+        Good::AtMost => known().min_by(by_number),
+    };
+    let Some(best) = best.filter(|best| known().any(|cell| cell.text != best.text)) else {
         return Vec::new();
-    }
-    let wanted = if good == Good::AtLeast { highest } else { lowest };
-    let is_best =
-        |(place, number): (usize, &Option<f64>)| (*number == Some(wanted)).then_some(place);
-    numbers.iter().enumerate().filter_map(is_best).collect()
+    };
+    let reads_so = |cell: &&Cell| cell.number.is_some() && cell.text == best.text;
+    (0..cells.len()).filter(|place| reads_so(&cells[*place])).collect()
 }
 
 impl Table {
@@ -242,11 +246,15 @@ mod tests {
     #[test]
     fn the_best_are_marked_only_where_values_differ() {
         let cells = |numbers: &[Option<f64>]| -> Vec<Cell> {
-            numbers.iter().map(|n| Cell { text: String::new(), number: *n }).collect()
+            numbers.iter().map(|n| Cell { text: format!("{n:.0?}"), number: *n }).collect()
         };
         let mixed = cells(&[Some(2.0), None, Some(3.0), Some(3.0)]);
         assert_eq!(best(Good::AtLeast, mixed.iter()), [2, 3]);
         assert_eq!(best(Good::AtMost, mixed.iter()), [0]);
         assert!(best(Good::AtLeast, cells(&[Some(2.0), None, Some(2.0)]).iter()).is_empty());
+        // Nobody sees why one of them should be better.
+        let alike = cells(&[Some(2.01), Some(2.02), Some(1.0)]);
+        assert_eq!(best(Good::AtLeast, alike.iter()), [0, 1]);
+        assert!(best(Good::AtLeast, alike[..2].iter()).is_empty());
     }
 }

@@ -328,7 +328,9 @@ fn of_writes(
     let all = writes(subject);
     let main = all.first().filter(|main| main.spare_percent == 0.0)?;
     let number = value(main);
-    Some(Cell { text: words(number), number: Some(number) })
+    // Too few seconds are shown and not ranked.
+    let ranked = (main.state != State::TooShort).then_some(number);
+    Some(Cell { text: words(number), number: ranked })
 }
 
 /// A drive without a cliff has at least not met it as long as it was tested.

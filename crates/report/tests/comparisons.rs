@@ -56,7 +56,10 @@ fn plans_are_equal_only_if_the_load_is() {
 #[test]
 fn drives_under_different_plans_are_not_said_to_have_had_one_load() {
     let dir = tempfile::tempdir().unwrap();
-    let run = consistency(&dir.path().join("run"), 100, 0.0);
+    let mut run = consistency(&dir.path().join("run"), 100, 0.0);
+    let short = page(&[named(&run, "A"), named(&run, "B")], &dir.path().join("short"));
+    assert!(!short.contains("The highest worst second first"), "too few seconds for a rank");
+    run.record.warnings.clear();
     let other = with(&run, |plan| plan.duration = Nanos::from_secs(600));
     let same = page(&[named(&run, "A"), named(&run, "B")], &dir.path().join("same"));
     assert!(
@@ -120,8 +123,7 @@ fn nothing_is_concluded_from_a_quick_run() {
     run.record.warnings.push(Warning::Quick);
     let out = dir.path().join("quick");
     let html = page(&[alone(run.clone())], &out);
-    let verdict = html.split("<ul class=\"verdict\">").nth(1).unwrap().split("</ul>").next();
-    assert_eq!(verdict.unwrap().trim(), "", "no verdict");
+    assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
     assert!(!html.contains("random writes fall from"), "no headline");
     assert!(!verdict_text(&[alone(run)]).contains("Once full"));
     assert!(fs::read_dir(out.join("pictures")).unwrap().count() > 0);

@@ -22,8 +22,11 @@ const CREDIT: &str = "Writecliff";
 /// The whole file.
 pub(crate) fn svg(picture: &Picture) -> String {
     let mut inner = String::new();
-    let title = "font-size=\"19\" font-weight=\"600\"";
-    text(&mut inner, (MARGIN, 34.0), "start", title, &picture.title);
+    // Letters are a little over half as wide as they are high.
+    let fits = (WIDTH - 2.0 * MARGIN) / (0.56 * picture.title.chars().count().max(1) as f64);
+    let size = fits.clamp(9.0, 19.0).floor();
+    let title = format!("font-size=\"{size}\" font-weight=\"600\"");
+    text(&mut inner, (MARGIN, 34.0), "start", &title, &picture.title);
     let bottom = match picture.rows() {
         Some(rows) => draw_rows(&mut inner, picture, &rows),
         None => draw_plot(&mut inner, picture),

@@ -43,8 +43,7 @@ pub(crate) fn whole_review(dir: &Path) -> Subject {
         run
     };
     let others = TESTS.iter().filter(|test| test.name != "consistency");
-    let other =
-        |test: &TestEntry| tiny(&(test.plan)().quick(), &dir.join(test.name));
+    let other = |test: &TestEntry| tiny(&(test.plan)().quick(), &dir.join(test.name));
     let runs = SPARES.into_iter().map(spared).chain(others.map(other)).collect();
     Subject { runs, planned: None }
 }

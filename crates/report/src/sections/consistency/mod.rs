@@ -58,7 +58,8 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
     if known.is_empty() {
         return None;
     }
-    let is_ranked = subjects.is_equal_load(Plan::NAME) && subjects.is_result();
+    let is_long = known.iter().all(|one| one.state != State::TooShort);
+    let is_ranked = is_long && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
     let by_setting = subjects.is_comparison() && settings.len() > 1;
     let ends = ends(&known);
     let panels = match by_setting {
@@ -134,8 +135,20 @@ fn range_picture(
         (None, false) => RANGE_TITLE.to_owned(),
     };
     let mut picture = Picture::ranges(id, title, "IOPS", ranges, ends);
-    picture.conditions = series.first().map_or_else(String::new, |one| one.conditions.clone());
+    picture.conditions = conditions(series);
     picture
+}
+
+/// What all of them have in common; the spare area is the last that is said.
+fn conditions(series: &[&Series<'_>]) -> String {
+    let Some((first, rest)) = series.split_first() else { return String::new() };
+    match rest.iter().all(|one| one.conditions == first.conditions) {
+        true => first.conditions.clone(),
+        false => {
+            let common = first.conditions.rsplit_once(", ").map_or("", |(common, _)| common);
+            format!("{common}, by spare area")
+        }
+    }
 }
 
 /// A table of all; of several drives one for each spare area.
