@@ -18,6 +18,10 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/writecliff.fish"),
 ];
 
+/// Reviews a simulated drive with the directory `$1` as the root of all files.
+const IN_BARE: &str = "mount --rbind /dev \"$1/dev\" && mount --rbind /proc \"$1/proc\" && \
+                       exec chroot \"$1\" /usr/bin/writecliff review sim:tiny --quick --out /review";
+
 /// Builds the static program, an archive, a Debian package and what a container image is made of,
 /// and tries each in a directory that holds nothing else.
 pub(crate) fn dist() -> Result<(), String> {
@@ -121,9 +125,12 @@ fn try_bare(
     let bare = out.join("bare");
     empty(&bare)?;
     unpack(&bare)?;
+    // Every container has these two.
+    for place in ["dev", "proc"] {
+        empty(&bare.join(place))?;
+    }
     let mut command = Command::new("unshare");
-    command.args(["--map-root-user", "--root"]).arg(&bare);
-    command.args(["/usr/bin/writecliff", "review", "sim:tiny", "--quick", "--out", "/review"]);
+    command.args(["--map-root-user", "--mount", "sh", "-ec", IN_BARE, "sh"]).arg(&bare);
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
