@@ -3,7 +3,7 @@
 use writecliff_device::{Bytes, Nanos};
 
 use super::{
-    Impossibility, LBA_SIZE, Levelling, MappingKind, SlcKind, SsdProfile, TrimKind, Victim,
+    Impossibility, LBA_SIZE, Levelling, MappingKind, Pacing, SlcKind, SsdProfile, TrimKind, Victim,
 };
 
 /// Larger pages than any NAND has.
@@ -94,6 +94,10 @@ impl SsdProfile {
             let reason = format!("{} is neither none nor at most 64GiB", cache.size.exact());
             return Some(("host_cache.size", reason));
         }
+        if self.firmware.read_ahead > BUFFER_MAX {
+            let reason = format!("{} is more than 16GiB", self.firmware.read_ahead.exact());
+            return Some(("firmware.read_ahead", reason));
+        }
         if cache.dirty > cache.size {
             let reason = format!("{} is more than the whole cache", cache.dirty.exact());
             return Some(("host_cache.dirty", reason));
@@ -120,13 +124,16 @@ impl SsdProfile {
             ("link.command_time", link.command_time),
             ("firmware.read_time", self.firmware.read_time),
             ("firmware.write_time", self.firmware.write_time),
+            ("firmware.read_latency", self.firmware.read_latency),
+            ("firmware.write_latency", self.firmware.write_latency),
+            ("firmware.page_time", self.firmware.page_time),
+            ("firmware.copy_time", self.firmware.copy_time),
             ("nand.read_time", nand.read_time),
             ("nand.erase_time", nand.erase_time),
             ("nand.suspend_time", nand.suspend_time.unwrap_or_default()),
             ("slc_buffer.read_time", slc.read_time),
             ("slc_buffer.program_time", slc.program_time),
             ("slc_buffer.erase_time", slc.erase_time),
-            ("gc.host_interval", self.gc.host_interval),
             ("trim.unit_time", self.trim.unit_time),
             ("host_cache.time", self.host_cache.time),
         ];
@@ -350,6 +357,10 @@ impl SsdProfile {
         }
         if high < low || u64::from(high) > most {
             let reason = format!("{high} free superblocks is not between free_low and {most}");
+            return Some(("gc.free_high", reason));
+        }
+        if self.gc.pacing == Pacing::Proportional && high == low {
+            let reason = "proportional pacing needs room between free_low and this".to_owned();
             return Some(("gc.free_high", reason));
         }
         if u64::from(self.gc.idle_free) > most {

@@ -13,7 +13,7 @@ pub struct SsdProfile {
     pub identity: Identity,
     /// The connection to the host.
     pub link: Link,
-    /// The processor between link and NAND: one command at a time.
+    /// The controller's own work between link and NAND.
     pub firmware: Firmware,
     /// The RAM that completes writes before they are in NAND.
     pub write_buffer: WriteBuffer,
@@ -53,14 +53,32 @@ pub struct SsdProfile {
     pub origin: Origin,
 }
 
-/// The processor between link and NAND: one command at a time.
+/// The controller's own work between link and NAND. A *time* keeps it busy and bounds a rate; a
+/// *latency* passes in a pipeline and keeps nothing busy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
-    /// What a read command costs.
+    /// How long a read command keeps the processor: one command at a time.
     pub read_time: Nanos,
-    /// What a write, trim or flush command costs.
+    /// How long a write, trim or flush command keeps the processor.
     pub write_time: Nanos,
+    /// What a read takes besides, before it reaches the NAND.
+    #[serde(default)]
+    pub read_latency: Nanos,
+    /// What a write, trim or flush takes besides, before its data cross the link.
+    #[serde(default)]
+    pub write_latency: Nanos,
+    /// How long a page of the host (a mapping unit) keeps the data path on its way to native
+    /// cells: error correction and map, one page at a time. Zero: never the limit.
+    #[serde(default)]
+    pub page_time: Nanos,
+    /// How long a page that is copied, by garbage collection or out of an SLC buffer, keeps the
+    /// same data path. The host's programs wait for the copies that they pay for.
+    #[serde(default)]
+    pub copy_time: Nanos,
+    /// Data fetched ahead of reads that follow each other; zero for none.
+    #[serde(default)]
+    pub read_ahead: Bytes,
 }
 
 /// The RAM that completes writes before they are in NAND.
@@ -171,18 +189,19 @@ pub struct Gc {
     /// How copying is spread over the host's writes.
     #[serde(default)]
     pub pacing: Pacing,
-    /// Low water: collection starts when so few superblocks are free.
+    /// Low water: collection starts when so few superblocks are free. Proportional pacing: where
+    /// free superblocks settle.
     pub free_low: u32,
-    /// High water: collection stops when so many superblocks are free.
+    /// High water: collection stops when so many superblocks are free. Proportional pacing:
+    /// collection begins below it.
     pub free_high: u32,
-    /// Pages (mapping units) copied for each page that the host writes, while collecting.
+    /// Pages (mapping units) copied for each page that the host writes, while collecting; with
+    /// proportional pacing it follows from the victim.
+    #[serde(default = "one")]
     pub quantum: u32,
     /// Dies that copy at once; zero for all of them.
     #[serde(default)]
     pub copy_dies: u32,
-    /// The least time between two programs of the host while collecting.
-    #[serde(default)]
-    pub host_interval: Nanos,
     /// Copies have superblocks of their own, apart from those that the host writes to.
     #[serde(default = "yes")]
     pub separate_copies: bool,
@@ -226,6 +245,9 @@ pub enum Pacing {
     Eager,
     /// Nothing until low water is reached; then `quantum` for every write up to high water.
     Lazy,
+    /// From high water on, what the victim under way makes necessary: as many pages for each page
+    /// of the host as it wins back one page with, less above low water and more below it.
+    Proportional,
 }
 
 /// Blocks written with one bit per cell, for speed.

@@ -21,7 +21,7 @@ use writecliff_device::{
 
 use crate::profile::{LBA_SIZE, SsdProfile};
 use array::{Bus, Fifo, Lost, Lpn};
-use front::{HostCacheLines, InFlight, Trims};
+use front::{HostCacheLines, InFlight, ReadAhead, Trims};
 use map::Translation;
 use power::PowerMeter;
 
@@ -42,6 +42,7 @@ pub struct Ssd {
     translation: Translation,
     trims: Trims,
     host_cache: Option<HostCacheLines>,
+    read_ahead: Option<ReadAhead>,
     in_flight: InFlight,
     host_written: Bytes,
     meter: PowerMeter,
@@ -81,6 +82,7 @@ impl Ssd {
             translation: Translation::new(&profile),
             trims: Trims::new(&profile.trim),
             host_cache: HostCacheLines::new(&profile),
+            read_ahead: ReadAhead::new(&profile),
             in_flight: InFlight::default(),
             host_written: Bytes::ZERO,
             meter: PowerMeter::new(&profile.power, &link.sleep, profile.nand.planes),
@@ -97,7 +99,8 @@ impl Ssd {
     }
 
     fn write(&mut self, io: &Io) -> (DeviceTime, Status) {
-        let decoded = self.decode(self.profile.firmware.write_time, io.length);
+        let decoded = self.decode(self.profile.firmware.write_time, io.length)
+            + self.profile.firmware.write_latency;
         let rate = self.profile.link.write_throughput;
         let data = self.transfer_time(io.length, rate, self.page_transfer.write);
         let transfer = self.profile.link.command_time + data;
@@ -132,9 +135,10 @@ impl Ssd {
         if let Some(answered) = cached {
             return (answered, Status::Done);
         }
-        let decoded = self.decode(self.profile.firmware.read_time, io.length);
+        let decoded = self.decode(self.profile.firmware.read_time, io.length)
+            + self.profile.firmware.read_latency;
         let mapped = self.translation.look_up(lpn, count, false, decoded);
-        let Ok(in_ram) = self.read_pages(lpn, count, mapped) else {
+        let Ok(in_ram) = self.read_in_order(lpn, count, mapped) else {
             return (mapped, Status::Failed(MEDIA_ERROR));
         };
         if let Some(cache) = &mut self.host_cache {
@@ -145,6 +149,32 @@ impl Ssd {
         let data = self.transfer_time(io.length, rate, self.page_transfer.read);
         let transfer = self.profile.link.command_time + data;
         (self.link.transfer(self.now, in_ram, transfer), Status::Done)
+    }
+
+    /// As `read_pages`, with what was fetched ahead if the read follows the last one; what lies
+    /// ahead of it is fetched now.
+    fn read_in_order(
+        &mut self,
+        lpn: Lpn,
+        count: u32,
+        ready: DeviceTime,
+    ) -> Result<DeviceTime, Lost> {
+        let Some(ahead) = &mut self.read_ahead else { return self.read_pages(lpn, count, ready) };
+        let found = ahead.read(lpn, count);
+        let mut in_ram = ready.max(found.in_ram);
+        if found.pages < count {
+            let rest = self.read_pages(Lpn(lpn.0 + found.pages), count - found.pages, ready)?;
+            in_ram = in_ram.max(rest);
+        }
+        let (from, pages) = self.read_ahead.as_ref().map_or((lpn, 0), ReadAhead::ahead);
+        if found.follows && pages > 0 {
+            // Data that cannot be read fail the read that asks for them.
+            let fetched = self.read_pages(from, pages, ready).unwrap_or(ready);
+            if let Some(ahead) = &mut self.read_ahead {
+                ahead.fetches(pages, fetched);
+            }
+        }
+        Ok(in_ram)
     }
 
     fn read_pages(&mut self, lpn: Lpn, count: u32, ready: DeviceTime) -> Result<DeviceTime, Lost> {
@@ -200,7 +230,7 @@ impl Ssd {
 
     /// A command without data: firmware and link.
     fn control_command(&mut self, work: Nanos) -> DeviceTime {
-        let decoded = self.decode(work, Bytes::ZERO);
+        let decoded = self.decode(work, Bytes::ZERO) + self.profile.firmware.write_latency;
         self.link.transfer(self.now, decoded, self.profile.link.command_time)
     }
 
@@ -291,6 +321,9 @@ impl Ssd {
                 self.trims.clear();
                 if let Some(cache) = &mut self.host_cache {
                     cache.clear();
+                }
+                if let Some(ahead) = &mut self.read_ahead {
+                    ahead.clear();
                 }
                 self.in_flight.fail_all(self.now, Status::Failed(MEDIA_ERROR), done);
                 let recovered = self.now + self.recovery_time();
@@ -387,6 +420,9 @@ impl Device for Ssd {
         self.trims.clear();
         if let Some(cache) = &mut self.host_cache {
             cache.clear();
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.clear();
         }
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }

@@ -153,23 +153,68 @@ fn eager_pacing_is_steady_and_lazy_pacing_is_not() {
 }
 
 #[test]
-fn the_host_interval_spaces_programs_while_collecting() {
-    for millis in [0, 20, 50] {
-        let mut profile = small(400, 0.75);
-        (profile.gc.quantum, profile.gc.free_low, profile.gc.free_high) = (1, 10, 20);
-        profile.gc.host_interval = Nanos::from_millis(millis);
-        let mut drive = Drive::new(profile);
-        let (pages, mut random) = (drive.pages(), dice(8));
-        drive.fill(0..pages);
-        drive.overwrite(3 * pages, || random(pages));
-        let start = drive.ssd.now();
-        drive.overwrite(1000, || random(pages));
-        let each = (drive.ssd.now() - start).as_secs_f64() / 1000.0;
-        match millis {
-            0 => assert!(each < 0.005, "{each} s for each"),
-            _ => assert_close(each, millis as f64 / 1000.0, 0.01),
-        }
+fn proportional_pacing_settles_and_needs_no_quantum() {
+    let steady = variation(Pacing::Proportional, 1, 12);
+    let switching = variation(Pacing::Eager, 16, 5);
+    println!("per 100 ms: proportional {steady:.3}, eager with too large a quantum {switching:.3}");
+    assert!(steady < 0.05 && switching > 4.0 * steady, "{steady} {switching}");
+}
+
+#[test]
+fn proportional_pacing_keeps_low_water_free_from_high_water_on() {
+    let mut profile = small(400, 0.75);
+    profile.gc.pacing = Pacing::Proportional;
+    (profile.gc.free_low, profile.gc.free_high) = (10, 30);
+    let trace = trace(profile, 20_000);
+    assert!(trace.iter().all(|(_, free)| (8..=12).contains(free)), "where copying keeps up");
+    let copied: Vec<u64> = trace.iter().map(|(programs, _)| programs - 1).collect();
+    let mean = copied.iter().sum::<u64>() as f64 / copied.len() as f64;
+    let most = *copied.iter().max().unwrap() as f64;
+    assert!(most < 2.0 * mean + 1.0, "at most {most} for one write, {mean} in the mean");
+}
+
+/// A drive in its steady state: seconds for each page of the host, and copies made for it.
+fn time_and_copies(change: impl FnOnce(&mut SsdProfile)) -> (f64, f64) {
+    let mut profile = small(400, 0.75);
+    (profile.gc.quantum, profile.gc.free_low, profile.gc.free_high) = (1, 10, 20);
+    change(&mut profile);
+    let mut drive = Drive::new(profile);
+    let (pages, mut random) = (drive.pages(), dice(8));
+    drive.fill(0..pages);
+    drive.overwrite(3 * pages, || random(pages));
+    let (start, before) = (drive.ssd.now(), drive.programs());
+    drive.overwrite(2000, || random(pages));
+    let copies = (drive.programs() - before) as f64 / 2000.0 - 1.0;
+    ((drive.ssd.now() - start).as_secs_f64() / 2000.0, copies)
+}
+
+#[test]
+fn the_data_path_bounds_what_is_copied_and_written() {
+    let (without, copies) = time_and_copies(|_| {});
+    for (page, copy) in [(0, 20), (0, 50), (10, 20)] {
+        let (each, now) = time_and_copies(|profile| {
+            profile.firmware.page_time = Nanos::from_millis(page);
+            profile.firmware.copy_time = Nanos::from_millis(copy);
+        });
+        assert_close(now, copies, 0.05);
+        assert_close(each, (page as f64 + copy as f64 * now) / 1000.0, 0.01);
+        assert!(each > 2.0 * without, "{each} {without}");
     }
+}
+
+#[test]
+fn the_data_path_bounds_collection_in_idle_time() {
+    let programs = |copy_time| {
+        let mut drive = worn_in(|profile| profile.firmware.copy_time = copy_time);
+        drive.idle(Nanos::from_millis(100));
+        let before = drive.programs();
+        drive.idle(Nanos::from_secs(1));
+        (drive.programs() - before) as f64
+    };
+    let each = Nanos::from_millis(2);
+    // Two pages to a program, each 2 ms.
+    assert_close(programs(each), 1.0 / (2.0 * each.as_secs_f64()), 0.05);
+    assert!(programs(Nanos::ZERO) > 2.0 * programs(each));
 }
 
 /// `tiny` in its steady state, with 30 MiB of rubbish.

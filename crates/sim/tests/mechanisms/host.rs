@@ -41,6 +41,42 @@ fn the_firmware_bounds_the_rate_of_commands() {
 }
 
 #[test]
+fn a_latency_is_felt_once_and_bounds_no_rate() {
+    let latency = Nanos::from_micros(100);
+    let with = |latency| {
+        let mut profile = tiny();
+        (profile.firmware.read_latency, profile.firmware.write_latency) = (latency, latency);
+        profile.firmware.read_time = Nanos::from_micros(20); // more than the link takes
+        let mut drive = Drive::new(profile.clone());
+        let written = drive.write(0);
+        drive.flush();
+        let read_back = drive.read(0);
+        let ios: Vec<Io> = (100..132).map(|page| read(page, 1)).collect();
+        let queue = Drive::new(profile).together(&ios).last().unwrap().service_time();
+        [written, read_back, queue]
+    };
+    let (without, late) = (with(Nanos::ZERO), with(latency));
+    assert_eq!(late, without.map(|time| time + latency), "a queue of 32 is late by one, too");
+}
+
+#[test]
+fn reads_that_follow_each_other_are_fetched_ahead() {
+    let last_of = |read_ahead, step: u64| {
+        let mut profile = tiny();
+        profile.firmware.read_ahead = Bytes::from_kib(read_ahead);
+        let mut drive = Drive::new(profile);
+        drive.fill(0..4096);
+        drive.idle(Nanos::from_secs(1));
+        (0..10_u64).map(|index| drive.read(index * step)).last().unwrap()
+    };
+    let profile = tiny();
+    let link = profile.link.command_time + profile.link.read_throughput.time_for(PAGE);
+    assert_eq!(last_of(0, 1), mapped_read(&profile));
+    assert_eq!(last_of(1024, 1), profile.firmware.read_time + link, "it is in RAM");
+    assert_eq!(last_of(1024, 2), mapped_read(&profile), "they do not follow each other");
+}
+
+#[test]
 fn a_deeper_queue_keeps_more_dies_busy() {
     let rate_at = |depth| {
         let profile = tiny();

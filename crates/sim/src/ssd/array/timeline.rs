@@ -14,6 +14,11 @@ impl Fifo {
         self.free_at = self.free_at.max(ready) + work;
         self.free_at
     }
+
+    /// When it has served everything that came.
+    pub(crate) fn free_at(&self) -> DeviceTime {
+        self.free_at
+    }
 }
 
 /// A shared bus that serves whatever is ready: a link, a channel.

@@ -8,24 +8,58 @@ use crate::profile::{Gc, Pacing};
 /// Whether copies are paid for with `free` superblocks free: from low water on, up to high water.
 /// `was` says whether they were before.
 pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
-    free <= gc.free_low || (was && free < gc.free_high)
+    let goes_on = was || gc.pacing == Pacing::Proportional;
+    free <= gc.free_low || (goes_on && free < gc.free_high)
 }
 
-/// The pacing policy: pages to copy for `pages` pages of the host with `free` superblocks free.
-///
-/// Eager: a quantum above what the steady state needs makes the drive alternate between full speed
-/// and collection; one below it lets free superblocks settle where copying just keeps up, since the
-/// number grows with the square of what is missing below low water.
-pub(crate) fn copies_for(gc: &Gc, pages: u32, free: u32) -> u32 {
-    let (copies, low) = (u64::from(pages) * u64::from(gc.quantum), u64::from(gc.free_low));
-    let copies = match gc.pacing {
-        Pacing::Lazy => copies,
-        Pacing::Eager => {
-            let free = u64::from(free.max(1)).min(low);
-            copies * low * low / (free * free)
-        }
-    };
-    u32::try_from(copies).unwrap_or(u32::MAX)
+/// The pacing policy, and what the host owes by it.
+#[derive(Debug, Default)]
+pub(crate) struct Pacer {
+    /// Pages to copy for each page that the victim under way wins, in [`ONE`]ths.
+    price: u64,
+    /// Part of a page that the host has paid for and that was not copied yet, in [`ONE`]ths.
+    owed: u64,
+}
+
+/// A whole page of what [`Pacer`] counts in parts of.
+const ONE: u64 = 1 << 10;
+
+impl Pacer {
+    /// A superblock of `pages` is to be emptied, of which `valid` are to be copied. What costs
+    /// nothing is paid for a little all the same, or it would never be begun.
+    pub(crate) fn begins(&mut self, valid: u32, pages: u32) {
+        let won = u64::from(pages.saturating_sub(valid).max(1));
+        self.price = (u64::from(valid) * ONE / won).max(ONE / 16);
+    }
+
+    /// Pages to copy for `pages` pages of the host with `free` superblocks free.
+    ///
+    /// Eager: a quantum above what the steady state needs makes the drive alternate between full
+    /// speed and collection; one below it lets free superblocks settle where copying just keeps
+    /// up, since the number grows with the square of what is missing below low water.
+    ///
+    /// Proportional: at low water as many as win back just what the host takes, which is the
+    /// steady state whatever the load; nothing at high water, twice as many as far below low
+    /// water as that is above it.
+    pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, free: u32) -> u32 {
+        let (pages, low) = (u64::from(pages), u64::from(gc.free_low));
+        let copies = match gc.pacing {
+            Pacing::Lazy => pages * u64::from(gc.quantum),
+            Pacing::Eager => {
+                let free = u64::from(free.max(1)).min(low);
+                pages * u64::from(gc.quantum) * low * low / (free * free)
+            }
+            Pacing::Proportional => {
+                let (missing, range) = (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
+                let price = self.price.max(ONE / 16);
+                self.owed += pages * price * u64::from(missing) / u64::from(range);
+                let copies = self.owed / ONE;
+                self.owed %= ONE;
+                copies
+            }
+        };
+        u32::try_from(copies).unwrap_or(u32::MAX)
+    }
 }
 
 /// The copies under way: at most as many as dies may copy at once. In idle time a drive without
@@ -73,10 +107,28 @@ mod tests {
     fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
-        let copies: Vec<_> = [9, 8, 5, 4, 1].map(|free| copies_for(&gc, 10, free)).into();
+        let mut pacer = Pacer::default();
+        let copies: Vec<_> =
+            [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, free)).into();
         assert_eq!(copies, [40, 40, 102, 160, 2560]);
         gc.pacing = Pacing::Lazy;
-        assert_eq!(copies_for(&gc, 10, 1), 40);
+        assert_eq!(pacer.copies_for(&gc, 10, 1), 40);
+    }
+
+    #[test]
+    fn proportional_pacing_asks_for_what_the_victim_makes_necessary() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
+        let mut pacer = Pacer::default();
+        pacer.begins(75, 100); // three copies for each page won
+        let copies: Vec<_> =
+            [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
+        assert_eq!(copies, [0, 75, 150, 300, 450]);
+        // Parts of a page are owed: 3/8 of one for each page of the host.
+        let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, 15)).sum();
+        assert_eq!(single, 300);
+        pacer.begins(0, 100);
+        assert_eq!(pacer.copies_for(&gc, 160, 8), 10, "what costs nothing is begun all the same");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! What lies before the map and the array: the queue, the host's cache, TRIMs not done yet, the
-//! write buffer, what data shrink to, what is hot of them, and the frontiers where pages are gathered
+//! What lies before the map and the array: the queue, the host's cache, TRIMs not done yet, what is
+//! fetched ahead, the write buffer, what data shrink to, what is hot of them, and the frontiers where pages are gathered
 //! into programs.
 
 mod frontier;
 mod host_cache;
 mod in_flight;
+mod read_ahead;
 mod reduction;
 mod streams;
 mod temperature;
@@ -15,6 +16,7 @@ mod write_buffer;
 pub(crate) use frontier::{Frontier, Program, Skipped};
 pub(crate) use host_cache::HostCacheLines;
 pub(crate) use in_flight::InFlight;
+pub(crate) use read_ahead::ReadAhead;
 pub(crate) use reduction::Reducer;
 pub(crate) use streams::{Stream, Streams};
 pub(crate) use temperature::Temperature;

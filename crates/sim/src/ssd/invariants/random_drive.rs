@@ -75,6 +75,11 @@ fn shape(profile: &mut SsdProfile, dice: &mut Dice) {
     let buffered = profile.program_size() * u64::from(dice.between(2, 9));
     profile.write_buffer.size = if dice.once_in(8) { Bytes::ZERO } else { buffered };
     profile.write_buffer.protected = dice.once_in(4);
+    let firmware = &mut profile.firmware;
+    firmware.page_time = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 5])));
+    firmware.copy_time = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 30])));
+    firmware.write_latency = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 20])));
+    firmware.read_ahead = Bytes::from_kib(u64::from(dice.one_of(&[0u32, 0, 64])));
 }
 
 fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
@@ -82,12 +87,12 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     let gc = &mut profile.gc;
     gc.victim = dice.one_of(&[Victim::Greedy, Victim::Fifo, Victim::Random, Victim::CostBenefit]);
     gc.choices = if gc.victim == Victim::Random { dice.between(1, 10) } else { 1 };
-    gc.pacing = dice.one_of(&[Pacing::Eager, Pacing::Lazy]);
+    gc.pacing = dice.one_of(&[Pacing::Eager, Pacing::Lazy, Pacing::Proportional]);
     gc.free_low = dice.between(2, 5);
-    gc.free_high = gc.free_low + dice.below(4);
+    let apart = u32::from(gc.pacing == Pacing::Proportional);
+    gc.free_high = gc.free_low + dice.between(apart, 3);
     gc.quantum = if dice.once_in(3) { dice.between(1, 4000) } else { dice.between(1, 20) };
     gc.copy_dies = dice.below(dies + 1);
-    gc.host_interval = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 300])));
     gc.separate_copies = !dice.once_in(3);
     gc.separate_hot = gc.separate_copies && dice.once_in(2);
     gc.idle_after = dice.once_in(2).then(|| Nanos::from_millis(u64::from(dice.below(50))));

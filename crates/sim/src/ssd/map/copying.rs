@@ -10,9 +10,9 @@ use writecliff_device::{DeviceTime, Nanos};
 
 use super::ftl::Ftl;
 use crate::profile::SsdProfile;
-use crate::ssd::array::{CellMode, Lpn, ReadOnly, SuperblockId};
+use crate::ssd::array::{CellMode, Fifo, Lpn, ReadOnly, SuperblockId};
 use crate::ssd::collect::{
-    self, CopyWindow, FREE_TO_OPEN, Occasion, Policy, Step, View, copies_for, is_short_of_space,
+    self, CopyWindow, FREE_TO_OPEN, Occasion, Pacer, Policy, Step, View, is_short_of_space,
 };
 use crate::ssd::front::{Program, Stream};
 
@@ -32,6 +32,8 @@ pub(super) struct Collector {
     pub(super) policy: Policy,
     /// Between low and high water.
     collecting: bool,
+    pacer: Pacer,
+    data_path: DataPath,
     /// When the pages gathered for each stream's next copy program are in RAM.
     copies_ready: [DeviceTime; Stream::ALL.len()],
     /// Copies out of native superblocks, and out of the SLC buffer.
@@ -41,8 +43,6 @@ pub(super) struct Collector {
     draining: bool,
     /// When the last erase ends: the drive's own work in idle time waits for it.
     erased_at: DeviceTime,
-    /// Before this the host's next program does not start.
-    host_next: DeviceTime,
     dice: u64,
     /// The list of pages being copied, kept for its memory.
     pages: Vec<u32>,
@@ -54,12 +54,13 @@ impl Collector {
         Self {
             policy: Policy::new(profile),
             collecting: false,
+            pacer: Pacer::default(),
+            data_path: DataPath::new(profile),
             copies_ready: <[DeviceTime; Stream::ALL.len()]>::default(),
             window: CopyWindow::new(profile.gc.copy_dies, dies),
             drain_window: CopyWindow::new(profile.slc_buffer.drain_dies, dies),
             draining: false,
             erased_at: DeviceTime::default(),
-            host_next: DeviceTime::default(),
             dice: 0,
             pages: Vec::new(),
         }
@@ -69,7 +70,7 @@ impl Collector {
     pub(super) fn reset(&mut self) {
         self.collecting = false;
         self.copies_ready = <[DeviceTime; Stream::ALL.len()]>::default();
-        self.host_next = DeviceTime::default();
+        self.data_path.busy = Fifo::default();
         self.erased_at = DeviceTime::default();
         self.window.clear();
         self.drain_window.clear();
@@ -81,31 +82,64 @@ impl Collector {
     }
 }
 
+/// The controller's path for data to native cells, one page at a time: what limits copying where
+/// the dies do not.
+#[derive(Debug)]
+struct DataPath {
+    busy: Fifo,
+    page_time: Nanos,
+    copy_time: Nanos,
+}
+
+impl DataPath {
+    fn new(profile: &SsdProfile) -> Self {
+        let firmware = &profile.firmware;
+        let (page_time, copy_time) = (firmware.page_time, firmware.copy_time);
+        Self { busy: Fifo::default(), page_time, copy_time }
+    }
+
+    /// Takes `pages` copies; returns when they may be read.
+    fn copy(&mut self, ready: DeviceTime, pages: u32) -> DeviceTime {
+        if self.copy_time == Nanos::ZERO {
+            return ready;
+        }
+        self.busy.serve(ready, self.copy_time * u64::from(pages))
+    }
+
+    /// Takes a program of the host, after the copies before it; returns when it may start.
+    fn program(&mut self, ready: DeviceTime, program: &Program) -> DeviceTime {
+        if program.mode == CellMode::Slc || self.page_time + self.copy_time == Nanos::ZERO {
+            return ready;
+        }
+        self.busy.serve(ready, self.page_time * u64::from(program.host_pages))
+    }
+
+    /// When it has done what it was given.
+    fn free_at(&self) -> DeviceTime {
+        self.busy.free_at()
+    }
+}
+
 impl Ftl {
     /// Before a program of the host: does the copying that its pages have to pay for; returns when
     /// the program may start.
     pub(super) fn pace(&mut self, program: &Program, now: DeviceTime) -> DeviceTime {
         let free = self.native_free();
         let gc = &self.collector.policy.gc;
-        let host_interval = gc.host_interval;
         self.collector.collecting = is_short_of_space(gc, self.collector.collecting, free);
         if !self.collector.collecting {
             self.drain_under_load(program, now);
-            return now;
+            return self.collector.data_path.program(now, program);
         }
-        let budget = copies_for(gc, program.host_pages, free);
+        let budget = self.collector.pacer.copies_for(gc, program.host_pages, free);
         let mut copied = 0;
         while copied < budget
             && let Some(pages) = self.collect(Occasion::Program, now)
         {
             copied += pages;
         }
-        let mut start = self.collector.window.admit(now);
-        if copied > 0 && host_interval > Nanos::ZERO {
-            start = start.max(self.collector.host_next);
-            self.collector.host_next = start + host_interval;
-        }
-        start
+        let start = self.collector.window.admit(now);
+        self.collector.data_path.program(start, program)
     }
 
     /// A drive that empties its SLC buffer under load does so beside every program past it.
@@ -156,7 +190,8 @@ impl Ftl {
         self.act(step, now)?;
         // An erase ends after every copy that was scheduled before it.
         let copies = self.collector.window(matches!(step, Step::Drain(_))).opens_at();
-        Some(now.max(copies).max(self.collector.erased_at))
+        let path = self.collector.data_path.free_at();
+        Some(now.max(copies).max(self.collector.erased_at).max(path))
     }
 
     /// One step of collection; returns how many pages it copied, `None` if there is nothing to do
@@ -210,6 +245,8 @@ impl Ftl {
             Some(evacuation) => evacuation.slot,
             None => {
                 self.superblocks.take(victim);
+                let valid = self.superblocks.valid(victim);
+                self.collector.pacer.begins(valid, self.superblock_pages);
                 0
             }
         }
@@ -278,6 +315,7 @@ impl Ftl {
         let draining = self.superblocks.mode(victim) == CellMode::Slc;
         self.collector.draining = draining;
         let start = self.collector.window(draining).admit(now);
+        let start = self.collector.data_path.copy(start, pages.len() as u32);
         let in_ram = self.read_victim(victim, slot, pages.len() as u32, start);
         let (mut left, stream) = (pages, self.stream_of_copies(victim));
         let ready = &mut self.collector.copies_ready[stream as usize];
