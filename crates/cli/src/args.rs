@@ -58,6 +58,9 @@ pub(crate) enum Command {
         /// Run simulated drives beside their published figures: all of them, or those named
         #[arg(long)]
         check: bool,
+        /// Fit the keys that a profile's `identity.fitted` names to what was measured, and print them
+        #[arg(long, conflicts_with = "check")]
+        fit: bool,
         #[command(flatten)]
         options: CheckArguments,
     },

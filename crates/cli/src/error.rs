@@ -5,7 +5,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
 use writecliff_output::OutputError;
-use writecliff_suite::check::{FiguresError, TOLERANCE_PERCENT};
+use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
 use writecliff_suite::{AddMeterError, PlanError};
 use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 
@@ -31,10 +31,8 @@ pub(crate) enum CliError {
     FiguresUnreadable { path: PathBuf, source: std::io::Error },
     #[error("nothing is published about {drive} in {figures}; 'writecliff drives' has all names")]
     NoFigures { drive: String, figures: String },
-    #[error(
-        "specification figures missed by more than {TOLERANCE_PERCENT} %: {count}; see the table"
-    )]
-    SpecificationMissed { count: usize },
+    #[error("ratings missed by more than a factor of {RATING_TOLERANCE}: {count}; see the table")]
+    RatingMissed { count: usize },
     #[error("{}{}", .0, keys::for_meters(.0))]
     AddMeter(#[from] AddMeterError),
     #[error("cannot read {}: {source}; name the file that the meter wrote", path.display())]
@@ -154,7 +152,7 @@ impl CliError {
             | Self::RecordSimulated { .. }
             | Self::CommandNotRun { .. } => ErrorKind::Usage,
             Self::Prompt { .. }
-            | Self::SpecificationMissed { .. }
+            | Self::RatingMissed { .. }
             | Self::Output { .. }
             | Self::Signals(_)
             | Self::GateClosed { .. }

@@ -20,6 +20,7 @@ pub use catalogue::{catalogue, load, load_file};
 pub use disk::Disk;
 pub use profile::*;
 pub use ssd::Ssd;
+pub use what_if::changed;
 
 impl Profile {
     /// The drive, as it leaves the factory. `address` is how the user named it.

@@ -3,12 +3,37 @@
 
 use serde_json::{Map, Value};
 
-use crate::profile::{Identity, Origin, Profile};
+use crate::profile::{Identity, Origin, Profile, ProfileError, of_values};
 
 /// So many changes are told in a drive's name.
 const CHANGES_NAMED: usize = 2;
 /// A longer value is not told there.
 const VALUE_MAX: usize = 24;
+
+/// The drive with these keys changed (`section.key`); a `null` takes the key's default.
+///
+/// # Errors
+/// [`ProfileError::Recorded`](crate::ProfileError) if a key or its value will not do, or the drive
+/// could not work.
+pub fn changed(profile: &Profile, changes: &Map<String, Value>) -> Result<Profile, ProfileError> {
+    let mut record = profile.record();
+    for (key, value) in changes {
+        let (section, name) = key.split_once('.').unwrap_or((key, ""));
+        let section = record.values.entry(section).or_insert_with(|| Map::new().into());
+        if let Value::Object(section) = section {
+            section.remove(name);
+            if !value.is_null() {
+                section.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+    let mut made = of_values(&record.values)?;
+    let keys: Vec<_> = changes.keys().cloned().collect();
+    if let Some(name) = &record.catalogue {
+        made = made_from(made, name, profile, &keys);
+    }
+    Ok(made)
+}
 
 /// `profile`, which a file made from the catalogue's drive `name` by giving `keys`.
 pub(crate) fn made_from(

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use writecliff_device::{DeviceKind, DeviceTime, InFlight, Io};
@@ -24,6 +24,7 @@ pub(crate) struct Trims {
 struct Thread {
     orders: Sender<Io>,
     answers: Receiver<Answer>,
+    ends: JoinHandle<()>,
 }
 
 /// What the drive said to the trim that has waited longest, and by that thread's clock, when it was
@@ -74,6 +75,18 @@ impl Trims {
     }
 }
 
+impl Drop for Trims {
+    fn drop(&mut self) {
+        let Some(Thread { orders, ends, .. }) = self.thread.take() else { return };
+        drop(orders);
+        // The thread holds the drive open: who opens it next must find it free. A trim without an
+        // answer is not waited for, since that may last for ever.
+        if self.waiting.is_empty() {
+            let _ = ends.join();
+        }
+    }
+}
+
 impl Thread {
     fn begin(file: File, kind: DeviceKind) -> io::Result<Self> {
         let (orders, taken) = channel::<Io>();
@@ -86,7 +99,35 @@ impl Thread {
                 let _ = given.send(Answer { submitted, completed: clock::now(), result });
             }
         };
-        thread::Builder::new().name("trim".to_owned()).spawn(work)?;
-        Ok(Self { orders, answers })
+        let ends = thread::Builder::new().name("trim".to_owned()).spawn(work)?;
+        Ok(Self { orders, answers, ends })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writecliff_device::Bytes;
+
+    #[test]
+    fn whoever_comes_after_the_last_answer_finds_the_file_free() {
+        for _ in 0..200 {
+            let file = tempfile::tempfile().unwrap();
+            file.set_len(1 << 20).unwrap();
+            let mut trims = Trims::default();
+            trims.submit(&file, DeviceKind::File, Io::trim(Bytes(0), Bytes(4096))).unwrap();
+            assert!(trims.next(Duration::from_secs(60)).is_some());
+            drop(trims);
+            let name = std::fs::read_link("/proc/self/fd/".to_owned() + &fd(&file)).unwrap();
+            let opened = std::fs::read_dir("/proc/self/fd").unwrap();
+            let same = opened.filter(|entry| {
+                std::fs::read_link(entry.as_ref().unwrap().path()).is_ok_and(|path| path == name)
+            });
+            assert_eq!(same.count(), 1, "only the one that was opened here");
+        }
+    }
+
+    fn fd(file: &File) -> String {
+        std::os::fd::AsRawFd::as_raw_fd(file).to_string()
     }
 }

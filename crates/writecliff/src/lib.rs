@@ -55,6 +55,7 @@
 //! applications.
 
 mod again;
+pub mod check;
 mod drive;
 mod error;
 mod gate;

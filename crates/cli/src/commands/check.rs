@@ -1,15 +1,17 @@
-//! `writecliff drives --check`: simulated drives beside the published figures of the real ones.
+//! `writecliff drives --check`: simulated drives beside the published figures of the real ones; and
+//! `--fit`, a drive's own keys fitted to what was measured of it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
-use writecliff::{profile, simulated};
+use writecliff::check::{Catalogue, LeftOut, compare_without, fit};
+use writecliff::profile;
 use writecliff_report::{TextTable, cut};
 use writecliff_suite::check::{
-    Bound, CheckProgress, Comparison, Kind, PUBLISHED, Published, TOLERANCE_PERCENT, Verdict,
+    Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE, Role,
     compare, parse,
 };
 
@@ -19,32 +21,51 @@ use crate::progress::gone_and_left;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Check against these figures instead of those that ship (docs/formats.md)
-    #[arg(long, value_name = "FILE", requires = "check")]
+    /// Use these figures instead of those that ship (docs/formats.md)
+    #[arg(long, value_name = "FILE")]
     pub(crate) figures: Option<PathBuf>,
+    /// Compare what drives were fitted to with drives that were not: their fitted keys have the
+    /// values of relatives
+    #[arg(long, value_name = "WHAT", requires = "check")]
+    pub(crate) leave_out: Option<LeaveOut>,
     /// Print everything as JSON instead
     #[arg(long)]
     pub(crate) json: bool,
 }
 
+/// What `--leave-out` leaves out.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LeaveOut {
+    /// All that was measured of a drive
+    Drive,
+    /// One scenario of a drive
+    Test,
+}
+
 const SHIPPED: &str = "drives/published/figures.csv";
 
-/// Compares, prints, and fails if a specification is missed.
+/// Compares, prints, and fails if a rating is missed.
 pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
-    let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    let figures = chosen(&names, options)?;
+    let figures = chosen(names, options)?;
     let mut drives: Vec<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
     drives.dedup();
     let drives = match &drives[..] {
         [only] => (*only).to_owned(),
         drives => format!("{} simulated drives", drives.len()),
     };
-    say(&format!("comparing {} figures of {drives}", figures.len()));
     let (line, began) = (ProgressLine::begin(), Instant::now());
-    let compared = compare(&figures, simulated, |CheckProgress { drive, done, all }| {
+    let watch = |CheckProgress { drive, treatment, done, all }: CheckProgress<'_>| {
         let time = || gone_and_left(began, Some(done as f64 / all as f64));
-        line.show(|| format!("{done} of {all} experiments, {}; the last on {drive}", time()));
-    })?;
+        line.show(|| format!("{done} of {all} treatments, {}; last {drive}: {treatment}", time()));
+    };
+    let compared = match options.leave_out {
+        None => {
+            say(&format!("comparing {} figures of {drives}", figures.len()));
+            compare(&figures, &Catalogue::default(), watch)?
+        }
+        Some(LeaveOut::Drive) => compare_without(LeftOut::Drive, &figures, watch)?,
+        Some(LeaveOut::Test) => compare_without(LeftOut::Test, &figures, watch)?,
+    };
     drop(line);
     match options.json {
         true => print_json(&report(&compared))?,
@@ -52,12 +73,51 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     }
     match compared.iter().filter(|comparison| comparison.fails()).count() {
         0 => Ok(()),
-        count => Err(CliError::SpecificationMissed { count }),
+        count if options.leave_out.is_none() => Err(CliError::RatingMissed { count }),
+        _ => Ok(()),
     }
 }
 
+/// Fits each drive and prints the values that its profile should have.
+pub(crate) fn fit_to_figures(
+    names: &[OsString],
+    options: &CheckArguments,
+) -> Result<(), CliError> {
+    let figures = chosen(names, options)?;
+    let mut drives: Vec<String> = figures.iter().map(|figure| figure.drive.clone()).collect();
+    drives.dedup();
+    let mut all = Vec::new();
+    for drive in drives {
+        let line = ProgressLine::begin();
+        let watch = |key: &str, value: f64| line.show(|| format!("{drive}: {key} = {value}"));
+        let fits = fit(&drive, &figures, watch)?;
+        drop(line);
+        if !options.json && !fits.is_empty() {
+            let mut table = TextTable::new()
+                .text("key", 22, usize::MAX)
+                .text("fitted to", 24, usize::MAX)
+                .numbers("before", 0)
+                .numbers("after", 0)
+                .numbers("model/published", 0);
+            for fit in &fits {
+                table.row(vec![
+                    fit.key.clone(),
+                    fit.scenario.clone(),
+                    fit.before.to_string(),
+                    fit.after.to_string(),
+                    format!("{:.3}", fit.ratio),
+                ]);
+            }
+            print(&format!("{drive}\n{}\n", table.render()))?;
+        }
+        all.push((drive, fits));
+    }
+    if options.json { print_json(&all.into_iter().collect::<std::collections::BTreeMap<_, _>>()) } else { Ok(()) }
+}
+
 /// The figures of the drives that were named; of all drives if none was.
-fn chosen(names: &[String], options: &CheckArguments) -> Result<Vec<Published>, CliError> {
+fn chosen(names: &[OsString], options: &CheckArguments) -> Result<Vec<Published>, CliError> {
+    let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
         Some(path) => {
@@ -81,24 +141,27 @@ fn chosen(names: &[String], options: &CheckArguments) -> Result<Vec<Published>, 
 /// What a script gets.
 #[derive(Serialize)]
 struct Report<'a> {
-    tolerance_percent: f64,
-    specifications_missed: usize,
+    rating_tolerance: f64,
+    ratings_missed: usize,
+    #[serde(flatten)]
+    accuracy: Accuracy,
     comparisons: &'a [Comparison],
 }
 
 fn report(comparisons: &[Comparison]) -> Report<'_> {
     Report {
-        tolerance_percent: TOLERANCE_PERCENT,
-        specifications_missed: comparisons.iter().filter(|comparison| comparison.fails()).count(),
+        rating_tolerance: RATING_TOLERANCE,
+        ratings_missed: comparisons.iter().filter(|comparison| comparison.fails()).count(),
+        accuracy: Accuracy::of(comparisons),
         comparisons,
     }
 }
 
 const WIDTH: usize = 100;
-const FIGURE_WIDTH: usize = 24;
-const CONDITION_WIDTH: usize = 22;
+const FIGURE_WIDTH: usize = 33;
+const CONDITION_WIDTH: usize = 20;
 
-/// One block a drive, a line a figure, and below all of them what was cited.
+/// One block a drive, a line a figure; below all of them what they amount to and what was cited.
 fn table(comparisons: &[Comparison]) -> String {
     let mut sources: Vec<&str> = Vec::new();
     for comparison in comparisons {
@@ -110,7 +173,7 @@ fn table(comparisons: &[Comparison]) -> String {
     let of_one_drive = comparisons.chunk_by(|a, b| a.figure.drive == b.figure.drive);
     let blocks: Vec<String> = of_one_drive.map(|block| drive_block(block, &sources)).collect();
     let mut text = blocks.join("\n");
-    text += &summary(comparisons);
+    text += &summary(&Accuracy::of(comparisons));
     text += "\nSources\n";
     for (index, source) in sources.iter().enumerate() {
         let number = format!("{:>4} ", format!("[{}]", index + 1));
@@ -119,64 +182,84 @@ fn table(comparisons: &[Comparison]) -> String {
     text
 }
 
-/// A figure a line; a title or a condition that is too long goes on below it.
+/// A figure a line; a name or a condition that is too long goes on below it.
 fn drive_block(comparisons: &[Comparison], sources: &[&str]) -> String {
     let mut table = TextTable::new()
-        .text("figure", FIGURE_WIDTH, FIGURE_WIDTH)
+        .text("scenario", FIGURE_WIDTH, FIGURE_WIDTH)
         .text("published how", CONDITION_WIDTH, CONDITION_WIDTH)
         .numbers("model", 0)
         .numbers("published", 0)
         .numbers("off by", 0)
-        .text("verdict", 12, usize::MAX)
+        .text("", 9, usize::MAX)
         .numbers("from", 0);
     for comparison in comparisons {
         let figure = &comparison.figure;
         let source = sources.iter().position(|source| *source == figure.source).unwrap_or(0);
+        let bound = match figure.bound {
+            Bound::None => "",
+            Bound::AtLeast => ">",
+            Bound::AtMost => "<",
+        };
         table.row(vec![
-            figure.scenario.entry().title.to_owned(),
+            figure.scenario.to_string(),
             figure.condition.clone(),
             number(comparison.model),
-            format!("{} {:5}", figure.value, figure.unit),
-            percent(comparison.deviation_percent),
-            verdict(comparison),
+            format!("{bound}{} {:5}", figure.value, figure.unit),
+            factor(comparison.error_factor),
+            role(comparison).to_owned(),
             format!("[{}]", source + 1),
         ]);
     }
     format!("{}\n{}", comparisons[0].figure.drive, table.render())
 }
 
-/// In at most twelve characters.
-fn verdict(comparison: &Comparison) -> String {
-    let bound = match comparison.figure.bound() {
-        Bound::Factor(factor) => format!("x{factor}"),
-        bound => bound.to_string(),
-    };
-    let one_sided = matches!(comparison.figure.bound(), Bound::AtLeast | Bound::AtMost);
-    match (comparison.verdict, one_sided) {
-        (Verdict::Shown, _) => "shown".to_owned(),
-        (Verdict::Within, true) => bound,
-        (Verdict::Within, false) => format!("within {bound}"),
-        (Verdict::Outside, true) => format!("NOT {bound}"),
-        (Verdict::Outside, false) => format!("OUTSIDE {bound}"),
+fn role(comparison: &Comparison) -> &'static str {
+    match comparison.role {
+        Role::Rating if comparison.fails() => "MISSED",
+        Role::Rating => "rating",
+        Role::Fitted => "fitted",
+        Role::Predicted => "predicted",
     }
 }
 
-fn summary(comparisons: &[Comparison]) -> String {
-    let count = |kind, verdict| {
-        let of = |c: &&Comparison| c.figure.kind == kind && c.verdict == verdict;
-        comparisons.iter().filter(of).count()
+/// Ratings, what was fitted to, and predictions, apart.
+fn summary(accuracy: &Accuracy) -> String {
+    let mut table = TextTable::new()
+        .text("by what factor the model is off", 31, usize::MAX)
+        .numbers("figures", 0)
+        .numbers("median", 0)
+        .numbers("nine in ten", 0)
+        .numbers("within x1.1", 0)
+        .numbers("x1.5", 0);
+    for errors in &accuracy.errors {
+        let role = match errors.role {
+            Role::Rating => "ratings",
+            Role::Fitted => "fitted to",
+            Role::Predicted => "predicted",
+        };
+        let class = match errors.class {
+            None => ", all",
+            Some(Class::Rate) => ": rates, fresh",
+            Some(Class::Used) => ": used, dirty, steady",
+            Some(Class::Latency) => ": latencies, one at a time",
+        };
+        let share = |share: f64| format!("{:.0} %", share * 100.0);
+        table.row(vec![
+            format!("{role}{class}"),
+            errors.count.to_string(),
+            factor(errors.median),
+            factor(errors.p90),
+            share(errors.within_1_1),
+            share(errors.within_1_5),
+        ]);
+    }
+    let orders = &accuracy.rank_orders;
+    let right = orders.iter().filter(|order| order.wrong == 0).count();
+    let orders = match orders.len() {
+        0 => String::new(),
+        all => format!("Orders of drives by one source, predicted: {right} of {all} entirely right.\n"),
     };
-    let (within, outside) =
-        (count(Kind::Specification, Verdict::Within), count(Kind::Specification, Verdict::Outside));
-    let mut text =
-        format!("\nSpecifications: {within} within {TOLERANCE_PERCENT} %, {outside} outside.\n");
-    text += &format!(
-        "Behaviour: {} within their bounds, {} outside, {} shown.\n",
-        count(Kind::Behaviour, Verdict::Within),
-        count(Kind::Behaviour, Verdict::Outside),
-        count(Kind::Behaviour, Verdict::Shown),
-    );
-    text
+    format!("\n{}{orders}", table.render())
 }
 
 /// As many decimals as make three or more digits.
@@ -190,13 +273,9 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Always with its sign; far away, tenths of a percent say nothing.
-fn percent(value: f64) -> String {
-    match value.abs() {
-        ..0.05 => "0.0 %".to_owned(),
-        ..99.95 => format!("{value:+.1} %"),
-        _ => format!("{value:+.0} %"),
-    }
+/// `x1.07`; far away, hundredths say nothing.
+fn factor(value: f64) -> String {
+    if value < 9.95 { format!("x{value:.2}") } else { format!("x{value:.0}") }
 }
 
 #[cfg(test)]
@@ -206,9 +285,6 @@ mod tests {
     #[test]
     fn numbers_show_what_they_mean() {
         assert_eq!([97654.3, 54.73, 7.2, 0.0219].map(number), ["97654", "54.7", "7.20", "0.0219"]);
-        assert_eq!(
-            [-0.04, 5.0, -12.34, 1234.5].map(percent),
-            ["0.0 %", "+5.0 %", "-12.3 %", "+1234 %"]
-        );
+        assert_eq!([1.0, 1.234, 12.34].map(factor), ["x1.00", "x1.23", "x12"]);
     }
 }

@@ -114,8 +114,10 @@ impl ProfileFile {
             self.values.get(section).is_some_and(|own: &toml::Value| own.get(key).is_some())
         };
         let Some(toml::Value::Table(identity)) = base.values.get_mut("identity") else { return };
-        if gives("identity", "model") && !gives("identity", "price_usd") {
-            identity.retain(|key, _| !PRICE.contains(&key));
+        if gives("identity", "model") {
+            let has_price = gives("identity", "price_usd");
+            identity.retain(|key, _| has_price || !PRICE.contains(&key));
+            identity.remove("fitted");
         }
         if GEOMETRY.iter().any(|key| gives("nand", key)) && !gives("identity", "configuration") {
             identity.remove("configuration");

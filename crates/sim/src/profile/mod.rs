@@ -11,6 +11,8 @@ mod program_time;
 mod record;
 mod ssd;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use writecliff_device::{Bytes, Nanos, Power, ProfileRecord, Specification, Throughput};
@@ -19,6 +21,7 @@ pub use disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zone
 pub use file::ProfileError;
 pub(crate) use file::ProfileFile;
 pub use program_time::ProgramTime;
+pub(crate) use record::of_values;
 pub use record::{Origin, recorded};
 pub use ssd::{
     Faults, Firmware, Gc, HostCache, Levelling, Mapping, MappingKind, Nand, Pacing, Parity,
@@ -127,6 +130,10 @@ pub struct Identity {
     /// Host writes that the maker promises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated_writes: Option<Bytes>,
+    /// Keys that were fitted to what was measured of the drive, each with the scenario of
+    /// `drives/published/treatments.toml` that it was fitted to. Not inherited by another model.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fitted: BTreeMap<String, String>,
     /// Where the published numbers come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,

@@ -37,15 +37,18 @@ pub fn recorded(record: &ProfileRecord) -> Result<Profile, ProfileError> {
     if sha256(&record.values) != record.sha256 {
         return Err(ProfileError::Altered { expected: record.sha256.clone() });
     }
-    let unknown = |message: String| ProfileError::Recorded { message };
-    let values = toml::Table::deserialize(Value::Object(record.values.clone()))
-        .map_err(|error| unknown(error.to_string()))?;
-    let mut profile = ProfileFile::of_values(RECORDED, values)
-        .check()
-        .map_err(|error| unknown(error.reason()))?;
+    let mut profile = of_values(&record.values)?;
     let ProfileRecord { catalogue, changes, .. } = record.clone();
     *profile.origin_mut() = Origin { catalogue, changes };
     Ok(profile)
+}
+
+/// The profile that has these values.
+pub(crate) fn of_values(values: &Map<String, Value>) -> Result<Profile, ProfileError> {
+    let unknown = |message: String| ProfileError::Recorded { message };
+    let values = toml::Table::deserialize(Value::Object(values.clone()))
+        .map_err(|error| unknown(error.to_string()))?;
+    ProfileFile::of_values(RECORDED, values).check().map_err(|error| unknown(error.reason()))
 }
 
 /// Every key with its value. Texts are kept as every reader of a record would show them.

@@ -1,14 +1,12 @@
 //! Published figures: a row of `drives/published/figures.csv` each.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, nearest};
 
-use super::TOLERANCE_PERCENT;
 use super::quantity;
-use super::scenario::Scenario;
+use super::treatment::{Scenario, scenarios};
 use crate::Unit;
 
 /// The figures that ship with Writecliff, as text for [`parse`].
@@ -25,11 +23,10 @@ pub struct Published {
     pub value: f64,
     /// Its unit.
     pub unit: Unit,
-    /// Whether the model must meet it.
+    /// Who says so.
     pub kind: Kind,
-    /// How far the model may be from a figure of behaviour; see [`Published::bound`].
-    #[serde(rename = "bound")]
-    own_bound: Bound,
+    /// Whether it was printed as a bound.
+    pub bound: Bound,
     /// How the published figure was got, where that differs from the scenario.
     pub condition: String,
     /// Who published it, and where.
@@ -40,50 +37,33 @@ pub struct Published {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The maker's rating: the model is fitted to it and must meet it within
-    /// [`TOLERANCE_PERCENT`].
-    Specification,
-    /// Seen by a reviewer on one sample: a prediction of the model, judged by the row's own bound.
-    Behaviour,
+    /// The maker's: the model is fitted to it.
+    Rating,
+    /// Seen by a reviewer on one sample.
+    Measured,
 }
 
-/// How far the model may be from a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "String")]
+/// Whether a figure is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// Any value is only shown.
+    /// As exact as it is printed.
     None,
-    /// So many percent of the figure, up or down.
-    Percent(f64),
-    /// So many times the figure, or that part of it.
-    Factor(f64),
-    /// The figure or more.
+    /// "More than", "over".
     AtLeast,
-    /// The figure or less.
+    /// "Less than", "under".
     AtMost,
 }
 
 impl Published {
-    /// What the model is judged by.
-    pub fn bound(&self) -> Bound {
-        match self.kind {
-            Kind::Specification => Bound::Percent(TOLERANCE_PERCENT),
-            Kind::Behaviour => self.own_bound,
-        }
-    }
-}
-
-impl Bound {
-    /// Whether a model of `ratio` times the figure is within; `None` if nothing is bounded.
-    pub fn holds(self, ratio: f64) -> Option<bool> {
-        // 1.1 - 1 is a little more than 10 %.
-        const ROUNDING: f64 = 1e-9;
-        match self {
-            Self::None => None,
-            Self::Percent(percent) => Some((ratio - 1.0).abs() <= percent / 100.0 + ROUNDING),
-            Self::Factor(factor) => Some((1.0 / factor..=factor).contains(&ratio)),
-            Self::AtLeast => Some(ratio >= 1.0 - ROUNDING),
-            Self::AtMost => Some(ratio <= 1.0 + ROUNDING),
+    /// By what factor a model of `value` is off, up or down: 1 if it is right, or on the right side
+    /// of a bound.
+    pub fn error_factor(&self, value: f64) -> f64 {
+        let ratio = value / self.value;
+        match self.bound {
+            Bound::AtLeast if ratio >= 1.0 => 1.0,
+            Bound::AtMost if ratio <= 1.0 => 1.0,
+            _ => ratio.max(1.0 / ratio),
         }
     }
 }
@@ -93,28 +73,10 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "specification" => Ok(Self::Specification),
-            "behaviour" => Ok(Self::Behaviour),
-            _ => Err(format!("'{text}' is neither specification nor behaviour")),
+            "rating" => Ok(Self::Rating),
+            "measured" => Ok(Self::Measured),
+            _ => Err(format!("'{text}' is neither rating nor measured")),
         }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => Ok(()),
-            Self::Percent(percent) => write!(f, "{percent}%"),
-            Self::Factor(factor) => write!(f, "factor {factor}"),
-            Self::AtLeast => f.write_str("at least"),
-            Self::AtMost => f.write_str("at most"),
-        }
-    }
-}
-
-impl From<Bound> for String {
-    fn from(bound: Bound) -> Self {
-        bound.to_string()
     }
 }
 
@@ -122,18 +84,11 @@ impl FromStr for Bound {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str, least: f64| {
-            text.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number > least)
-        };
-        let percent = text.strip_suffix('%').and_then(|text| number(text, 0.0));
-        let factor = text.strip_prefix("factor ").and_then(|text| number(text, 1.0));
-        match (text, percent, factor) {
-            ("", ..) => Ok(Self::None),
-            ("at least", ..) => Ok(Self::AtLeast),
-            ("at most", ..) => Ok(Self::AtMost),
-            (_, Some(percent), _) => Ok(Self::Percent(percent)),
-            (.., Some(factor)) => Ok(Self::Factor(factor)),
-            _ => Err(format!("'{text}' is no bound; write 20%, factor 2, at least or at most")),
+        match text {
+            "" => Ok(Self::None),
+            "at least" => Ok(Self::AtLeast),
+            "at most" => Ok(Self::AtMost),
+            _ => Err(format!("'{text}' is no bound; write at least, at most or nothing")),
         }
     }
 }
@@ -208,25 +163,26 @@ fn reason(error: &csv::Error) -> String {
 impl Row {
     /// Every column's value, or which column is wrong and why.
     fn check(self) -> Result<Published, String> {
-        let scenario: Scenario = column("scenario", &self.scenario)?;
+        let scenario = Scenario::named(&self.scenario).ok_or_else(|| {
+            let names = scenarios().map(|scenario| scenario.name);
+            let nearest = nearest(&self.scenario, names).join(" or ");
+            let meant = if nearest.is_empty() { String::new() } else { format!("; did you mean {nearest}?") };
+            format!("scenario: no treatment gives '{}'{meant}", self.scenario)
+        })?;
         let (unit, quantity) =
             quantity::unit(&self.unit).map_err(|reason| format!("unit: {reason}"))?;
         let kind = column("kind", &self.kind)?;
-        let own_bound = column("bound", &self.bound)?;
+        let bound = column("bound", &self.bound)?;
         let value = self.value.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0);
         let value = value.ok_or(format!("value: '{}' is no number above 0", self.value))?;
-        if quantity != scenario.entry().quantity {
+        if quantity != scenario.quantity() {
             return Err(format!("unit: {} is not measured in {unit}", self.scenario));
-        }
-        if kind == Kind::Specification && own_bound != Bound::None {
-            let within = format!("a specification is always judged by {TOLERANCE_PERCENT} %");
-            return Err(format!("bound: {within}; leave it empty"));
         }
         if self.drive.is_empty() || self.source.is_empty() {
             return Err("drive and source must not be empty".to_owned());
         }
         let Self { drive, condition, source, .. } = self;
-        Ok(Published { drive, scenario, value, unit, kind, own_bound, condition, source })
+        Ok(Published { drive, scenario, value, unit, kind, bound, condition, source })
     }
 }
 
@@ -242,35 +198,44 @@ mod tests {
 
     #[test]
     fn a_row_reads_as_it_is_written() {
-        let row = "tiny,random-read,98000,IOPS,behaviour,factor 1.5,\"a, b\",somewhere\n";
+        let row = "tiny,random-read,98000,IOPS,measured,at least,\"a, b\",somewhere\n";
         let figure = parse("f.csv", &format!("{HEADER}{row}")).unwrap().remove(0);
         assert_eq!((figure.drive.as_str(), figure.value), ("tiny", 98000.0));
-        assert_eq!((figure.scenario, figure.unit), (Scenario::RandomRead, Unit::Iops));
-        assert_eq!((figure.bound(), figure.condition.as_str()), (Bound::Factor(1.5), "a, b"));
+        assert_eq!((figure.scenario.name, figure.unit), ("random-read", Unit::Iops));
+        assert_eq!((figure.bound, figure.condition.as_str()), (Bound::AtLeast, "a, b"));
         let written = serde_json::to_value(&figure).unwrap();
         assert_eq!(
             (&written["scenario"], &written["unit"]),
             (&"random-read".into(), &"IOPS".into())
         );
-        assert_eq!(written["bound"], "factor 1.5");
+        assert_eq!(written["bound"], "at-least");
+    }
+
+    #[test]
+    fn errors_are_factors_up_or_down_and_none_on_the_right_side_of_a_bound() {
+        let factor = |bound: &str, model| {
+            let row = format!("tiny,random-read,200,IOPS,measured,{bound},,s\n");
+            parse("f.csv", &format!("{HEADER}{row}")).unwrap()[0].error_factor(model)
+        };
+        assert_eq!([100.0, 200.0, 400.0].map(|model| factor("", model)), [2.0, 1.0, 2.0]);
+        assert_eq!([100.0, 400.0].map(|model| factor("at least", model)), [2.0, 1.0]);
+        assert_eq!([100.0, 400.0].map(|model| factor("at most", model)), [1.0, 2.0]);
     }
 
     #[test]
     fn mistakes_are_told_with_file_and_line() {
-        let good = "tiny,random-read,1,IOPS,specification,,,s\n";
+        let good = "tiny,random-read,1,IOPS,rating,,,s\n";
         let cases = [
-            ("tiny,random-red,1,IOPS,specification,,,s", "f.csv:3: scenario: 'random-red'"),
-            ("tiny,random-read,x,IOPS,specification,,,s", "f.csv:3: value: 'x'"),
-            ("tiny,random-read,0,IOPS,specification,,,s", "f.csv:3: value: '0'"),
-            ("tiny,random-read,inf,IOPS,specification,,,s", "f.csv:3: value: 'inf'"),
-            ("tiny,random-read,1,furlongs,specification,,,s", "f.csv:3: unit: 'furlongs'"),
-            ("tiny,random-read,1,ms,specification,,,s", "f.csv:3: unit: random-read is not"),
+            ("tiny,random-red,1,IOPS,rating,,,s", "f.csv:3: scenario: no treatment gives 'random-red'; did"),
+            ("tiny,random-read,x,IOPS,rating,,,s", "f.csv:3: value: 'x'"),
+            ("tiny,random-read,0,IOPS,rating,,,s", "f.csv:3: value: '0'"),
+            ("tiny,random-read,inf,IOPS,rating,,,s", "f.csv:3: value: 'inf'"),
+            ("tiny,random-read,1,furlongs,rating,,,s", "f.csv:3: unit: 'furlongs'"),
+            ("tiny,random-read,1,ms,rating,,,s", "f.csv:3: unit: random-read is not"),
             ("tiny,random-read,1,IOPS,hearsay,,,s", "f.csv:3: kind: 'hearsay'"),
-            ("tiny,random-read,1,IOPS,behaviour,roughly,,s", "f.csv:3: bound: 'roughly'"),
-            ("tiny,random-read,1,IOPS,behaviour,factor 0.5,,s", "f.csv:3: bound: 'factor 0.5'"),
-            ("tiny,random-read,1,IOPS,specification,20%,,s", "f.csv:3: bound: a specification"),
-            ("tiny,random-read,1,IOPS,specification,,,", "f.csv:3: drive and source"),
-            ("tiny,random-read,1,IOPS,specification,,s", "f.csv:3: 7 columns instead of 8"),
+            ("tiny,random-read,1,IOPS,measured,roughly,,s", "f.csv:3: bound: 'roughly'"),
+            ("tiny,random-read,1,IOPS,rating,,,", "f.csv:3: drive and source"),
+            ("tiny,random-read,1,IOPS,rating,,s", "f.csv:3: 7 columns instead of 8"),
         ];
         for (row, expected) in cases {
             let error = parse("f.csv", &format!("{HEADER}{good}{row}\n{good}")).expect_err(row);
@@ -286,7 +251,7 @@ mod tests {
     fn what_ships_is_right_and_about_drives_of_the_catalogue() {
         let catalogue = writecliff_sim::catalogue();
         let figures = parse("figures.csv", PUBLISHED).unwrap_or_else(|error| panic!("{error}"));
-        assert!(figures.len() > 40);
+        assert!(figures.len() > 300);
         let mut drives: Vec<_> = figures.iter().map(|figure| figure.drive.as_str()).collect();
         drives.dedup();
         let together = drives.len();
@@ -299,11 +264,27 @@ mod tests {
             // A figure that nobody can look up is not published by us either.
             assert!(figure.source.contains("://"), "{drive}: {}", figure.source);
             let twins = |other: &&Published| {
-                (&other.drive, other.scenario, &other.condition)
-                    == (drive, *scenario, &figure.condition)
+                (&other.drive, other.scenario, &other.condition, &other.source)
+                    == (drive, *scenario, &figure.condition, &figure.source)
             };
-            assert_eq!(figures.iter().filter(twins).count(), 1, "{drive}: {scenario:?} twice");
+            assert_eq!(figures.iter().filter(twins).count(), 1, "{drive}: {scenario} twice");
         }
         assert!(!catalogue.contains(&"figures") && !catalogue.contains(&"published"));
+    }
+
+    /// What a profile says that it is fitted to is a figure of that drive, and a key of it.
+    #[test]
+    fn profiles_are_fitted_to_figures_that_there_are() {
+        let figures = parse("figures.csv", PUBLISHED).unwrap();
+        for name in writecliff_sim::catalogue() {
+            let profile = writecliff_sim::load(name).unwrap();
+            let values = profile.record().values;
+            for (key, scenario) in &profile.identity().fitted {
+                let is_about = |f: &Published| f.drive == name && f.scenario.name == scenario;
+                assert!(figures.iter().any(is_about), "{name}: nothing is published of {scenario}");
+                let (section, key) = key.split_once('.').unwrap();
+                assert!(values[section].get(key).is_some(), "{name}: no {section}.{key}");
+            }
+        }
     }
 }

@@ -1,0 +1,53 @@
+//! The catalogue beside what was published: compared, fitted, and tried without what it was fitted
+//! to.
+
+mod fit;
+mod left_out;
+mod value;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use writecliff_device::Device;
+use writecliff_sim::{Profile, changed};
+use writecliff_suite::check::{Drives, Scenario};
+
+use crate::{Error, profile};
+
+pub use fit::{Fit, fit};
+pub use left_out::{LeftOut, compare_without};
+
+/// Simulated drives by their names: each as its profile says, but for the changes asked for.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    changes: BTreeMap<String, Map<String, Value>>,
+}
+
+impl Catalogue {
+    fn with(drive: &str, changes: Map<String, Value>) -> Self {
+        Self { changes: [(drive.to_owned(), changes)].into() }
+    }
+
+    fn profile(&self, name: &str) -> Result<Profile, Error> {
+        let original = profile(name)?;
+        match self.changes.get(name) {
+            Some(changes) => Ok(changed(&original, changes)?),
+            None => Ok(original),
+        }
+    }
+}
+
+impl Drives for Catalogue {
+    type Error = Error;
+
+    fn open(&self, name: &str) -> Result<Box<dyn Device>, Error> {
+        Ok(self.profile(name)?.open(&format!("sim:{name}")))
+    }
+
+    fn is_fitted_to(&self, name: &str, scenario: Scenario) -> bool {
+        !self.changes.contains_key(name)
+            && profile(name).is_ok_and(|profile| {
+                profile.identity().fitted.values().any(|fitted| fitted == scenario.name)
+            })
+    }
+}
