@@ -33,7 +33,7 @@ enum Chore {
     Same(same::Options),
     /// Check formatting, lints, and licences if cargo-deny is installed
     Tidy,
-    /// Make the README's picture from a run of the tool
+    /// Make the README's picture from a run of the tool, and pictures of the models
     Picture,
     /// Make what people install: a static program, an archive, a Debian package
     Dist,

@@ -1,6 +1,8 @@
-//! `cargo xtask picture`: the README's picture, drawn by the tool itself.
+//! `cargo xtask picture`: the README's picture, drawn by the tool itself, and a picture of every
+//! simulated drive beside published figures.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::{cargo, run, target_directory};
@@ -17,8 +19,17 @@ pub(crate) fn picture() -> Result<(), String> {
     let path = out.path().join("run");
     let program = target_directory()?.join("release/writecliff");
     let drive = "sim:samsung-840-evo-250gb";
-    run(Command::new(program).args(["run", "consistency", drive, "--out"]).arg(&path))?;
+    run(Command::new(&program).args(["run", "consistency", drive, "--out"]).arg(&path))?;
     fs::copy(path.join(DRAWN_AS), PICTURE).map_err(|error| format!("{PICTURE}: {error}"))?;
     println!("xtask: {PICTURE} is new");
+    models(&program)
+}
+
+/// Draws every simulated drive beside what was published of the real one, to be looked at.
+fn models(program: &Path) -> Result<(), String> {
+    let directory = target_directory()?.join("models");
+    let check = ["drives", "--check", "--pictures"];
+    run(Command::new(program).args(check).arg(&directory))?;
+    println!("xtask: look at {}", directory.display());
     Ok(())
 }

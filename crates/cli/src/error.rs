@@ -29,6 +29,8 @@ pub(crate) enum CliError {
     Figures(#[from] FiguresError),
     #[error("cannot read {}: {source}; name a file like drives/published/figures.csv", path.display())]
     FiguresUnreadable { path: PathBuf, source: std::io::Error },
+    #[error("cannot draw {}: {source}; name a directory that can be written", path.display())]
+    Drawing { path: PathBuf, source: std::io::Error },
     #[error("nothing is published about {drive} in {figures}; 'writecliff drives' has all names")]
     NoFigures { drive: String, figures: String },
     #[error("ratings missed by more than a factor of {RATING_TOLERANCE}: {count}; see the table")]
@@ -153,6 +155,7 @@ impl CliError {
             | Self::CommandNotRun { .. } => ErrorKind::Usage,
             Self::Prompt { .. }
             | Self::RatingMissed { .. }
+            | Self::Drawing { .. }
             | Self::Output { .. }
             | Self::Signals(_)
             | Self::GateClosed { .. }

@@ -9,6 +9,7 @@ mod drives;
 mod finish;
 mod loads;
 mod markdown;
+mod model;
 mod number;
 mod page;
 mod picture;
@@ -25,6 +26,7 @@ mod verdict;
 mod writes;
 
 pub use drives::{different_plans, write_page, write_report};
+pub use model::model_picture;
 pub use page::{Files, Format, PAGE, ReportError};
 pub use run::Run;
 pub use subject::{Source, Subject};

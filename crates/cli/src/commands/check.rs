@@ -2,14 +2,14 @@
 //! `--fit`, a drive's own keys fitted to what was measured of it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use writecliff::check::{Catalogue, LeftOut, compare_without, fit};
 use writecliff::profile;
-use writecliff_report::{TextTable, cut};
+use writecliff_report::{TextTable, cut, model_picture};
 use writecliff_suite::check::{
     Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE, Role,
     compare, parse,
@@ -28,6 +28,9 @@ pub(crate) struct CheckArguments {
     /// values of relatives
     #[arg(long, value_name = "WHAT", requires = "check")]
     pub(crate) leave_out: Option<LeaveOut>,
+    /// Draw each drive beside its figures: DIR/NAME.svg
+    #[arg(long, value_name = "DIR", requires = "check")]
+    pub(crate) pictures: Option<PathBuf>,
     /// Print everything as JSON instead
     #[arg(long)]
     pub(crate) json: bool,
@@ -67,6 +70,9 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
         Some(LeaveOut::Test) => compare_without(LeftOut::Test, &figures, watch)?,
     };
     drop(line);
+    if let Some(directory) = &options.pictures {
+        draw(directory, &compared)?;
+    }
     match options.json {
         true => print_json(&report(&compared))?,
         false => print(&table(&compared))?,
@@ -76,6 +82,20 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
         count if options.leave_out.is_none() => Err(CliError::RatingMissed { count }),
         _ => Ok(()),
     }
+}
+
+/// A picture of each drive.
+fn draw(directory: &Path, compared: &[Comparison]) -> Result<(), CliError> {
+    let failed = |path: &Path, source| CliError::Drawing { path: path.to_owned(), source };
+    std::fs::create_dir_all(directory).map_err(|source| failed(directory, source))?;
+    for block in compared.chunk_by(|a, b| a.figure.drive == b.figure.drive) {
+        let drive = &block[0].figure.drive;
+        // A profile of one's own is called by its file.
+        let name = Path::new(drive).file_stem().unwrap_or_default();
+        let path = directory.join(name).with_extension("svg");
+        std::fs::write(&path, model_picture(drive, block)).map_err(|source| failed(&path, source))?;
+    }
+    Ok(())
 }
 
 /// Fits each drive and prints the values that its profile should have.

@@ -18,10 +18,10 @@ pub(super) struct HostCost {
 
 /// A desktop computer of the drives' time: system call and driver 5 us (fio's submission latency on
 /// a SATA drive, <https://unix.stackexchange.com/questions/28358>); the AHCI command 6 us (Intel, in
-/// <http://www.anandtech.com/show/7843>) and an interrupt of 5 us (a twentieth of a SATA I/O of
-/// 100 us, <https://dpas-lab.pages.dev/en/background>).
+/// <http://www.anandtech.com/show/7843>). With more, the fastest writes that were measured one at
+/// a time (30,000 in a second) would leave the drive no time for its own part.
 pub(super) const DESKTOP: HostCost =
-    HostCost { time: Nanos::from_micros(5), latency: Nanos::from_micros(11) };
+    HostCost { time: Nanos::from_micros(5), latency: Nanos::from_micros(6) };
 
 /// A drive in a computer that takes its time. I/Os in flight are those of the program: one that
 /// the processor has not got to is not in the drive's queue yet.

@@ -126,8 +126,8 @@ fn sequential_rates_are_the_link_s_where_nothing_else_takes_time() {
 
 #[test]
 fn a_read_one_at_a_time_takes_the_sum_of_its_parts_and_of_the_computer_s() {
-    // Firmware, NAND, 4 KiB on the channel, command and 4 KiB on the link; 16 us of the computer.
-    let us = 5.0 + 50.0 + 4096.0 / 400.0 + 2.0 + 4096.0 / 550.0 + 16.0;
+    // Firmware, NAND, 4 KiB on the channel, command and 4 KiB on the link; 11 us of the computer.
+    let us = 5.0 + 50.0 + 4096.0 / 400.0 + 2.0 + 4096.0 / 550.0 + 11.0;
     assert_near(value(tiny(), "random-read-qd1", Unit::Iops), 1e6 / us, 0.5);
 }
 

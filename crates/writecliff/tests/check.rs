@@ -1,0 +1,46 @@
+//! The catalogue beside published figures, with and without what it was fitted to.
+#![allow(clippy::unwrap_used)]
+
+use writecliff::check::{Catalogue, LeftOut, compare_without};
+use writecliff::suite::check::{Comparison, PUBLISHED, Published, Role, compare, parse};
+
+/// Two drives that were fitted by the same key to the same scenario, which is quick to measure.
+const SCENARIO: &str = "as-ssd-4k-read-fresh";
+const DRIVES: [&str; 2] = ["crucial-mx100-512gb", "samsung-840-250gb"];
+
+fn figures() -> Vec<Published> {
+    let all = parse("figures.csv", PUBLISHED).unwrap();
+    let is_of = |f: &Published| DRIVES.contains(&&*f.drive) && f.scenario.name == SCENARIO;
+    all.into_iter().filter(is_of).collect()
+}
+
+fn errors(compared: &[Comparison]) -> Vec<f64> {
+    compared.iter().map(|comparison| comparison.error_factor).collect()
+}
+
+#[test]
+fn what_was_fitted_is_met_and_without_it_a_drive_has_its_relatives_values() {
+    let fitted = compare(&figures(), &Catalogue::default(), |_| {}).unwrap();
+    assert_eq!(fitted.len(), 2);
+    assert!(fitted.iter().all(|comparison| comparison.role == Role::Fitted));
+    assert!(errors(&fitted).iter().all(|factor| *factor < 1.05), "{:?}", errors(&fitted));
+
+    let without = compare_without(LeftOut::Test, &figures(), |_| {}).unwrap();
+    assert_eq!(without.len(), 2);
+    assert!(without.iter().all(|comparison| comparison.role == Role::Predicted));
+    for (with, without) in fitted.iter().zip(&without) {
+        assert_eq!(with.figure, without.figure);
+        assert!(with.model != without.model, "{}", with.figure.drive);
+    }
+}
+
+#[test]
+fn a_drive_left_out_is_compared_in_all_that_was_measured_of_it() {
+    let all = parse("figures.csv", PUBLISHED).unwrap();
+    let quick = ["as-ssd-4k-read-fresh", "as-ssd-4k-write-fresh", "as-ssd-sequential-read-fresh"];
+    let is_of = |f: &Published| DRIVES.contains(&&*f.drive) && quick.contains(&f.scenario.name);
+    let figures: Vec<_> = all.into_iter().filter(is_of).collect();
+    let without = compare_without(LeftOut::Drive, &figures, |_| {}).unwrap();
+    assert_eq!(without.len(), figures.len());
+    assert!(without.iter().all(|comparison| comparison.role == Role::Predicted));
+}
