@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::ops::RangeInclusive;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -52,7 +55,9 @@ fn drives() -> Vec<(&'static str, SsdProfile)> {
 #[test]
 fn every_drive_has_nand_that_there_is() {
     let mut wrong = Vec::new();
-    for (name, SsdProfile { link, nand, slc_buffer, .. }) in drives() {
+    // Where a unit of the map is larger than a page, all dies of a channel are modelled as one.
+    let is_single = |(_, profile): &(&str, SsdProfile)| !profile.nand.name.contains("in step");
+    for (name, SsdProfile { link, nand, slc_buffer, .. }) in drives().into_iter().filter(is_single) {
         let Some(bounds) = BOUNDS.iter().find(|bounds| nand.name.contains(bounds.kind)) else {
             wrong.push(format!("{name}: '{}' does not say what kind of NAND it is", nand.name));
             continue;
@@ -81,7 +86,8 @@ fn every_drive_has_nand_that_there_is() {
 #[test]
 fn no_drive_keeps_user_data_in_more_ram_than_it_has() {
     for (name, profile) in drives() {
-        if let Some(dram) = profile.identity.dram {
+        // One without has the controller's own, and the host's.
+        if let Some(dram) = profile.identity.dram.filter(|dram| *dram > Bytes::ZERO) {
             assert!(profile.write_buffer.size <= dram, "{name}");
             assert!(profile.mapping.cache.is_none_or(|cache| cache <= dram), "{name}");
         }
@@ -116,23 +122,41 @@ fn smaller(mut profile: SsdProfile) -> SsdProfile {
     profile
 }
 
-/// The share of their time that the dies program, and the write amplification, while 4 KiB go
-/// anywhere at queue depth 32, long after the drive was full.
-fn steady(profile: &SsdProfile) -> (f64, f64) {
-    let mut ssd = Ssd::new(profile.clone(), "sim:smaller");
-    let unit = profile.mapping.unit;
-    let pages = profile.identity.capacity.0 / unit.0;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut in_order = (0..pages).map(|page| Io::write(unit * page, unit));
-    keep_deep(&mut ssd, &mut in_order);
-    let mut anywhere = |count: u64, ssd: &mut Ssd| {
+/// A drive long after it was full, with a share of it never written.
+struct Worn {
+    ssd: Ssd,
+    random: Xoshiro256PlusPlus,
+    pages: u64,
+    unit: Bytes,
+}
+
+impl Worn {
+    fn new(profile: &SsdProfile, spare: f64) -> Self {
+        let unit = profile.mapping.unit;
+        let pages = (profile.identity.capacity.0 as f64 / unit.0 as f64 * (1.0 - spare)) as u64;
+        let mut ssd = Ssd::new(profile.clone(), "sim:smaller");
+        let mut in_order = (0..pages).map(|page| Io::write(unit * page, unit));
+        keep_deep(&mut ssd, &mut in_order, |_| {});
+        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut drive = Self { ssd, random, pages, unit };
+        drive.write_anywhere(pages, |_| {});
+        drive
+    }
+
+    /// 4 KiB anywhere at queue depth 32; `watch` is told when each is complete.
+    fn write_anywhere(&mut self, count: u64, watch: impl FnMut(DeviceTime)) {
+        let (unit, pages, random) = (self.unit, self.pages, &mut self.random);
         let mut ios = (0..count).map(|_| Io::write(unit * (random.next_u64() % pages), unit));
-        keep_deep(ssd, &mut ios);
-    };
-    anywhere(pages, &mut ssd);
-    let (start, before) = (ssd.now(), ssd.telemetry());
-    anywhere(pages / 3, &mut ssd);
-    let (after, took) = (ssd.telemetry(), (ssd.now() - start).as_secs_f64());
+        keep_deep(&mut self.ssd, &mut ios, watch);
+    }
+}
+
+/// The share of their time that the dies program, and the write amplification.
+fn programs(profile: &SsdProfile) -> (f64, f64) {
+    let mut drive = Worn::new(profile, 0.0);
+    let (start, before) = (drive.ssd.now(), drive.ssd.telemetry());
+    drive.write_anywhere(drive.pages / 3, |_| {});
+    let (after, took) = (drive.ssd.telemetry(), (drive.ssd.now() - start).as_secs_f64());
     let written = |of: fn(&Telemetry) -> Option<Bytes>| {
         (of(&after).unwrap().0 - of(&before).unwrap().0) as f64
     };
@@ -143,7 +167,25 @@ fn steady(profile: &SsdProfile) -> (f64, f64) {
     (busy / took / f64::from(profile.dies()), nand / host)
 }
 
-fn keep_deep(ssd: &mut Ssd, ios: &mut impl Iterator<Item = Io>) {
+/// The slowest second, as a share of the mean of all.
+fn steadiness(profile: &SsdProfile, spare: f64) -> f64 {
+    let mut drive = Worn::new(profile, spare);
+    let (start, mut seconds) = (drive.ssd.now(), Vec::new());
+    drive.write_anywhere(drive.pages / 2, |completed| {
+        let second = ((completed - start).0 / 1_000_000_000) as usize;
+        seconds.resize(seconds.len().max(second + 1), 0.0_f64);
+        seconds[second] += 1.0;
+    });
+    seconds.pop(); // not whole
+    let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+    seconds.into_iter().fold(f64::INFINITY, f64::min) / mean
+}
+
+fn keep_deep(
+    ssd: &mut Ssd,
+    ios: &mut impl Iterator<Item = Io>,
+    mut watch: impl FnMut(DeviceTime),
+) {
     let depth = ssd.info().queue_depth_max.min(32);
     let mut done = Vec::new();
     let mut in_flight = 0;
@@ -157,11 +199,12 @@ fn keep_deep(ssd: &mut Ssd, ios: &mut impl Iterator<Item = Io>) {
         done.clear();
         ssd.reap(DeviceTime::MAX, &mut done).unwrap();
         in_flight -= done.len();
+        done.iter().for_each(|completion| watch(completion.completed));
     }
 }
 
 #[test]
-fn no_drive_s_dies_program_all_the_time_in_its_steady_state() {
+fn no_drive_s_dies_program_all_the_time_in_the_steady_state() {
     let mapped = drives().into_iter().filter(|(_, p)| p.mapping.kind == MappingKind::Page);
     let mut drives: Vec<(&str, SsdProfile)> = Vec::new();
     for (name, profile) in mapped {
@@ -175,23 +218,51 @@ fn no_drive_s_dies_program_all_the_time_in_its_steady_state() {
             drives.push((name, profile));
         }
     }
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let too_busy = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+    let busy = on_all_processors(&drives, |(name, profile)| {
+        let (busy, amplification) = programs(profile);
+        println!("{name}: programs {busy:.2} of the time, amplification {amplification:.1}");
+        (*name, busy)
+    });
+    let too_busy: Vec<_> = busy.into_iter().filter(|(_, busy)| *busy > BUSY_MOST).collect();
+    assert!(too_busy.is_empty(), "dies program more than {BUSY_MOST} of the time: {too_busy:?}");
+}
+
+/// Drives whose seconds reviewers saw on two levels: they collect in bursts.
+const IN_BURSTS: [&str; 2] = ["samsung-840-pro-256gb", "crucial-m4-256gb"];
+
+#[test]
+fn more_spare_area_makes_no_drive_less_steady() {
+    let is_a_base = |name: &str| !drive_file(name).contains("inherits =") && !IN_BURSTS.contains(&name);
+    let bases = drives().into_iter().filter(|(name, profile)| {
+        is_a_base(name) && profile.mapping.kind == MappingKind::Page && profile.spare_area() > 0.05
+    });
+    let drives: Vec<_> = bases.map(|(name, profile)| (name, smaller(profile))).collect();
+    let shares = on_all_processors(&drives, |(name, profile)| {
+        let shares = [0.0, 0.1, 0.25].map(|spare| steadiness(profile, spare));
+        println!("{name}: slowest second over mean with 0, 10 and 25 % spare: {shares:.2?}");
+        (*name, shares)
+    });
+    for (name, [none, some, much]) in shares {
+        assert!(some > 0.9 * none && much > 0.9 * none, "{name}: {none:.2} {some:.2} {much:.2}");
+    }
+}
+
+fn drive_file(name: &str) -> String {
+    let drives = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+    std::fs::read_to_string(format!("{drives}/{name}.toml")).unwrap()
+}
+
+fn on_all_processors<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some((name, profile)) =
-                    drives.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-                {
-                    let (busy, amplification) = steady(profile);
-                    println!("{name}: programs {busy:.2} of the time, amplification {amplification:.1}");
-                    if busy > BUSY_MOST {
-                        too_busy.lock().unwrap().push(format!("{name}: {busy:.2}"));
-                    }
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let result = work(one);
+                    results.lock().unwrap().push(result);
                 }
             });
         }
     });
-    let too_busy = too_busy.into_inner().unwrap();
-    assert!(too_busy.is_empty(), "dies program more than {BUSY_MOST} of the time: {too_busy:?}");
+    results.into_inner().unwrap()
 }
