@@ -205,7 +205,11 @@ fn keep_deep(
 
 #[test]
 fn no_drive_s_dies_program_all_the_time_in_the_steady_state() {
-    let mapped = drives().into_iter().filter(|(_, p)| p.mapping.kind == MappingKind::Page);
+    // Of those with several dies modelled as one, it is not the dies that would be counted.
+    let is_counted = |(_, p): &(&str, SsdProfile)| {
+        p.mapping.kind == MappingKind::Page && !p.nand.name.contains("in step")
+    };
+    let mapped = drives().into_iter().filter(is_counted);
     let mut drives: Vec<(&str, SsdProfile)> = Vec::new();
     for (name, profile) in mapped {
         let profile = smaller(profile);

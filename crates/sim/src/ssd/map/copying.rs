@@ -124,6 +124,10 @@ impl Ftl {
     /// Before a program of the host: does the copying that its pages have to pay for; returns when
     /// the program may start.
     pub(super) fn pace(&mut self, program: &Program, now: DeviceTime) -> DeviceTime {
+        // What goes into an SLC buffer takes no native space.
+        if program.mode == CellMode::Slc {
+            return now;
+        }
         let free = self.native_free();
         let gc = &self.collector.policy.gc;
         self.collector.collecting = is_short_of_space(gc, self.collector.collecting, free);
