@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_bytes, write_text};
-use writecliff_suite::Good;
+use writecliff_suite::{Good, Label};
 
 use crate::markdown::markdown;
 use crate::picture::{Picture, csv, inline, svg};
@@ -45,13 +45,19 @@ pub enum ReportError {
     },
     /// Runs that did not do the same, and nobody asked for them on one page.
     #[error(
-        "these runs did not do the same: {}; compare runs of one plan, or ask for \
-         different_plans, and nothing is ranked across them",
-        differences.join(". ")
+        "these runs did not do the same:\n  - {}\ncompare runs of one plan, or allow \
+         different_plans, which ranks nothing across them",
+        differences.join("\n  - ")
     )]
     DifferentPlans {
         /// What differs, for each test.
         differences: Vec<String>,
+    },
+    /// One name for what is to be told apart.
+    #[error("two of the directories are to be called {label}; give each a name of its own")]
+    SameLabel {
+        /// The name.
+        label: Label,
     },
     /// Pictures as PNG need letters.
     #[error(
@@ -74,7 +80,9 @@ impl ReportError {
     /// What kind of "no" it is. Where it is a refusal, nothing was written.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotEmpty { .. } | Self::DifferentPlans { .. } => ErrorKind::Usage,
+            Self::NotEmpty { .. } | Self::DifferentPlans { .. } | Self::SameLabel { .. } => {
+                ErrorKind::Usage
+            }
             Self::Output(error) => error.kind(),
             Self::Write { source, .. } => ErrorKind::of_path(source),
             _ => ErrorKind::Failed,

@@ -85,6 +85,10 @@ fn drives_of_one_model_are_named_by_what_tells_them_apart() {
     assert!(dated.contains("Tiny (2031-05-06)"), "{dated}");
     let labelled = titles(&|other| other.record.options.label = Some("patched".parse().unwrap()));
     assert!(labelled.contains("Tiny (patched)"), "{labelled}");
+    let mut both = [run.clone(), consistency_at(&run, &dir.path().join("runs/second"))];
+    both.iter_mut().for_each(|run| run.record.options.label = Some("mine".parse().unwrap()));
+    let alike = verdict_text(&both.map(alone));
+    assert!(alike.contains("(mine, first)") && alike.contains("(mine, second)"), "{alike}");
 
     let mut old = run.clone();
     old.record.drive.firmware = Some("EXT0BB6Q".to_owned());

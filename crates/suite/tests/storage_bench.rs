@@ -179,7 +179,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let small = Bytes::from_mib(1);
     let refused = record_of(plan(&[&path]), &mut drive(small), dir.path()).unwrap_err();
     let text = refused.to_string();
-    assert!(text.contains("it reaches up to") && text.contains("map = wrap"), "{text}");
+    assert!(text.contains("it reaches up to") && text.contains("`map = \"wrap\"`"), "{text}");
     assert!(!dir.path().join("run").exists());
 
     let wrapped = storage_bench::Plan { map: Map::Wrap, ..plan(&[&path]) };

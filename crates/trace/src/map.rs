@@ -27,8 +27,8 @@ pub enum Map {
 pub enum Misfit {
     /// It reaches past the drive's end.
     #[error(
-        "it reaches up to {end}, and the drive has {capacity}; map = wrap begins again at \
-         the drive's start, map = scale presses it together"
+        "it reaches up to {end}, and the drive has {capacity}; `map = \"wrap\"` begins again \
+         at the drive's start, `map = \"scale\"` presses it together"
     )]
     TooLarge {
         /// The first byte that no operation reaches.
@@ -38,7 +38,7 @@ pub enum Misfit {
     },
     /// Its ranges are no multiples of the drive's LBA.
     #[error(
-        "its ranges are multiples of {}, and the drive's LBAs have {}; align = true widens \
+        "its ranges are multiples of {}, and the drive's LBAs have {}; `align = true` widens \
          each range to whole LBAs", alignment.exact(), lba_size.exact()
     )]
     Misaligned {
