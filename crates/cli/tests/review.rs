@@ -225,6 +225,8 @@ fn a_real_block_device_is_reviewed_unattended() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
     assert!(!printed.contains("SIMULATED") && printed.contains("quick run"), "{printed}");
+    // Its memory is a file, which is told as for a file by itself.
+    assert!(printed.contains("or stands on one"), "{printed}");
     for test in writecliff_suite::TESTS.iter().filter(|test| test.by_default) {
         let (record, _) =
             writecliff_suite::open(&dir.path().join("review").join(test.name)).unwrap();

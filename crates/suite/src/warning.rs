@@ -41,10 +41,10 @@ pub enum Warning {
         /// Places read.
         sampled: u32,
     },
-    /// The device is a file on a file system.
+    /// The device is a file on a file system, or a loop device on one.
     #[error(
-        "This is a file, not a drive: the file system and its cache policy are part of what was \
-         measured."
+        "This is a file, not a drive, or stands on one: the file system and its cache policy are \
+         part of what was measured."
     )]
     FileNotDrive,
     /// Nothing was measured but the machine.
