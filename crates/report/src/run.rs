@@ -61,6 +61,10 @@ impl Run {
         Ok(Self { repeats, asked: plans.len(), ..first })
     }
 
+    pub(crate) fn is_repeated(&self) -> bool {
+        !self.repeats.is_empty()
+    }
+
     /// It and its repeats.
     pub(crate) fn and_repeats(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.repeats)
