@@ -225,8 +225,9 @@ pub enum Warning {
     },
     /// A trace did not lie where it was recorded.
     #[error(
-        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (map = {map}): \
-         places that were apart may have met."
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive, {}: places \
+         that were apart may have met.",
+        laid(*map)
     )]
     Mapped {
         /// Its name.
@@ -316,4 +317,13 @@ pub enum Warning {
         /// The planned duration.
         planned: Nanos,
     },
+}
+
+/// How a trace was laid onto a smaller drive.
+const fn laid(map: Map) -> &'static str {
+    match map {
+        Map::Exact => "where they were",
+        Map::Wrap => "beginning again at its start",
+        Map::Scale => "pressed together",
+    }
 }

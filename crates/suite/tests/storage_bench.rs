@@ -188,6 +188,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let end = Bytes::from_kib(1400);
     let trace = "four".to_owned();
     let expected = Warning::Mapped { trace, end, span: small, map: Map::Wrap };
+    assert!(expected.to_string().contains("of the drive, beginning again at its start:"));
     assert_eq!(record.warnings, [expected]);
 }
 

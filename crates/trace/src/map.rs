@@ -1,7 +1,5 @@
 //! A trace's places on a drive of another size.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Operation};
 
@@ -126,16 +124,6 @@ impl Mapping {
     }
 }
 
-impl fmt::Display for Map {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Wrap => "wrap",
-            Self::Scale => "scale",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,10 +171,10 @@ mod tests {
                 let mapping = mapping.unwrap();
                 for offset in (0..8 * MIB).step_by(4096 - 512) {
                     let io = mapping.place(read(offset, 512));
-                    assert!(io.length == Bytes(512) && io.end().0 <= capacity, "{map} {io:?}");
+                    assert!(io.length == Bytes(512) && io.end().0 <= capacity, "{map:?} {io:?}");
                 }
                 let io = mapping.place(read(7, 20 * MIB));
-                assert!(io.end().0 <= capacity, "{map} {io:?}");
+                assert!(io.end().0 <= capacity, "{map:?} {io:?}");
             }
         }
     }
