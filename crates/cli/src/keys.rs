@@ -4,9 +4,11 @@ use writecliff::Error;
 use writecliff_measure::{MeterError, RecordError, RunDirectoryError};
 use writecliff_report::ReportError;
 use writecliff_suite::gate::{Check, GateError};
-use writecliff_suite::{AddMeterError, PlanError, ReviewError, RunError};
+use writecliff_suite::{AddMeterError, AgainError, PlanError, RepeatsError, ReviewError, RunError};
 use writecliff_trace::{ConvertError, ReadError};
 use writecliff_uring::OpenError;
+
+use crate::error::CliError;
 
 /// Fields that are options of a command.
 const OPTIONS: [(&str, &str); 11] = [
@@ -36,9 +38,11 @@ pub(crate) fn of_error(error: &Error) -> String {
         | Error::Review(ReviewError::Plan(error)) => of_plan(error),
         Error::Review(error) => of_review(error),
         Error::Gate(error) => of_gate(error),
+        Error::Again(error) => of_again(error),
         Error::Report(ReportError::DifferentPlans { .. }) => format!("{error} (--different-plans)"),
         Error::Report(ReportError::Write { .. } | ReportError::NotEmpty { .. })
         | Error::Run(RunError::RunDirectory(RunDirectoryError::NotEmpty { .. }))
+        | Error::Repeats(RepeatsError::Directory(RunDirectoryError::NotEmpty { .. }))
         | Error::RunDirectory(RunDirectoryError::NotEmpty { .. }) => format!("{error} (--out)"),
         Error::Run(RunError::Record(RecordError::Unanswered { .. })) => {
             format!("{error} (--io-timeout)")
@@ -68,12 +72,45 @@ fn of_review(error: &ReviewError) -> String {
             "{} {got} is not possible: {test} is not among the tests; add it by --with {test}",
             as_typed(option)
         ),
-        ReviewError::NotEmpty { path } => format!(
+        ReviewError::Directory(RunDirectoryError::NotEmpty { path }) => format!(
             "{} is not empty; give --out a new directory, or go on with an interrupted review by \
              --resume",
             path.display()
         ),
+        ReviewError::IsRun { path } => {
+            format!("{error} (`writecliff run --again {}`)", path.display())
+        }
         error => error.to_string(),
+    }
+}
+
+fn of_again(error: &AgainError) -> String {
+    let command = match error {
+        AgainError::IsReview { path } => format!("review --again {}", path.display()),
+        AgainError::IsRepeats { path, first } => {
+            format!("run --again {}", path.join(first).display())
+        }
+        error => return error.to_string(),
+    };
+    format!("{error} (`writecliff {command}`)")
+}
+
+/// Keys of a plan that are options of a replay.
+const OF_REPLAY: [(&str, &str); 3] = [
+    ("`map = \"wrap\"`", "--map wrap"),
+    ("`map = \"scale\"`", "--map scale"),
+    ("`align = true`", "--align"),
+];
+
+/// What keeps a trace from being replayed, with what a plan would say as options.
+pub(crate) fn of_replay(error: CliError) -> CliError {
+    match error {
+        CliError::Library(Error::Plan(error)) => {
+            let typed = |text: String, (key, option): &(&str, &str)| text.replace(key, option);
+            let reason = OF_REPLAY.iter().fold(error.reason, typed);
+            Error::Plan(PlanError { reason, ..error }).into()
+        }
+        error => error,
     }
 }
 

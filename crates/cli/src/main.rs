@@ -26,7 +26,9 @@ fn main() -> ExitCode {
         Command::Run { test, drive, options } => {
             commands::run::run(test.as_deref().zip(drive.as_ref()), &options)
         }
-        Command::Drives { names, check: true, options, .. } => commands::check::check(&names, &options),
+        Command::Drives { names, check: true, options, .. } => {
+            commands::check::check(&names, &options)
+        }
         Command::Drives { names, fit: true, options, .. } => {
             commands::check::fit_to_figures(&names, &options)
         }

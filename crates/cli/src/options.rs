@@ -13,7 +13,7 @@ use crate::output::Loudness;
 
 #[derive(Debug, Args)]
 pub(crate) struct CommonOptions {
-    /// Minutes instead of hours: shorter, and on the first 2 GiB only; the report says so
+    /// Minutes instead of hours: shorter, and on no more than the first 2 GiB; the report says so
     #[arg(long)]
     pub(crate) quick: bool,
     /// Decides which LBAs are used, in which order, and with what data [default: 1]
@@ -27,7 +27,8 @@ pub(crate) struct CommonOptions {
     pub(crate) every_io: bool,
     /// How long a real drive may take for one I/O. What takes longer has failed; if it has not come
     /// back after as long again, the run ends
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = io_timeout)]
+    #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true,
+          value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
     /// A name of your own for the result, shown beside the drive's
     #[arg(long, value_name = "NAME")]
@@ -83,7 +84,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 /// A time that is not negative; `allow_hyphen_values` lets it say so itself.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
     if text.starts_with('-') {
-        return Err("expected a time that is not negative, like 2000s or 30min".to_owned());
+        return Err("expected a time that is not negative, like 20ms or 30min".to_owned());
     }
     text.parse().map_err(|error: ParseUnitError| error.to_string())
 }
@@ -102,7 +103,8 @@ fn io_timeout(text: &str) -> Result<Nanos, String> {
 }
 
 pub(crate) fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "expected a number, like 6000".to_owned())
+    let number = text.parse().ok().filter(|number| (0.0..f64::INFINITY).contains(number));
+    number.ok_or_else(|| "expected a number that is not negative, like 6000".to_owned())
 }
 
 /// `2.5s`, `-300ms`: a time that may be negative, in seconds.

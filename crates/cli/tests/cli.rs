@@ -122,7 +122,7 @@ fn runs_of_different_plans_are_compared_only_if_asked() {
     let page = dir.path().join("page");
     let refused = writecliff(&["report", path(&one), path(&two), "--out", path(&page)]);
     assert_eq!(refused.status.code(), Some(2));
-    for expected in ["duration 20 s", "30 s", "--different-plans"] {
+    for expected in ["\n  - consistency: duration 20 s", "30 s", "--different-plans"] {
         assert!(text(&refused.stderr).contains(expected), "{}", text(&refused.stderr));
     }
     assert!(!page.exists(), "nothing is written");
@@ -145,6 +145,19 @@ fn a_directory_that_is_named_twice_is_shown_once() {
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stderr).contains("once"), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).matches("consistency, complete").count(), 1);
+
+    let other = dir.path().join("other");
+    let arguments = ["run", "consistency", "sim:tiny", "--duration", "20s", "--out", path(&other)];
+    assert!(writecliff(&arguments).status.success());
+    let named = [&run, &other].map(|run| format!("mine={}", path(run)));
+    let output = writecliff(&["report", &named[0], &named[1], "--out", path(&page)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("are to be called mine"), "{}", text(&output.stderr));
+    // Neither of the two is a drive because they lie in one directory.
+    let output = writecliff(&["report", path(dir.path()), "--out", path(&page)]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("below it there is") && errors.contains(path(&other)), "{errors}");
 }
 
 #[test]
@@ -161,6 +174,11 @@ fn the_catalogue_and_its_entries_are_printed() {
     assert!(all["simulated"].as_array().unwrap().len() > 30 && all["devices"].is_array());
     let tiny = json(&["drives", "tiny", "--json"]);
     assert_eq!(tiny["simulated"][0]["profile"]["gc"]["quantum"], 16);
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("test.img"), "").unwrap();
+    let mut command = Command::new(WRITECLIFF);
+    let file = command.args(["drives", "test.img"]).current_dir(dir.path()).output().unwrap();
+    assert!(text(&file.stdout).contains("/test.img"), "a file that is here: {file:?}");
     let one = writecliff(&["drives", "crucial-m500-960gb"]);
     assert!(text(&one.stdout).contains("pages_per_block = 512"), "{}", text(&one.stdout));
 }
@@ -195,12 +213,13 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["run", "consistency", "sim:none.toml"], 2, "none.toml"),
         (vec!["run", "consistency", "tiny"], 2, "say sim:tiny"),
         (vec!["run", "consistency", &bad_profile], 2, "bad.toml:3: nand.page_sise"),
-        (with(&["--duration", "0s"]), 2, "--duration 0ns"),
+        (with(&["--duration", "0s"]), 2, "--duration 0s is not"),
         (with(&["--duration", "999999h"]), 2, "720h"),
         (with(&["--duration", "five"]), 2, "2000s"),
         (with(&["--duration", "100"]), 2, "2000s"),
         (with(&["--spare", "100"]), 2, "--spare 100"),
         (with(&["--spare", "-5"]), 2, "--spare -5"),
+        (with(&["--spare", "10,25.5"]), 2, "--spare 10,25.5 is not"),
         (with(&["--spare", "99.99999"]), 2, "nothing is left"),
         (with(&["--spare", "NaN"]), 2, "--spare NaN"),
         (with(&["--seed", "-1"]), 2, "a whole number"),
@@ -215,8 +234,11 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["run", "consistency", "/dev/null"], 2, "/dev/null"),
         (vec!["run", "consistency", here], 2, "directory"),
         (vec!["report"], 2, "<RUN>"),
-        (vec!["report", here], 2, "run.json"),
-        (vec!["report", "/no/such/run"], 2, "run.json"),
+        (vec!["report", here], 2, "name the directory of a run"),
+        (vec!["report", "/no/such/run"], 2, "no run in /no/such/run"),
+        (vec!["drives", "null"], 2, "null: with a colon"),
+        (vec!["run", "corners", "null"], 2, "null: with a colon"),
+        (vec!["run", "--again", "/no/such/run"], 2, "no run in /no/such/run"),
         (vec!["drives", "samsung-840-evo-256gb"], 2, "did you mean samsung-840-evo-250gb"),
         (vec!["run", "consistency", "samsung-840-evo-25"], 2, "say sim:samsung-840-evo-250gb"),
         (vec!["run", "consistency", &empty_profile], 2, "`identity`; say so, or say `inherits"),
@@ -231,8 +253,11 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["trace", "record", &a_file], 2, "plain file"),
         (vec!["meter", "/no/such/run", &a_file], 2, "run.json"),
         (vec!["gate", "/no/such/run"], 2, "a gate needs a limit"),
-        (vec!["gate", "/no/such/run", "--max-p99", "1ms"], 2, "run.json"),
-        (vec!["run", "trim", "sim:tiny", "--plan", &no_torture], 2, "trim.toml:2: torture 0ns"),
+        (vec!["gate", "/no/such/run", "--max-p99", "1ms"], 2, "no run in /no/such/run"),
+        (vec!["gate", "x", "--min-floor-iops", "-5"], 2, "a number that is not negative"),
+        (vec!["gate", "x", "--min-floor-to-mean", "-5%"], 2, "a share like 5%"),
+        (vec!["gate", "x", "--max-p999", "-5ms"], 2, "a time that is not negative"),
+        (vec!["run", "trim", "sim:tiny", "--plan", &no_torture], 2, "trim.toml:2: torture 0s"),
         (vec!["run", "mixed", "sim:tiny", "--plan", &no_jobs], 2, "has no [[job]]"),
     ];
     for (arguments, code, expected) in cases {
@@ -651,7 +676,8 @@ fn a_check_fails_if_a_rating_is_missed() {
 fn a_profile_s_own_keys_are_fitted_to_what_was_measured() {
     let dir = tempfile::tempdir().unwrap();
     let (drive, figures) = (dir.path().join("mine.toml"), dir.path().join("figures.csv"));
-    let profile = "inherits = \"tiny\"\n[identity.fitted]\n\"firmware.read_latency\" = \"random-read-qd1\"\n";
+    let profile =
+        "inherits = \"tiny\"\n[identity.fitted]\n\"firmware.read_latency\" = \"random-read-qd1\"\n";
     std::fs::write(&drive, profile).unwrap();
     let row = format!("{},random-read-qd1,5000,IOPS,measured,,,me\n", path(&drive));
     std::fs::write(&figures, format!("{FIGURES_HEADER}{row}")).unwrap();

@@ -119,7 +119,10 @@ fn mistakes_get_one_clear_message_and_nothing_is_begun() {
     for (arguments, expected) in [
         (&["heavy-2012", "sim:tiny"][..], "did you mean heavy-2011"),
         (&[&path("t.csv"), "sim:tiny"], "writecliff trace convert"),
-        (&["light-2011", "sim:tiny"], "map = wrap"),
+        (
+            &["light-2011", "sim:tiny"],
+            "; --map wrap begins again at the drive's start, --map scale",
+        ),
         (&[&path("t.trace"), "sim:tiny", "--speed", "0"], "--speed 0"),
         (&[&path("t.trace"), "sim:tiny", "--operations", "0"], "no operation"),
         (&[&path("t.trace"), "sim:tiny", "--map", "fold"], "scale"),

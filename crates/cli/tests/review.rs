@@ -54,6 +54,14 @@ fn an_interrupted_or_killed_review_that_is_resumed_makes_the_same_page() {
     let errors = text(&output.stderr);
     assert!(errors.contains("of the drive's time") && errors.contains("to be written"), "{errors}");
     let expected = page(&whole);
+    let output = writecliff(&whole, &["run", "--again", "review"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("`writecliff review --again review`"), "{errors}");
+    let gated = writecliff(&whole, &["gate", "review", "--min-floor-iops", "1"]);
+    let notes = text(&gated.stderr);
+    assert_eq!(notes.matches("A quick run").count(), 1, "{notes}");
+    assert!(notes.contains("all tests: A quick run"), "{notes}");
 
     let mut interrupted = 0;
     for (index, (signal, test)) in
@@ -217,6 +225,8 @@ fn a_real_block_device_is_reviewed_unattended() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
     assert!(!printed.contains("SIMULATED") && printed.contains("quick run"), "{printed}");
+    // Its memory is a file, which is told as for a file by itself.
+    assert!(printed.contains("or stands on one"), "{printed}");
     for test in writecliff_suite::TESTS.iter().filter(|test| test.by_default) {
         let (record, _) =
             writecliff_suite::open(&dir.path().join("review").join(test.name)).unwrap();

@@ -160,6 +160,17 @@ pub struct DeviceInfo {
     pub profile: Option<ProfileRecord>,
 }
 
+impl DeviceInfo {
+    /// How a file says so in [`DeviceInfo::stands_on`]; its path follows.
+    pub const FILE_BELOW: &str = "the file ";
+
+    /// Whether a file is what keeps the data: it is one itself, or stands on one.
+    pub fn is_on_a_file(&self) -> bool {
+        let is_file = |below: &String| below.starts_with(Self::FILE_BELOW);
+        self.kind == DeviceKind::File || self.stands_on.iter().any(is_file)
+    }
+}
+
 /// What a simulated drive was built of: all that is needed to build it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRecord {

@@ -90,7 +90,7 @@ pub enum RunDirectoryError {
         file: String,
     },
     /// This is no run, or a file of it is damaged.
-    #[error("cannot read {}: {source}; is {} the directory of a run?", path.display(), path.parent().unwrap_or(path).display())]
+    #[error("cannot read {}: {source}; is {} the right directory?", path.display(), path.parent().unwrap_or(path).display())]
     Read {
         /// The file.
         path: PathBuf,

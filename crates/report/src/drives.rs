@@ -6,6 +6,8 @@ use writecliff_suite::TESTS;
 
 use crate::finish::{complete, explain, place_doubts};
 use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
+use crate::run::Run;
+use crate::sections::consistency::tortures;
 use crate::sections::{sections, specification};
 use crate::subject::{Subject, Subjects};
 use crate::top;
@@ -43,19 +45,20 @@ pub fn write_report(
     let mut first = top::first(&mut sections);
     let views = sections.iter_mut().flat_map(|section| &mut section.views);
     complete(&subjects, first.iter_mut().chain(views));
+    let headline = top::headline(&subjects);
     let about = About {
         words: WORDS,
         kind: kind(all),
         title: title(&subjects),
         lead: lead(&subjects),
-        headline: top::headline(&subjects),
+        headline: headline.clone(),
         tiles: top::tiles(&subjects),
         ranking: top::ranking(&subjects),
         first,
         subjects: warnings
             .into_iter()
             .enumerate()
-            .map(|(index, warnings)| subject_part(&subjects, index, warnings))
+            .map(|(index, warnings)| subject_part(&subjects, index, warnings, &headline))
             .collect(),
         specification: Some(specification::table(&subjects)),
     };
@@ -104,6 +107,16 @@ fn title(subjects: &Subjects<'_>) -> String {
 }
 
 fn lead(subjects: &Subjects<'_>) -> String {
+    let is_repeated = |run: &Run| run.is_repeated() && !tortures(run).is_empty();
+    let means = match subjects.runs().any(|(_, run)| is_repeated(run)) {
+        true => " Sentences and figures up here are means of repeated runs.",
+        false => "",
+    };
+    load(subjects) + means
+}
+
+/// Of one drive what it is, of several whether they did the same.
+fn load(subjects: &Subjects<'_>) -> String {
     let [subject] = subjects.all else { return same_load(subjects) };
     let drive = subject.drive();
     let tested = format!("{}, {}, tested on {}.", drive.capacity, drive.kind, subject.day());
@@ -129,9 +142,17 @@ fn same_load(subjects: &Subjects<'_>) -> String {
     }
 }
 
-fn subject_part(subjects: &Subjects<'_>, index: usize, warnings: Vec<String>) -> SubjectPart {
+/// What is said of a drive and is not the page's headline already.
+fn subject_part(
+    subjects: &Subjects<'_>,
+    index: usize,
+    warnings: Vec<String>,
+    headline: &str,
+) -> SubjectPart {
     let subject = &subjects.all[index];
-    let run_part = |run: &crate::Run| RunPart {
+    let mut findings = sentences(subject);
+    findings.retain(|sentence| sentence.text != headline);
+    let run_part = |run: &Run| RunPart {
         title: format!("{}: {}", run.name(), run.status()),
         details: run.details(),
     };
@@ -139,7 +160,7 @@ fn subject_part(subjects: &Subjects<'_>, index: usize, warnings: Vec<String>) ->
         name: subjects.name(index).to_owned(),
         marked: subject.is_simulated(),
         warnings,
-        findings: sentences(subject),
+        findings,
         runs: subject.runs.iter().map(run_part).collect(),
     }
 }

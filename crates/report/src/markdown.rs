@@ -47,6 +47,9 @@ fn name(about: &About, index: usize) -> String {
 }
 
 fn findings(about: &About) -> String {
+    if !about.has_findings() {
+        return String::new();
+    }
     let mut text = format!("## {}\n\n", about.words.findings);
     for (index, subject) in about.subjects.iter().enumerate() {
         if about.subjects.len() > 1 {
@@ -72,12 +75,12 @@ fn section(about: &About, section: &Section) -> String {
         };
         text += &format!("> {whose}{}\n\n", plain(doubt));
     }
-    for shown in section.views.iter().filter(|view| !view.more) {
-        text += &view(shown, 3);
-    }
-    for one in &section.tables {
-        text += &table(about, one);
-    }
+    let (first, last): (Vec<&Table>, Vec<&Table>) =
+        section.tables.iter().partition(|table| table.first);
+    text.extend(first.into_iter().map(|one| table(about, one)));
+    let shown = section.views.iter().filter(|view| !view.more);
+    text.extend(shown.map(|one| view(one, 3)));
+    text.extend(last.into_iter().map(|one| table(about, one)));
     text
 }
 
@@ -98,7 +101,8 @@ fn ranking_table(about: &About, ranking: &Ranking) -> String {
         true => column.name.clone(),
         false => format!("{}, {}", column.name, column.unit),
     });
-    let mut text = head_rows(std::iter::once(about.words.subjects.to_owned()).chain(head));
+    let names = std::iter::once(about.words.subjects.to_owned()).chain(head);
+    let mut text = head_rows(names, None);
     for (index, cells) in ranking.rows.iter().enumerate() {
         let is_best = |column: usize| ranking.best(column).contains(&index);
         let cells = cells.iter().enumerate().map(|(at, cell)| value(&cell.text, is_best(at)));
@@ -122,7 +126,7 @@ fn table(about: &About, table: &Table) -> String {
     };
     let meaning = table.has_meanings().then(String::new);
     let corner = std::iter::once(table.corner.clone());
-    text += &head_rows(corner.chain(table.columns.iter().map(column)).chain(meaning));
+    text += &head_rows(corner.chain(table.columns.iter().map(column)), meaning);
     for one in &table.rows {
         let best = one.best();
         let cells = one.values.iter().enumerate();
@@ -139,11 +143,12 @@ fn value(text: &str, is_best: bool) -> String {
     if is_best { format!("**{text}**") } else { text }
 }
 
-fn head_rows(names: impl Iterator<Item = String>) -> String {
+/// The first column names and the last may say what it means; those between are numbers.
+fn head_rows(names: impl Iterator<Item = String>, meaning: Option<String>) -> String {
     let names: Vec<String> = names.map(|name| plain(&name)).collect();
-    // The first column names, the others are numbers.
     let sides = (0..names.len()).map(|at| if at == 0 { ":--" } else { "--:" }.to_owned());
-    row(names.iter().cloned()) + &row(sides)
+    let words = meaning.as_ref().map(|_| ":--".to_owned());
+    row(names.iter().cloned().chain(meaning)) + &row(sides.chain(words))
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {

@@ -43,7 +43,14 @@ fn row(comparison: &Comparison) -> Range {
         comparison.error_factor,
     );
     let (low, high) = (ratio.min(1.0), ratio.max(1.0));
-    Range { name: figure.scenario.to_string(), low, middle: ratio, high, words, style: style(comparison.role) }
+    Range {
+        name: figure.scenario.to_string(),
+        low,
+        middle: ratio,
+        high,
+        words,
+        style: style(comparison.role),
+    }
 }
 
 fn style(role: Role) -> Style {

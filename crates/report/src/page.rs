@@ -11,10 +11,10 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_bytes, write_text};
-use writecliff_suite::Good;
+use writecliff_suite::{Good, Label};
 
 use crate::markdown::markdown;
-use crate::picture::{Picture, csv, inline, svg};
+use crate::picture::{Picture, csv, inline, points_max, svg};
 use crate::png::Painter;
 use crate::section::{Cell, Panel, Place, RankedBy, Ranking, Row, Section, Table, Tile, View};
 use crate::verdict::Sentence;
@@ -45,13 +45,19 @@ pub enum ReportError {
     },
     /// Runs that did not do the same, and nobody asked for them on one page.
     #[error(
-        "these runs did not do the same: {}; compare runs of one plan, or ask for \
-         different_plans, and nothing is ranked across them",
-        differences.join(". ")
+        "these runs did not do the same:\n  - {}\ncompare runs of one plan, or allow \
+         different_plans, which ranks nothing across them",
+        differences.join("\n  - ")
     )]
     DifferentPlans {
         /// What differs, for each test.
         differences: Vec<String>,
+    },
+    /// One name for what is to be told apart.
+    #[error("two of the directories are to be called {label}; give each a name of its own")]
+    SameLabel {
+        /// The name.
+        label: Label,
     },
     /// Pictures as PNG need letters.
     #[error(
@@ -74,7 +80,9 @@ impl ReportError {
     /// What kind of "no" it is. Where it is a refusal, nothing was written.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotEmpty { .. } | Self::DifferentPlans { .. } => ErrorKind::Usage,
+            Self::NotEmpty { .. } | Self::DifferentPlans { .. } | Self::SameLabel { .. } => {
+                ErrorKind::Usage
+            }
             Self::Output(error) => error.kind(),
             Self::Write { source, .. } => ErrorKind::of_path(source),
             _ => ErrorKind::Failed,
@@ -116,6 +124,14 @@ pub(crate) struct About {
     /// What columns, buttons and [`Place`]s count.
     pub(crate) subjects: Vec<SubjectPart>,
     pub(crate) specification: Option<Table>,
+}
+
+impl About {
+    /// Whether anything is to be said of a subject before its sections.
+    pub(crate) fn has_findings(&self) -> bool {
+        let has_some = |one: &SubjectPart| !one.findings.is_empty() || !one.warnings.is_empty();
+        self.subjects.iter().any(has_some)
+    }
 }
 
 /// What the parts of a page are called.
@@ -226,16 +242,10 @@ fn is_page(path: &Path) -> bool {
     read.is_ok() && (has(MARK) || beginning.starts_with(MARKDOWN_MARK.as_bytes()))
 }
 
-/// All panels of a page, each once: the first screen may show one of a section's.
-fn panels<'a>(about: &'a About, sections: &'a [Section]) -> Vec<&'a Panel> {
+/// All panels of a page: that of the first screen is in no section.
+fn panels<'a>(about: &'a About, sections: &'a [Section]) -> impl Iterator<Item = &'a Panel> {
     let views = about.first.iter().chain(sections.iter().flat_map(|section| &section.views));
-    let mut panels: Vec<&Panel> = Vec::new();
-    for panel in views.flat_map(|view| &view.panels) {
-        if panels.iter().all(|other| other.picture.id != panel.picture.id) {
-            panels.push(panel);
-        }
-    }
-    panels
+    views.flat_map(|view| &view.panels)
 }
 
 #[derive(Template)]
@@ -278,7 +288,8 @@ impl Page<'_> {
     /// A picture's markup; alone in its view it is a little higher.
     fn draw(&self, picture: &Picture, view: &View) -> String {
         let height = if view.panels.len() == 1 { HIGH } else { LOW };
-        inline(picture, height, &|name| self.subject_called(name))
+        let points_max = points_max(view.panels.len(), view.more);
+        inline(picture, height, points_max, &|name| self.subject_called(name))
     }
 
     /// The subject whose trace or bar has this name, where there are several.
@@ -300,6 +311,10 @@ impl Page<'_> {
         let all =
             std::iter::once(("verdict", self.about.words.findings, of_all)).chain(of_sections);
         all.filter(|(_, _, count)| *count > 0).collect()
+    }
+
+    fn has_findings(&self) -> bool {
+        self.about.has_findings()
     }
 
     fn doubt_count(&self) -> usize {
@@ -330,15 +345,20 @@ impl Page<'_> {
         column.good == Good::AtLeast
     }
 
-    /// The titles of the views of a section that are shown on demand.
-    fn more(&self, section: &Section) -> String {
-        let more = section.views.iter().filter(|view| view.more && !self.is_first(view));
-        more.map(|view| view.title.as_str()).collect::<Vec<_>>().join(", ")
+    /// Whether pictures on demand leave out seconds that their files have.
+    fn is_thinned(&self, section: &Section) -> bool {
+        let mut more = section.views.iter().filter(|view| view.more);
+        let longest = |view: &View| {
+            let named = view.panels.iter().flat_map(|panel| panel.picture.named());
+            named.map(|points| points.points.len()).max().unwrap_or(0)
+        };
+        more.any(|view| longest(view) > points_max(view.panels.len(), true))
     }
 
-    /// Whether the first screen shows this view of a section already.
-    fn is_first(&self, view: &View) -> bool {
-        self.about.first.as_ref().is_some_and(|first| first.id == view.id)
+    /// The titles of the views of a section that are shown on demand.
+    fn more(&self, section: &Section) -> String {
+        let more = section.views.iter().filter(|view| view.more);
+        more.map(|view| view.title.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -349,7 +369,11 @@ fn is_one_quantity(table: &Table) -> bool {
 
 fn render(about: &About, sections: &[Section]) -> Result<String, ReportError> {
     let style = include_str!("../templates/page.css");
-    let script = include_str!("../templates/page.js");
+    let script = concat!(
+        include_str!("../templates/numbers.js"),
+        include_str!("../templates/pictures.js"),
+        include_str!("../templates/tables.js")
+    );
     let policy = format!(
         "default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; \
          form-action 'none'",

@@ -1,13 +1,12 @@
 //! A run, read back, and how it is told in words.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Plan, PowerSource, Repeats, RepeatsError, RunRecord, Status, TESTS, Warning, consistency,
+    Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning, consistency,
     spare_area,
 };
 
@@ -44,25 +43,26 @@ impl Run {
         Ok(Self { path: path.to_owned(), record, recording, repeats: Vec::new(), asked: 1 })
     }
 
-    /// Reads the directory of repeats: the first that is complete, with the others in it.
+    /// Reads the runs of these repeats in their directory: the first that is complete, with the
+    /// others in it.
     ///
     /// # Errors
-    /// As [`open`](Self::open); also if there is none.
-    pub fn open_repeats(path: &Path) -> Result<Self, RunDirectoryError> {
-        let unreadable = |error: RepeatsError| RunDirectoryError::Read {
-            path: path.to_owned(),
-            source: io::Error::other(error),
-        };
-        let plans = Repeats::open(path).and_then(|repeats| repeats.plans()).map_err(unreadable)?;
+    /// [`ResultsError`] if there is none, or with the file that is missing or damaged.
+    pub fn open_repeats(path: &Path, repeats: &Repeats) -> Result<Self, ResultsError> {
+        let plans = repeats.plans()?;
         let places = plans.iter().map(|(directory, _)| path.join(directory));
         let begun = places.filter(|place| RunDirectory::is_at(place));
         let mut runs = begun.map(|place| Self::open(&place)).collect::<Result<Vec<_>, _>>()?;
         let has_complete = runs.iter().any(Self::is_complete);
         runs.retain(|run| run.is_complete() || !has_complete);
         let mut runs = runs.into_iter();
-        let Some(first) = runs.next() else { return Self::open(path) };
+        let first = runs.next().ok_or_else(|| ResultsError::no_run(path))?;
         let repeats = runs.filter(Self::is_complete).collect();
         Ok(Self { repeats, asked: plans.len(), ..first })
+    }
+
+    pub(crate) fn is_repeated(&self) -> bool {
+        !self.repeats.is_empty()
     }
 
     /// It and its repeats.

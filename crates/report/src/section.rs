@@ -42,6 +42,8 @@ pub(crate) struct Panel {
 pub(crate) struct Table {
     /// Whose it is, if it is not everybody's.
     pub(crate) of: Place,
+    /// Whether it stands before its section's pictures, because it is what they come to.
+    pub(crate) first: bool,
     pub(crate) title: String,
     pub(crate) text: String,
     /// What the first column is, if that needs saying.
@@ -89,7 +91,7 @@ pub(crate) struct RankedBy {
     pub(crate) good: Good,
 }
 
-/// A figure at the top of a page about one subject: `Floor`, `3,684 IOPS`, `55 % of the median`.
+/// A figure at the top of a page about one subject: `Floor`, `3,684 IOPS`, `55 % of the mean`.
 pub(crate) struct Tile {
     pub(crate) name: String,
     pub(crate) value: String,
@@ -204,7 +206,7 @@ impl Table {
     /// A table with a column for each of these drives.
     pub(crate) fn new(title: &str, text: &str, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         let (title, text, corner) = (title.to_owned(), text.to_owned(), String::new());
-        Self { of: Place::default(), title, text, corner, columns, rows }
+        Self { of: Place::default(), first: false, title, text, corner, columns, rows }
     }
 
     /// Whether any row is explained.

@@ -3,8 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind, printable};
-use writecliff_measure::{RunDirectory, RunDirectoryError};
-use writecliff_suite::{DriveIdentity, Label, Repeats, Review, consistency, spare_area};
+use writecliff_measure::RunDirectory;
+use writecliff_suite::{DriveIdentity, Label, Results, ResultsError, consistency, spare_area};
 
 use crate::Run;
 use crate::loads::{Difference, differences};
@@ -15,7 +15,7 @@ use crate::picture::{Style, nth_style};
 pub struct Source {
     /// In place of the label that its runs were given.
     pub label: Option<Label>,
-    /// Of a run or a review.
+    /// Of a run, a review or repeats.
     pub path: PathBuf,
 }
 
@@ -41,32 +41,27 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads a run's directory, that of repeats, or a review's: a directory whose subdirectories are
-    /// runs.
+    /// Reads the directory of a run, of repeats, or of a review.
     ///
     /// # Errors
-    /// [`RunDirectoryError`] with the file that is missing or damaged.
-    pub fn open(path: &Path) -> Result<Self, RunDirectoryError> {
-        if Repeats::is_at(path) {
-            return Ok(Self { runs: vec![Run::open_repeats(path)?], planned: None });
-        }
-        let is_run = |path: &Path| RunDirectory::is_at(path);
-        let read_error = |source| RunDirectoryError::Read { path: path.to_owned(), source };
-        let mut parts = Vec::new();
-        if !is_run(path) && path.is_dir() {
-            for entry in std::fs::read_dir(path).map_err(read_error)? {
-                parts.push(entry.map_err(read_error)?.path());
+    /// [`ResultsError`] if it is none of these, or with the file that is missing or damaged.
+    pub fn open(path: &Path) -> Result<Self, ResultsError> {
+        let review = match Results::at(path)? {
+            Results::Run => return Ok(Self { runs: vec![Run::open(path)?], planned: None }),
+            Results::Repeats(repeats) => {
+                return Ok(Self { runs: vec![Run::open_repeats(path, &repeats)?], planned: None });
             }
-            parts.retain(|part| is_run(part));
+            Results::Review(review) => review,
+        };
+        let places = review.tests.iter().map(|test| path.join(&test.directory));
+        let begun = places.filter(|place| RunDirectory::is_at(place));
+        let mut runs = begun.map(|place| Run::open(&place)).collect::<Result<Vec<_>, _>>()?;
+        if runs.is_empty() {
+            return Err(ResultsError::no_run(path));
         }
-        if parts.is_empty() {
-            parts.push(path.to_owned());
-        }
-        let mut runs = parts.iter().map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
         // In an order that interrupting and resuming does not change.
         runs.sort_by(|a, b| (a.test_index(), &a.path).cmp(&(b.test_index(), &b.path)));
-        let planned = Review::open(path).ok().map(|review| review.tests.len());
-        Ok(Self { runs, planned })
+        Ok(Self { runs, planned: Some(review.tests.len()) })
     }
 
     /// Reads several directories. Those of one drive become one subject, unless a test was done
@@ -74,7 +69,7 @@ impl Subject {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn gather(sources: &[impl Into<Source> + Clone]) -> Result<Vec<Self>, RunDirectoryError> {
+    pub fn gather(sources: &[impl Into<Source> + Clone]) -> Result<Vec<Self>, ResultsError> {
         let mut subjects: Vec<Self> = Vec::new();
         for source in sources {
             let Source { label, path } = source.clone().into();
@@ -252,17 +247,21 @@ impl<'a> Subjects<'a> {
     }
 }
 
-/// Drives of one model are told apart by the first of these that does: what their user calls them,
-/// firmware, day of the test, directory; by their number, if nothing does.
+/// Drives of one model are told apart by what their user calls them, and where that is not enough by
+/// the first of these that does: firmware, day of the test, directory; by their number, if nothing
+/// does.
 fn names(all: &[Subject]) -> Vec<String> {
     let model = |subject: &Subject| subject.drive().model.clone();
     let name = |(index, subject): (usize, &Subject)| {
-        let group: Vec<usize> =
+        let of_model: Vec<usize> =
             (0..all.len()).filter(|other| model(&all[*other]) == model(subject)).collect();
-        let apart = match (&group[..], subject.label()) {
-            (_, Some(label)) => label.to_string(),
-            ([_], None) => return model(subject),
-            _ => told_apart(all, &group, index),
+        let mut group = of_model.clone();
+        group.retain(|other| all[*other].label() == subject.label());
+        let apart = match (subject.label(), &of_model[..], &group[..]) {
+            (None, [_], _) => return model(subject),
+            (None, ..) => told_apart(all, &group, index),
+            (Some(label), _, [_]) => label.to_string(),
+            (Some(label), ..) => format!("{label}, {}", told_apart(all, &group, index)),
         };
         format!("{} ({apart})", model(subject))
     };
@@ -273,14 +272,12 @@ fn names(all: &[Subject]) -> Vec<String> {
 fn told_apart(all: &[Subject], group: &[usize], index: usize) -> String {
     let ways: [fn(&Subject) -> Option<String>; 2] =
         [|subject| subject.drive().firmware.clone(), |subject| Some(subject.day().to_owned())];
-    let unlabelled: Vec<usize> =
-        group.iter().copied().filter(|other| all[*other].label().is_none()).collect();
     let tells = |values: &[Option<String>]| {
         let is_own = |at: usize| values[at].is_some() && !values[..at].contains(&values[at]);
         (0..values.len()).all(is_own)
     };
     for way in ways {
-        let values: Vec<Option<String>> = unlabelled.iter().map(|at| way(&all[*at])).collect();
+        let values: Vec<Option<String>> = group.iter().map(|at| way(&all[*at])).collect();
         if tells(&values)
             && let Some(value) = way(&all[index])
         {
@@ -289,13 +286,13 @@ fn told_apart(all: &[Subject], group: &[usize], index: usize) -> String {
     }
     // As much of the path as it takes, and never all of it: pages are published.
     let parts = |at: usize| all[at].directory();
-    let longest = unlabelled.iter().map(|at| parts(*at).len()).max().unwrap_or(0);
+    let longest = group.iter().map(|at| parts(*at).len()).max().unwrap_or(0);
     let tail = |at: usize, length: usize| {
         let parts = parts(at);
         parts[parts.len().saturating_sub(length)..].join("/")
     };
     for length in 1..=longest {
-        let values: Vec<_> = unlabelled.iter().map(|at| Some(tail(*at, length))).collect();
+        let values: Vec<_> = group.iter().map(|at| Some(tail(*at, length))).collect();
         if tells(&values) {
             return printable(&tail(index, length));
         }

@@ -56,11 +56,10 @@ pub fn verdict(subjects: &[Subject]) -> String {
         for doubt in subject.doubts() {
             text += &wrapped("  ! ", &subject.in_words(&doubt));
         }
-        if ranking.is_none() {
-            text.push('\n');
-            for sentence in main(subject).into_iter().chain(headlines(subject)) {
-                text += &wrapped("  ", &sentence.text);
-            }
+        let sentences = main(subject).into_iter().chain(headlines(subject));
+        for (at, sentence) in sentences.filter(|_| ranking.is_none()).enumerate() {
+            text += if at == 0 { "\n" } else { "" };
+            text += &wrapped("  ", &sentence.text);
         }
     }
     for difference in subjects.differences() {

@@ -11,7 +11,7 @@ use crate::number;
 use crate::run::NONE;
 use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::{Subject, Subjects};
-use crate::verdict::{headlines, published};
+use crate::verdict::{headlines, main as main_sentences, published};
 use crate::writes::{State, Writes, writes};
 
 /// What it comes to, in one sentence; empty if nothing may be concluded.
@@ -29,9 +29,10 @@ pub(crate) fn headline(subjects: &Subjects<'_>) -> String {
 fn of_one(subject: &Subject) -> String {
     let all = writes(subject);
     let Some(main) = all.first() else {
-        return headlines(subject).next().map_or_else(String::new, |sentence| sentence.text);
+        let told = headlines(subject).next().or_else(|| main_sentences(subject).into_iter().next());
+        return told.map_or_else(String::new, |sentence| sentence.text);
     };
-    let outcome = main.outcome;
+    let outcome = &main.outcome;
     let block = number::size(writecliff_device::Bytes(main.block));
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
     let fall = match outcome.cliff_s {
@@ -86,7 +87,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     let [subject] = subjects.all else { return Vec::new() };
     let all = writes(subject);
     let Some(main) = all.first() else { return Vec::new() };
-    let outcome = main.outcome;
+    let outcome = &main.outcome;
     let caution = subject.no_result();
     let tile = |name: &str, value: String, note: String, see: &str| Tile {
         name: name.to_owned(),
@@ -102,13 +103,13 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
         tile(
             floor_name(main),
             number::iops(outcome.steady_iops.floor),
-            format!("{} of the median", number::percent(main.floor_to_median())),
+            format!("{} of the mean", number::percent(outcome.floor_to_mean)),
             "consistency-range",
         ),
         tile(
             "99.9 % of writes within",
             number::service_time(latency.p999_ns),
-            format!("half within {}", number::service_time(latency.p50_ns)),
+            format!("half within {}, in the last 30 %", number::service_time(latency.p50_ns)),
             "consistency-latency-map",
         ),
     ];
@@ -126,7 +127,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
 }
 
 fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -> Tile {
-    let outcome = main.outcome;
+    let outcome = &main.outcome;
     let left = outcome.steady_iops.mean / outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let note = format!("then {} of fresh on average", number::percent(left));
     match outcome.cliff_s {
@@ -199,7 +200,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "99.9 % of writes within",
         unit: "ms",
-        meaning: "service time once full",
+        meaning: "service time in the last 30 % of the run",
         good: Good::AtMost,
         test: consistency::Plan::NAME,
         value: |subject| {

@@ -27,7 +27,7 @@ impl Sentence {
 const AS_FRESH: f64 = 0.95;
 /// From this share on a drive is said to hold its rate.
 const HOLDS: f64 = 0.75;
-/// More spare area that costs so much of the worst second's share of the median wants a remark.
+/// More spare area that costs so much of the worst second's share of the mean wants a remark.
 const LESS_EVEN: f64 = 0.1;
 
 /// The verdict; of a drive without random writes, a sentence for each test. None of runs that are no
@@ -49,10 +49,16 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     runs.filter_map(move |(index, run)| headline_of(run, within.contains(&index)))
 }
 
-/// Of what the fast buffer took whole, it says so.
+/// Of what the fast buffer took whole, and of one of several runs, it says so.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
-    let text = headline(run.record.outcome.as_ref()?)?;
-    let text = if is_within_buffer { format!("In the fast buffer: {text}") } else { text };
+    let mut text = headline(run.record.outcome.as_ref()?)?;
+    if is_within_buffer {
+        text = format!("In the fast buffer: {text}");
+    }
+    if run.is_repeated() {
+        let (seed, count) = (run.record.plan.seed(), run.repeats.len() + 1);
+        text = format!("With seed {seed}, one of {count}: {text}");
+    }
     Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
 }
 
@@ -200,7 +206,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
 
 /// A drive that gets less even by more spare area surprises: it is said.
 fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
-    let share = Writes::floor_to_median;
+    let share = |writes: &Writes<'_>| writes.outcome.floor_to_mean;
     let settled = more.iter().filter(|writes| writes.state == State::Settled);
     let least = settled.min_by(|a, b| share(a).total_cmp(&share(b)))?;
     if main.state != State::Settled || share(least) > share(main) - LESS_EVEN {
@@ -208,7 +214,7 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     }
     let text = format!(
         "More spare area does not make it steadier: with {} % unused the worst second is {} of \
-         the median, and {} without.",
+         the mean, and {} without.",
         least.spare_percent,
         number::percent(share(least)),
         number::percent(share(main)),

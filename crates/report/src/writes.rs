@@ -1,7 +1,11 @@
-//! The random writes of a drive by spare area, and what may be said of their steadiness.
+//! The random writes of a drive by spare area, and what may be said of their steadiness. Of repeats
+//! the figures are means.
+
+use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
-use writecliff_suite::{Plan, Warning, consistency};
+use writecliff_suite::consistency::{self, Outcome};
+use writecliff_suite::{LatencyFigures, Plan, Warning};
 
 use crate::Run;
 use crate::number;
@@ -18,20 +22,20 @@ pub(crate) struct Writes<'a> {
     pub(crate) state: State,
     /// The means of the two bands that these seconds fall into, if they do.
     pub(crate) bands: Option<(f64, f64)>,
-    pub(crate) outcome: &'a consistency::Outcome,
+    pub(crate) outcome: Cow<'a, Outcome>,
 }
 
-/// Whether the window that is called steady is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether the window that is called steady is; the worst of several comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Settled,
-    /// It has too few seconds.
-    TooShort,
     /// The drive still got faster or slower in it.
     Settling,
+    /// It has too few seconds.
+    TooShort,
 }
 
-/// Steadiness in words: the worst second is at least this share of the median. docs/methodology.md
+/// Steadiness in words: the worst second is at least this share of the mean. docs/methodology.md
 /// has the same table.
 const STEADINESS: [(f64, &str); 5] = [
     (0.9, "very steady"),
@@ -66,20 +70,17 @@ impl<'a> Writes<'a> {
         let series = || run.recording.series(&torture.phase);
         let last = series().filter(|s| s.is_whole() && s.second >= outcome.steady_from_s);
         let last: Vec<f64> = last.map(|sample| sample.iops().get()).collect();
-        Some(Self {
-            spare_percent: torture.spare_percent,
-            block,
-            seconds: series().count() as f64,
-            state: state(run, torture.spare_percent),
-            bands: bands(&last),
-            outcome,
-        })
-    }
-
-    /// The worst second as a share of the median one.
-    pub(crate) fn floor_to_median(&self) -> f64 {
-        let Statistics { floor, median, .. } = self.outcome.steady_iops;
-        floor / median.max(f64::MIN_POSITIVE)
+        let spare_percent = torture.spare_percent;
+        let repeats = run.repeats.iter().flat_map(tortures);
+        let repeats = repeats.filter(|other| other.spare_percent == spare_percent);
+        let repeats: Vec<&Outcome> = repeats.filter_map(|other| other.outcome).collect();
+        let outcome = match repeats.is_empty() {
+            true => Cow::Borrowed(outcome),
+            false => Cow::Owned(mean(&[&[outcome], &repeats[..]].concat())),
+        };
+        let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
+        let (seconds, bands) = (series().count() as f64, bands(&last));
+        Some(Self { spare_percent, block, seconds, state, bands, outcome })
     }
 
     /// What the last seconds are, in a word or two, or why that is not said.
@@ -92,7 +93,7 @@ impl<'a> Writes<'a> {
     }
 
     fn judged(&self) -> String {
-        let share = self.floor_to_median();
+        let share = self.outcome.floor_to_mean;
         let latency = self.outcome.steady_latency;
         if latency.p50_ns >= NOTICED_NS {
             let evenly = if share >= STEADY { "evenly slow" } else { "slow and uneven" };
@@ -132,6 +133,53 @@ pub(crate) fn state(run: &Run, spare_percent: f64) -> State {
     })
 }
 
+/// What runs that differ by their seed come to: the mean of each figure; a cliff if most met one. How
+/// the fill went is told of the first.
+fn mean(all: &[&Outcome]) -> Outcome {
+    let average = |values: &[f64]| {
+        let sum: f64 = values.iter().sum();
+        (!values.is_empty()).then(|| sum / values.len() as f64)
+    };
+    let known = |value: &dyn Fn(&Outcome) -> Option<f64>| -> Vec<f64> {
+        all.iter().filter_map(|outcome| value(outcome)).collect()
+    };
+    let of = |value: fn(&Outcome) -> f64| average(&known(&|o| Some(value(o)))).unwrap_or(0.0);
+    let iops = |value: fn(&Statistics) -> f64| {
+        average(&known(&|o| Some(value(&o.steady_iops)))).unwrap_or(0.0)
+    };
+    let nanos = |value: fn(&LatencyFigures) -> u64| {
+        average(&known(&|o| Some(value(&o.steady_latency) as f64))).unwrap_or(0.0).round() as u64
+    };
+    let cliffs = known(&|o| o.cliff_s.map(f64::from));
+    let met = average(&cliffs).filter(|_| 2 * cliffs.len() > all.len());
+    Outcome {
+        fill_megabytes_per_second: average(&known(&|o| o.fill_megabytes_per_second)),
+        fast_part: all[0].fast_part,
+        fresh_iops: of(|o| o.fresh_iops),
+        cliff_s: met.map(|second| second.round() as u32),
+        steady_from_s: all[0].steady_from_s,
+        steady_iops: Statistics {
+            mean: iops(|s| s.mean),
+            median: iops(|s| s.median),
+            floor: iops(|s| s.floor),
+            p1: iops(|s| s.p1),
+            peak: iops(|s| s.peak),
+            variation: iops(|s| s.variation),
+        },
+        floor_to_mean: of(|o| o.floor_to_mean),
+        steady_latency: LatencyFigures {
+            p50_ns: nanos(|l| l.p50_ns),
+            p99_ns: nanos(|l| l.p99_ns),
+            p999_ns: nanos(|l| l.p999_ns),
+            p9999_ns: nanos(|l| l.p9999_ns),
+            max_ns: nanos(|l| l.max_ns),
+        },
+        steady_write_amplification: average(&known(&|o| o.steady_write_amplification)),
+        longest_ns: of(|o| o.longest_ns as f64).round() as u64,
+        dead_seconds: of(|o| f64::from(o.dead_seconds)).round() as u32,
+    }
+}
+
 /// Fewer seconds than this fall into bands by chance.
 const BAND_SECONDS_MIN: usize = 60;
 /// A band has at least this share of the seconds.
@@ -169,15 +217,16 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn outcome(seconds: &[f64], p50_ns: u64, p999_ns: u64) -> consistency::Outcome {
-        consistency::Outcome {
+    fn outcome(seconds: &[f64], p50_ns: u64, p999_ns: u64) -> Outcome {
+        let steady_iops = Statistics::of(seconds).unwrap();
+        Outcome {
             fill_megabytes_per_second: None,
             fast_part: None,
             fresh_iops: 60_000.0,
             cliff_s: Some(60),
             steady_from_s: 0,
-            steady_iops: Statistics::of(seconds).unwrap(),
-            floor_to_mean: 0.0,
+            floor_to_mean: steady_iops.floor / steady_iops.mean,
+            steady_iops,
             steady_latency: writecliff_suite::LatencyFigures {
                 p50_ns,
                 p99_ns: p50_ns,
@@ -200,7 +249,7 @@ mod tests {
             seconds: 600.0,
             state,
             bands,
-            outcome: &outcome,
+            outcome: Cow::Borrowed(&outcome),
         };
         writes.steadiness()
     }
@@ -222,6 +271,22 @@ mod tests {
             let words = words(&level, 6_000_000, 7_000_000, state);
             assert!(words.contains(said) && !words.contains("steady"), "{words}");
         }
+    }
+
+    #[test]
+    fn of_repeats_every_figure_is_the_mean_and_a_cliff_is_what_most_met() {
+        let [mut one, two] = [4_000.0, 6_000.0].map(|iops| outcome(&[iops], 5_000_000, 8_000_000));
+        one.steady_latency.p999_ns = 10_000_000;
+        let both = mean(&[&one, &two]);
+        assert_eq!((both.steady_iops.floor, both.steady_iops.mean), (5_000.0, 5_000.0));
+        assert_eq!(
+            (both.steady_latency.p50_ns, both.steady_latency.p999_ns),
+            (5_000_000, 9_000_000)
+        );
+        assert_eq!((both.cliff_s, both.floor_to_mean), (Some(60), 1.0));
+        one.cliff_s = None;
+        assert_eq!(mean(&[&one, &two]).cliff_s, None);
+        assert_eq!(mean(&[&one, &two, &two]).cliff_s, Some(60));
     }
 
     #[test]

@@ -85,6 +85,10 @@ fn drives_of_one_model_are_named_by_what_tells_them_apart() {
     assert!(dated.contains("Tiny (2031-05-06)"), "{dated}");
     let labelled = titles(&|other| other.record.options.label = Some("patched".parse().unwrap()));
     assert!(labelled.contains("Tiny (patched)"), "{labelled}");
+    let mut both = [run.clone(), consistency_at(&run, &dir.path().join("runs/second"))];
+    both.iter_mut().for_each(|run| run.record.options.label = Some("mine".parse().unwrap()));
+    let alike = verdict_text(&both.map(alone));
+    assert!(alike.contains("(mine, first)") && alike.contains("(mine, second)"), "{alike}");
 
     let mut old = run.clone();
     old.record.drive.firmware = Some("EXT0BB6Q".to_owned());
@@ -126,7 +130,9 @@ fn nothing_is_concluded_from_a_quick_run() {
     assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
     assert!(!html.contains("random writes fall from"), "no headline");
     assert!(!verdict_text(&[alone(run)]).contains("Once full"));
-    assert!(fs::read_dir(out.join("pictures")).unwrap().count() > 0);
+    let map = fs::read_to_string(out.join("pictures/consistency-latency-map.svg")).unwrap();
+    let (cells, watermark) = (map.rfind("<path").unwrap(), map.find("paint-order").unwrap());
+    assert!(cells < watermark, "it is written over the cells, with an edge of its own");
 }
 
 #[test]

@@ -83,6 +83,37 @@ fn pictures_are_there_without_scripts_and_under_the_strictest_policy() {
         bare.go(&address);
         assert_eq!(bare.evaluate(SEEN), all, "{address}");
     }
+    bare.go(&format!("file://{}", page(&dir.path().join("two"), 2).display()));
+    let buttons = "[...document.querySelectorAll('button')].filter(b => b.offsetParent).length";
+    assert_eq!(bare.evaluate(buttons), 0, "what needs a script is not there without one");
+}
+
+#[test]
+fn axes_beside_each_other_are_level_whatever_stands_above_them() {
+    let Some(chromium) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let run = tiny(&dir.path().join("run"));
+    let called = |name: &str| {
+        let mut run = run.clone();
+        run.record.drive.model = name.to_owned();
+        alone(run)
+    };
+    let long = "A drive whose name is so long that it takes a second line above its picture";
+    let subjects = [called(long), called("Short")];
+    let mut opened =
+        Browser::open(&chromium, &write_page(&subjects, &dir.path().join("page")).unwrap());
+    opened.resize(1440);
+    let tops = "[...document.querySelectorAll('#consistency-whole .sheet')] \
+        .map(sheet => sheet.getBoundingClientRect().top)";
+    let tops = opened.evaluate(tops);
+    assert_eq!(tops[0], tops[1]);
+    let captions = "[...document.querySelectorAll('#consistency-whole figcaption')] \
+        .map(caption => caption.getClientRects()[0].height > 30)";
+    assert_eq!(opened.evaluate(captions), json!([true, false]), "one of them takes two lines");
+    // Of rows, too: a long value takes no width from its own row alone.
+    let widths = "new Set([...document.querySelectorAll('#consistency-range li:not(.axis) svg')] \
+        .map(row => row.getBoundingClientRect().width)).size";
+    assert_eq!(opened.evaluate(widths), 1);
 }
 
 #[test]
@@ -90,7 +121,7 @@ fn every_width_and_colour_shows_pictures_that_can_be_read() {
     let Some(chromium) = chromium() else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut opened = Browser::open(&chromium, &page(dir.path(), 4));
-    for width in [1440, 390] {
+    for width in [1440, 800, 390] {
         opened.resize(width);
         opened.wait_for("document.documentElement.scrollWidth <= window.innerWidth");
         let smallest = "Math.min(...[...document.querySelectorAll('.plot text')].map(text => \
@@ -192,6 +223,18 @@ fn assert_agrees(told: &str, csv: &str) {
 const ZOOMED: &str = "[...document.querySelectorAll('.plot')].map(plot => \
     !plot.querySelector('.data').getAttribute('viewBox').startsWith('0 0 4000 '))";
 
+/// Drags over a part of the picture of the whole run.
+fn drag(opened: &mut Browser) {
+    let places = [0.2, 0.3, 0.5].map(|x| place(opened, x, 0.5));
+    opened.mouse(&places, true);
+}
+
+/// Where what it shows begins.
+fn first_shown(opened: &mut Browser) -> f64 {
+    let view = opened.evaluate(&format!("{WHOLE}.querySelector('.data').getAttribute('viewBox')"));
+    view.as_str().unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_drag_zooms_every_picture_of_the_axis_and_can_be_undone() {
     let Some(chromium) = chromium() else { return };
@@ -204,8 +247,7 @@ fn a_drag_zooms_every_picture_of_the_axis_and_can_be_undone() {
     );
     let same = opened.evaluate(&same);
     for undo in ["Escape", "button"] {
-        let drag = [0.2, 0.3, 0.5].map(|x| place(&mut opened, x, 0.5));
-        opened.mouse(&drag, true);
+        drag(&mut opened);
         assert_eq!(opened.evaluate(ZOOMED), same, "those of the axis and no others");
         let ticks = opened.evaluate(&format!("{WHOLE}.querySelectorAll('.tick.x text').length"));
         assert!(ticks.as_u64().unwrap() >= 3, "a zoomed axis has its ticks");
@@ -235,21 +277,15 @@ fn any_drives_can_be_chosen_and_the_address_keeps_what_was_chosen() {
     let columns = "[...document.querySelectorAll('#consistency thead th[data-subject]')] \
         .filter(head => head.offsetParent).length";
     assert_eq!(opened.evaluate(columns), 2, "tables show what is chosen");
-    let drag = [0.2, 0.3, 0.5].map(|x| place(&mut opened, x, 0.5));
-    opened.mouse(&drag, true);
+    drag(&mut opened);
     let address = opened.evaluate("location.href");
     let address = address.as_str().unwrap().to_owned();
     assert!(address.contains("#drives=1,3&zoom="), "{address}");
-    let zoomed =
-        opened.evaluate(&format!("{WHOLE}.querySelector('.data').getAttribute('viewBox')"));
+    let zoomed = first_shown(&mut opened);
     opened.go(&address);
     opened.wait_for(&format!("JSON.stringify({shown}) === '{two}'"));
-    let restored =
-        opened.evaluate(&format!("{WHOLE}.querySelector('.data').getAttribute('viewBox')"));
-    let begin = |view: &serde_json::Value| -> f64 {
-        view.as_str().unwrap().split(' ').next().unwrap().parse().unwrap()
-    };
-    assert!((begin(&zoomed) - begin(&restored)).abs() < 1.0, "{zoomed} {restored}");
+    let restored = first_shown(&mut opened);
+    assert!((zoomed - restored).abs() < 1.0, "{zoomed} {restored}");
     opened.press(".switch button[data-value=\"all\"]");
     assert_eq!(opened.evaluate(shown), json!([true, true, true, true]));
     opened.assert_no_complaints();

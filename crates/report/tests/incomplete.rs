@@ -109,8 +109,8 @@ fn runs_of_one_drive_that_differ_are_one_subject() {
     consistency(&paths[1], 20, 25.0);
     let gathered = Subject::gather(&paths).unwrap();
     assert_eq!(gathered.iter().map(|subject| subject.runs.len()).collect::<Vec<_>>(), [2]);
-    let review = Subject::open(&dir.path().join("review")).unwrap();
-    assert_eq!(review.runs.len(), 2, "a directory of runs is one subject");
+    let refused = Subject::open(&dir.path().join("review")).unwrap_err().to_string();
+    assert!(refused.contains("below it there is") && refused.contains("review/a"), "{refused}");
     assert!(Subject::open(&dir.path().join("nothing")).is_err());
 }
 

@@ -107,8 +107,8 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
     let expected = "\
 Tiny (SIMULATED): consistency, complete
   purge, sequential fill, then 3 min 20 s of 4 KiB random writes at QD32
-  ! This is a file, not a drive: the file system and its cache policy are part
-    of what was measured.
+  ! This is a file, not a drive, or stands on one: the file system and its cache
+    policy are part of what was measured.
 
   Fresh                 66,667 IOPS
   Write cliff            after 56 s

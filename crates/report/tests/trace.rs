@@ -238,36 +238,36 @@ fn the_table_is_what_the_documents_print() {
 desk.trace
   a desk, a test
 
-  Reads                                              750
-  Writes                                             248
-  Trims                                                1
-  Flushes                                              1
-  Data read                                      3.07 MB
-  Data written                                   1.02 MB
-  Data trimmed                                   4.10 kB
-  Mean read                                      4.10 kB
-  Mean write                                     4.10 kB
-  4KB: all / reads / writes      100.0 / 100.0 / 100.0 %
-  16KB                                 0.0 / 0.0 / 0.0 %
-  32KB                                 0.0 / 0.0 / 0.0 %
-  64KB                                 0.0 / 0.0 / 0.0 %
-  128KB                                0.0 / 0.0 / 0.0 %
-  Other sizes                          0.0 / 0.0 / 0.0 %
-  Sequential                         50.1 / 66.7 / 0.0 %
-  Average queue depth                              1.999
-  At queue depth 1                                 0.1 %
-  Highest queue depth                                  2
-  Duration                                        1.00 s
-  Busy                                  1.00 s (100.0 %)
-  Busy with reads                        875 ms (87.5 %)
-  Busy with writes                       372 ms (37.2 %)
-  Mean service time          1.50 ms / 1.50 ms / 1.50 ms
-  Service time p50           1.50 ms / 1.50 ms / 1.50 ms
-  Service time p99           1.50 ms / 1.50 ms / 1.50 ms
-  Longest service time       1.50 ms / 1.50 ms / 1.50 ms
-  Footprint                  4.09 MB / 3.07 MB / 1.02 MB
-  Rewritten                                        0.0 %
-  Compressible                                 not known
+  Reads                                                750
+  Writes                                               248
+  Trims                                                  1
+  Flushes                                                1
+  Data read                                        3.07 MB
+  Data written                                     1.02 MB
+  Data trimmed                                     4.10 kB
+  Mean read                                        4.10 kB
+  Mean write                                       4.10 kB
+  4 KiB: all / reads / writes      100.0 / 100.0 / 100.0 %
+  16 KiB                                 0.0 / 0.0 / 0.0 %
+  32 KiB                                 0.0 / 0.0 / 0.0 %
+  64 KiB                                 0.0 / 0.0 / 0.0 %
+  128 KiB                                0.0 / 0.0 / 0.0 %
+  Other sizes                            0.0 / 0.0 / 0.0 %
+  Sequential                           50.1 / 66.7 / 0.0 %
+  Average queue depth                                1.999
+  At queue depth 1                                   0.1 %
+  Highest queue depth                                    2
+  Duration                                          1.00 s
+  Busy                                    1.00 s (100.0 %)
+  Busy with reads                          875 ms (87.5 %)
+  Busy with writes                         372 ms (37.2 %)
+  Mean service time            1.50 ms / 1.50 ms / 1.50 ms
+  Service time p50             1.50 ms / 1.50 ms / 1.50 ms
+  Service time p99             1.50 ms / 1.50 ms / 1.50 ms
+  Longest service time         1.50 ms / 1.50 ms / 1.50 ms
+  Footprint                    4.09 MB / 3.07 MB / 1.02 MB
+  Rewritten                                          0.0 %
+  Compressible                                   not known
 
   Streams: desk.trace
                         of ops  of data

@@ -31,5 +31,5 @@ fn a_review_and_a_comparison_of_four_are_light() {
     let one = whole_review(dir.path());
     assert_light(&page(std::slice::from_ref(&one), &dir.path().join("one")), 1.5, 0.6);
     let four = four_of(&one);
-    assert_light(&page(&four, &dir.path().join("four")), 3.0, 1.2);
+    assert_light(&page(&four, &dir.path().join("four")), 2.0, 1.0);
 }

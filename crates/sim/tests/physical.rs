@@ -57,7 +57,8 @@ fn every_drive_has_nand_that_there_is() {
     let mut wrong = Vec::new();
     // Where a unit of the map is larger than a page, all dies of a channel are modelled as one.
     let is_single = |(_, profile): &(&str, SsdProfile)| !profile.nand.name.contains("in step");
-    for (name, SsdProfile { link, nand, slc_buffer, .. }) in drives().into_iter().filter(is_single) {
+    for (name, SsdProfile { link, nand, slc_buffer, .. }) in drives().into_iter().filter(is_single)
+    {
         let Some(bounds) = BOUNDS.iter().find(|bounds| nand.name.contains(bounds.kind)) else {
             wrong.push(format!("{name}: '{}' does not say what kind of NAND it is", nand.name));
             continue;
@@ -66,7 +67,11 @@ fn every_drive_has_nand_that_there_is() {
         let program = Nanos(times.iter().map(|time| time.0).sum::<u64>() / times.len() as u64);
         let mut check = |what: &str, time: Nanos, range: &RangeInclusive<u64>| {
             if !range.contains(&(time.0 / 1000)) {
-                wrong.push(format!("{name}: {what} {} of {}, not {range:?} us", time.exact(), nand.name));
+                wrong.push(format!(
+                    "{name}: {what} {} of {}, not {range:?} us",
+                    time.exact(),
+                    nand.name
+                ));
             }
         };
         check("read_time", nand.read_time, &bounds.read);
@@ -181,11 +186,7 @@ fn steadiness(profile: &SsdProfile, spare: f64) -> f64 {
     seconds.into_iter().fold(f64::INFINITY, f64::min) / mean
 }
 
-fn keep_deep(
-    ssd: &mut Ssd,
-    ios: &mut impl Iterator<Item = Io>,
-    mut watch: impl FnMut(DeviceTime),
-) {
+fn keep_deep(ssd: &mut Ssd, ios: &mut impl Iterator<Item = Io>, mut watch: impl FnMut(DeviceTime)) {
     let depth = ssd.info().queue_depth_max.min(32);
     let mut done = Vec::new();
     let mut in_flight = 0;
@@ -236,7 +237,8 @@ const IN_BURSTS: [&str; 2] = ["samsung-840-pro-256gb", "crucial-m4-256gb"];
 
 #[test]
 fn more_spare_area_makes_no_drive_less_steady() {
-    let is_a_base = |name: &str| !drive_file(name).contains("inherits =") && !IN_BURSTS.contains(&name);
+    let is_a_base =
+        |name: &str| !drive_file(name).contains("inherits =") && !IN_BURSTS.contains(&name);
     let bases = drives().into_iter().filter(|(name, profile)| {
         is_a_base(name) && profile.mapping.kind == MappingKind::Page && profile.spare_area() > 0.05
     });

@@ -1,6 +1,8 @@
 //! A run that can be done again from its record alone: one of a simulated drive, whose profile the
 //! record carries.
 
+use std::path::PathBuf;
+
 use writecliff_device::{DeviceKind, ErrorKind, ProfileRecord};
 use writecliff_trace::ReadError;
 
@@ -22,6 +24,23 @@ pub enum AgainError {
     /// There is no whole run to be equal to.
     #[error("this run did not come to its end; only a complete one can be done again")]
     NotComplete,
+    /// Several tests, where one run was to be done again.
+    #[error("{} is a review and not one run; do it again as a review", path.display())]
+    IsReview {
+        /// Its directory.
+        path: PathBuf,
+    },
+    /// Several runs, where one was to be done again.
+    #[error(
+        "{} holds repeats and not one run; do one of them again, like {}, or repeat the test by its \
+         name and the drive's", path.display(), path.join(first).display()
+    )]
+    IsRepeats {
+        /// Their directory.
+        path: PathBuf,
+        /// The first run's, in it.
+        first: String,
+    },
     /// Version 0.1 wrote no profiles.
     #[error(
         "this run's record does not say what the drive was built of: an earlier version of \

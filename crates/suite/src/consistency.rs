@@ -13,7 +13,7 @@ use writecliff_workload::RandomUniform;
 
 use crate::figure::{Figure, figures_of};
 use crate::plan::{
-    Choice, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
+    Choice, QUICK_TORTURE, check_block, check_depths, check_duration, listed, quick_span, used,
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
@@ -89,7 +89,7 @@ impl Test for Plan {
             [] => self.spare_percent,
             [percent] => percent,
             _ => {
-                let got = format!("{:?}", overrides.spare);
+                let got = listed(&overrides.spare);
                 let reason = "one run has one setting; spare-area takes a list".to_owned();
                 return Err(PlanError { option: "spare", got, reason });
             }

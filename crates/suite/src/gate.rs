@@ -267,8 +267,8 @@ pub fn in_words(value: f64, unit: Unit) -> String {
     format!("{number} {unit}").trim_end().to_owned()
 }
 
-/// The figures of a complete run that a gate holds it to, or the means of repeats; none of one without an outcome, such as a
-/// power test without a meter.
+/// The figures of a complete run that a gate holds it to, or the means of repeats; none of one
+/// without an outcome, such as a power test without a meter.
 fn judged(group: &Group<'_>) -> Result<Vec<Figure>, GateError> {
     if let Some(run) = group.iter().find(|run| run.status != Status::Complete) {
         return Err(GateError::Incomplete { test: run.plan.name() });

@@ -2,6 +2,7 @@
 //! will take.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
@@ -79,8 +80,8 @@ impl Choice {
 impl Overrides {
     /// What was changed beside the seed: the keys, and what to.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let duration = self.duration.map(|duration| ("duration", duration.exact()));
-        let spare = (!self.spare.is_empty()).then(|| ("spare", format!("{:?}", self.spare)));
+        let duration = self.duration.map(|duration| ("duration", typed(duration)));
+        let spare = (!self.spare.is_empty()).then(|| ("spare", listed(&self.spare)));
         let traces = (!self.traces.is_empty()).then(|| ("traces", self.traces.join(",")));
         [duration, spare, traces].into_iter().flatten().collect()
     }
@@ -201,7 +202,7 @@ pub(crate) fn check_duration(option: &'static str, duration: Nanos) -> Result<()
         return Ok(());
     }
     let reason = "it lasts between 1s and 720h".to_owned();
-    Err(PlanError { option, got: duration.exact(), reason })
+    Err(PlanError { option, got: typed(duration), reason })
 }
 
 /// A block must be whole LBAs, and fit into the part of the drive that is used.
@@ -235,7 +236,7 @@ pub(crate) fn check_depths(
 }
 
 /// A list that a test goes through must have something in it, and nothing twice.
-pub(crate) fn check_list<T: PartialEq + std::fmt::Debug>(
+pub(crate) fn check_list<T: PartialEq + Serialize>(
     option: &'static str,
     list: &[T],
 ) -> Result<(), PlanError> {
@@ -245,5 +246,42 @@ pub(crate) fn check_list<T: PartialEq + std::fmt::Debug>(
         _ if (0..list.len()).any(is_repeated) => "an entry is there twice",
         _ => return Ok(()),
     };
-    Err(PlanError { option, got: format!("{list:?}"), reason: reason.to_owned() })
+    Err(PlanError { option, got: listed(list), reason: reason.to_owned() })
+}
+
+/// A time as a person types it: nobody types no time in nanoseconds.
+fn typed(time: Nanos) -> String {
+    if time == Nanos::ZERO { "0s".to_owned() } else { time.exact() }
+}
+
+/// A list as a person types it: `10,25`, `4KiB,128KiB`.
+pub(crate) fn listed<T: Serialize>(list: &[T]) -> String {
+    if list.is_empty() {
+        return "[]".to_owned();
+    }
+    let in_words = |entry: &T| match serde_json::to_value(entry) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Number(number)) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+        }
+        Ok(other) => other.to_string(),
+        // What is no JSON is no entry of a plan either.
+        Err(error) => error.to_string(),
+    };
+    list.iter().map(in_words).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_is_repeated_as_it_is_typed() {
+        assert_eq!(listed(&[10.0, 2.5]), "10,2.5");
+        assert_eq!(listed(&[Bytes::from_kib(4), Bytes::from_kib(128)]), "4KiB,128KiB");
+        assert_eq!(listed(&["light-2011"]), "light-2011");
+        assert_eq!(listed::<u8>(&[]), "[]");
+        let refused = check_duration("duration", Nanos::ZERO).unwrap_err().to_string();
+        assert!(refused.starts_with("duration 0s is not possible"), "{refused}");
+    }
 }

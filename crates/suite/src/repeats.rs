@@ -4,14 +4,14 @@
 //! `repeats.json` says what is to be run, and is written before anything is; the runs are beside it,
 //! `seed-N` each, and how far they came is read from them.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::ErrorKind;
-use writecliff_output::{OutputError, write_text};
+use writecliff_measure::RunDirectoryError;
 
+use crate::foreign::printable_record;
+use crate::results;
 use crate::{
     Figure, Overrides, Plan, PlanError, RunOptions, RunRecord, SCHEMA_VERSION, WithFigures,
 };
@@ -48,31 +48,9 @@ pub enum RepeatsError {
         /// What was asked for.
         got: u32,
     },
-    /// The directory holds something already.
-    #[error("{} is not empty; name a new directory", path.display())]
-    NotEmpty {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The directory or `repeats.json` cannot be written.
-    #[error("cannot write {}: {source}; choose another directory", path.display())]
-    Write {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// What is there keeps `repeats.json` from being written.
+    /// The directory cannot be begun, or what is in it cannot be read.
     #[error(transparent)]
-    Output(#[from] OutputError),
-    /// These are no repeats, or their file is damaged.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's or the parser's error.
-        source: io::Error,
-    },
+    Directory(#[from] RunDirectoryError),
     /// The plan does not take the seeds.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -82,9 +60,8 @@ impl RepeatsError {
     /// What it asks of whoever wanted the repeats.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Write { .. } => ErrorKind::Failed,
-            Self::Output(error) => error.kind(),
-            _ => ErrorKind::Usage,
+            Self::Directory(error) => error.kind(),
+            Self::Count { .. } | Self::Plan(_) => ErrorKind::Usage,
         }
     }
 }
@@ -139,30 +116,17 @@ impl Repeats {
     /// Makes their directory.
     ///
     /// # Errors
-    /// [`RepeatsError::NotEmpty`] or [`RepeatsError::Write`].
+    /// [`RepeatsError::Directory`].
     pub fn create(&self, path: &Path) -> Result<(), RepeatsError> {
-        let write = |source| RepeatsError::Write { path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(write)?;
-        if fs::read_dir(path).map_err(write)?.next().is_some() {
-            return Err(RepeatsError::NotEmpty { path: path.to_owned() });
-        }
-        let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        Ok(write_text(&path.join(FILE), &(text + "\n"))?)
+        Ok(results::create(path, FILE, self)?)
     }
 
     /// Reads their file.
     ///
     /// # Errors
-    /// [`RepeatsError::Read`] if there is none or it is damaged, [`RepeatsError::Count`].
+    /// [`RepeatsError::Directory`] if there is none or it is damaged, [`RepeatsError::Count`].
     pub fn open(path: &Path) -> Result<Self, RepeatsError> {
-        let file = path.join(FILE);
-        let read = |source| RepeatsError::Read { path: file.clone(), source };
-        let text = fs::read(&file).map_err(read)?;
-        let value: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| read(error.into()))?;
-        crate::check_version(&value).map_err(read)?;
-        let value = crate::foreign::printable_record(value);
-        let repeats: Self = serde_json::from_value(value).map_err(|error| read(error.into()))?;
+        let repeats: Self = results::read(path, FILE, printable_record)?;
         match repeats.count {
             2..=Self::MAX => Ok(repeats),
             got => Err(RepeatsError::Count { got }),

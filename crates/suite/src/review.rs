@@ -4,16 +4,15 @@
 //! came is read from the runs themselves. Tests that are complete are kept whatever happens; one
 //! that was interrupted starts again, and what it left is removed only then.
 
+use std::convert::identity;
 use std::fmt;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, ErrorKind, ProfileRecord};
 use writecliff_measure::{Liveness, RunDirectory, RunDirectoryError, recover};
-use writecliff_output::{OutputError, write_text};
 
+use crate::results;
 use crate::{
     Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS, TestEntry,
 };
@@ -92,46 +91,18 @@ pub enum ReviewError {
     /// A plan that cannot be carried out.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The directory holds something already.
-    #[error(
-        "{} is not empty; name a new directory, or resume the interrupted review in it",
-        path.display()
-    )]
-    NotEmpty {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The directory or `review.json` cannot be written.
-    #[error("cannot write {}: {source}; choose another directory", path.display())]
-    Write {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// What is there keeps `review.json` from being written.
-    #[error(transparent)]
-    Output(OutputError),
-    /// This is no review, or its file is damaged.
-    #[error("cannot read {}: {source}; is {} the directory of a review?", path.display(), path.parent().unwrap_or(path).display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's or the parser's error.
-        source: io::Error,
-    },
     /// This is a single run.
     #[error(
-        "{} is one run, and a review is resumed by its own directory; if it is part of none, run \
-         the test again", path.display()
+        "{} is one run and not a review, which is resumed and done again by its own directory; name \
+         that, or run the test again", path.display()
     )]
     IsRun {
         /// The run.
         path: PathBuf,
     },
-    /// A run of the review is damaged.
+    /// Its directory cannot be begun, or what is in it cannot be read.
     #[error(transparent)]
-    Run(#[from] RunDirectoryError),
+    Directory(#[from] RunDirectoryError),
     /// Somebody else is at work on it.
     #[error("{} is still being recorded by another process; wait for it or stop it", path.display())]
     Running {
@@ -160,7 +131,7 @@ pub enum ReviewError {
         "{} names the directory '{directory}', which is not one of the review's own; a test's \
          directory has its test's name", path.display()
     )]
-    Directory {
+    LeadsOut {
         /// The review's file.
         path: PathBuf,
         /// What it says.
@@ -168,32 +139,19 @@ pub enum ReviewError {
     },
 }
 
-impl From<OutputError> for ReviewError {
-    fn from(error: OutputError) -> Self {
-        match error {
-            OutputError::Write { path, source } => Self::Write { path, source },
-            other => Self::Output(other),
-        }
-    }
-}
-
 impl ReviewError {
     /// What it asks of whoever began or resumes the review.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Output(error) => error.kind(),
-            Self::Run(error) => error.kind(),
-            Self::Write { source, .. } => ErrorKind::of_path(source),
+            Self::Directory(error) => error.kind(),
             Self::Running { .. } => ErrorKind::Failed,
             Self::UnknownTest { .. }
             | Self::NotAmong { .. }
             | Self::Plan(_)
-            | Self::NotEmpty { .. }
-            | Self::Read { .. }
             | Self::IsRun { .. }
             | Self::OtherDrive { .. }
             | Self::OtherPlan { .. }
-            | Self::Directory { .. } => ErrorKind::Usage,
+            | Self::LeadsOut { .. } => ErrorKind::Usage,
         }
     }
 }
@@ -259,51 +217,31 @@ impl Review {
         self.tests.iter().try_for_each(|test| test.plan.check(drive))
     }
 
-    /// Whether a review can begin at `path`, as far as that shows by now: it is new or empty.
-    ///
-    /// # Errors
-    /// [`ReviewError::NotEmpty`]; [`ReviewError::Write`] if it is no directory.
-    pub fn check_place(path: &Path) -> Result<(), ReviewError> {
-        RunDirectory::check_place(path).map_err(|error| match error {
-            RunDirectoryError::NotEmpty { path } => ReviewError::NotEmpty { path },
-            RunDirectoryError::Create { path, source } => ReviewError::Write { path, source },
-            other => ReviewError::Run(other),
-        })
-    }
-
     /// Makes the review's directory.
     ///
     /// # Errors
-    /// [`ReviewError::NotEmpty`] or [`ReviewError::Write`].
+    /// [`ReviewError::Directory`].
     pub fn create(&self, path: &Path) -> Result<(), ReviewError> {
-        let write = |source| ReviewError::Write { path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(write)?;
-        Self::check_place(path)?;
-        let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        Ok(write_text(&path.join(FILE), &(text + "\n"))?)
+        Ok(results::create(path, FILE, self)?)
     }
 
     /// Reads a review's file.
     ///
     /// # Errors
-    /// [`ReviewError::Read`] if there is none or it is damaged.
+    /// [`ReviewError::Directory`] if there is none or it is damaged, [`ReviewError::IsRun`],
+    /// [`ReviewError::LeadsOut`].
     pub fn open(path: &Path) -> Result<Self, ReviewError> {
-        let file = path.join(FILE);
-        if !file.exists() && RunDirectory::is_at(path) {
+        if !Self::is_at(path) && RunDirectory::is_at(path) {
             return Err(ReviewError::IsRun { path: path.to_owned() });
         }
-        let read = |source| ReviewError::Read { path: file.clone(), source };
-        let text = fs::read(&file).map_err(read)?;
-        let value: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| read(error.into()))?;
-        crate::check_version(&value).map_err(read)?;
-        let review: Self = serde_json::from_value(value).map_err(|error| read(error.into()))?;
+        // As it was written: a drive is known again by what it says of itself, whatever that is.
+        let review: Self = results::read(path, FILE, identity)?;
         // A run is where its test says, and nowhere else.
         let is_own = |test: &&ReviewTest| test.directory == test.plan.name();
         match review.tests.iter().find(|test| !is_own(test)) {
             Some(ReviewTest { directory, .. }) => {
                 let directory = directory.clone();
-                Err(ReviewError::Directory { path: file, directory })
+                Err(ReviewError::LeadsOut { path: path.join(FILE), directory })
             }
             None => Ok(review),
         }
@@ -403,8 +341,9 @@ impl DriveIdentity {
         Self { model, serial, world_wide_name, capacity, profile_sha256 }
     }
 
-    /// Whether both are of one drive. Simulated drives are one if they are built alike. Namespaces of one controller, and cheap drives, share model and
-    /// serial: where both have a world-wide name, that decides.
+    /// Whether both are of one drive. Simulated drives are one if they are built alike. Namespaces
+    /// of one controller, and cheap drives, share model and serial: where both have a world-wide
+    /// name, that decides.
     pub fn is_same_drive(&self, other: &Self) -> bool {
         let names = (&self.world_wide_name, &other.world_wide_name);
         let named = match names {

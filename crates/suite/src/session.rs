@@ -333,8 +333,8 @@ impl<'a> Session<'a> {
 
 fn doubts_about(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
-        DeviceKind::File => vec![Warning::FileNotDrive],
         DeviceKind::Null => vec![Warning::NoDrive],
-        DeviceKind::BlockDevice | DeviceKind::Simulated => Vec::new(),
+        _ if drive.is_on_a_file() => vec![Warning::FileNotDrive],
+        _ => Vec::new(),
     }
 }

@@ -18,7 +18,7 @@ use writecliff_measure::{Recording, Sample};
 use crate::figure::Figure;
 use crate::plan::{
     Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration,
-    check_list, quick_span, used,
+    check_list, listed, quick_span, used,
 };
 use crate::session::{RunError, Session};
 use crate::test::Test;
@@ -179,12 +179,16 @@ impl Test for Plan {
             return refuse("rounds_max", got, "steady state is a matter of at least 5 rounds");
         }
         if self.iops_read_percents.iter().any(|percent| *percent > 100) {
-            let got = format!("{:?}", self.iops_read_percents);
+            let got = listed(&self.iops_read_percents);
             return refuse("iops_read_percents", got, "a share is at most 100 percent");
         }
         let tracks = self.iops_read_percents.contains(&0) && self.iops_sizes.contains(&TRACKED);
         if self.parts.contains(&Part::Iops) && !tracks {
-            let got = format!("{:?} of {:?}", self.iops_read_percents, self.iops_sizes);
+            let got = format!(
+                "of {} percent reads of {}",
+                listed(&self.iops_read_percents),
+                listed(&self.iops_sizes)
+            );
             return refuse("the IOPS part", got, "it tracks 4KiB at 0 percent reads; add them");
         }
         check_depths([self.queue_depth, rounds::PRECONDITION_QUEUE_DEPTH], drive)

@@ -10,7 +10,9 @@ use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
 use crate::figure::Figure;
-use crate::plan::{QUICK_SPAN, check_block, check_depths, check_duration, check_list, used};
+use crate::plan::{
+    QUICK_SPAN, check_block, check_depths, check_duration, check_list, listed, used,
+};
 use crate::session::{Extent, RunError, Session};
 use crate::test::Test;
 use crate::traces::TraceFacts;
@@ -88,7 +90,7 @@ impl Test for Plan {
         if self.possible(drive).next().is_none() {
             let lba = drive.lba_size.exact();
             let reason = format!("none is whole LBAs of {lba} and within {}", self.span);
-            let got = format!("{:?}", self.sizes);
+            let got = listed(&self.sizes);
             return Err(PlanError { option: "sizes", got, reason });
         }
         if self.compressible_percent > 100 {

@@ -41,19 +41,19 @@ pub enum Warning {
         /// Places read.
         sampled: u32,
     },
-    /// The device is a file on a file system.
+    /// The device is a file on a file system, or a loop device on one.
     #[error(
-        "This is a file, not a drive: the file system and its cache policy are part of what was \
-         measured."
+        "This is a file, not a drive, or stands on one: the file system and its cache policy are \
+         part of what was measured."
     )]
     FileNotDrive,
     /// Nothing was measured but the machine.
     #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
     NoDrive,
-    /// Shorter than the method, on a part of the drive.
+    /// Shorter than the method, on a part of a drive that is not tiny.
     #[error(
-        "A quick run: shorter than the method and on a small part of the drive. It shows that all \
-         works and how the pictures look; its figures are not those of the method."
+        "A quick run: shorter than the method, and on no more than the first 2 GiB of the drive. It \
+         shows that all works and how the pictures look; its figures are not those of the method."
     )]
     Quick,
     /// The drive's performance still changed in the window called steady.
@@ -225,8 +225,9 @@ pub enum Warning {
     },
     /// A trace did not lie where it was recorded.
     #[error(
-        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive (map = {map}): \
-         places that were apart may have met."
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive, {}: places \
+         that were apart may have met.",
+        laid(*map)
     )]
     Mapped {
         /// Its name.
@@ -316,4 +317,13 @@ pub enum Warning {
         /// The planned duration.
         planned: Nanos,
     },
+}
+
+/// How a trace was laid onto a smaller drive.
+const fn laid(map: Map) -> &'static str {
+    match map {
+        Map::Exact => "where they were",
+        Map::Wrap => "beginning again at its start",
+        Map::Scale => "pressed together",
+    }
 }

@@ -148,7 +148,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
             text.replace("\"directory\": \"power\"", &format!("\"directory\": \"{elsewhere}\""));
         std::fs::write(path.join("review.json"), other).unwrap();
         let refused = Review::open(&path).unwrap_err();
-        assert!(matches!(refused, ReviewError::Directory { .. }), "{refused}");
+        assert!(matches!(refused, ReviewError::LeadsOut { .. }), "{refused}");
     }
     std::fs::write(path.join("review.json"), text).unwrap();
 
@@ -160,7 +160,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     let refused = review.remaining(&path, &info).unwrap_err();
     assert!(matches!(refused, ReviewError::OtherPlan { .. }), "{refused}");
     std::fs::write(&file, &record[..record.len() / 2]).unwrap();
-    assert!(matches!(review.remaining(&path, &info), Err(ReviewError::Run(_))));
+    assert!(matches!(review.remaining(&path, &info), Err(ReviewError::Directory(_))));
     assert!(review.tests[1].clear(&path).is_err());
     std::fs::write(&file, record).unwrap();
     std::fs::write(path.join("power/histograms.parquet"), "damaged").unwrap();
@@ -172,7 +172,7 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
     assert!(path.join("trim/run.json").exists(), "looking removes nothing");
     std::fs::write(path.join("trim/thesis.txt"), "mine").unwrap();
     let refused = review.tests[0].clear(&path).unwrap_err();
-    let is_refused = matches!(&refused, ReviewError::Run(RunDirectoryError::NotOurs { .. }));
+    let is_refused = matches!(&refused, ReviewError::Directory(RunDirectoryError::NotOurs { .. }));
     assert!(is_refused, "{refused}");
     assert!(path.join("trim/thesis.txt").exists() && path.join("trim/run.json").exists());
     std::fs::remove_file(path.join("trim/thesis.txt")).unwrap();
@@ -184,9 +184,11 @@ fn resuming_removes_nothing_that_is_not_an_interrupted_run_of_its_own() {
 fn a_directory_that_holds_something_becomes_no_review() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
-    assert!(matches!(review(&[]).create(dir.path()), Err(ReviewError::NotEmpty { .. })));
+    let refused = review(&[]).create(dir.path()).unwrap_err();
+    assert!(matches!(refused, ReviewError::Directory(RunDirectoryError::NotEmpty { .. })));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-    assert!(matches!(Review::open(dir.path()), Err(ReviewError::Read { .. })));
+    let unreadable = Review::open(dir.path()).unwrap_err();
+    assert!(matches!(unreadable, ReviewError::Directory(RunDirectoryError::Read { .. })));
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let small = Bytes::from_mib(1);
     let refused = record_of(plan(&[&path]), &mut drive(small), dir.path()).unwrap_err();
     let text = refused.to_string();
-    assert!(text.contains("it reaches up to") && text.contains("map = wrap"), "{text}");
+    assert!(text.contains("it reaches up to") && text.contains("`map = \"wrap\"`"), "{text}");
     assert!(!dir.path().join("run").exists());
 
     let wrapped = storage_bench::Plan { map: Map::Wrap, ..plan(&[&path]) };
@@ -188,6 +188,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let end = Bytes::from_kib(1400);
     let trace = "four".to_owned();
     let expected = Warning::Mapped { trace, end, span: small, map: Map::Wrap };
+    assert!(expected.to_string().contains("of the drive, beginning again at its start:"));
     assert_eq!(record.warnings, [expected]);
 }
 

@@ -1,7 +1,5 @@
 //! A trace's places on a drive of another size.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Operation};
 
@@ -27,8 +25,8 @@ pub enum Map {
 pub enum Misfit {
     /// It reaches past the drive's end.
     #[error(
-        "it reaches up to {end}, and the drive has {capacity}; map = wrap begins again at \
-         the drive's start, map = scale presses it together"
+        "it reaches up to {end}, and the drive has {capacity}; `map = \"wrap\"` begins again \
+         at the drive's start, `map = \"scale\"` presses it together"
     )]
     TooLarge {
         /// The first byte that no operation reaches.
@@ -38,7 +36,7 @@ pub enum Misfit {
     },
     /// Its ranges are no multiples of the drive's LBA.
     #[error(
-        "its ranges are multiples of {}, and the drive's LBAs have {}; align = true widens \
+        "its ranges are multiples of {}, and the drive's LBAs have {}; `align = true` widens \
          each range to whole LBAs", alignment.exact(), lba_size.exact()
     )]
     Misaligned {
@@ -126,16 +124,6 @@ impl Mapping {
     }
 }
 
-impl fmt::Display for Map {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Wrap => "wrap",
-            Self::Scale => "scale",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,10 +171,10 @@ mod tests {
                 let mapping = mapping.unwrap();
                 for offset in (0..8 * MIB).step_by(4096 - 512) {
                     let io = mapping.place(read(offset, 512));
-                    assert!(io.length == Bytes(512) && io.end().0 <= capacity, "{map} {io:?}");
+                    assert!(io.length == Bytes(512) && io.end().0 <= capacity, "{map:?} {io:?}");
                 }
                 let io = mapping.place(read(7, 20 * MIB));
-                assert!(io.end().0 <= capacity, "{map} {io:?}");
+                assert!(io.end().0 <= capacity, "{map:?} {io:?}");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
-use writecliff_device::{Bytes, DeviceKind};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind};
 
 use crate::layers::{Follow, Layer, Layers, backing_path};
 use crate::sysfs::{Node, Unreadable, readable_text};
@@ -117,7 +117,7 @@ pub(crate) fn foundation(layers: &Layers<'_>, node: &Node) -> Vec<String> {
         let names: Vec<String> = [names.model, names.serial].into_iter().flatten().collect();
         let path = layers.host.path_of(&below).display().to_string();
         match file {
-            Some(file) => found.push(format!("the file {}", file.display())),
+            Some(file) => found.push(format!("{}{}", DeviceInfo::FILE_BELOW, file.display())),
             None if is_bottom && names.is_empty() => found.push(path),
             None if is_bottom => found.push(format!("{path} ({})", names.join(", "))),
             None => {}

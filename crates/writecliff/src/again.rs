@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writecliff_suite::{Plan, RunOptions};
+use writecliff_suite::{AgainError, Plan, Results, RunOptions};
 
 use crate::{DriveName, Error};
 
@@ -25,9 +25,17 @@ impl Again {
     /// seconds, the same latencies and the same outcome again, byte for byte.
     ///
     /// # Errors
-    /// [`Error::RunDirectory`] if there is no run; [`Error::Again`] if it cannot be done again;
+    /// [`Error::Results`] if there is no run; [`Error::Again`] if it cannot be done again;
     /// [`Error::Profile`] if its drive is not what was recorded.
     pub fn of(path: &Path) -> Result<Self, Error> {
+        match Results::at(path)? {
+            Results::Run => {}
+            Results::Review(_) => return Err(AgainError::IsReview { path: path.to_owned() }.into()),
+            Results::Repeats(repeats) => {
+                let first = repeats.plans()?.swap_remove(0).0;
+                return Err(AgainError::IsRepeats { path: path.to_owned(), first }.into());
+            }
+        }
         let (record, _) = writecliff_suite::open(path)?;
         let profile = Box::new(record.repeatable()?.clone());
         let drive = DriveName::Recorded { address: record.drive.address, profile };

@@ -43,6 +43,8 @@ pub enum DriveName {
 
 /// What no drive is called.
 const NULL: &str = "null:";
+/// The same, mistyped.
+const NULL_WITHOUT_COLON: &str = "null";
 /// What the names of simulated drives begin with.
 const SIMULATED: &str = "sim:";
 
@@ -107,7 +109,7 @@ impl DriveName {
     /// What the drive is, without touching it.
     ///
     /// # Errors
-    /// [`Error::Profile`], [`Error::Open`] or [`Error::MeantSimulated`].
+    /// [`Error::Profile`], [`Error::Open`], [`Error::MeantSimulated`] or [`Error::MeantNull`].
     pub fn look(&self) -> Result<DeviceInfo, Error> {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
@@ -176,8 +178,11 @@ pub fn simulated(name: &str) -> Result<Box<dyn Device>, Error> {
 /// looks like one.
 ///
 /// # Errors
-/// [`Error::Profile`].
+/// [`Error::Profile`]; [`Error::MeantNull`] of no drive.
 pub fn profile(name: &str) -> Result<Profile, Error> {
+    if [NULL, NULL_WITHOUT_COLON].contains(&name) {
+        return Err(Error::MeantNull);
+    }
     let is_path = name.contains('/') || name.ends_with(".toml");
     Ok(if is_path {
         writecliff_sim::load_file(Path::new(name))?
@@ -186,11 +191,12 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
     })
 }
 
-/// The path, unless it can only be meant for a simulated drive.
+/// The path, unless it can only be meant for a simulated drive, or for none.
 fn existing(path: &Path) -> Result<&Path, Error> {
     let name = path.to_str().filter(|name| !name.contains('/') && !path.exists());
     let meant = name.map_or_else(Vec::new, |name| nearest(name, writecliff_sim::catalogue()));
     match (name, &meant[..]) {
+        (Some(NULL_WITHOUT_COLON), _) => Err(Error::MeantNull),
         (None, _) | (_, []) => Ok(path),
         (Some(name), [exact, ..]) if name == *exact => {
             Err(Error::MeantSimulated { name: name.to_owned(), meant: vec![exact] })

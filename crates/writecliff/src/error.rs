@@ -9,7 +9,9 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
-use writecliff_suite::{AgainError, PlanError, RepeatsError, ReviewError, RunError, TESTS};
+use writecliff_suite::{
+    AgainError, PlanError, RepeatsError, ResultsError, ReviewError, RunError, TESTS,
+};
 use writecliff_uring::OpenError;
 use writecliff_workload::fio::FioError;
 
@@ -32,6 +34,12 @@ pub enum Error {
         /// The simulated drives of this name, or of names like it; at least one.
         meant: Vec<&'static str>,
     },
+    /// A name that can only be meant for no drive.
+    #[error(
+        "no drive is called null; null: with a colon is none at all, on which tests show what this \
+         machine itself can do"
+    )]
+    MeantNull,
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -100,6 +108,9 @@ pub enum Error {
     /// Repeats that cannot begin or be read.
     #[error(transparent)]
     Repeats(#[from] RepeatsError),
+    /// A directory that holds no results, or none that can be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     /// A page that cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -126,11 +137,13 @@ impl Error {
             Self::RunDirectory(error) => error.kind(),
             Self::Review(error) => error.kind(),
             Self::Repeats(error) => error.kind(),
+            Self::Results(error) => error.kind(),
             Self::Report(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),
             Self::Destination(error) => error.kind(),
             Self::MeantSimulated { .. }
+            | Self::MeantNull
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }

@@ -1,10 +1,10 @@
 //! A run or review held against limits and an earlier one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use writecliff_device::DeviceInfo;
 use writecliff_suite::gate::{Check, GateError, Limits};
-use writecliff_suite::{Repeats, Review, RunRecord};
+use writecliff_suite::{Plan, Results, Review, ReviewTest, RunRecord};
 
 use crate::{Error, RepeatRun};
 
@@ -47,39 +47,51 @@ pub fn gate(
 
 /// The records of a run, or of all runs of a review or of repeats.
 fn records(path: &Path) -> Result<Vec<RunRecord>, Error> {
-    if Repeats::is_at(path) {
-        let (test, records) = (Repeats::open(path)?.plan.name(), RepeatRun::records(path)?);
-        return match records.is_empty() {
-            true => Err(GateError::Incomplete { test }.into()),
-            false => Ok(records),
-        };
-    }
-    let paths: Vec<PathBuf> = match Review::is_at(path) {
-        true => {
-            let tests = Review::open(path)?.tests;
-            if let Some(missing) = tests.iter().find(|test| !path.join(&test.directory).exists()) {
-                return Err(GateError::Incomplete { test: missing.plan.name() }.into());
+    let incomplete = |plan: &Plan| Error::from(GateError::Incomplete { test: plan.name() });
+    let paths = match Results::at(path)? {
+        Results::Repeats(repeats) => {
+            let records = RepeatRun::records(path)?;
+            return if records.is_empty() { Err(incomplete(&repeats.plan)) } else { Ok(records) };
+        }
+        Results::Review(Review { tests, .. }) => {
+            let is_missing = |test: &&ReviewTest| !path.join(&test.directory).exists();
+            if let Some(missing) = tests.iter().find(is_missing) {
+                return Err(incomplete(&missing.plan));
             }
             tests.iter().map(|test| path.join(&test.directory)).collect()
         }
-        false => vec![path.to_owned()],
+        Results::Run => vec![path.to_owned()],
     };
     paths.iter().map(|path| Ok(writecliff_suite::open(path)?.0)).collect()
 }
 
+/// What the figures may be worth less for, each once with the tests that it is about, and what is not
+/// as it was in the baseline.
 fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
-    let mut doubts: Vec<String> = Vec::new();
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    let (mut tests, mut others): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for run in runs {
         let test = run.plan.name();
-        let of_run = run.warnings.iter().map(|warning| format!("{test}: {warning}"));
-        let new: Vec<String> = of_run.filter(|doubt| !doubts.contains(doubt)).collect();
-        doubts.extend(new);
+        if !tests.contains(&test) {
+            tests.push(test);
+        }
+        for text in run.warnings.iter().map(ToString::to_string) {
+            match found.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, of)) if of.contains(&test) => {}
+                Some((_, of)) => of.push(test),
+                None => found.push((text, vec![test])),
+            }
+        }
         let earlier = baseline.iter().find(|run| run.plan.name() == test);
         // All tests of a review are on one drive, which is said once.
         let other = earlier.and_then(|earlier| other_drive(&run.drive, &earlier.drive));
-        doubts.extend(other.filter(|doubt| !doubts.contains(doubt)));
+        others.extend(other.filter(|other| !others.contains(other)));
     }
-    doubts
+    let in_words = |(text, of): (String, Vec<&str>)| match of.len() {
+        count if count > 1 && count == tests.len() => format!("all tests: {text}"),
+        _ => format!("{}: {text}", of.join(", ")),
+    };
+    found.into_iter().map(in_words).chain(others).collect()
 }
 
 /// What tells the drive from that of the baseline, if anything does.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff_device::DeviceInfo;
+use writecliff_measure::RunDirectory;
 use writecliff_output::check_directory;
-use writecliff_suite::{Estimate, Plan, Repeats, RunOptions, RunRecord, Status};
+use writecliff_suite::{Estimate, Plan, Repeats, RepeatsError, RunOptions, RunRecord, Status};
 use writecliff_uring::DestroyData;
 
 use crate::several::{ReviewEnd, run_all};
@@ -30,8 +31,8 @@ impl RepeatRun {
     /// directory `path`.
     ///
     /// # Errors
-    /// As [`DriveName::look`]; [`Error::Repeats`] or [`Error::Plan`] if they are not possible;
-    /// [`Error::Destination`].
+    /// As [`DriveName::look`]; [`Error::Repeats`] or [`Error::Plan`] if they are not possible, or if
+    /// the directory is not empty; [`Error::Destination`].
     pub fn begin(
         plan: Plan,
         drive: DriveName,
@@ -40,6 +41,7 @@ impl RepeatRun {
         path: &Path,
     ) -> Result<Self, Error> {
         check_directory(path)?;
+        RunDirectory::check_place(path).map_err(RepeatsError::from)?;
         let info = drive.look()?;
         plan.check(&info)?;
         let repeats = Repeats::of(&drive.to_string(), plan, count, options)?;

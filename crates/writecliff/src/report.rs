@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use writecliff_report::{
     Files, ReportError, Source, Subject, different_plans, summary, verdict_text, write_report,
 };
-use writecliff_suite::RunRecord;
+use writecliff_suite::{Label, RunRecord};
 
 use crate::Error;
 
@@ -36,15 +36,18 @@ pub struct ReportOptions {
 /// Makes one page of any number of runs and reviews, side by side; `out` is its directory.
 ///
 /// # Errors
-/// [`Error::RunDirectory`] or [`Error::Review`] with what cannot be read, [`Error::Report`] if the
-/// page cannot be written, or if several directories hold runs of different plans and the options
-/// do not allow that.
+/// [`Error::Results`] with what holds no results or cannot be read, [`Error::Report`] if the page
+/// cannot be written, if two directories are to have one label, or if several hold runs of different
+/// plans and the options do not allow that.
 pub fn report(
     sources: &[impl Into<Source> + Clone],
     out: &Path,
     options: &ReportOptions,
 ) -> Result<Report, Error> {
     let (sources, repeated) = once_each(sources.iter().cloned().map(Into::into));
+    if let Some(label) = same_label(&sources) {
+        return Err(ReportError::SameLabel { label: label.clone() }.into());
+    }
     let subjects = Subject::gather(&sources)?;
     let differences = different_plans(&subjects);
     if sources.len() > 1 && !differences.is_empty() && !options.different_plans {
@@ -75,4 +78,11 @@ fn once_each(sources: impl Iterator<Item = Source>) -> (Vec<Source>, Vec<PathBuf
         }
     }
     (all, repeated)
+}
+
+/// A label that two of the directories were given.
+fn same_label(sources: &[Source]) -> Option<&Label> {
+    let labels: Vec<&Label> = sources.iter().filter_map(|source| source.label.as_ref()).collect();
+    let is_taken = |(index, label): &(usize, &&Label)| labels[..*index].contains(*label);
+    labels.iter().enumerate().find(is_taken).map(|(_, label)| *label)
 }

@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use writecliff_device::DeviceInfo;
+use writecliff_measure::RunDirectory;
 use writecliff_output::check_directory;
 use writecliff_suite::{
-    DriveIdentity, Estimate, Overrides, Review, ReviewTest, RunOptions, TestEntry,
+    AgainError, DriveIdentity, Estimate, Overrides, Review, ReviewError, ReviewTest, RunOptions,
+    TestEntry,
 };
 use writecliff_uring::DestroyData;
 
@@ -37,8 +39,7 @@ impl ReviewRun {
         options: RunOptions,
         path: &Path,
     ) -> Result<Self, Error> {
-        check_directory(path)?;
-        Review::check_place(path)?;
+        check_place(path)?;
         let info = drive.look()?;
         let review = Review::of(&drive.to_string(), &info, tests, overrides, options)?;
         review.check(&info)?;
@@ -67,13 +68,17 @@ impl ReviewRun {
     /// this one.
     ///
     /// # Errors
-    /// [`Error::Review`] if there is none; [`Error::Again`] if one of its runs cannot be done again;
-    /// [`Error::Destination`].
+    /// [`Error::Review`] if there is none, or if `out` is not empty; [`Error::Again`] if one of its
+    /// runs cannot be done again; [`Error::Destination`].
     pub fn again(path: &Path, out: &Path) -> Result<(Self, Option<String>), Error> {
         let review = Review::open(path)?;
-        check_directory(out)?;
+        check_place(out)?;
         for test in &review.tests {
-            Again::of(&path.join(&test.directory))?;
+            let run = path.join(&test.directory);
+            if !RunDirectory::is_at(&run) {
+                return Err(AgainError::NotComplete.into());
+            }
+            Again::of(&run)?;
         }
         let (version, drive) = (review.tool_version.clone(), drive_of(&review));
         let info = drive.look()?;
@@ -153,8 +158,15 @@ impl ReviewRun {
     }
 }
 
-/// The drive that a review began with. A simulated one is built of what it was built of then. The system may call it something else by now: then it is
-/// looked for by what it is, and taken if exactly one is that.
+/// Whether a review can begin at `path`, as far as that shows by now.
+fn check_place(path: &Path) -> Result<(), Error> {
+    check_directory(path)?;
+    Ok(RunDirectory::check_place(path).map_err(ReviewError::from)?)
+}
+
+/// The drive that a review began with. A simulated one is built of what it was built of then. The
+/// system may call a real one something else by now: then it is looked for by what it is, and taken
+/// if exactly one is that.
 fn drive_of(review: &Review) -> DriveName {
     if let Some(profile) = review.profile.clone() {
         let (address, profile) = (review.drive.clone(), Box::new(profile));

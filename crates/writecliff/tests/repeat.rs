@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use writecliff::suite::gate::Limits;
 use writecliff::suite::{Repeated, Status};
 use writecliff::{
-    Event, Overrides, Plan, RepeatRun, ReportOptions, ReviewEnd, RunOptions, UNWATCHED, gate, open,
-    plan, report, run,
+    Again, Event, Overrides, Plan, RepeatRun, ReportOptions, ReviewEnd, RunOptions, UNWATCHED,
+    gate, open, plan, report, run,
 };
 
 fn short(seed: u64) -> Plan {
@@ -52,6 +52,13 @@ fn repeats_differ_by_their_seed_alone_and_their_figures_are_means() {
     let page = report(&[&all], &directory.path().join("page"), &ReportOptions::default()).unwrap();
     assert!(page.summary.contains("3 runs of consistency"), "{}", page.summary);
     assert_eq!(page.records.len(), 3);
+    let (html, floor) = (std::fs::read_to_string(page.page).unwrap(), mean.round() as u64);
+    let tile = format!("<b>{},{:03} IOPS</b>", floor / 1000, floor % 1000);
+    assert!(html.contains("are means of repeated runs") && html.contains(&tile), "no {tile}");
+    let refused = Again::of(&all).unwrap_err().to_string();
+    assert!(refused.contains("holds repeats") && refused.contains("all/seed-5"), "{refused}");
+    let full = RepeatRun::begin(short(5), "sim:tiny".into(), 2, RunOptions::default(), &all);
+    assert!(full.unwrap_err().to_string().contains("not empty"), "told before anything is asked");
     let picture = directory.path().join("page/pictures/repeats-iops.svg");
     assert!(std::fs::read_to_string(picture).unwrap().contains("IOPS ± "));
 }

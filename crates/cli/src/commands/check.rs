@@ -11,8 +11,8 @@ use writecliff::check::{Catalogue, LeftOut, compare_without, fit};
 use writecliff::profile;
 use writecliff_report::{TextTable, cut, model_picture};
 use writecliff_suite::check::{
-    Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE, Role,
-    compare, parse,
+    Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE,
+    Role, compare, parse,
 };
 
 use crate::error::CliError;
@@ -93,16 +93,14 @@ fn draw(directory: &Path, compared: &[Comparison]) -> Result<(), CliError> {
         // A profile of one's own is called by its file.
         let name = Path::new(drive).file_stem().unwrap_or_default();
         let path = directory.join(name).with_extension("svg");
-        std::fs::write(&path, model_picture(drive, block)).map_err(|source| failed(&path, source))?;
+        std::fs::write(&path, model_picture(drive, block))
+            .map_err(|source| failed(&path, source))?;
     }
     Ok(())
 }
 
 /// Fits each drive and prints the values that its profile should have.
-pub(crate) fn fit_to_figures(
-    names: &[OsString],
-    options: &CheckArguments,
-) -> Result<(), CliError> {
+pub(crate) fn fit_to_figures(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
     let figures = chosen(names, options)?;
     let mut drives: Vec<String> = figures.iter().map(|figure| figure.drive.clone()).collect();
     drives.dedup();
@@ -132,7 +130,11 @@ pub(crate) fn fit_to_figures(
         }
         all.push((drive, fits));
     }
-    if options.json { print_json(&all.into_iter().collect::<std::collections::BTreeMap<_, _>>()) } else { Ok(()) }
+    if options.json {
+        print_json(&all.into_iter().collect::<std::collections::BTreeMap<_, _>>())
+    } else {
+        Ok(())
+    }
 }
 
 /// The figures of the drives that were named; of all drives if none was.
@@ -277,7 +279,9 @@ fn summary(accuracy: &Accuracy) -> String {
     let right = orders.iter().filter(|order| order.wrong == 0).count();
     let orders = match orders.len() {
         0 => String::new(),
-        all => format!("Orders of drives by one source, predicted: {right} of {all} entirely right.\n"),
+        all => {
+            format!("Orders of drives by one source, predicted: {right} of {all} entirely right.\n")
+        }
     };
     format!("\n{}{orders}", table.render())
 }

@@ -177,9 +177,10 @@ fn real_drive(device: &Inspection) -> RealDrive {
     }
 }
 
-/// Whether a name can be meant for a simulated drive.
+/// Whether a name can be meant for a simulated drive: not that of a file which is here.
 fn is_profile(name: &&str) -> bool {
-    name.starts_with("sim:") || name.ends_with(".toml") || !name.contains('/')
+    let is_bare = !name.contains('/') && !Path::new(name).exists();
+    name.starts_with("sim:") || name.ends_with(".toml") || is_bare
 }
 
 fn show(name: &OsStr) -> Result<(), CliError> {
@@ -228,7 +229,7 @@ fn describe_whole(device: &Inspection) -> String {
     let discard = match drive.discard_max {
         Bytes::ZERO => "none".to_owned(),
         Bytes(u64::MAX) => "holes in the file".to_owned(),
-        most => format!("up to {} at a time", most.exact()),
+        most => format!("up to {most} at a time"),
     };
     let contents = device.survey.map_or_else(|| "not looked at".to_owned(), |s| s.to_string());
     let mut rows = vec![

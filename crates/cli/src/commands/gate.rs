@@ -13,37 +13,43 @@ use writecliff_suite::gate::{Check, Limits, in_words};
 
 use crate::error::CliError;
 use crate::keys;
-use crate::options::{Percent, number};
+use crate::options::{Percent, number, time};
 use crate::output::{print, print_json, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArguments {
     /// Least IOPS in the worst second of the steady window (consistency)
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub(crate) min_floor_iops: Option<f64>,
     /// Least mean IOPS of the steady window (consistency)
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub(crate) min_mean_iops: Option<f64>,
     /// Least share of the mean in the worst second, like 80% (consistency)
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) min_floor_to_mean: Option<Percent>,
     /// Longest 99th percentile of the latency in the steady window, like 20ms (consistency)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) max_p99: Option<Nanos>,
     /// Longest 99.9th percentile (consistency)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) max_p999: Option<Nanos>,
     /// Longest 99.99th percentile (consistency)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) max_p9999: Option<Nanos>,
     /// Longest latency of the whole torture (consistency)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) max_latency: Option<Nanos>,
     /// An earlier run or review of the same tests: no figure may be worse than there
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<PathBuf>,
     /// By how much a figure may be worse than the baseline's all the same
-    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "baseline")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "5%",
+        requires = "baseline",
+        allow_hyphen_values = true
+    )]
     pub(crate) tolerance: Percent,
     /// Write the checks as JUnit XML for a CI server, too
     #[arg(long, value_name = "FILE")]

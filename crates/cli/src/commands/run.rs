@@ -43,7 +43,8 @@ pub(crate) struct RunArguments {
     pub(crate) traces: Vec<String>,
     /// Run the test so often, with the seed and those that follow, and give every figure with its
     /// deviation; on models of a drive on all processors at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) repeat: Option<u32>,
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed

@@ -12,17 +12,18 @@ const ABOVE: u32 = 38;
 /// Below it: the names of ticks, the title of the x axis.
 const BELOW: u32 = 46;
 
-/// The markup of a picture whose axes' area is so high. Names that `hides` knows are hidden with the
-/// subject that it gives.
+/// The markup of a picture whose axes' area is so high, with no more than so many points of a trace.
+/// Names that `hides` knows are hidden with the subject that it gives.
 pub(crate) fn inline(
     picture: &Picture,
     height: u32,
+    points_max: usize,
     hides: &dyn Fn(&str) -> Option<usize>,
 ) -> String {
     if let Some(rows) = picture.rows() {
         return list(picture, &rows, hides);
     }
-    let sheet = Sheet::Page(hides);
+    let sheet = Sheet::Page { hides, points_max };
     let mut html = format!(
         "<div class=\"plot\"{}>\n<svg class=\"picture\" role=\"img\" aria-label=\"{}\" width=\"80%\" \
          height=\"{}\" overflow=\"visible\" font-size=\"12\"><svg class=\"sheet\" \

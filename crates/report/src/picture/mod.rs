@@ -18,7 +18,7 @@ pub(crate) use axis::{Axis, Scale, bytes, latency, short};
 pub(crate) use csv::csv;
 pub(crate) use inline::inline;
 pub(crate) use svg::svg;
-pub(crate) use thin::is_thinned;
+pub(crate) use thin::points_max;
 
 /// How a drive, a job or a series is told apart from the others of its picture: by colour, and by
 /// dash and dot for whoever does not see colours.

@@ -26,11 +26,11 @@ impl Path {
         self.at = Some(to);
     }
 
-    /// A line of no length, which the ends of its stroke make a dot; none where one is.
-    pub(super) fn dot(&mut self, at: (i64, i64)) {
-        if self.at != Some(at) {
+    /// A line of next to no length, which the ends of its stroke make a dot; none where one is.
+    pub(super) fn dot(&mut self, at: (i64, i64), length: i64) {
+        if self.at != Some((at.0 + length, at.1)) {
             self.move_to(at);
-            self.data.push_str("h0");
+            self.across(length);
         }
     }
 
@@ -83,11 +83,14 @@ mod tests {
     fn places_are_told_from_the_place_before() {
         let mut path = Path::default();
         for at in [(3, 90), (5, 20), (5, 20), (4, 20)] {
-            path.dot(at);
+            path.dot(at, 0);
         }
         path.area((10, 0), (12, 5));
         path.move_to((10, 1));
         path.line_to((20, 9));
         assert_eq!(path.data(), "M3 90h0m2-70h0m-1 0h0m6-20h2v5h-2zm0 1l10 8");
+        let mut square = Path::default();
+        [(3, 90), (3, 90), (4, 90)].into_iter().for_each(|at| square.dot(at, 1));
+        assert_eq!(square.data(), "M3 90h1m0 0h1");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::drawing::{HEAT, INK, QUIET, Sheet, dashes, drawing, escaped, form};
+use super::drawing::{HEAT, INK, QUIET, Sheet, dashes, drawing, escaped, form, watermark};
 use super::rows::Row;
 use super::{Heat, Look, Picture, Points, Trace};
 
@@ -100,7 +100,8 @@ pub(super) fn key(points: &Points) -> String {
         width = 8.0;
     }
     if points.has_dots() {
-        let dot = format!("stroke-linecap=\"{cap}\" d=\"M15 6h0\"");
+        // Of no length it would be missing on paper.
+        let dot = format!("stroke-linecap=\"{cap}\" d=\"M14.9 6h.2\"");
         let _ = write!(svg, "<path stroke=\"{colour}\" stroke-width=\"{width}\" {dot}/>");
         if points.look == Look::Line && is_hollow {
             let _ =
@@ -155,9 +156,8 @@ fn draw_rows(svg: &mut String, picture: &Picture, rows: &[Row<'_>]) -> f64 {
         bottom += 24.0;
     }
     if let Some(words) = picture.watermark {
-        let style =
-            format!("font-size=\"44\" font-weight=\"700\" fill=\"{QUIET}\" fill-opacity=\".22\"");
-        text(svg, (WIDTH / 2.0, f64::midpoint(top, bottom) + 14.0), "middle", &style, words);
+        let middle = (WIDTH / 2.0, f64::midpoint(top, bottom) + 14.0);
+        text(svg, middle, "middle", &watermark(), words);
     }
     bottom
 }

@@ -1,19 +1,23 @@
 //! Fewer points than were recorded, without losing the extremes.
 
 /// More points than this are drawn as the lowest and highest of equal stretches.
-const POINTS_MAX: usize = 4_000;
+pub(super) const POINTS_MAX: usize = 4_000;
+/// The same where several small pictures wait behind a switch: a page is to be light.
+const POINTS_MAX_SMALL: usize = 500;
 
-/// Whether so many points are not all drawn.
-pub(crate) fn is_thinned(points: usize) -> bool {
-    points > POINTS_MAX
+/// How many points of a trace are drawn on the page, where so many pictures stand in a view that is
+/// shown on demand or not.
+pub(crate) fn points_max(pictures: usize, on_demand: bool) -> usize {
+    if on_demand && pictures > 1 { POINTS_MAX_SMALL } else { POINTS_MAX }
 }
 
-/// All points, or the lowest and highest of each of equal stretches: a floor is never lost.
-pub(super) fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    if !is_thinned(points.len()) {
+/// All points, or the lowest and highest of each of equal stretches, so that there are no more than
+/// `most`: a floor is never lost.
+pub(super) fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    if points.len() <= most {
         return points.to_vec();
     }
-    let stretch = points.len().div_ceil(POINTS_MAX / 2);
+    let stretch = points.len().div_ceil(most / 2);
     let extremes = points.chunks(stretch).flat_map(|chunk| {
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
         let (lowest, highest) = (chunk.iter().min_by(by_value), chunk.iter().max_by(by_value));
@@ -31,9 +35,9 @@ mod tests {
         let mut points: Vec<(f64, f64)> = (0..100_000).map(|i| (f64::from(i), 1000.0)).collect();
         points[54_321].1 = 3.0;
         points[12_345].1 = 9_999.0;
-        let thinned = thinned(&points);
+        let thinned = thinned(&points, POINTS_MAX);
         assert!(thinned.len() <= POINTS_MAX);
         assert!(thinned.contains(&(54_321.0, 3.0)) && thinned.contains(&(12_345.0, 9_999.0)));
-        assert!(super::thinned(&points[..4_000]).len() == 4_000);
+        assert!(super::thinned(&points[..4_000], POINTS_MAX).len() == 4_000);
     }
 }

@@ -4,7 +4,7 @@ use writecliff_device::Operation;
 use writecliff_suite::Good;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 
-use super::{Answer, answers, is_same_rate, latency_row, number_row, table_of};
+use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
 use crate::buffer;
 use crate::number;
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
@@ -180,8 +180,7 @@ fn latencies(
     answers: &[Answer<'_, Outcome>],
     corners: &[Corner],
 ) -> Table {
-    type Latency = (&'static str, fn(&CornerFigures) -> u64);
-    const LATENCIES: [Latency; 3] = [
+    const LATENCIES: [Latency<CornerFigures>; 3] = [
         ("median", |figures| figures.latency.p50_ns),
         ("99.9 %", |figures| figures.latency.p999_ns),
         ("longest", |figures| figures.latency.max_ns),
@@ -189,20 +188,17 @@ fn latencies(
     if let [answer] = answers {
         let row = |corner: &Corner| {
             let found = find(answer.outcome, corner);
-            let nanos = |(_, nanos): Latency| {
+            let nanos = |(_, nanos): Latency<CornerFigures>| {
                 found.map_or(NONE.to_owned(), |found| number::service_time(nanos(found)))
             };
             Row::new(&name(corner), LATENCIES.map(nanos).into(), "")
         };
-        let column = |(name, _): Latency| Column { of: Place::default(), name: name.to_owned() };
+        let column = |(name, _): Latency<CornerFigures>| Column {
+            of: Place::default(),
+            name: name.to_owned(),
+        };
         let rows = corners.iter().map(row).collect();
         return Table::new("Service times", "", LATENCIES.map(column).into(), rows);
     }
-    let rows = corners.iter().flat_map(|corner| {
-        LATENCIES.map(|(figure, nanos)| -> Row {
-            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, corner).map(nanos);
-            latency_row(&format!("{}: {figure}", name(corner)), answers.iter().map(of))
-        })
-    });
-    table_of(subjects, answers, ("Service times", ""), rows.collect())
+    service_times(subjects, answers, corners, (name, find), &LATENCIES)
 }

@@ -4,7 +4,9 @@ use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
 
-use super::{Answer, answers, bars, highest_first, latency_row, number_row, per_drive, table_of};
+use super::{
+    Answer, Latency, answers, bars, highest_first, number_row, per_drive, service_times, table_of,
+};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
 use crate::section::{Section, Table, View, slug};
@@ -89,20 +91,13 @@ fn latencies(
     answers: &[Answer<'_, Outcome>],
     streams: &[Stream],
 ) -> Table {
-    type Latency = (&'static str, fn(&OperationFigures) -> u64);
-    const LATENCIES: [Latency; 4] = [
+    const LATENCIES: [Latency<OperationFigures>; 4] = [
         ("mean", |figures| figures.mean_ns),
         ("99 %", |figures| figures.latency.p99_ns),
         ("99.9 %", |figures| figures.latency.p999_ns),
         ("longest", |figures| figures.latency.max_ns),
     ];
-    let rows = streams.iter().flat_map(|stream| {
-        LATENCIES.map(|(figure, nanos)| {
-            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(nanos);
-            latency_row(&format!("{}: {figure}", name(stream)), answers.iter().map(of))
-        })
-    });
-    table_of(subjects, answers, ("Service times", ""), rows.collect())
+    service_times(subjects, answers, streams, (name, find), &LATENCIES)
 }
 
 /// What the series is called in the recording as well.

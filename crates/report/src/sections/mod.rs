@@ -188,6 +188,28 @@ fn latency_row(name: &str, nanos: impl Iterator<Item = Option<u64>>) -> Row {
     number_row(name, Good::AtMost, known, |nanos| number::latency(nanos as u64))
 }
 
+/// A figure of service times, and where it is.
+type Latency<F> = (&'static str, fn(&F) -> u64);
+
+/// What a part of a test is called, and where its figures are in an outcome.
+type Found<T, P, F> = (fn(&P) -> String, for<'a> fn(&'a T, &P) -> Option<&'a F>);
+
+/// A row for each of these figures of each part of a test.
+fn service_times<T, P, F>(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, T>],
+    parts: &[P],
+    (name, find): Found<T, P, F>,
+    figures: &[Latency<F>],
+) -> Table {
+    let each = parts.iter().flat_map(|part| figures.iter().map(move |figure| (part, figure)));
+    let rows = each.map(|(part, (figure, nanos))| {
+        let of = |answer: &Answer<'_, T>| find(answer.outcome, part).map(nanos);
+        latency_row(&format!("{}: {figure}", name(part)), answers.iter().map(of))
+    });
+    table_of(subjects, answers, ("Service times", ""), rows.collect())
+}
+
 /// Rates in MB/s that differ by less are the same.
 const SAME_RATE: f64 = 0.02;
 

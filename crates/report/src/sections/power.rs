@@ -22,13 +22,17 @@ const PHASES: [(&str, &str, Style); 5] = [
     (AFTER_RANDOM, "idle at last", PURPLE),
 ];
 
+const TITLE: &str = "Power";
+
 /// What a sample says of something, in the unit of the picture.
 type Reading = fn(&Sample) -> Option<f64>;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
-        return None;
+        // Nothing told what the drive draws: that doubt stands here all the same.
+        let was_run = subjects.runs().any(|(_, run)| run.record.plan.name() == Plan::NAME);
+        return was_run.then(|| Section::new(Plan::NAME, TITLE, "", Vec::new(), Vec::new()));
     }
     let power: Reading = |sample| Some(sample.power_microwatts? as f64 / 1e6);
     let temperature: Reading = |sample| Some(sample.temperature_millicelsius? as f64 / 1e3);
@@ -38,7 +42,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         view(subjects, &answers, ("power-temperature", "Temperature", ""), "°C", temperature),
     ];
     let views = views.into_iter().flatten().collect();
-    Some(Section::new(Plan::NAME, "Power", "", views, tables(subjects, &answers)))
+    Some(Section::new(Plan::NAME, TITLE, "", views, tables(subjects, &answers)))
 }
 
 /// The test in a sentence.

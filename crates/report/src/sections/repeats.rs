@@ -24,7 +24,7 @@ struct Repeated<'a> {
 }
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let runs = subjects.runs().filter(|(_, run)| !run.repeats.is_empty());
+    let runs = subjects.runs().filter(|(_, run)| run.is_repeated());
     let all: Vec<Repeated<'_>> = runs.map(|(subject, run)| repeated(subject, run)).collect();
     if all.is_empty() {
         return None;
@@ -113,8 +113,8 @@ fn table(subjects: &Subjects<'_>, one: &Repeated<'_>) -> Table {
     let (first, count) = (&seeds[0], seeds.len());
     let text = format!(
         "{count} runs of {} that differ by nothing but the seed ({}); ± is the sample standard \
-         deviation. All other pictures and tables are of the run with seed {first}, but for bars \
-         with a line at their end, which are means.",
+         deviation. Pictures and tables below are of the run with seed {first}, but for bars with a \
+         line at their end, which are means.",
         one.run.record.plan.name(),
         seeds.join(", "),
     );

@@ -25,7 +25,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     }
     let curve = |name, style, heading: &str, value: fn(&Outcome) -> f64| {
         let line = |settings: &Settings<'_>| {
-            settings.iter().map(|one| (one.spare_percent, value(one.outcome))).collect()
+            settings.iter().map(|one| (one.spare_percent, value(&one.outcome))).collect()
         };
         let lines = all.iter().map(|(subject, settings)| (*subject, line(settings))).collect();
         Curve { name, heading: heading.to_owned(), style, lines }

@@ -178,7 +178,7 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
                 at most, and a rise or fall of 10 % at most.";
-    table_of(subjects, answers, ("Verdict", text), rows)
+    Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) }
 }
 
 fn tracked_name(part: Metric, tracked: &str) -> String {

@@ -78,7 +78,7 @@ pub(super) fn findings(info: &Info) -> Vec<Sentence> {
     if info.transfers.count > 0 {
         texts.push((
             format!(
-                "{} are exactly 4KB; {} are sequential.",
+                "{} are exactly 4 KiB; {} are sequential.",
                 number::percent(info.transfers.sizes.kb4.percent / 100.0),
                 number::percent(info.transfers.sequential.percent / 100.0),
             ),

@@ -72,9 +72,10 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// How many dots are drawn.
+    /// How many dots are drawn, round ones and square ones.
     pub(crate) fn dots(&self) -> usize {
-        self.markup.split("<ul class=\"legend\"").next().unwrap().matches("h0").count()
+        let drawn = self.markup.split("<ul class=\"legend\"").next().unwrap();
+        ["h0", "h1m", "h1\"/>"].iter().map(|dot| drawn.matches(dot).count()).sum()
     }
 
     /// The beginning and the end of its x axis.

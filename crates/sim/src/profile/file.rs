@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 use writecliff_device::{ErrorKind, with_nearest};
 
-use super::Profile;
+use super::{Impossibility, Profile};
 
 /// The price of a drive, and when and where it was asked: of the drive of this name and no other.
 const PRICE: [&str; 2] = ["price_usd", "price_of"];
@@ -145,7 +145,7 @@ impl ProfileFile {
             let message = told(path.trim_start_matches('.'), error.inner().message());
             ProfileError::Syntax { file, line, message }
         })?;
-        if let Some((keys, reason)) = profile.impossibility() {
+        if let Some((keys, reason)) = nameless(&profile).or_else(|| profile.impossibility()) {
             // The user's own file is to blame rather than the one that it inherits from.
             let is_own = |key: &&&str| places.get(**key).is_some_and(|place| place.file == file);
             let key = keys.iter().find(is_own).copied().unwrap_or(keys[0]);
@@ -156,9 +156,20 @@ impl ProfileFile {
     }
 }
 
+/// A drive without a name could not be told from another on any page.
+fn nameless(profile: &Profile) -> Option<Impossibility> {
+    let is_nameless = profile.identity().model.trim().is_empty();
+    is_nameless.then(|| (vec!["identity.model"], "it has no name; give it one".to_owned()))
+}
+
 /// What the parser said of the section or key at this path, which is empty for the file as a whole.
 fn told(path: &str, message: &str) -> String {
-    let message = with_nearest(message);
+    // The parser never sees the one key that is of the file itself.
+    let message = match path.contains('.') {
+        false => message.replacen("expected one of", "expected one of `inherits`,", 1),
+        true => message.to_owned(),
+    };
+    let message = with_nearest(&message);
     match path {
         "" if message.starts_with("missing field") => {
             format!("{message}; say so, or say `inherits = \"NAME\"` with a drive that is alike")
@@ -259,5 +270,31 @@ impl ProfileError {
     /// A name or a file that will not do: always usage.
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::Usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let tiny = include_str!("../../../../drives/tiny.toml");
+        let base = ProfileFile::parse("tiny.toml", tiny).unwrap();
+        ProfileFile::parse("own.toml", text).unwrap().over(base).check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_key_of_the_file_itself_is_known_when_it_is_mistyped() {
+        let message = refused("inherit = \"tiny\"\n");
+        let expected = "own.toml:1: inherit: unknown field `inherit`; did you mean inherits?";
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn a_drive_has_a_name() {
+        for name in ["", "  "] {
+            let message = refused(&format!("[identity]\nmodel = \"{name}\"\n"));
+            assert!(message.starts_with("own.toml:2: 'identity.model'"), "{message}");
+        }
     }
 }

@@ -98,7 +98,8 @@ fn rank_orders(comparisons: &[Comparison]) -> Vec<RankOrder> {
         let figure = &comparison.figure;
         let is_of = |group: &&mut Vec<&Comparison>| {
             let first = &group[0].figure;
-            (first.scenario, &first.source, first.unit) == (figure.scenario, &figure.source, figure.unit)
+            (first.scenario, &first.source, first.unit)
+                == (figure.scenario, &figure.source, figure.unit)
         };
         match groups.iter_mut().find(is_of) {
             Some(group) if group.iter().any(|c| c.figure.drive == figure.drive) => {}

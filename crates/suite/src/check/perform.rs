@@ -41,9 +41,8 @@ pub(super) fn perform(
             Step::Do(load, until, gives) => {
                 let mut system = TestSystem::new(device, DESKTOP);
                 let seconds = run(&mut system, load, *until, &mut next)?;
-                let read = |scenario: &Scenario| {
-                    (scenario.name, read(scenario.statistic, load, &seconds))
-                };
+                let read =
+                    |scenario: &Scenario| (scenario.name, read(scenario.statistic, load, &seconds));
                 figures.extend(gives.iter().map(read));
             }
         }
@@ -107,7 +106,8 @@ fn run(
     let first = if load.order == Order::Onward { next.0 / load.block.0 } else { 0 };
     let ios = Sequential::new(load.operation, whole, load.block).with_content(load.content);
     let mut last = *next;
-    let counted = ios.skip(first as usize).take(most).inspect(|io: &Io| last = io.offset + io.length);
+    let counted =
+        ios.skip(first as usize).take(most).inspect(|io: &Io| last = io.offset + io.length);
     let done = seconds(device, counted, load.depth, duration)?;
     *next = last;
     Ok(done)
@@ -146,9 +146,7 @@ fn read(statistic: Statistic, load: &Load, seconds: &[Sample]) -> Measured {
             let (iops, bytes_per_second) = (totals.iops().get(), totals.bytes_per_second());
             Measured::Rate { iops, bytes_per_second }
         }
-        Statistic::Latency => {
-            Measured::Time { seconds: load.depth as f64 / totals.iops().get() }
-        }
+        Statistic::Latency => Measured::Time { seconds: load.depth as f64 / totals.iops().get() },
         Statistic::Slowest => of(all(), |seconds| seconds.floor),
         Statistic::Fastest => of(all(), |seconds| seconds.peak),
         Statistic::P1 => of(all(), |seconds| seconds.p1),

@@ -166,7 +166,11 @@ impl Row {
         let scenario = Scenario::named(&self.scenario).ok_or_else(|| {
             let names = scenarios().map(|scenario| scenario.name);
             let nearest = nearest(&self.scenario, names).join(" or ");
-            let meant = if nearest.is_empty() { String::new() } else { format!("; did you mean {nearest}?") };
+            let meant = if nearest.is_empty() {
+                String::new()
+            } else {
+                format!("; did you mean {nearest}?")
+            };
             format!("scenario: no treatment gives '{}'{meant}", self.scenario)
         })?;
         let (unit, quantity) =
@@ -226,7 +230,10 @@ mod tests {
     fn mistakes_are_told_with_file_and_line() {
         let good = "tiny,random-read,1,IOPS,rating,,,s\n";
         let cases = [
-            ("tiny,random-red,1,IOPS,rating,,,s", "f.csv:3: scenario: no treatment gives 'random-red'; did"),
+            (
+                "tiny,random-red,1,IOPS,rating,,,s",
+                "f.csv:3: scenario: no treatment gives 'random-red'; did",
+            ),
             ("tiny,random-read,x,IOPS,rating,,,s", "f.csv:3: value: 'x'"),
             ("tiny,random-read,0,IOPS,rating,,,s", "f.csv:3: value: '0'"),
             ("tiny,random-read,inf,IOPS,rating,,,s", "f.csv:3: value: 'inf'"),

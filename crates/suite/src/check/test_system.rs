@@ -156,9 +156,8 @@ mod tests {
 
     /// How long each of `count` reads of an empty drive takes, all asked for at once.
     fn reads(device: &mut dyn Device, count: u64) -> Vec<Nanos> {
-        let ios: Vec<Io> = (0..count)
-            .map(|nth| Io::read(Bytes::from_kib(4 * nth), Bytes::from_kib(4)))
-            .collect();
+        let ios: Vec<Io> =
+            (0..count).map(|nth| Io::read(Bytes::from_kib(4 * nth), Bytes::from_kib(4))).collect();
         device.submit(&ios).unwrap();
         let mut done = Vec::new();
         while done.len() < ios.len() {

@@ -312,7 +312,11 @@ fn span(text: &str) -> Result<Span, String> {
     if let Some(rest) = text.strip_prefix('-') {
         return bytes(rest).map(Span::AllBut);
     }
-    if text.ends_with('%') { percent(text).map(Span::Percent) } else { bytes(text).map(Span::First) }
+    if text.ends_with('%') {
+        percent(text).map(Span::Percent)
+    } else {
+        bytes(text).map(Span::First)
+    }
 }
 
 impl Load {
@@ -351,8 +355,13 @@ mod tests {
         );
         let all = all.unwrap();
         let steps = &all.treatments[0].steps;
-        let [Step::Do(fill, Until::Moved(100.0), _), Step::Trim, Step::Rest(rest), Step::Do(..), Step::Do(read, until, _)] =
-            &steps[..]
+        let [
+            Step::Do(fill, Until::Moved(100.0), _),
+            Step::Trim,
+            Step::Rest(rest),
+            Step::Do(..),
+            Step::Do(read, until, _),
+        ] = &steps[..]
         else {
             panic!("{steps:?}")
         };
@@ -391,9 +400,15 @@ mod tests {
             content: Content::INCOMPRESSIBLE,
         };
         let all = Bytes(100_000_000_000);
-        for (text, percent) in
-            [("100%", 100), ("50%", 50), ("spare 25%", 75), ("8GB", 8), ("500GB", 100), ("-10GB", 90), ("-60GB", 50)]
-        {
+        for (text, percent) in [
+            ("100%", 100),
+            ("50%", 50),
+            ("spare 25%", 75),
+            ("8GB", 8),
+            ("500GB", 100),
+            ("-10GB", 90),
+            ("-60GB", 50),
+        ] {
             let expected = all.0 * percent / 100;
             assert!(expected - load(text).span(all).0 < SMALL.0, "{text}");
         }
@@ -402,6 +417,9 @@ mod tests {
     #[test]
     fn what_ships_can_be_done() {
         assert!(scenarios().count() > 80);
-        assert_eq!(Scenario::named("steady-mean").map(|scenario| scenario.class), Some(Class::Used));
+        assert_eq!(
+            Scenario::named("steady-mean").map(|scenario| scenario.class),
+            Some(Class::Used)
+        );
     }
 }

@@ -70,7 +70,8 @@ pub fn fit(
             let (value, ratio) = search.best();
             changes.insert(key.clone(), value.written());
             let (key, scenario) = (key.clone(), scenario.clone());
-            let fit = Fit { key, scenario, before: before.written(), after: value.written(), ratio };
+            let fit =
+                Fit { key, scenario, before: before.written(), after: value.written(), ratio };
             fits.insert(fit.key.clone(), fit);
         }
     }
@@ -155,7 +156,8 @@ impl Search {
         let down = low.with_number(low.number() / STEP);
         let works = |value: &KeyValue| {
             let number = value.number();
-            let is_beyond = |bad: &f64| if number > high.number() { number >= *bad } else { number <= *bad };
+            let is_beyond =
+                |bad: &f64| if number > high.number() { number >= *bad } else { number <= *bad };
             number > 0.0 && !self.impossible.iter().any(is_beyond)
         };
         let nearer_below = off(at_low) < off(at_high) - 0.01;

@@ -36,7 +36,7 @@ pub(crate) struct MakeArguments {
           value_parser = seed)]
     seed: u64,
     /// Only this share of the plan's operations, bytes and duration, in percent, like 1%
-    #[arg(long, value_name = "PERCENT", default_value = "100%")]
+    #[arg(long, value_name = "PERCENT", default_value = "100%", allow_hyphen_values = true)]
     scale: Percent,
     /// Replace the file if it is there already
     #[arg(long)]

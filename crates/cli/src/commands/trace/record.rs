@@ -29,7 +29,7 @@ pub(crate) struct RecordArguments {
     #[arg(long, value_name = "FILE.trace")]
     out: Option<PathBuf>,
     /// How long to record, like 30s or 2h [default: until Ctrl-C, or until COMMAND ends]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
     duration: Option<Nanos>,
     /// Memory of the kernel for each processor's events; give more if events are lost
     #[arg(long, value_name = "BYTES", default_value = "8MiB", value_parser = buffer)]

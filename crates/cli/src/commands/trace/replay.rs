@@ -6,6 +6,7 @@ use writecliff_trace::{Map, name};
 
 use crate::commands::run::{result_name, run_plan};
 use crate::error::CliError;
+use crate::keys;
 use crate::options::CommonOptions;
 use crate::place::Place;
 use writecliff::DriveName;
@@ -20,7 +21,7 @@ pub(crate) struct ReplayArguments {
     #[arg(long)]
     timed: bool,
     /// The trace's own clock, so many times as fast; 0.5 doubles every time
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     speed: Option<f64>,
     /// Where the trace's offsets lie on this drive
     #[arg(long, value_enum, default_value_t = MapName::Exact)]
@@ -33,7 +34,7 @@ pub(crate) struct ReplayArguments {
     #[arg(long)]
     as_is: bool,
     /// Only the first so many operations
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     operations: Option<u64>,
     #[command(flatten)]
     common: CommonOptions,
@@ -76,5 +77,5 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     let plan = plan.with(&overrides).map_err(writecliff::Error::from)?;
     let name = || result_name("replay", &arguments.drive, &[]);
     let place = Place::named_or(common.out.as_deref(), name);
-    run_plan(&plan, &arguments.drive, &place, common)
+    run_plan(&plan, &arguments.drive, &place, common).map_err(keys::of_replay)
 }

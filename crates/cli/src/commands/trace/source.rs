@@ -15,7 +15,7 @@ pub(super) struct SourceArguments {
     #[arg(long, value_name = "NAME")]
     stream: Option<String>,
     /// Refuse an input of which more lines than this are broken or far out of order
-    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    #[arg(long, value_name = "PERCENT", default_value = "1%", allow_hyphen_values = true)]
     bad_lines: Percent,
 }
 

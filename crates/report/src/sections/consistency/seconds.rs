@@ -2,7 +2,7 @@
 
 use super::series::{Ranges, Series, view};
 use crate::number;
-use crate::picture::{Axis, Mark, Picture, Points, is_thinned, short};
+use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
 use crate::section::View;
 use crate::writes::State;
 
@@ -13,12 +13,6 @@ pub(super) const TIME: &str = "seconds of random writes";
 
 /// The whole run, without more spare area as the first view, and with it on demand.
 pub(super) fn whole(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
-    let is_long = series.iter().any(|one| is_thinned(one.seconds().count()));
-    let whole = match is_long {
-        true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
-        false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
-    };
-    let text = with_dead(whole, ranges);
     let least = series.iter().map(|one| one.setting).min().unwrap_or(0);
     let (first, others): (Vec<Series<'_>>, Vec<Series<'_>>) =
         series.iter().cloned().partition(|one| one.setting == least);
@@ -27,14 +21,26 @@ pub(super) fn whole(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         picture.alt = conclusion(one);
         Some(picture)
     };
+    let text = whole_text(&first, ranges, false);
     let mut first = view(&first, ("whole", "The whole run", &text), draw);
     for panel in first.iter_mut().flat_map(|view| &mut view.panels) {
         // It stands above the buttons that choose settings.
         panel.of.setting = None;
     }
+    let text = whole_text(&others, ranges, true);
     let more = ("whole-spare", "The whole run with more spare area", text.as_str());
     let others = view(&others, more, draw).map(View::on_demand);
     first.into_iter().chain(others).collect()
+}
+
+/// How to read whole runs: what a dot is depends on how many there are.
+fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String {
+    let most = points_max(series.len(), on_demand);
+    let text = match series.iter().any(|one| one.seconds().count() > most) {
+        true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
+        false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
+    };
+    with_dead(text, ranges)
 }
 
 /// The last 30 %, closer.

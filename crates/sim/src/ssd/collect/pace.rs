@@ -50,7 +50,8 @@ impl Pacer {
                 pages * u64::from(gc.quantum) * low * low / (free * free)
             }
             Pacing::Proportional => {
-                let (missing, range) = (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
+                let (missing, range) =
+                    (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
                 let price = self.price.max(ONE / 16);
                 self.owed += pages * price * u64::from(missing) / u64::from(range);
                 let copies = self.owed / ONE;
@@ -108,8 +109,7 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
         let mut pacer = Pacer::default();
-        let copies: Vec<_> =
-            [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, free)).into();
+        let copies: Vec<_> = [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, free)).into();
         assert_eq!(copies, [40, 40, 102, 160, 2560]);
         gc.pacing = Pacing::Lazy;
         assert_eq!(pacer.copies_for(&gc, 10, 1), 40);
@@ -121,8 +121,7 @@ mod tests {
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
         let mut pacer = Pacer::default();
         pacer.begins(75, 100); // three copies for each page won
-        let copies: Vec<_> =
-            [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
+        let copies: Vec<_> = [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
         assert_eq!(copies, [0, 75, 150, 300, 450]);
         // Parts of a page are owed: 3/8 of one for each page of the host.
         let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, 15)).sum();

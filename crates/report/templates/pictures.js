@@ -1,33 +1,8 @@
-// What a reader does with the page: choose, look closer, sort. Everything is there without it.
-"use strict";
+// What a reader does with the pictures: choose, look closer, read values. Everything is there without
+// it.
 (() => {
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const SVG = "http://www.w3.org/2000/svg";
   const LEFT = 60, RIGHT = 16, ABOVE = 38;   // around the axes' area, as the page's markup has it
-
-  // --- numbers as people write them
-
-  const number = (value, digits = 3) => value.toLocaleString("en-US", { maximumSignificantDigits: digits });
-  const scaled = (value, units) => {
-    const [size, name] = units.find(([size]) => value >= size) ?? units.at(-1);
-    return `${number(value / size)} ${name}`;
-  };
-  const LATENCY = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-  const BYTES = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
-  const time = (seconds) => {
-    const two = (part) => String(Math.floor(part)).padStart(2, "0");
-    if (seconds < 120) return `${number(seconds)} s`;
-    if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
-    return `${Math.floor(seconds / 3600)} h ${two(seconds / 60 % 60)} min`;
-  };
-  // The unit of a value is in the name of its quantity, as in the CSV files.
-  const say = (value, quantity) => {
-    if (/, ns$|^ns /.test(quantity)) return value > 0 ? scaled(value, LATENCY) : "0";
-    if (/^seconds/.test(quantity)) return time(Math.max(0, value));
-    if (/bytes/.test(quantity)) return scaled(value, BYTES);
-    if (/%/.test(quantity)) return `${number(value)} %`;
-    return `${number(value)} ${quantity}`;
-  };
 
   // --- axes: places from 0 to 1 and values
 
@@ -423,7 +398,6 @@
   }
 
   for (const group of groups) {
-    group.hidden = false;
     for (const button of all("button", group)) button.addEventListener("click", () => choose(group.dataset.kind, button.dataset.value));
   }
 
@@ -496,66 +470,4 @@
     for (const [id, link] of contents) if (id === here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   }, { rootMargin: "-10% 0% -60% 0%" });
   for (const id of contents.keys()) { const target = document.getElementById(id); if (target) spy.observe(target); }
-
-  // --- tables: in the order of a column, relative to a row, with a cue where they are cut
-
-  function sortable(table) {
-    const heads = all("thead th", table).filter((head) => !head.classList.contains("meaning"));
-    for (const head of heads) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      button.addEventListener("click", () => sort(table, head));
-    }
-  }
-
-  function sort(table, head) {
-    const column = head.cellIndex;
-    const first = "high" in head.dataset ? "descending" : "ascending";
-    const order = head.getAttribute("aria-sort") === first ? { ascending: "descending", descending: "ascending" }[first] : first;
-    all("th[aria-sort]", table).forEach((other) => other.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", order);
-    const sign = order === "ascending" ? 1 : -1;
-    const compare = (a, b) => {
-      const [one, two] = [a.cells[column], b.cells[column]];
-      if (column === 0) return sign * one.textContent.localeCompare(two.textContent);
-      // What has no number comes last in any order.
-      const [m, n] = [one, two].map((cell) => "n" in cell.dataset ? Number(cell.dataset.n) : null);
-      return m === null ? (n === null ? 0 : 1) : n === null ? -1 : sign * (m - n);
-    };
-    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
-  }
-
-  function relative(table) {
-    const rows = [...table.tBodies[0].rows];
-    if (rows.length < 2) return;
-    const label = document.createElement("label");
-    label.className = "relative";
-    label.append("Values ");
-    const select = label.appendChild(document.createElement("select"));
-    select.append(new Option("as measured", ""), ...rows.map((row, index) => new Option(`relative to ${row.cells[0].firstChild.textContent.trim()}`, index)));
-    const texts = rows.map((row) => all("td > span:first-child", row).map((span) => span.textContent));
-    select.addEventListener("change", () => rows.forEach((row, r) => all("td > span:first-child", row).forEach((span, c) => {
-      const own = span.parentElement.dataset.n, base = rows[Number(select.value)].cells[c + 1].dataset.n;
-      const hasFactor = select.value !== "" && own !== undefined && Number(base) > 0;
-      span.textContent = hasFactor ? `× ${number(Number(own) / Number(base))}` : texts[r][c];
-    })));
-    table.closest(".scroll").before(label);
-  }
-
-  all("table.sortable").forEach(sortable);
-  all("table.ranking").forEach(relative);
-
-  const boxes = all(".scroll");
-  const cue = (box) => box.classList.toggle("cut", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
-  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => cue(target)));
-  for (const box of boxes) {
-    sizes.observe(box);
-    box.addEventListener("scroll", () => cue(box), { passive: true });
-  }
-
-  // Paper shows what was run.
-  addEventListener("beforeprint", () => all("details:not(.more)").forEach((details) => { details.dataset.was = details.open; details.open = true; }));
-  addEventListener("afterprint", () => all("details[data-was]").forEach((details) => { details.open = details.dataset.was === "true"; delete details.dataset.was; }));
 })();
