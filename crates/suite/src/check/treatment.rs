@@ -54,7 +54,8 @@ pub(super) struct Load {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Order {
     /// From the first one on.
-    InOrder,
+    #[serde(rename = "in-order")]
+    FromFirst,
     /// From where the last such load stopped.
     Onward,
     /// Uniformly random.
@@ -393,7 +394,7 @@ mod tests {
     fn spans_are_parts_of_the_drive() {
         let load = |text| Load {
             operation: Operation::Read,
-            order: Order::InOrder,
+            order: Order::FromFirst,
             block: LARGE,
             depth: 1,
             span: span(text).unwrap(),
