@@ -156,9 +156,11 @@ impl Search {
         let down = low.with_number(low.number() / STEP);
         let works = |value: &KeyValue| {
             let number = value.number();
-            let is_beyond =
-                |bad: &f64| if number > high.number() { number >= *bad } else { number <= *bad };
-            number > 0.0 && !self.impossible.iter().any(is_beyond)
+            let is_as_bad = |bad: &f64| {
+                let (above, below) = (*bad > high.number(), *bad < low.number());
+                (above && number >= *bad) || (below && number <= *bad)
+            };
+            number > 0.0 && !self.impossible.iter().any(is_as_bad)
         };
         let nearer_below = off(at_low) < off(at_high) - 0.01;
         let order = if nearer_below { [down, up] } else { [up, down] };
@@ -210,6 +212,10 @@ mod tests {
     fn what_cannot_be_met_ends_with_the_nearest_that_works() {
         let (value, trials) = found(10_000, |value| (value < 15_000.0).then_some(value / 50_000.0));
         assert!((9_000.0..15_000.0).contains(&value) && trials <= TRIALS, "{value} {trials}");
+        // The other side is tried where one does not work.
+        let works_below = |value: f64| (value < 15_000.0).then_some(1_000.0 / value);
+        let (value, _) = found(10_000, works_below);
+        assert!((value / 1_000.0 - 1.0).abs() < 0.02, "{value}");
         let (_, trials) = found(10_000, |_| Some(2.0));
         assert!(trials <= TRIALS, "a key without effect");
     }
