@@ -9,7 +9,7 @@ use writecliff_workload::{RandomUniform, Sequential};
 
 use super::CheckError;
 use super::quantity::Measured;
-use super::test_system::{DESKTOP, TestSystem};
+use super::test_system::TestSystem;
 use super::treatment::{Load, Order, Scenario, Span, Statistic, Step, Treatment, Until};
 use crate::consistency;
 
@@ -39,7 +39,7 @@ pub(super) fn perform(
                 run(device, load, *until, &mut next)?;
             }
             Step::Do(load, until, gives) => {
-                let mut system = TestSystem::new(device, DESKTOP);
+                let mut system = TestSystem::new(device, treatment.host);
                 let seconds = run(&mut system, load, *until, &mut next)?;
                 let read =
                     |scenario: &Scenario| (scenario.name, read(scenario.statistic, load, &seconds));

@@ -2,18 +2,20 @@
 
 use std::collections::VecDeque;
 
+use serde::Deserialize;
 use writecliff_device::{
     Completion, Device, DeviceError, DeviceInfo, DeviceTime, Io, Nanos, Purge, PurgeOutcome,
     PurgeWatch, Telemetry,
 };
 
 /// What a host adds to every I/O.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct HostCost {
     /// How long an I/O keeps its processor: one after the other.
-    time: Nanos,
+    pub(super) time: Nanos,
     /// What it takes besides until the program knows that it is done: interrupt, scheduling.
-    latency: Nanos,
+    pub(super) latency: Nanos,
 }
 
 /// A desktop computer of the drives' time: system call and driver 5 us (fio's submission latency on

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use writecliff_device::{Bytes, Content, Nanos, Operation};
 
 use super::quantity::Quantity;
+use super::test_system::{DESKTOP, HostCost};
 use crate::consistency;
 
 /// The treatments that ship with Writecliff.
@@ -23,6 +24,8 @@ static TREATMENTS: LazyLock<Treatments> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(super) struct Treatment {
     pub(super) name: String,
+    /// The computer that it was done with.
+    pub(super) host: HostCost,
     pub(super) steps: Vec<Step>,
 }
 
@@ -185,6 +188,7 @@ struct WrittenTreatment {
     name: String,
     #[serde(default)]
     used: bool,
+    host: Option<HostCost>,
     steps: Vec<WrittenStep>,
 }
 
@@ -224,10 +228,11 @@ impl Treatments {
     fn parse(text: &str) -> Result<Self, String> {
         let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut all = Self { treatments: Vec::new(), scenarios: BTreeMap::new() };
-        for WrittenTreatment { name, used, steps } in &written.treatment {
+        for WrittenTreatment { name, used, host, steps } in &written.treatment {
             let steps = all.steps(steps, &written.sequence, *used);
             let steps = steps.map_err(|reason| format!("'{name}': {reason}"))?;
-            all.treatments.push(Treatment { name: name.clone(), steps });
+            let host = host.unwrap_or(DESKTOP);
+            all.treatments.push(Treatment { name: name.clone(), host, steps });
         }
         Ok(all)
     }
