@@ -2,7 +2,7 @@
 
 use writecliff_suite::check::{Bound, Comparison, Role};
 
-use crate::number::significant;
+use crate::number::in_unit;
 use crate::picture::{BLUE, GREEN, NEUTRAL, Picture, Range, Style, svg};
 
 /// The axis goes at least so far to either side.
@@ -35,11 +35,11 @@ fn row(comparison: &Comparison) -> Range {
         Bound::AtLeast => "at least ",
         Bound::AtMost => "at most ",
     };
+    let value = |value| in_unit(value, figure.unit);
     let words = format!(
-        "{} {}, published {bound}{}: x{:.2}",
-        significant(comparison.model),
-        figure.unit,
-        significant(figure.value),
+        "{}, published {bound}{}: x{:.2}",
+        value(comparison.model),
+        value(figure.value),
         comparison.error_factor,
     );
     let (low, high) = (ratio.min(1.0), ratio.max(1.0));
