@@ -127,22 +127,22 @@ mod tests {
         let inherits = "inherits = \"samsung-840-evo-250gb\"\n";
         let cases = [
             ("", EVO.to_owned()),
-            ("[gc]\nquantum = 7\n", EVO.to_owned()),
-            ("[gc]\nquantum = 4\n", format!("{EVO}, changed: gc.quantum = 4")),
+            ("[gc]\nfree_high = 28\n", EVO.to_owned()),
+            ("[gc]\nfree_high = 30\n", format!("{EVO}, changed: gc.free_high = 30")),
             (
-                "[nand]\nerase_time = \"3ms\"\n[gc]\nvictim = \"fifo\"\nquantum = 4\nfree_high = 9\n",
+                "[nand]\nerase_time = \"3ms\"\n[gc]\nvictim = \"fifo\"\nfree_high = 30\nfree_low = 10\n",
                 format!("{EVO}, changed: nand.erase_time = 3ms, gc.victim = fifo and 1 more"),
             ),
-            ("[identity]\nmodel = \"Mine\"\n[gc]\nquantum = 4\n", "Mine".to_owned()),
+            ("[identity]\nmodel = \"Mine\"\n[gc]\nfree_high = 30\n", "Mine".to_owned()),
             ("[identity]\nnote = \"Looked at again.\"\n", EVO.to_owned()),
         ];
         for (text, expected) in cases {
             assert_eq!(own(&format!("{inherits}{text}")).identity().model, expected, "{text}");
         }
-        let record = own(&format!("{inherits}[gc]\nquantum = 4\n")).record();
+        let record = own(&format!("{inherits}[gc]\nfree_high = 30\n")).record();
         assert_eq!(record.catalogue.as_deref(), Some("samsung-840-evo-250gb"));
-        assert_eq!(serde_json::to_string(&record.changes).unwrap(), "{\"gc.quantum\":4}");
-        assert_eq!(record.values["gc"]["quantum"], 4);
+        assert_eq!(serde_json::to_string(&record.changes).unwrap(), "{\"gc.free_high\":30}");
+        assert_eq!(record.values["gc"]["free_high"], 30);
         assert_ne!(record.sha256, load("samsung-840-evo-250gb").unwrap().record().sha256);
     }
 
