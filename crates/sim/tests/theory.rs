@@ -301,6 +301,7 @@ fn a_read_at_queue_depth_one_takes_exactly_the_sum_of_its_parts() {
     ssd.submit(&[Io::read(Bytes::from_kib(8), PAGE)]).unwrap();
     ssd.reap(DeviceTime::MAX, &mut done).unwrap();
     let parts = profile.firmware.read_time
+        + profile.firmware.read_latency
         + profile.nand.read_time
         + profile.nand.channel_throughput.time_for(PAGE)
         + profile.link.command_time
