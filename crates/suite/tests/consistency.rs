@@ -127,7 +127,7 @@ fn plans_that_cannot_be_are_refused() {
     let refused = |plan: consistency::Plan| Plan::Consistency(plan).check(drive).unwrap_err();
     let base = consistency::Plan::default();
     let cases = [
-        (consistency::Plan { duration: Nanos::ZERO, ..base.clone() }, "duration 0ns"),
+        (consistency::Plan { duration: Nanos::ZERO, ..base.clone() }, "duration 0s"),
         (consistency::Plan { duration: Nanos::from_secs(1 << 30), ..base.clone() }, "duration"),
         (consistency::Plan { spare_percent: 100.0, ..base.clone() }, "spare 100"),
         (consistency::Plan { spare_percent: -1.0, ..base.clone() }, "spare -1"),
