@@ -135,6 +135,11 @@ impl Live {
         state.running.retain(|running| running.test != test);
     }
 
+    /// Counts a test as done that was not shown.
+    pub(crate) fn count(&self, test: &str) {
+        locked(&self.shared.state).total.end_unseen(test);
+    }
+
     /// Takes the picture away, so that the result stands in its place.
     pub(crate) fn end(mut self) {
         if let Some((stop, drawing)) = self.drawing.take() {

@@ -14,6 +14,8 @@ pub enum Event<'a> {
     Progress(&'static str, &'a Progress<'a>),
     /// It has ended, well or not.
     Ended(&'static str),
+    /// Another run of the test of this name has, which went on beside the one that is shown.
+    EndedUnseen(&'static str),
     /// The drive has not answered this, and the process cannot end before the kernel has it back.
     Held(&'a DeviceInfo, &'a str),
 }

@@ -102,8 +102,8 @@ impl RepeatRun {
     }
 }
 
-/// Hands the event on if its run is the one that is shown, or nobody's is. The others go on; they are
-/// broken off by the next event of that one.
+/// Hands the event on if its run is the one that is shown, or nobody's is. Of the others only their
+/// ends are told; they are broken off by the next event of that one.
 fn shown_alone(
     place: usize,
     shown: &AtomicUsize,
@@ -113,7 +113,12 @@ fn shown_alone(
     match shown.compare_exchange(NOBODY, place, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => {}
         Err(other) if other == place => {}
-        Err(_) => return ControlFlow::Continue(()),
+        Err(_) => {
+            return match event {
+                Event::Ended(test) => watch(Event::EndedUnseen(test)),
+                _ => ControlFlow::Continue(()),
+            };
+        }
     }
     let is_over = matches!(event, Event::Ended(_));
     let flow = watch(event);

@@ -26,7 +26,14 @@ fn repeats(count: u32, path: &Path) -> RepeatRun {
 fn repeats_differ_by_their_seed_alone_and_their_figures_are_means() {
     let directory = tempfile::tempdir().unwrap();
     let (all, alone) = (directory.path().join("all"), directory.path().join("alone"));
-    assert_eq!(repeats(3, &all).run(None, UNWATCHED).unwrap(), ReviewEnd::Complete);
+    let ended = AtomicUsize::new(0);
+    let count_ends = |event: Event<'_>| {
+        let is_end = matches!(event, Event::Ended(_) | Event::EndedUnseen(_));
+        ended.fetch_add(usize::from(is_end), Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    assert_eq!(repeats(3, &all).run(None, &count_ends).unwrap(), ReviewEnd::Complete);
+    assert_eq!(ended.into_inner(), 3, "each is told, whichever is shown");
     let records = RepeatRun::records(&all).unwrap();
     let seeds: Vec<u64> = records.iter().map(|record| record.plan.seed()).collect();
     assert_eq!(seeds, [5, 6, 7]);

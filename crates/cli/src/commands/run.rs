@@ -204,6 +204,7 @@ pub(crate) fn watched(
             live.show(test, progress);
         }
         Event::Ended(test) => live.forget(test),
+        Event::EndedUnseen(test) => live.count(test),
         Event::Held(drive, held) => live.say(&format!(
             "{} has not answered {held}; this process can end when the kernel has that back: when \
              the drive answers, is reset or is removed",

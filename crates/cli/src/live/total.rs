@@ -78,6 +78,15 @@ impl Total {
         }
     }
 
+    /// Takes note of the end of another test of this name, of which nothing was told before.
+    pub(super) fn end_unseen(&mut self, name: &str) {
+        let is_it = |test: &&mut Test| test.name == name && test.state == State::Waiting;
+        if let Some(test) = self.tests.iter_mut().find(is_it) {
+            test.state = State::Done;
+            test.gone = test.expected;
+        }
+    }
+
     /// How much of all is done, from 0 to 1.
     pub(super) fn fraction(&self) -> f64 {
         let gone: f64 = self.tests.iter().map(|test| test.gone).sum();
@@ -184,6 +193,18 @@ mod tests {
             "{}",
             total.line(usize::MAX)
         );
+    }
+
+    #[test]
+    fn what_ends_beside_the_test_that_is_shown_counts() {
+        let repeats = ["mixed"; 4].map(|name| (name, Nanos::from_secs(100)));
+        let mut total = Total::of(repeats, 0, true);
+        second(&mut total, "mixed", 50, 0.5);
+        total.end_unseen("mixed");
+        assert_eq!(total.fraction(), 150.0 / 400.0);
+        assert!(total.line(usize::MAX).starts_with("test 2 of 4, "), "{}", total.line(usize::MAX));
+        total.end("mixed");
+        assert!(total.line(usize::MAX).starts_with("2 of 4 tests done, "));
     }
 
     #[test]
