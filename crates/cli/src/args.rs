@@ -56,10 +56,10 @@ pub(crate) enum Command {
         #[arg(value_name = "NAME")]
         names: Vec<OsString>,
         /// Run simulated drives beside their published figures: all of them, or those named
-        #[arg(long)]
+        #[arg(long, group = "comparison")]
         check: bool,
         /// Fit the keys that a profile's `identity.fitted` names to what was measured, and print them
-        #[arg(long, conflicts_with = "check")]
+        #[arg(long, group = "comparison")]
         fit: bool,
         #[command(flatten)]
         options: CheckArguments,

@@ -33,7 +33,9 @@ Examples:
   writecliff drives samsung-840-evo-250gb            all about one
   writecliff drives /dev/sdX                         may it be tested?
   writecliff drives --json | jq '.devices[] | select(.may_be_tested) | .path'
-  writecliff drives --check samsung-840-evo-250gb    model beside published figures";
+  writecliff drives --check samsung-840-evo-250gb    model beside published figures
+  writecliff drives --check --leave-out test         and had it not been fitted to them
+  writecliff drives --fit mine.toml --figures mine.csv";
 
 pub(crate) const TRACE: &str = "\
 Examples:

@@ -673,6 +673,21 @@ fn a_check_fails_if_a_rating_is_missed() {
 }
 
 #[test]
+fn a_drive_is_drawn_beside_its_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = "tiny,random-read-qd1,11700,IOPS,rating,,,a sheet\n\
+                tiny,sequential-write-qd1,1,MB/s,measured,,,a page\n";
+    let output = check_tiny(rows, &["--pictures", path(dir.path())]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let picture = std::fs::read_to_string(dir.path().join("tiny.svg")).unwrap();
+    for expected in ["<svg", "random-read-qd1", "sequential-write-qd1", "rating", "predicted"] {
+        assert!(picture.contains(expected), "no {expected}");
+    }
+    let output = check_tiny(rows, &["--pictures", "/proc/nowhere"]);
+    assert!(text(&output.stderr).contains("/proc/nowhere"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_profile_s_own_keys_are_fitted_to_what_was_measured() {
     let dir = tempfile::tempdir().unwrap();
     let (drive, figures) = (dir.path().join("mine.toml"), dir.path().join("figures.csv"));
@@ -693,6 +708,10 @@ fn a_profile_s_own_keys_are_fitted_to_what_was_measured() {
         fit["after"].as_str().unwrap().trim_end_matches("us").parse::<f64>().map(|us| us * 1000.0)
     });
     assert!((112_000.0..117_000.0).contains(&latency.unwrap()), "{fit}");
+
+    std::fs::write(&drive, "inherits = \"tiny\"\n").unwrap();
+    let output = writecliff(&["drives", "--fit", path(&drive), "--figures", path(&figures)]);
+    assert!(text(&output.stdout).contains("Nothing to fit"), "{}", text(&output.stdout));
 }
 
 #[test]
@@ -713,4 +732,8 @@ fn a_check_that_cannot_be_done_says_why() {
     }
     let output = writecliff(&["drives", "--check", "--figures", "/no/such.csv"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    // Figures that nothing would be done with.
+    let output = writecliff(&["drives", "tiny", "--figures", "mine.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--check|--fit"), "{}", text(&output.stderr));
 }

@@ -38,6 +38,18 @@ fn what_was_fitted_is_met_and_without_it_a_drive_has_its_relatives_values() {
 }
 
 #[test]
+fn relatives_are_those_of_the_catalogue_whichever_drives_are_compared() {
+    let of_one: Vec<_> = figures().into_iter().filter(|f| f.drive == DRIVES[0]).collect();
+    let alone = compare_without(LeftOut::Test, &of_one, |_| {}).unwrap();
+    let both = compare_without(LeftOut::Test, &figures(), |_| {}).unwrap();
+    assert_eq!(
+        alone,
+        both.iter().filter(|c| c.figure.drive == DRIVES[0]).cloned().collect::<Vec<_>>()
+    );
+    assert_eq!(alone.len(), 1);
+}
+
+#[test]
 fn a_drive_left_out_is_compared_in_all_that_was_measured_of_it() {
     let all = parse("figures.csv", PUBLISHED).unwrap();
     let quick = ["as-ssd-4k-read-fresh", "as-ssd-4k-write-fresh", "as-ssd-sequential-read-fresh"];

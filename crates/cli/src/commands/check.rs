@@ -1,13 +1,14 @@
 //! `writecliff drives --check`: simulated drives beside the published figures of the real ones; and
 //! `--fit`, a drive's own keys fitted to what was measured of it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use writecliff::check::{Catalogue, LeftOut, compare_without, fit};
+use writecliff::check::{Catalogue, Fit, LeftOut, compare_without, fit};
 use writecliff::profile;
 use writecliff_report::{TextTable, cut, model_picture};
 use writecliff_suite::check::{
@@ -22,7 +23,7 @@ use crate::progress::gone_and_left;
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Use these figures instead of those that ship (docs/formats.md)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "comparison")]
     pub(crate) figures: Option<PathBuf>,
     /// Compare what drives were fitted to with drives that were not: their fitted keys have the
     /// values of relatives
@@ -79,8 +80,7 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     }
     match compared.iter().filter(|comparison| comparison.fails()).count() {
         0 => Ok(()),
-        count if options.leave_out.is_none() => Err(CliError::RatingMissed { count }),
-        _ => Ok(()),
+        count => Err(CliError::RatingMissed { count }),
     }
 }
 
@@ -102,39 +102,44 @@ fn draw(directory: &Path, compared: &[Comparison]) -> Result<(), CliError> {
 /// Fits each drive and prints the values that its profile should have.
 pub(crate) fn fit_to_figures(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
     let figures = chosen(names, options)?;
-    let mut drives: Vec<String> = figures.iter().map(|figure| figure.drive.clone()).collect();
-    drives.dedup();
-    let mut all = Vec::new();
+    let drives: BTreeSet<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
+    let mut all = BTreeMap::new();
     for drive in drives {
         let line = ProgressLine::begin();
         let watch = |key: &str, value: f64| line.show(|| format!("{drive}: {key} = {value}"));
-        let fits = fit(&drive, &figures, watch)?;
+        let fits = fit(drive, &figures, watch)?;
         drop(line);
-        if !options.json && !fits.is_empty() {
-            let mut table = TextTable::new()
-                .text("key", 22, usize::MAX)
-                .text("fitted to", 24, usize::MAX)
-                .numbers("before", 0)
-                .numbers("after", 0)
-                .numbers("model/published", 0);
-            for fit in &fits {
-                table.row(vec![
-                    fit.key.clone(),
-                    fit.scenario.clone(),
-                    fit.before.to_string(),
-                    fit.after.to_string(),
-                    format!("{:.3}", fit.ratio),
-                ]);
-            }
-            print(&format!("{drive}\n{}\n", table.render()))?;
+        if !options.json {
+            print(&fit_table(drive, &fits))?;
         }
-        all.push((drive, fits));
+        all.insert(drive, fits);
     }
-    if options.json {
-        print_json(&all.into_iter().collect::<std::collections::BTreeMap<_, _>>())
-    } else {
-        Ok(())
+    if options.json { print_json(&all) } else { Ok(()) }
+}
+
+fn fit_table(drive: &str, fits: &[Fit]) -> String {
+    if fits.is_empty() {
+        return format!(
+            "{drive}\nNothing to fit: its profile has no identity.fitted that names a scenario of these \
+             figures.\n\n"
+        );
     }
+    let mut table = TextTable::new()
+        .text("key", 22, usize::MAX)
+        .text("fitted to", 24, usize::MAX)
+        .numbers("before", 0)
+        .numbers("after", 0)
+        .numbers("model/published", 0);
+    for fit in fits {
+        table.row(vec![
+            fit.key.clone(),
+            fit.scenario.clone(),
+            fit.before.to_string(),
+            fit.after.to_string(),
+            format!("{:.3}", fit.ratio),
+        ]);
+    }
+    format!("{drive}\n{}\n", table.render())
 }
 
 /// The figures of the drives that were named; of all drives if none was.

@@ -36,6 +36,8 @@ pub(super) struct TestSystem<'a> {
     /// When those in the drive were asked for, and those on their way back.
     asked: Vec<(Io, DeviceTime)>,
     returning: VecDeque<Completion>,
+    /// What the drive has just done.
+    done: Vec<Completion>,
     now: DeviceTime,
 }
 
@@ -49,6 +51,7 @@ impl<'a> TestSystem<'a> {
             going: VecDeque::new(),
             asked: Vec::new(),
             returning: VecDeque::new(),
+            done: Vec::new(),
             now,
         }
     }
@@ -67,8 +70,8 @@ impl<'a> TestSystem<'a> {
     }
 
     /// Puts what the drive has done on its way back.
-    fn take_back(&mut self, done: &[Completion]) {
-        for completion in done {
+    fn take_back(&mut self) {
+        for completion in &self.done {
             let place = self.asked.iter().position(|(io, _)| *io == completion.io);
             let asked = place.map_or(completion.submitted, |place| self.asked.swap_remove(place).1);
             let completed = completion.completed + self.cost.latency;
@@ -105,7 +108,6 @@ impl Device for TestSystem<'_> {
     }
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        let mut from_drive = Vec::new();
         loop {
             let back = self.returning.front().map(|completion| completion.completed);
             let due = self.going.front().map(|(due, ..)| *due);
@@ -120,11 +122,11 @@ impl Device for TestSystem<'_> {
             }
             // The drive goes on to what comes next: an I/O that reaches it, or one that it completes.
             let to = next.min(until).max(self.device.now());
-            from_drive.clear();
-            self.device.reap(to, &mut from_drive)?;
-            self.take_back(&from_drive);
+            self.done.clear();
+            self.device.reap(to, &mut self.done)?;
+            self.take_back();
             self.hand_over()?;
-            if from_drive.is_empty() && self.device.now() >= until {
+            if self.done.is_empty() && self.device.now() >= until {
                 self.now = self.now.max(until);
                 return Ok(());
             }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Map;
-use writecliff_suite::check::{CheckProgress, Comparison, Published, compare};
+use serde_json::{Map, Value};
+use writecliff_sim::catalogue;
+use writecliff_suite::check::{CheckProgress, Comparison, Kind, Published, Role, compare};
 
 use super::Catalogue;
 use super::value::KeyValue;
@@ -28,10 +29,20 @@ struct FittedKey {
     maker: String,
 }
 
+/// A drive without what is left out, and the figures that it is compared with.
+struct Case {
+    drive: String,
+    scenario: Option<String>,
+    changes: Map<String, Value>,
+    figures: Vec<Published>,
+}
+
 /// Compares the figures that drives were fitted to with drives that were not: the fitted keys have
-/// the geometric mean of what other drives with a controller of the same maker were fitted to, or
-/// of all others if there is none. A key that no other drive was fitted by stays as it is, and the
-/// figure is left out.
+/// the geometric mean of what other drives of the catalogue with a controller of the same maker were
+/// fitted to, or of all others if there is none. A key that no other drive was fitted by stays as it
+/// is, and the figure is left out.
+///
+/// `watch` is told of drives, or of scenarios of drives, where [`compare`] tells of treatments.
 ///
 /// # Errors
 /// If a drive is unknown, or cannot be treated.
@@ -41,39 +52,29 @@ pub fn compare_without(
     watch: impl Fn(CheckProgress<'_>) + Sync,
 ) -> Result<Vec<Comparison>, Error> {
     let keys = fitted_keys(figures)?;
+    let cases = cases(left_out, figures, &keys);
     let mut compared = Vec::new();
-    for (drive, scenario) in cases(left_out, &keys) {
-        let is_left_out = |key: &&FittedKey| {
-            key.drive == drive && scenario.is_none_or(|scenario| key.scenario == scenario)
-        };
-        let mut changes = Map::new();
-        for key in keys.iter().filter(is_left_out) {
-            if let Some(value) = of_relatives(key, &keys) {
-                changes.insert(key.key.clone(), value.written());
-            }
-        }
-        let is_about = |figure: &&Published| {
-            let is_scenario = |name| figure.scenario.name == name;
-            figure.drive == drive && scenario.map_or(is_measured(figure), is_scenario)
-        };
-        let about: Vec<Published> = figures.iter().filter(is_about).cloned().collect();
-        let catalogue = Catalogue::with(drive, changes.clone());
+    for (place, case) in cases.iter().enumerate() {
+        let catalogue = Catalogue::with(&case.drive, case.changes.clone());
         // Relatives' values may make a drive that cannot work: too little spare area for them.
-        if changes.is_empty() || catalogue.profile(drive).is_err() {
-            continue;
+        if catalogue.profile(&case.drive).is_ok() {
+            compared.extend(compare(&case.figures, &catalogue, |_| {})?);
         }
-        compared.extend(compare(&about, &catalogue, &watch)?);
+        let what = case.scenario.as_deref().unwrap_or("all that was measured");
+        let (done, all) = (place + 1, cases.len());
+        watch(CheckProgress { drive: &case.drive, treatment: what, done, all });
+    }
+    // Even a rating is, where the key that stands for it is left out.
+    for comparison in &mut compared {
+        comparison.role = Role::Predicted;
     }
     Ok(compared)
 }
 
-fn is_measured(figure: &Published) -> bool {
-    figure.kind == writecliff_suite::check::Kind::Measured
-}
-
+/// Those of all drives that ship, and of the figures' own.
 fn fitted_keys(figures: &[Published]) -> Result<Vec<FittedKey>, Error> {
-    let mut drives: Vec<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
-    drives.dedup();
+    let of_figures = figures.iter().map(|figure| figure.drive.as_str());
+    let drives: BTreeSet<&str> = catalogue().into_iter().chain(of_figures).collect();
     let mut keys = Vec::new();
     for drive in drives {
         let profile = profile(drive)?;
@@ -95,17 +96,34 @@ fn fitted_keys(figures: &[Published]) -> Result<Vec<FittedKey>, Error> {
     Ok(keys)
 }
 
-/// Each drive, or each scenario of each drive.
-fn cases(left_out: LeftOut, keys: &[FittedKey]) -> Vec<(&str, Option<&str>)> {
-    let case = |key| {
-        let FittedKey { drive, scenario, .. }: &FittedKey = key;
-        (drive.as_str(), (left_out == LeftOut::Test).then_some(scenario.as_str()))
-    };
-    let cases: BTreeSet<_> = keys.iter().map(case).collect();
-    cases.into_iter().collect()
+/// A case for each drive that there are figures of, or for each scenario of each, if any of its keys
+/// has relatives.
+fn cases(left_out: LeftOut, figures: &[Published], keys: &[FittedKey]) -> Vec<Case> {
+    let names: BTreeSet<(&str, Option<&str>)> = keys
+        .iter()
+        .map(|key| (&*key.drive, (left_out == LeftOut::Test).then_some(&*key.scenario)))
+        .collect();
+    let cases = names.into_iter().map(|(drive, scenario)| {
+        let is_left_out = |key: &&FittedKey| {
+            key.drive == drive && scenario.is_none_or(|scenario| key.scenario == scenario)
+        };
+        let relatives = |key: &FittedKey| Some((key.key.clone(), of_relatives(key, keys)?));
+        let is_about = |figure: &&Published| {
+            figure.drive == drive
+                && scenario.map_or(figure.kind == Kind::Measured, |s| figure.scenario.name == s)
+        };
+        Case {
+            drive: drive.to_owned(),
+            scenario: scenario.map(str::to_owned),
+            changes: keys.iter().filter(is_left_out).filter_map(relatives).collect(),
+            figures: figures.iter().filter(is_about).cloned().collect(),
+        }
+    });
+    cases.filter(|case| !case.changes.is_empty() && !case.figures.is_empty()).collect()
 }
 
-fn of_relatives(left_out: &FittedKey, keys: &[FittedKey]) -> Option<KeyValue> {
+/// The value that a key has in other drives: the geometric mean.
+fn of_relatives(left_out: &FittedKey, keys: &[FittedKey]) -> Option<Value> {
     let others = |is_relative: fn(&FittedKey, &FittedKey) -> bool| {
         let is_other = |key: &&FittedKey| {
             key.key == left_out.key && key.drive != left_out.drive && is_relative(key, left_out)
@@ -115,5 +133,5 @@ fn of_relatives(left_out: &FittedKey, keys: &[FittedKey]) -> Option<KeyValue> {
         (!numbers.is_empty()).then(|| (numbers.iter().sum::<f64>() / numbers.len() as f64).exp())
     };
     let mean = others(|a, b| a.maker == b.maker).or_else(|| others(|_, _| true))?;
-    Some(left_out.value.with_number(mean))
+    Some(left_out.value.with_number(mean).written())
 }
