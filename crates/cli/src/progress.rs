@@ -47,28 +47,13 @@ pub(crate) fn ends(left: Duration) -> Option<String> {
     Some(format!("ends about {}", end.strftime(how)))
 }
 
-/// `4,492`: groups of three digits, as the page has them.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn spans_and_numbers_are_short() {
+    fn spans_are_short() {
         let spans = [0, 99, 100, 5999, 6000, 90_000].map(|s| human(Duration::from_secs(s)));
         assert_eq!(spans, ["0 s", "99 s", "1 min", "99 min", "1 h 40 min", "25 h 0 min"]);
-        let numbers = [0, 999, 1000, 12_345, 1_234_567].map(grouped);
-        assert_eq!(numbers, ["0", "999", "1,000", "12,345", "1,234,567"]);
     }
 }

@@ -27,6 +27,7 @@ mod writes;
 
 pub use drives::{different_plans, write_page, write_report};
 pub use model::model_picture;
+pub use number::thousands;
 pub use page::{Files, Format, PAGE, ReportError};
 pub use run::Run;
 pub use subject::{Source, Subject};

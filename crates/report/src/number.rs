@@ -6,7 +6,7 @@ use writecliff_suite::Unit;
 use crate::run::NONE;
 
 /// `66,667`.
-pub(crate) fn thousands(value: f64) -> String {
+pub fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -6,10 +6,10 @@ use ratatui::style::{Color, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType};
+use writecliff_report::thousands;
 
 use super::step::{Point, Rate};
 use super::{Running, Total};
-use crate::progress::grouped;
 
 /// A picture of fewer rows shows nothing.
 const PICTURE_MIN: u16 = 6;
@@ -73,7 +73,7 @@ fn draw_rate(frame: &mut Frame<'_>, area: Rect, title: &str, running: &Running) 
         .data(&points);
     // A model's time is another than that of who watches.
     let whose = if running.is_simulated && area.width >= 60 { " of the drive's time" } else { "" };
-    let end = format!("{} s{whose}", grouped(last as u64));
+    let end = format!("{} s{whose}", thousands(last.floor()));
     let time = Axis::default().bounds([0.0, last]).labels([Line::from("0"), Line::from(end)]);
     let values = Axis::default().bounds(scale.bounds()).labels(scale.labels());
     let chart = Chart::new(vec![dots])

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use writecliff_device::Nanos;
 use writecliff_measure::{Sample, Waiting};
+use writecliff_report::thousands;
 use writecliff_suite::Progress;
 
-use crate::progress::{grouped, human, time_left};
+use crate::progress::{human, time_left};
 
 /// From I/Os of this size on, on average, a rate is told in MB/s.
 const LARGE: u64 = 64 << 10;
@@ -118,7 +119,7 @@ impl Step {
         if let Some(point) = self.points.last() {
             parts.push(part(4, self.time(point.second)));
             let rate = self.rate();
-            let figure = grouped(rate.of(point).round() as u64);
+            let figure = thousands(rate.of(point));
             parts.push(part(2, format!("{figure} {}", rate.name())));
         }
         match (self.stall(), time_left(self.began, self.fraction)) {
@@ -130,8 +131,8 @@ impl Step {
     }
 
     fn time(&self, second: u32) -> String {
-        let now = grouped(u64::from(second));
-        let whole = self.length.map(|length| grouped(length.0 / 1_000_000_000));
+        let now = thousands(f64::from(second));
+        let whole = self.length.map(|length| thousands(length.as_secs_f64().floor()));
         match (whole, self.is_simulated) {
             (Some(whole), true) => format!("t = {now} s of the drive's {whole} s"),
             (Some(whole), false) => format!("t = {now} s of {whole} s"),

@@ -55,8 +55,9 @@ impl Drawing<'_> {
                 Mark::Window { to, label, .. } if !label.is_empty() => {
                     let x = sheet.h(picture.x.place(*to).min(1.0));
                     let (label, class) = (escaped(label), sheet.class("mark"));
+                    let halo = sheet.halo();
                     self.put(format_args!(
-                        "<text{class}{} x=\"{x}\" y=\"{top}\" dx=\"-6\" dy=\"17\" fill=\"{QUIET}\" \
+                        "<text{class}{}{halo} x=\"{x}\" y=\"{top}\" dx=\"-6\" dy=\"17\" fill=\"{QUIET}\" \
                          text-anchor=\"end\">{label}</text>",
                         sheet.value(*to)
                     ));

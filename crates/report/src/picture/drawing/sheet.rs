@@ -74,6 +74,16 @@ impl Sheet<'_> {
         if let Self::Page { .. } = self { format!(" data-v=\"{value}\"") } else { String::new() }
     }
 
+    /// What keeps letters readable on whatever is below them: in files; the page's style sheet has it.
+    pub(super) fn halo(&self) -> &'static str {
+        match self {
+            Self::Page { .. } => "",
+            Self::File(..) => {
+                " stroke=\"#fff\" stroke-width=\"3\" stroke-opacity=\".8\" paint-order=\"stroke\""
+            }
+        }
+    }
+
     /// A class by which the page's style sheet finds it; files have none.
     pub(super) fn class(&self, name: &str) -> String {
         if let Self::Page { .. } = self { format!(" class=\"{name}\"") } else { String::new() }
