@@ -123,13 +123,16 @@ impl Found {
     /// Claims and lets the guard judge, again and again for a while if somebody has it only for a
     /// moment.
     pub(crate) fn judge_patiently(&self, host: &Host, claim: Claim) -> Result<Judged, OpenError> {
-        let (begun, mut patience) = (Instant::now(), Duration::ZERO);
+        let (mut seen, mut patience) = (None, Duration::ZERO);
         let mut way = claim;
         loop {
             let judged = self.judge(host, self.open(way)?)?;
-            patience = patience.max(refusal::patience(&judged.verdict.refusals));
-            let may_pass = refusal::patience(&judged.verdict.refusals) > Duration::ZERO;
-            if may_pass && begun.elapsed() < patience {
+            // The first look may take longer than anybody is waited for: time counts from its end.
+            let seen = *seen.get_or_insert_with(Instant::now);
+            let wait = refusal::patience(&judged.verdict.refusals);
+            patience = patience.max(wait);
+            let may_pass = wait > Duration::ZERO;
+            if may_pass && seen.elapsed() < patience {
                 // When a descriptor for writing is closed, udev looks at the drive once more: it is
                 // waited for by reading.
                 way = Claim::ExclusiveRead;
