@@ -92,4 +92,4 @@ fn predictions_are_as_good_as_the_docs_say() {
 
 /// Error factors of predictions: the median, and what nine in ten are not above.
 const BOUNDS: [(Class, f64, f64); 3] =
-    [(Class::Rate, 1.2, 2.0), (Class::Used, 1.3, 3.3), (Class::Latency, 1.4, 3.0)];
+    [(Class::Rate, 1.1, 1.5), (Class::Used, 1.3, 2.5), (Class::Latency, 1.2, 1.8)];

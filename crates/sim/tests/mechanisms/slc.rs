@@ -90,6 +90,19 @@ fn the_buffer_is_emptied_in_idle_time_and_not_before() {
 }
 
 #[test]
+fn an_emptied_buffer_is_used_at_once_though_a_native_superblock_is_open() {
+    let mut drive = Drive::new(buffered(SlcKind::Fixed));
+    drive.write_mib(0, 8);
+    // A quarter of a native superblock, in the middle of a program.
+    drive.fill(8 * PAGES_PER_MIB..8 * PAGES_PER_MIB + 65);
+    drive.idle(Nanos::from_secs(3));
+    assert_eq!(drive.write_mib(16, 10), 8 * 1024);
+    assert!(
+        (0..65).all(|page| drive.perform(read(8 * PAGES_PER_MIB + page, 1)).status == Status::Done)
+    );
+}
+
+#[test]
 fn a_buffer_drained_under_load_takes_its_share_of_the_load() {
     // Each page past it moves `quantum` pages out, which makes room for as many.
     for (quantum, share) in [(0, 0.0), (1, 0.5), (3, 0.75)] {

@@ -15,12 +15,15 @@ pub(crate) enum Stream {
     HotCopies,
     /// What else garbage collection moves.
     Copies,
+    /// What the host writes into the SLC buffer, as long as that has room.
+    Slc,
 }
 
 impl Stream {
-    pub(crate) const ALL: [Self; 4] = [Self::Host, Self::Hot, Self::HotCopies, Self::Copies];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Host, Self::Hot, Self::HotCopies, Self::Copies, Self::Slc];
     /// Those of the host's own pages.
-    pub(crate) const OF_HOST: [Self; 2] = [Self::Host, Self::Hot];
+    pub(crate) const OF_HOST: [Self; 3] = [Self::Host, Self::Hot, Self::Slc];
     /// Those of copies, where they have their own.
     pub(crate) const OF_COPIES: [Self; 2] = [Self::HotCopies, Self::Copies];
 }

@@ -62,7 +62,7 @@ impl Temperature {
     pub(crate) fn stream_of_copies(&self, victim: SuperblockId) -> Stream {
         match self.streams[victim.0 as usize] {
             Stream::Hot => Stream::HotCopies,
-            Stream::Host | Stream::HotCopies | Stream::Copies => Stream::Copies,
+            Stream::Host | Stream::HotCopies | Stream::Copies | Stream::Slc => Stream::Copies,
         }
     }
 

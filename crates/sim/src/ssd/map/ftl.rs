@@ -101,7 +101,7 @@ impl Ftl {
         if self.reducer.applies_to(content) {
             return self.write_reduced(lpn, count, content, arrived);
         }
-        if self.temperature.is_some() {
+        if self.temperature.is_some() || self.slc_most > 0 {
             return self.write_to_streams(lpn, count, arrived, Self::stream_of);
         }
         self.write_to_streams(lpn, count, arrived, |_, _, most| (Stream::Host, most))
@@ -119,11 +119,7 @@ impl Ftl {
         let mut admitted = arrived;
         while next < end {
             self.make_way_for_copies(admitted);
-            let (stream, alike) = stream_of(self, Lpn(next), end - next);
-            if self.streams[stream].room() == 0 {
-                self.open_for_host(stream, admitted)?;
-            }
-            let pages = alike.min(self.streams[stream].room());
+            let (stream, pages) = self.way_for(Lpn(next), end - next, admitted, &stream_of)?;
             admitted = self.buffer.admit(arrived, pages);
             self.place(stream, Lpn(next), pages, admitted);
             next += pages;
@@ -142,10 +138,7 @@ impl Ftl {
         let mut admitted = arrived;
         for page in (lpn.0..lpn.0 + count).map(Lpn) {
             self.make_way_for_copies(admitted);
-            let (stream, _) = self.stream_of(page, 1);
-            if self.streams[stream].room() == 0 {
-                self.open_for_host(stream, admitted)?;
-            }
+            let (stream, _) = self.way_for(page, 1, admitted, Self::stream_of)?;
             if self.reducer.absorbs(content) {
                 self.note_write(stream, page);
                 let old = self.replace(page, Ppa::REDUCED);
@@ -158,8 +151,30 @@ impl Ftl {
         Ok(admitted)
     }
 
+    /// The stream that a page of the host goes to, which has room, and how many of the next `most`
+    /// go with it.
+    #[inline(always)]
+    fn way_for(
+        &mut self,
+        lpn: Lpn,
+        most: u32,
+        now: DeviceTime,
+        stream_of: impl Fn(&Self, Lpn, u32) -> (Stream, u32),
+    ) -> Result<(Stream, u32), ReadOnly> {
+        loop {
+            let (stream, alike) = stream_of(self, lpn, most);
+            match self.streams[stream].room() {
+                0 => self.open_for_host(stream, now)?,
+                room => return Ok((stream, alike.min(room))),
+            }
+        }
+    }
+
     /// The stream that a page of the host goes to, and how many of the next `most` go with it.
     fn stream_of(&self, lpn: Lpn, most: u32) -> (Stream, u32) {
+        if self.streams[Stream::Slc].room() > 0 || self.slc_has_room() {
+            return (Stream::Slc, most);
+        }
         let Some(temperature) = &self.temperature else { return (Stream::Host, most) };
         let stream = |page| {
             temperature.stream_of(page, self.layout.is_place(Ppa(self.l2p[page.0 as usize])))
@@ -218,17 +233,20 @@ impl Ftl {
         }
     }
 
-    /// Opens a superblock for the host: in SLC mode while the buffer has one, else a native one,
-    /// after collection has seen to it that another is left to copy into.
+    /// Opens a superblock for a stream of the host: a native one after collection has seen to it that
+    /// another is left to copy into; none if the SLC buffer has room again.
     fn open_for_host(&mut self, stream: Stream, now: DeviceTime) -> Result<(), ReadOnly> {
         self.collect(Occasion::Opening, now);
-        let mode = if self.slc_has_room() { CellMode::Slc } else { CellMode::Native };
-        if mode == CellMode::Native {
+        if stream == Stream::Slc {
+            // What waits for the rest of a native program might wait for long.
+            self.program_host(now);
+            self.open(stream, CellMode::Slc, now);
+        } else if !self.slc_has_room() {
             self.reserve_superblock(now)?;
-        }
-        // Collection into a shared frontier may have opened one already.
-        if self.streams[stream].room() == 0 {
-            self.open(stream, mode, now);
+            // Collection into a shared frontier may have opened one already.
+            if self.streams[stream].room() == 0 {
+                self.open(stream, CellMode::Native, now);
+            }
         }
         Ok(())
     }
@@ -442,6 +460,9 @@ impl Ftl {
         }
         if let Some(volatile) = &mut self.volatile {
             volatile.clear();
+        }
+        if let Some(cache) = &mut self.map_cache {
+            cache.clear();
         }
         let mut finished = now;
         for _ in 0..self.superblocks.erase_all() {

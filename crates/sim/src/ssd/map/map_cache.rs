@@ -76,6 +76,13 @@ impl MapCache {
         nand.read(ready, self.die_of(page), CellMode::Native, self.units_per_page, 1)
     }
 
+    /// The drive was erased: what was in RAM is the map no more.
+    pub(super) fn clear(&mut self) {
+        self.flags.fill(0);
+        self.frames.clear();
+        self.hand = 0;
+    }
+
     /// A frame to use: a new one, or that of a page not used since the hand came by last.
     fn make_room(&mut self, ready: DeviceTime, nand: &mut FlashArray) -> usize {
         if self.frames.len() < self.capacity {
