@@ -3,11 +3,26 @@
 //! Truth is the run directories, the published figures and the catalogue's file, all as they lie;
 //! what is made of them here is a [`Bench`], which pages, tables and comparisons read.
 
+pub mod catalogue;
+mod conditions;
+mod error;
 mod gather;
+mod home;
+mod identity;
+mod index;
+mod ingest;
+mod library;
 mod model;
+mod pictures;
+pub mod published;
+mod scan;
 
+pub use error::BenchError;
 pub use gather::{Gather, NewPublished, NewRun};
+pub use home::{Home, VARIABLE, sudo_user};
+pub use library::{Added, Library};
 pub use model::{
     Bench, Conditions, Drive, Kind, Metric, Picture, Pictures, Price, Private, Problem, Published,
     Run, Stretch, Value, slug,
 };
+pub use pictures::pictures;
