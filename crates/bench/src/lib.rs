@@ -4,6 +4,7 @@
 //! what is made of them here is a [`Bench`], which pages, tables and comparisons read.
 
 pub mod catalogue;
+mod compare;
 mod conditions;
 mod error;
 mod gather;
@@ -12,17 +13,25 @@ mod identity;
 mod index;
 mod ingest;
 mod library;
+mod list;
 mod model;
 mod pictures;
 pub mod published;
 mod scan;
+mod select;
 
+pub use compare::{Apart, Better, Comparison, Number, Row, Side};
 pub use error::BenchError;
 pub use gather::{Gather, NewPublished, NewRun};
 pub use home::{Home, VARIABLE, sudo_user};
 pub use library::{Added, Library};
+pub use list::{
+    Details, DriveDetails, DriveEntry, FigureEntry, Filter, PublishedEntry, RunDetails, RunEntry,
+    ValueEntry, drive_table, run_table,
+};
 pub use model::{
     Bench, Conditions, Drive, Kind, Metric, Picture, Pictures, Price, Private, Problem, Published,
     Run, Stretch, Value, slug,
 };
 pub use pictures::pictures;
+pub use select::Chosen;
