@@ -30,8 +30,8 @@ pub struct Side {
     pub drive: String,
     /// What it is called.
     pub name: String,
-    /// The run, if it is one.
-    pub run: Option<String>,
+    /// The runs, if those were named.
+    pub runs: Vec<String>,
     /// Why its figures are to be doubted.
     pub doubts: Vec<String>,
 }
@@ -101,7 +101,7 @@ impl Comparison {
     ///
     /// # Errors
     /// [`BenchError::NothingInCommon`] with what differs.
-    pub fn of(bench: &Bench, a: Chosen, b: Chosen) -> Result<Self, BenchError> {
+    pub fn of(bench: &Bench, a: &Chosen, b: &Chosen) -> Result<Self, BenchError> {
         let (first, second) = (bench.values_of(a), bench.values_of(b));
         let rows: Vec<Row> = first
             .iter()
@@ -167,10 +167,11 @@ impl Comparison {
     }
 
     /// As CSV, a line for each figure.
-    ///
-    /// # Errors
-    /// The writer's, which a text in memory has none of.
-    pub fn csv(&self) -> Result<String, csv::Error> {
+    pub fn csv(&self) -> String {
+        self.write_csv().expect("a text in memory can be written")
+    }
+
+    fn write_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record([
             "test",
@@ -235,9 +236,10 @@ impl Comparison {
 
 impl Side {
     fn title(&self) -> String {
-        match &self.run {
-            Some(run) => format!("{}, run {run}", self.name),
-            None => self.name.clone(),
+        match &self.runs[..] {
+            [] => self.name.clone(),
+            [run] => format!("{}, run {run}", self.name),
+            runs => format!("{}, {} runs", self.name, runs.len()),
         }
     }
 }
@@ -306,8 +308,8 @@ impl Conditions {
 impl Bench {
     /// What a side has: of a drive all that may be ranked, of a run what it gave. Where a drive has
     /// results of several variants under the same conditions, the last in order stands.
-    fn values_of(&self, chosen: Chosen) -> Vec<Value> {
-        match chosen {
+    fn values_of(&self, chosen: &Chosen) -> Vec<Value> {
+        match *chosen {
             Chosen::Drive(drive) => {
                 let is_ranked = |value: &&Value| {
                     let conditions = &self.conditions[value.conditions];
@@ -315,21 +317,7 @@ impl Bench {
                 };
                 self.in_order(self.values.iter().filter(is_ranked).cloned().collect())
             }
-            Chosen::Run(place) => {
-                let run = &self.runs[place];
-                let value = |(metric, value): &(usize, f64)| Value {
-                    drive: run.drive,
-                    variant: run.variant.clone(),
-                    conditions: run.conditions,
-                    metric: *metric,
-                    median: *value,
-                    lowest: *value,
-                    highest: *value,
-                    of: vec![place],
-                    doubted: !run.doubts.is_empty(),
-                };
-                run.figures.iter().map(value).collect()
-            }
+            Chosen::Runs(ref places) => self.in_order(self.values_of_runs(places)),
         }
     }
 
@@ -404,25 +392,33 @@ impl Bench {
         tests.into_iter().filter_map(apart).collect()
     }
 
-    fn side(&self, chosen: Chosen) -> Side {
+    fn side(&self, chosen: &Chosen) -> Side {
         match chosen {
             Chosen::Drive(place) => {
-                let drive = &self.drives[place];
+                let drive = &self.drives[*place];
                 let (drive, name) = (drive.id.clone(), drive.name.clone());
-                Side { drive, name, run: None, doubts: Vec::new() }
+                Side { drive, name, runs: Vec::new(), doubts: Vec::new() }
             }
-            Chosen::Run(place) => {
-                let run = &self.runs[place];
-                let drive = &self.drives[run.drive];
-                let label =
-                    run.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
-                Side {
-                    drive: drive.id.clone(),
-                    name: format!("{}{label}", drive.name),
-                    run: Some(run.id.clone()),
-                    doubts: run.doubts.clone(),
-                }
-            }
+            Chosen::Runs(places) => self.side_of_runs(places),
+        }
+    }
+
+    fn side_of_runs(&self, places: &[usize]) -> Side {
+        let first = &self.runs[places[0]];
+        let drive = &self.drives[first.drive];
+        let label = first.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
+        let mut doubts: Vec<String> = Vec::new();
+        for run in places.iter().map(|place| &self.runs[*place]) {
+            let test = &self.conditions[run.conditions].test;
+            doubts.extend(run.doubts.iter().map(|doubt| format!("{test}: {doubt}")));
+        }
+        doubts.sort();
+        doubts.dedup();
+        Side {
+            drive: drive.id.clone(),
+            name: format!("{}{label}", drive.name),
+            runs: places.iter().map(|place| self.runs[*place].id.clone()).collect(),
+            doubts,
         }
     }
 }

@@ -10,6 +10,7 @@ mod error;
 mod gather;
 mod home;
 mod identity;
+mod import;
 mod index;
 mod ingest;
 mod library;
@@ -23,7 +24,8 @@ mod select;
 pub use compare::{Apart, Better, Comparison, Number, Row, Side};
 pub use error::BenchError;
 pub use gather::{Gather, NewPublished, NewRun};
-pub use home::{Home, VARIABLE, sudo_user};
+pub use home::{Home, OFF, SudoUser, VARIABLE, keep, sudo_user};
+pub use import::{ImportError, Imported, Limits, import};
 pub use library::{Added, Library};
 pub use list::{
     Details, DriveDetails, DriveEntry, FigureEntry, Filter, PublishedEntry, RunDetails, RunEntry,

@@ -152,8 +152,8 @@ pub struct PublishedEntry {
 pub enum Details {
     /// About a drive.
     Drive(Box<DriveDetails>),
-    /// About a run.
-    Run(Box<RunDetails>),
+    /// About runs.
+    Runs(Vec<RunDetails>),
 }
 
 impl Bench {
@@ -235,10 +235,12 @@ impl Bench {
     }
 
     /// Everything about a drive or a run.
-    pub fn details(&self, chosen: Chosen) -> Details {
+    pub fn details(&self, chosen: &Chosen) -> Details {
         match chosen {
-            Chosen::Drive(drive) => Details::Drive(Box::new(self.drive_details(drive))),
-            Chosen::Run(run) => Details::Run(Box::new(self.run_details(&self.runs[run]))),
+            Chosen::Drive(drive) => Details::Drive(Box::new(self.drive_details(*drive))),
+            Chosen::Runs(runs) => {
+                Details::Runs(runs.iter().map(|run| self.run_details(&self.runs[*run])).collect())
+            }
         }
     }
 
@@ -358,7 +360,7 @@ impl Details {
     pub fn text(&self) -> String {
         match self {
             Self::Drive(drive) => drive.text(),
-            Self::Run(run) => run.text(),
+            Self::Runs(runs) => runs.iter().map(RunDetails::text).collect::<Vec<_>>().join("\n"),
         }
     }
 }

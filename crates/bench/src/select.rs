@@ -5,24 +5,26 @@ use std::path::Path;
 use crate::BenchError;
 use crate::model::{Bench, slug};
 
-/// A drive or a run, by its place in a [`Bench`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A drive, or runs, by their places in a [`Bench`].
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
     /// In [`Bench::drives`].
     Drive(usize),
-    /// In [`Bench::runs`].
-    Run(usize),
+    /// In [`Bench::runs`]; at least one.
+    Runs(Vec<usize>),
 }
 
 impl Bench {
-    /// What is called `name`: a run by its id or its directory; a drive by its id, its name in the
-    /// catalogue (also as `sim:NAME`), or any part of its name that only one has.
+    /// What is called `name`: a run by its id; runs by their directory or one above them, such as a
+    /// review's; a drive by its id, its name in the catalogue (also as `sim:NAME`), or any part of
+    /// its name that only one has.
     ///
     /// # Errors
     /// [`BenchError::Unknown`] with what is near, [`BenchError::Ambiguous`].
     pub fn find(&self, name: &str) -> Result<Chosen, BenchError> {
-        if let Some(run) = self.run_of(name) {
-            return Ok(Chosen::Run(run));
+        let runs = self.runs_of(name);
+        if !runs.is_empty() {
+            return Ok(Chosen::Runs(runs));
         }
         let name = name.strip_prefix("sim:").unwrap_or(name);
         let wanted = slug(name);
@@ -46,13 +48,15 @@ impl Bench {
         }
     }
 
-    fn run_of(&self, name: &str) -> Option<usize> {
-        let by_id = self.runs.iter().position(|run| run.id == name);
-        by_id.or_else(|| {
-            let directory = Path::new(name).canonicalize().ok()?;
-            let is_it = |at: &Path| at.canonicalize().is_ok_and(|at| at == directory);
-            self.runs.iter().position(|run| run.private.directory.as_deref().is_some_and(is_it))
-        })
+    fn runs_of(&self, name: &str) -> Vec<usize> {
+        let all = 0..self.runs.len();
+        let by_id: Vec<usize> = all.clone().filter(|run| self.runs[*run].id == name).collect();
+        let Ok(directory) = Path::new(name).canonicalize() else { return by_id };
+        let is_in = |run: &usize| {
+            let at = &self.runs[*run].private.directory;
+            at.as_ref().is_some_and(|at| at.starts_with(&directory))
+        };
+        if by_id.is_empty() { all.filter(is_in).collect() } else { by_id }
     }
 
     fn names(&self) -> Vec<String> {
