@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
 use writecliff::suite::{Status, TESTS};
 
 use crate::model::{
@@ -10,7 +11,7 @@ use crate::model::{
 };
 
 /// A run that is to be in a [`Bench`]; the fields are those of [`Run`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewRun {
     /// [`Run::id`]; a run that is already there is left out.
     pub id: String,
@@ -33,6 +34,7 @@ pub struct NewRun {
     /// [`Run::tool_version`].
     pub tool_version: String,
     /// Its figures.
+    #[serde(skip)]
     pub figures: Vec<(Metric, f64)>,
     /// [`Run::catalogue`].
     pub catalogue: bool,

@@ -3,17 +3,34 @@
 //! Truth is the run directories, the published figures and the catalogue's file, all as they lie;
 //! what is made of them here is a [`Bench`], which pages, tables and comparisons read.
 
+pub mod catalogue;
+mod conditions;
+mod error;
 mod export;
 mod gather;
+mod home;
+mod identity;
+mod index;
+mod ingest;
+mod library;
+mod live;
 mod model;
 mod pages;
+mod pictures;
+pub mod published;
+mod scan;
 mod server;
 
+pub use error::BenchError;
+pub use export::{ExportError, Exported, export};
 pub use gather::{Gather, NewPublished, NewRun};
+pub use home::{Home, VARIABLE, sudo_user};
+pub use library::{Added, Library};
+pub use live::Live;
 pub use model::{
     Bench, Conditions, Drive, Kind, Metric, Picture, Pictures, Price, Private, Problem, Published,
     Run, Stretch, Value, slug,
 };
-pub use export::{ExportError, Exported, export};
 pub use pages::{Audience, ReportsError, Site};
+pub use pictures::pictures;
 pub use server::{Server, ServerError, Source};

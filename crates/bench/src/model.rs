@@ -106,7 +106,7 @@ pub struct Conditions {
 /// A quantity that drives are compared by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// What links call it: test and name in small letters, digits and hyphens.
+    /// What links call it: test and name, in what an address takes: `consistency.steady-floor`.
     pub id: String,
     /// The test; of published figures that no test of ours gives `published`.
     pub test: String,
