@@ -8,7 +8,14 @@ const scaleOf = ({ from, to, log }) => log
   ? (value) => (Math.log(Math.max(value, from)) - Math.log(from)) / (Math.log(to) - Math.log(from) || 1)
   : (value) => (value - from) / (to - from || 1);
 
-function ticks({ from, to, log }, most) {
+// Steps of a clock, in seconds.
+const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
+
+function ticks({ from, to, log, isTime }, most) {
+  if (isTime) {
+    const step = CLOCK.find((step) => (to - from) / step <= most) ?? CLOCK.at(-1);
+    return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+  }
   if (log && to / from > 8) {
     const decades = Math.log10(to / from);
     const parts = decades < 2.2 && most > 4 ? [1, 2, 5] : [1];
@@ -102,13 +109,13 @@ function paintChart(drawing, { x, y, width, height, draw }) {
   const place = svg("g");
   drawing.setAttribute("width", width);
   drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const vertical = ticks(x, Math.max(2, Math.floor((right - AROUND.left) / 95))), horizontal = ticks(y, 6);
+  const vertical = ticks(x, Math.max(2, Math.floor((right - AROUND.left) / (x.isTime ? 70 : 95)))), horizontal = ticks(y, 6);
   drawing.replaceChildren(
     svg("g", { class: "grid" },
       vertical.map((value) => svg("line", { x1: atX(value), x2: atX(value), y1: AROUND.top, y2: bottom })),
       horizontal.map((value) => svg("line", { x1: AROUND.left, x2: right, y1: atY(value), y2: atY(value) }))),
     svg("g", { class: "tick" },
-      vertical.map((value) => svg("text", { x: atX(value), y: bottom + 18, "text-anchor": "middle" }, x.say(value))),
+      vertical.map((value) => svg("text", { x: atX(value), y: bottom + 18, "text-anchor": atX(value) > right - 24 ? "end" : "middle" }, x.say(value))),
       horizontal.map((value) => svg("text", { x: AROUND.left - 8, y: atY(value) + 4, "text-anchor": "end" }, y.say(value)))),
     svg("text", { class: "title", x: right, y: height - 6, "text-anchor": "end" }, x.name),
     svg("text", { class: "title", x: 2, y: 14 }, y.name),

@@ -1,7 +1,7 @@
 // Which figure, and under which conditions: the two choices that make a ranking.
 
 // The figure that a page begins with.
-const FIRST = "consistency-steady-mean";
+const FIRST = "consistency.steady-mean";
 const firstMetric = () => bench.metric.get(FIRST) ?? bench.metrics.find((metric) => metric.judged) ?? bench.metrics[0];
 const testsThere = () => [...new Set(bench.metrics.map((metric) => metric.test))];
 

@@ -44,7 +44,7 @@ function compared(drives, about, courses, chosen) {
 
 // --- price
 
-const STEADY = "consistency-steady-mean";
+const STEADY = "consistency.steady-mean";
 
 // The steady mean that a price is held against: one kind's, and it says which.
 function steadyOf(about) {
@@ -73,21 +73,22 @@ function money(drives, about) {
 
 // --- tables
 
-// `lines`: { name, href, values, isMore (null: not ranked), say, doubted }.
+// `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say }.
 function sideBySide(title, columns, lines, words = "") {
   const best = lines.map(({ values, isMore }) => isMore === null ? null : ahead(values, isMore));
   const cell = (line, at, value, column) => {
     const isBest = best[at]?.at === column;
     const star = isBest && el("span", { class: "star" }, " ★", best[at].factor && ` ${best[at].factor}×`);
-    return el("td", { class: isBest ? "best" : null, "data-value": value, title: value === null ? null : String(value) }, value === null ? "–" : line.say(value), star, line.doubted?.[column] && [" ", doubtMark()]);
+    return el("td", { class: isBest ? "best" : null, "data-value": value, title: value === null ? null : String(value) }, value === null ? "–" : line.say(value), star);
   };
   const table = el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Figure"), columns.map(({ name, note }) => el("th", { scope: "col" }, name, note && el("small", {}, note))))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Figure"), columns.map(({ name, note, doubts }) => el("th", { scope: "col" }, name, doubts?.length > 0 && [" ", doubtMark()], note && el("small", {}, note))))),
     el("tbody", {}, lines.map((line, at) => el("tr", {}, el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name), line.values.map((value, column) => cell(line, at, value, column))))));
   const along = () => ({ name: slugOf(title), heads: ["Figure", ...columns.map(({ name, note }) => note ? `${name} (${note})` : name)],
     lines: lines.map((line) => [line.name, ...line.values.map((value) => value === null ? "" : value)]) });
   const said = () => ({ ...along(), lines: lines.map((line, at) => [line.name, ...line.values.map((value, column) => value === null ? "–" : line.say(value) + (best[at]?.at === column ? " ★" : ""))]) });
-  return el("section", { class: "table" }, el("h3", {}, title), words && el("p", {}, words), scroll(title, table), takeAlong((form) => form === "markdown" ? said() : along()));
+  const warnings = columns.flatMap(({ name, doubts }) => (doubts ?? []).map((doubt) => el("p", { class: "warning" }, el("b", {}, `${name}: `), doubt)));
+  return el("section", { class: "table" }, el("h3", {}, title), words && el("p", {}, words), warnings, scroll(title, table), takeAlong((form) => form === "markdown" ? said() : along()));
 }
 
 const slugOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "table";
@@ -101,18 +102,21 @@ function ahead(values, isMore) {
   return { at: there[0].at, factor: factor && factor.toLocaleString("en-US", { maximumSignificantDigits: factor < 10 ? 3 : 2 }) };
 }
 
+// What is to be doubted of these figures of a drive, each doubt once.
+const doubtsOf = (about, entry) => [...new Set(about.runs.filter((run) => run.conditions === entry.conditions && run.variant === entry.variant).flatMap((run) => run.doubts))];
+
 // For each test the groups of equal conditions that at least two of the drives have.
 function tests(drives, about, chosen) {
   const own = about.map((one) => one.values);
   return testsThere().map((test) => {
     const entries = own.map((values) => values.filter((entry) => Object.keys(entry.figures).some((id) => bench.metric.get(id).test === test)));
     if (entries.every((all) => !all.length)) return null;
-    const tables = chosen.get("mixed") === "1" ? [acrossConditions(test, drives, entries, chosen)] : equalConditions(test, drives, entries, chosen);
+    const tables = chosen.get("mixed") === "1" ? [acrossConditions(test, drives, about, entries, chosen)] : equalConditions(test, drives, about, entries, chosen);
     return el("section", { class: "test" }, el("h2", {}, testName({ test })), tables);
   });
 }
 
-function equalConditions(test, drives, entries, chosen) {
+function equalConditions(test, drives, about, entries, chosen) {
   const ids = [...new Set(entries.flat().map((entry) => entry.conditions))];
   const groups = ids.map((id) => ({ conditions: bench.condition.get(id), of: entries.map((all) => all.find((entry) => entry.conditions === id && !entry.variant) ?? all.find((entry) => entry.conditions === id)) }));
   const shared = groups.filter(({ of }) => of.filter(Boolean).length > 1)
@@ -122,26 +126,26 @@ function equalConditions(test, drives, entries, chosen) {
   const rest = alone.length > 0 && el("details", {}, el("summary", {}, `Not comparable: ${many(alone.length, "result")} of one drive alone`),
     el("ul", {}, alone.map((group) => el("li", {}, said(group)))));
   const none = !shared.length && el("p", {}, "No two of these drives did this test under the same conditions, so that nothing is ranked. “Across different conditions” shows the figures beside each other all the same.");
-  return [...shared.map((group) => groupTable(test, drives, group.of, chosen, `${KINDS[group.conditions.kind]}: ${[group.conditions.words, ...reservations(group.conditions)].join("; ")}`)), none, rest];
+  return [...shared.map((group) => groupTable(test, drives, about, group.of, chosen, `${KINDS[group.conditions.kind]}: ${[group.conditions.words, ...reservations(group.conditions)].join("; ")}`)), none, rest];
 }
 
-function acrossConditions(test, drives, entries, chosen) {
+function acrossConditions(test, drives, about, entries, chosen) {
   const of = entries.map((all) => [...all].sort((a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard)[0]);
   const same = new Set(of.filter(Boolean).map((entry) => entry.conditions)).size === 1;
-  return groupTable(test, drives, of, chosen, same ? "Equal conditions" : "Different conditions: nothing is ranked", !same);
+  return groupTable(test, drives, about, of, chosen, same ? "Equal conditions" : "Different conditions: nothing is ranked", !same);
 }
 
-function groupTable(test, drives, of, chosen, title, isMixed = false) {
+function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
   const metrics = bench.metrics.filter((metric) => metric.test === test && of.some((entry) => entry && metric.id in entry.figures));
   const telling = metrics.filter((metric) => metric.judged);
   const listed = chosen.get("every") === "1" || !telling.length ? metrics : telling;
   const note = (entry) => entry ? [entry.variant, isMixed && `${bench.condition.get(entry.conditions).kind}, ${bench.condition.get(entry.conditions).words}`].filter(Boolean).join("; ") : "";
   const lines = listed.map((metric) => ({
     name: figureName(metric), href: to("ranking", { figure: metric.id, conditions: isMixed ? "" : of.find(Boolean).conditions, mark: drives.map((drive) => drive.id).join(",") }),
-    values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null), doubted: of.map((entry) => entry?.figures[metric.id]?.[4] === 1),
+    values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null),
     isMore: isMixed ? null : isMore(metric), say: (value) => shown(value, metric.unit),
   }));
-  return sideBySide(title, drives.map((drive, at) => ({ name: drive.name, note: note(of[at]) })), lines);
+  return sideBySide(title, drives.map((drive, at) => ({ name: drive.name, note: note(of[at]), doubts: of[at] && doubtsOf(about[at], of[at]) })), lines);
 }
 
 // --- how they went

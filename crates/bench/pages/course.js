@@ -13,10 +13,12 @@ function courseAxes(pictures) {
   const { x, values } = ends(pictures);
   const unit = pictures[0]?.unit ?? "";
   return {
-    x: { from: 0, to: x, log: false, name: "time", say: time },
+    x: { from: 0, to: x, log: false, isTime: true, name: "time", say: clock },
     y: { ...axisOf(values, { log: true, name: `${unit}, logarithmic`, say: short }) },
   };
 }
+
+const clock = (seconds) => seconds === 0 ? "0" : seconds % 3600 === 0 ? `${seconds / 3600} h` : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
 function coursePicture(title, picture, axes) {
   const { seconds, stretches, unit } = picture;

@@ -40,7 +40,7 @@ const reportsOf = (about) => [...new Set(about.runs.map((run) => run.report).fil
 
 // --- in figures
 
-const TILES = ["consistency-steady-mean", "consistency-steady-floor-mean", "consistency-steady-latency-p99-9", "consistency-fresh"];
+const TILES = ["consistency.steady-mean", "consistency.steady-floor-~-mean", "consistency.steady-latency-p99.9", "consistency.fresh"];
 
 function tiles(drive, about) {
   const standard = about.values.filter((entry) => bench.condition.get(entry.conditions).standard && !entry.variant);
@@ -81,25 +81,25 @@ function figuresOf(drive, about) {
     const entries = ours.filter((entry) => bench.condition.get(entry.conditions).test === test);
     entries.sort((a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard);
     return entries.length > 0 && el("section", { class: "test" }, el("h2", {}, testName({ test })), bench.test.has(test) && el("p", {}, capital(bench.test.get(test).question)),
-      entries.map((entry, at) => figureTable(drive, entry, at === 0)));
+      entries.map((entry, at) => figureTable(drive, about, entry, at === 0)));
   });
 }
 
-function figureTable(drive, entry, isOpen) {
+function figureTable(drive, about, entry, isOpen) {
   const conditions = bench.condition.get(entry.conditions);
   const metrics = bench.metrics.filter((metric) => metric.id in entry.figures);
   const several = metrics.some((metric) => entry.figures[metric.id][3] > 1);
   const title = [`${KINDS[conditions.kind]}: ${conditions.words}`, ...reservations(conditions), entry.variant].filter(Boolean).join("; ");
   const row = (metric) => {
-    const [median, lowest, highest, runs, doubted] = entry.figures[metric.id];
+    const [median, lowest, highest, runs] = entry.figures[metric.id];
     const value = (number) => el("td", { "data-value": number, title: String(number) }, shown(number, metric.unit));
     return el("tr", {}, el("th", { scope: "row" }, link(to("ranking", { figure: metric.id, conditions: conditions.id, mark: drive.id }), figureName(metric))),
-      value(median), several && [value(lowest), value(highest), el("td", {}, runs)], el("td", {}, doubted === 1 ? doubtMark() : ""));
+      value(median), several && [value(lowest), value(highest), el("td", {}, runs)]);
   };
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : []), "Doubts"].map((head) => el("th", { scope: "col" }, head)))),
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : [])].map((head) => el("th", { scope: "col" }, head)))),
     el("tbody", {}, metrics.map(row)));
   const lines = metrics.map((metric) => [figureName(metric), metric.unit, ...entry.figures[metric.id].slice(0, 4)]);
-  return el("details", { class: "more", open: isOpen }, el("summary", {}, title), scroll(title, table),
+  return el("details", { class: "more", open: isOpen }, el("summary", {}, title), doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)), scroll(title, table),
     takeAlong((form) => ({ name: `${drive.id}-${conditions.test}`, heads: ["Figure", "Unit", "Median", "Lowest", "Highest", "Runs"], lines: form === "csv" ? lines : lines.map(([name, unit, ...values]) => [name, unit, ...values.map(written)]) })));
 }
 

@@ -7,7 +7,7 @@ function fill(element, attributes, children) {
     if (typeof value === "function") element.addEventListener(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
@@ -26,6 +26,7 @@ const field = (name, control, attributes = {}) => el("label", { class: "field", 
 const scroll = (name, table) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, table);
 
 const many = (count, one, several = `${one}s`) => `${count.toLocaleString("en-US")} ${count === 1 ? one : several}`;
+const small = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // A number as people write it, with its unit: whole from a thousand on, else four digits.
@@ -43,6 +44,6 @@ function tell(text) {
 // Replaces what is in an element; what had the focus in it has it again.
 function replace(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  element.replaceChildren(...children.flat().filter(Boolean));
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
   if (key !== undefined) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }

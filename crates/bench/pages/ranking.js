@@ -9,7 +9,7 @@ function ranking() {
   const filters = filterBar();
   const [head, list] = [el("div"), el("div", { class: "drawn" })];
   const element = el("div", {}, head,
-    el("div", { class: "fields" }, figure.fields), el("div", { class: "fields" }, conditions.fields), filters.element, list);
+    el("div", { class: "fields" }, figure.fields, conditions.fields), filters.element, list);
   return { element, update: async (chosen) => {
     const metric = chosen.has("figure") ? bench.metric.get(chosen.get("figure")) : firstMetric();
     if (!metric) return unknown(chosen.has("figure") ? "figure" : "result", chosen.get("figure"));

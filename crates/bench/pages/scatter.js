@@ -13,7 +13,7 @@ function scatter() {
   const filters = filterBar();
   const [head, scales, place] = [el("div"), el("div", { class: "switch settings", role: "group", "aria-label": "Axes" }), el("div")];
   const conditions = el("details", { class: "filters" }, el("summary", {}, "Conditions"), sides.map((side) => side.conditions));
-  const element = el("div", {}, head, el("div", { class: "fields" }, sides.map((side) => side.field)), scales, conditions, filters.element, place);
+  const element = el("div", {}, head, el("div", { class: "fields" }, sides.map((side) => side.field), scales), conditions, filters.element, place);
   return { element, update: async (chosen) => {
     const picked = { x: chosen.get("x") ?? "price-per-gb", y: chosen.get("y") ?? firstMetric()?.id };
     const wrong = Object.values(picked).find((id) => !(id in PROPERTIES) && !bench.metric.has(id));
@@ -23,7 +23,7 @@ function scatter() {
       [x, y].forEach((side, at) => sides[at].update(side, chosen));
       filters.update(chosen);
       conditions.hidden = !x.groups && !y.groups;
-      const title = `${y.name} over ${x.name.toLowerCase()}`;
+      const title = `${y.name} over ${small(x.name)}`;
       replace(scales, scaleButton("x", "Across", chosen), scaleButton("y", "Up", chosen));
       const dots = joined(x, y, passes(chosen)).filter((dot) => !(isLog("x", chosen) && dot.x <= 0) && !(isLog("y", chosen) && dot.y <= 0));
       replace(head, scatterHead(title, x, y, dots));
@@ -89,10 +89,11 @@ function cloud(title, x, y, dots, chosen) {
     const [cx, cy] = [atX(dot.x), atY(dot.y)];
     const isMarked = marks.has(dot.drive.id);
     place.append(svg("circle", { class: `dot ${dot.conditions?.kind ?? ""}${isMarked ? " is-marked" : ""}`, cx, cy, r: isMarked ? 6.5 : 4.5, "data-drive": dot.drive.id, "data-x": dot.x, "data-y": dot.y }));
-    if (isMarked) place.append(svg("text", { class: "dot-name", x: cx, y: cy - 10, "text-anchor": "middle" }, dot.name));
-    return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive) };
+    return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive), name: isMarked && dot.name };
   });
-  return el("div", { class: "cloud" }, chart({ label: `${title}: ${many(dots.length, "drive")}`, x: axis(x, "x"), y: axis(y, "y"), height: 460, draw }));
+  // Names above all dots.
+  const named = (place, points) => { place.append(...points.filter(({ name }) => name).map(({ x, y, name }) => svg("text", { class: "dot-name", x, y: y - 10, "text-anchor": "middle" }, name))); return points; };
+  return el("div", { class: "cloud" }, chart({ label: `${title}: ${many(dots.length, "drive")}`, x: axis(x, "x"), y: axis(y, "y"), height: 460, draw: (place, atX, atY) => named(place, draw(place, atX, atY)) }));
 }
 
 function dotTable(title, x, y, dots) {

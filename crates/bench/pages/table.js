@@ -74,16 +74,16 @@ function everything(test, metrics, lines, chosen) {
     el("tbody", {}, listed.map(line)));
   const along = () => ({ name: `bench-${test}`, heads: ["Drive", "Kind", "Conditions", ...metrics.map((metric) => metric.unit ? `${figureName(metric)}, ${metric.unit}` : figureName(metric))],
     lines: lines.map((one) => [one.name, one.conditions.kind, one.conditions.words, ...metrics.map((metric) => one.values.get(metric.id) ?? null)]) });
-  return lines.length ? [takeAlong(along), everyTest(), scroll("Everything", whole), lines.length > listed.length && el("button", { type: "button", "data-key": "more", click: () => choose({ rows: "all" }) }, `Show the other ${(lines.length - listed.length).toLocaleString("en-US")}`)]
+  return lines.length ? [el("div", { class: "take-along" }, takeAlong(along), everyTest()), scroll("Everything", whole), lines.length > listed.length && el("button", { type: "button", "data-key": "more", click: () => choose({ rows: "all" }) }, `Show the other ${(lines.length - listed.length).toLocaleString("en-US")}`)]
     : el("p", { class: "nothing" }, "Nothing passes the filters.");
 }
 
 // Every figure of every test as one long list.
-const everyTest = () => el("p", {}, el("button", { type: "button", "data-key": "every", click: async () => {
+const everyTest = () => el("button", { type: "button", "data-key": "every", click: async () => {
   const all = (await Promise.all(bench.metrics.map(results))).flat().flatMap((group) => group.rows).filter((row) => row.median !== null);
   const heads = ["drive", "variant", "kind", "conditions", "standard", "test", "figure", "unit", "median", "lowest", "highest", "results"];
   save("bench.csv", csv(heads, all.map((row) => [row.drive.name, row.variant, row.conditions.kind, row.conditions.words, String(row.conditions.standard), row.metric.test, row.metric.name, row.metric.unit, row.median, row.lowest, row.highest, row.runs])));
-} }, "Save every figure of every test as CSV"));
+} }, "Save every figure of every test as CSV");
 
 const problems = () => bench.problems.length > 0 && el("section", { class: "table" }, el("h2", {}, "Not shown"),
   el("p", {}, "These are in the library and cannot be read. What is to be done stands beside each."), el("ul", {}, bench.problems.map((problem) => el("li", {}, problem))));
