@@ -15,6 +15,12 @@ pub enum BenchError {
          WRITECLIFF_BENCH to a directory"
     )]
     NoHome,
+    /// There is to be none.
+    #[error(
+        "there is no results library, for WRITECLIFF_BENCH is off; name directories to look at, or \
+         unset it"
+    )]
+    Off,
     /// The library of a user, asked for by root on his behalf.
     #[error(
         "under sudo the results library would be root's or become unwritable for you; run this \

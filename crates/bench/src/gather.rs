@@ -179,7 +179,7 @@ impl Gather {
             figure.metric = metric_places[figure.metric];
         }
         let metrics = metrics.into_iter().map(|(_, metric)| metric).collect();
-        let values = values(&runs, &published);
+        let values = values(runs.iter().enumerate(), &published, &runs);
         let problems = self.problems;
         Bench { drives, metrics, conditions, runs, published, values, problems }
     }
@@ -204,9 +204,14 @@ fn sorted<T, K: Ord>(all: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<usize>)
 /// Drive, conditions, metric, variant: what is one value.
 type Key = (usize, usize, usize, Option<String>);
 
-fn values(runs: &[Run], published: &[Published]) -> Vec<Value> {
+/// What these runs and printed figures say of each metric under each of the conditions.
+fn values<'a>(
+    chosen: impl Iterator<Item = (usize, &'a Run)>,
+    published: &[Published],
+    runs: &[Run],
+) -> Vec<Value> {
     let mut groups: HashMap<Key, Vec<(usize, f64)>> = HashMap::new();
-    for (place, run) in runs.iter().enumerate() {
+    for (place, run) in chosen {
         for (metric, value) in &run.figures {
             let key = (run.drive, run.conditions, *metric, run.variant.clone());
             groups.entry(key).or_default().push((place, *value));
@@ -277,6 +282,12 @@ impl Drive {
 }
 
 impl Bench {
+    /// What these runs alone say: a value for each of their drives, variants, conditions and metrics.
+    pub fn values_of_runs(&self, places: &[usize]) -> Vec<Value> {
+        let chosen = places.iter().map(|place| (*place, &self.runs[*place]));
+        values(chosen, &[], &self.runs)
+    }
+
     /// Whether figures under these conditions come from printed pages.
     pub fn is_published(&self, conditions: usize) -> bool {
         self.conditions[conditions].kind == Kind::Published

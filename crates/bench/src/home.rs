@@ -15,6 +15,8 @@ use crate::BenchError;
 
 /// The variable that names the library's directory.
 pub const VARIABLE: &str = "WRITECLIFF_BENCH";
+/// What it says where there is to be none: nothing that is run is added anywhere.
+pub const OFF: &str = "off";
 
 const PLACES: &str = "places.txt";
 const INDEX: &str = "index.sqlite";
@@ -32,11 +34,13 @@ impl Home {
     /// `~/.local/share`.
     ///
     /// # Errors
-    /// [`BenchError::NoHome`]; [`BenchError::UnderSudo`], for root must leave no files in a user's
-    /// directories, nor would his results be found in root's.
+    /// [`BenchError::NoHome`]; [`BenchError::Off`]; [`BenchError::UnderSudo`], for root must leave no
+    /// files in a user's directories, nor would his results be found in root's.
     pub fn of_user() -> Result<Self, BenchError> {
-        if let Some(path) = directory(VARIABLE) {
-            return Ok(Self { path });
+        match directory(VARIABLE) {
+            Some(path) if path.as_os_str() == OFF => return Err(BenchError::Off),
+            Some(path) => return Ok(Self { path }),
+            None => {}
         }
         if sudo_user().is_some() {
             return Err(BenchError::UnderSudo);
@@ -154,10 +158,46 @@ fn directory(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// The user that root works for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SudoUser {
+    /// The user's number.
+    pub user: u32,
+    /// That of the user's group.
+    pub group: u32,
+    /// The home directory, if the system's list of users has it.
+    pub home: Option<PathBuf>,
+}
+
 /// The user that root works for, if sudo says so.
-pub fn sudo_user() -> Option<u32> {
-    let user: u32 = env::var("SUDO_UID").ok()?.parse().ok()?;
-    (user != 0 && rustix::process::geteuid().is_root()).then_some(user)
+pub fn sudo_user() -> Option<SudoUser> {
+    let number = |variable| env::var(variable).ok()?.parse::<u32>().ok();
+    let (user, group) = (number("SUDO_UID")?, number("SUDO_GID")?);
+    let home = home_in(&fs::read_to_string("/etc/passwd").unwrap_or_default(), user);
+    let is_root = rustix::process::geteuid().is_root();
+    (user != 0 && is_root).then_some(SudoUser { user, group, home })
+}
+
+/// `name:password:number:group:words:home:shell`, a line each.
+fn home_in(users: &str, user: u32) -> Option<PathBuf> {
+    let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut of_user = fields.filter(|fields| fields.get(2) == Some(&user.to_string().as_str()));
+    of_user.next()?.get(5).map(PathBuf::from)
+}
+
+/// Adds the result in a directory, which is there and whole, to the user's library: the next look
+/// into it finds what there is.
+///
+/// # Errors
+/// [`BenchError`]; nothing happens to the result.
+pub fn keep(result: &Path) -> Result<(), BenchError> {
+    let home = match Home::of_user() {
+        Err(BenchError::Off) => return Ok(()),
+        home => home?,
+    };
+    let place = result.canonicalize();
+    let place = place.map_err(|_| BenchError::NoDirectory { path: result.to_owned() })?;
+    home.add(&[place])
 }
 
 #[cfg(test)]
@@ -191,6 +231,13 @@ mod tests {
         home.add(&[PathBuf::from("/third")]).unwrap();
         let places = home.places().unwrap();
         assert_eq!(places, ["/first", "/second/tor", "/third"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_home_is_looked_up_by_number() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\nbad\n";
+        assert_eq!(home_in(users, 1000), Some(PathBuf::from("/home/ann")));
+        assert_eq!(home_in(users, 7), None);
     }
 
     #[test]

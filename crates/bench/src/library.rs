@@ -22,6 +22,7 @@ use crate::{BenchError, catalogue, conditions, ingest, pictures, published};
 pub struct Library {
     /// None if only directories that were named are looked at.
     home: Option<Home>,
+    /// Looked at besides what is kept.
     directories: Vec<PathBuf>,
     index: Index,
     is_kept: bool,
@@ -54,6 +55,23 @@ impl Library {
         };
         let home = home.resolved();
         Self::looked_at(Self { notes, is_kept, ..Self::empty(Some(home), Vec::new(), index) })
+    }
+
+    /// The user's own, and what is in these directories besides, which are not kept in it. Where there
+    /// is no library, only these.
+    ///
+    /// # Errors
+    /// [`BenchError`]
+    pub fn of_user(also: &[PathBuf]) -> Result<Self, BenchError> {
+        let mut library = match Home::of_user() {
+            Ok(home) => Self::open(home)?,
+            Err(_) if !also.is_empty() => return Self::of(also),
+            Err(error) => return Err(error),
+        };
+        library.directories =
+            also.iter().map(|directory| place(directory)).collect::<Result<_, _>>()?;
+        library.refresh()?;
+        Ok(library)
     }
 
     /// Only what is in these directories and below them, and nothing is kept anywhere.
@@ -145,6 +163,7 @@ impl Library {
             .collect();
         imported.sort();
         places.extend(imported);
+        places.extend(self.directories.iter().cloned());
         Ok(places)
     }
 
@@ -244,6 +263,12 @@ impl Library {
         let place =
             run.and_then(|(directory, _)| places.into_iter().find(|place| *place == directory));
         place.ok_or_else(|| BenchError::NotThere { path: argument.to_owned() })
+    }
+
+    /// Whether a run of this id is there.
+    pub(crate) fn has(&self, run: &str) -> Result<bool, BenchError> {
+        let found = self.index.directory_of(run);
+        Ok(found.map_err(BenchError::index(&self.index_path()))?.is_some())
     }
 
     /// Whether a place is a copy in the library, which goes when it is removed.

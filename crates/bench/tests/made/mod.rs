@@ -64,7 +64,7 @@ pub(crate) fn drive(at: usize) -> Drive {
 
 fn metric(test: &str, (name, unit, good): (&str, &str, Good)) -> Metric {
     Metric {
-        id: slug(&format!("{test} {name}")),
+        id: format!("{test}.{}", name.replace(' ', "-").replace('/', "~")),
         test: test.to_owned(),
         name: name.to_owned(),
         of: None,
@@ -223,13 +223,13 @@ pub(crate) fn ranking(
 pub(crate) fn places(bench: &Bench) -> BTreeMap<&'static str, String> {
     let compared: Vec<&str> = bench.drives.iter().take(3).map(|drive| drive.id.as_str()).collect();
     BTreeMap::from([
-        ("ranking", "#ranking?figure=consistency-longest-write&mark=intel-model-1".to_owned()),
+        ("ranking", "#ranking?figure=consistency.longest-write&mark=intel-model-1".to_owned()),
         ("mixed", "#ranking?kind=mixed".to_owned()),
         ("compare", format!("#compare?drives={}", compared.join(","))),
         ("drive", format!("#drive/{}", compared[0])),
         ("drives", "#drives?maker=Intel".to_owned()),
-        ("scatter", "#scatter?x=price-per-gb&y=consistency-steady-mean".to_owned()),
-        ("table", "#table?test=consistency&sort=-consistency-fresh".to_owned()),
+        ("scatter", "#scatter?x=price-per-gb&y=consistency.steady-mean".to_owned()),
+        ("table", "#table?test=consistency&sort=-consistency.fresh".to_owned()),
         ("unknown", "#drive/nobody".to_owned()),
     ])
 }
