@@ -1,7 +1,7 @@
 // Tables to take along: as Markdown for a post, as CSV for a spreadsheet.
 
 // What Markdown would read as markup is escaped: names come from outside.
-const inMarkdown = (text) => String(text ?? "").replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
+const inMarkdown = (cell) => String(typeof cell === "number" ? written(cell) : cell ?? "").replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
 function markdown(heads, lines) {
   const line = (cells) => `| ${cells.map(inMarkdown).join(" | ")} |`;
   return [line(heads), `|${heads.map((_, at) => at ? "---:|" : "---|").join("")}`, ...lines.map(line)].join("\n") + "\n";

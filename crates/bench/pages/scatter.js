@@ -2,10 +2,10 @@
 
 // What a drive is itself, beside its figures.
 const PROPERTIES = {
-  "price-per-gb": { name: "Price per GB", unit: "$", value: (drive) => drive.price !== null && drive.gb ? drive.price / drive.gb : null, good: "at-most" },
-  price: { name: "Price", unit: "$", value: (drive) => drive.price, good: "at-most" },
-  capacity: { name: "Capacity", unit: "GB", value: (drive) => drive.gb, good: "at-least" },
-  year: { name: "Year", unit: "", value: (drive) => drive.year, good: "at-least" },
+  "price-per-gb": { name: "Price per GB", unit: "$", value: (drive) => drive.price !== null && drive.gb ? drive.price / drive.gb : null },
+  price: { name: "Price", unit: "$", value: (drive) => drive.price },
+  capacity: { name: "Capacity", unit: "GB", value: (drive) => drive.gb },
+  year: { name: "Year", unit: "", value: (drive) => drive.year, say: String },
 };
 
 function scatter() {
@@ -83,8 +83,8 @@ function scatterHead(title, x, y, dots) {
 
 function cloud(title, x, y, dots, chosen) {
   const marks = new Set(marked(chosen));
-  const axis = (side, name) => axisOf(dots.map((dot) => dot[name]), { log: isLog(name, chosen), fromZero: side.id !== "year", name: [side.name, side.unit].filter(Boolean).join(", "), say: side.id === "year" ? String : short });
-  const text = (dot) => `${dot.name}${dot.conditions ? ` (${dot.conditions.kind})` : ""}\n${x.name}: ${shown(dot.x, x.unit)}\n${y.name}: ${shown(dot.y, y.unit)}`;
+  const axis = (side, name) => axisOf(dots.map((dot) => dot[name]), { log: isLog(name, chosen), fromZero: side.id !== "year", name: [side.name, side.unit].filter(Boolean).join(", "), say: side.say ?? short });
+  const text = (dot) => `${dot.name}${dot.conditions ? ` (${dot.conditions.kind})` : ""}\n${x.name}: ${x.say?.(dot.x) ?? shown(dot.x, x.unit)}\n${y.name}: ${y.say?.(dot.y) ?? shown(dot.y, y.unit)}`;
   const draw = (place, atX, atY) => dots.map((dot) => {
     const [cx, cy] = [atX(dot.x), atY(dot.y)];
     const isMarked = marks.has(dot.drive.id);
@@ -99,7 +99,7 @@ function cloud(title, x, y, dots, chosen) {
 function dotTable(title, x, y, dots) {
   const unit = (side) => side.unit ? `${side.name}, ${side.unit}` : side.name;
   const table = el("table", {}, el("thead", {}, el("tr", {}, ["Drive", unit(x), unit(y)].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, dots.map((dot) => el("tr", {}, el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)), el("td", {}, written(dot.x)), el("td", {}, written(dot.y))))));
+    el("tbody", {}, dots.map((dot) => el("tr", {}, el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)), el("td", {}, (x.say ?? written)(dot.x)), el("td", {}, (y.say ?? written)(dot.y))))));
   return el("details", {}, el("summary", {}, "The same as a table"), scroll(title, table),
     takeAlong(() => ({ name: slugOf(title), heads: ["Drive", unit(x), unit(y)], lines: dots.map((dot) => [dot.name, dot.x, dot.y]) })));
 }

@@ -192,7 +192,8 @@ impl Export<'_> {
     /// form of it.
     fn remove_old(&self) -> Result<usize, ExportError> {
         let is_data = |name: &str| {
-            let begins = ["index-", "figures-", "drive-", "run-"].iter().any(|b| name.starts_with(b));
+            let begins =
+                ["index-", "figures-", "drive-", "run-"].iter().any(|b| name.starts_with(b));
             begins && name.ends_with(".js")
         };
         let is_report = |name: &str| name.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -208,7 +209,11 @@ impl Export<'_> {
                     continue;
                 }
                 let path = self.out.join(below);
-                let gone = if folder == FOLDER { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                let gone = if folder == FOLDER {
+                    fs::remove_dir_all(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
                 gone.map_err(|source| ExportError::Write { path, source })?;
                 removed += 1;
             }

@@ -354,7 +354,7 @@ mod tests {
             run("e", "a-drive", Measured, 7.0),
         ];
         let found = bench(&runs);
-        let [alone, measured, simulated] = &found.values[..] else { panic!("{:?}", found.values) };
+        let [alone, simulated, measured] = &found.values[..] else { panic!("{:?}", found.values) };
         let in_short = |value: &Value| {
             let runs: Vec<_> = value.of.iter().map(|run| found.runs[*run].id.as_str()).collect();
             let drive = found.drives[value.drive].id.as_str();

@@ -106,23 +106,30 @@ fn name(info: &DeviceInfo) -> String {
 }
 
 fn says_capacity(model: &str, capacity: u64) -> bool {
-    let gigabytes = (capacity as f64 / 1e9).round() as u64;
+    let packed = model.replace(' ', "").to_uppercase();
     let numbers: Vec<&str> =
         model.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
-    let terabytes = format!("{}TB", gigabytes / 1000);
-    let says_terabytes = gigabytes >= 1000
-        && model.replace(' ', "").to_uppercase().contains(&terabytes)
-        && gigabytes.is_multiple_of(1000);
-    says_terabytes || numbers.contains(&gigabytes.to_string().as_str())
+    let says_terabytes = terabytes(capacity).is_some_and(|tb| packed.contains(&format!("{tb}TB")));
+    says_terabytes || numbers.contains(&gigabytes(capacity).to_string().as_str())
+}
+
+fn gigabytes(bytes: u64) -> u64 {
+    (bytes as f64 / 1e9).round() as u64
+}
+
+/// Whole ones, as drives are sold: 4000.8 GB are 4 TB.
+fn terabytes(bytes: u64) -> Option<u64> {
+    let exact = bytes as f64 / 1e12;
+    let whole = exact.round();
+    (whole >= 1.0 && (exact - whole).abs() < whole * 0.01).then_some(whole as u64)
 }
 
 /// `250GB`, `1TB`, `64MiB`.
 fn size(bytes: u64) -> String {
-    let gigabytes = (bytes as f64 / 1e9).round() as u64;
-    match gigabytes {
-        0 => format!("{}MiB", bytes >> 20),
-        1000.. if gigabytes.is_multiple_of(1000) => format!("{}TB", gigabytes / 1000),
-        _ => format!("{gigabytes}GB"),
+    match (terabytes(bytes), gigabytes(bytes)) {
+        (Some(terabytes), _) => format!("{terabytes}TB"),
+        (None, 0) => format!("{}MiB", bytes >> 20),
+        (None, gigabytes) => format!("{gigabytes}GB"),
     }
 }
 

@@ -15,15 +15,15 @@ mod import;
 mod index;
 mod ingest;
 mod library;
-mod live;
 mod list;
+mod live;
 mod model;
 mod pages;
 mod pictures;
 pub mod published;
 mod scan;
-mod server;
 mod select;
+mod server;
 
 pub use compare::{Apart, Better, Comparison, Number, Row, Side};
 pub use error::BenchError;
@@ -32,16 +32,16 @@ pub use gather::{Gather, NewPublished, NewRun};
 pub use home::{Home, OFF, SudoUser, VARIABLE, keep, sudo_user};
 pub use import::{ImportError, Imported, Limits, import};
 pub use library::{Added, Library};
-pub use live::Live;
 pub use list::{
     Details, DriveDetails, DriveEntry, FigureEntry, Filter, PublishedEntry, RunDetails, RunEntry,
     ValueEntry, drive_table, run_table,
 };
+pub use live::Live;
 pub use model::{
     Bench, Conditions, Drive, Kind, Metric, Picture, Pictures, Price, Private, Problem, Published,
     Run, Stretch, Value, slug,
 };
 pub use pages::{Audience, ReportsError, Site};
 pub use pictures::pictures;
-pub use server::{Server, ServerError, Source};
 pub use select::Chosen;
+pub use server::{Server, ServerError, Source};

@@ -34,7 +34,9 @@ fn the_same_results_give_the_same_bytes_and_write_nothing_twice() {
     export(&bench(9, 2), &Cliffs, &two).unwrap();
     let contents = |dir: &Path| {
         let named = files(dir).into_iter();
-        named.map(|(path, text)| (path.strip_prefix(dir).unwrap().to_owned(), text)).collect::<Vec<_>>()
+        named
+            .map(|(path, text)| (path.strip_prefix(dir).unwrap().to_owned(), text))
+            .collect::<Vec<_>>()
     };
     assert_eq!(contents(&one), contents(&two));
     let again = export(&bench(9, 2), &Cliffs, &one).unwrap();

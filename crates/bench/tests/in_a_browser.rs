@@ -11,7 +11,7 @@ mod served;
 use std::path::{Path, PathBuf};
 
 use browser::{Browser, chromium};
-use made::{Cliffs, HOSTILE, bench, places, ranking};
+use made::{Cliffs, bench, places, ranking};
 use serde_json::{Value, json};
 use served::Served;
 use writecliff_bench::{Bench, Conditions, Drive, Kind, export};
@@ -44,6 +44,18 @@ fn browser() -> Option<(Browser, tempfile::TempDir)> {
     Some((browser, tempfile::tempdir().unwrap()))
 }
 
+/// Whole numbers as JavaScript has them: like all others.
+fn numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(all) => all.into_iter().map(numbers).collect(),
+        Value::Object(all) => {
+            Value::Object(all.into_iter().map(|(name, value)| (name, numbers(value))).collect())
+        }
+        other => other,
+    }
+}
+
 type Wanted = fn(&Conditions) -> bool;
 type Passes = fn(&Drive) -> bool;
 
@@ -67,20 +79,38 @@ fn rankings() -> Vec<(&'static str, &'static str, Wanted, Passes)> {
     const MEAN: &str = "consistency.steady-mean";
     vec![
         ("#ranking?figure=consistency.steady-mean", MEAN, simulated, |_| true),
-        ("#ranking?figure=consistency.longest-write", "consistency.longest-write", simulated, |_| true),
+        (
+            "#ranking?figure=consistency.longest-write",
+            "consistency.longest-write",
+            simulated,
+            |_| true,
+        ),
         ("#ranking?figure=consistency.steady-mean&kind=measured", MEAN, measured, |_| true),
         ("#ranking?figure=consistency.steady-mean&kind=published", MEAN, published, |_| true),
         ("#ranking?figure=consistency.steady-mean&kind=mixed", MEAN, not_quick, |_| true),
-        ("#ranking?figure=consistency.steady-mean&conditions=consistency-simulated-quick", MEAN, quick, |_| true),
-        ("#ranking?figure=consistency.steady-mean&maker=Intel&cell=MLC", MEAN, simulated, |drive| {
-            drive.maker.as_deref() == Some("Intel") && drive.cell.as_deref() == Some("MLC")
-        }),
+        (
+            "#ranking?figure=consistency.steady-mean&conditions=consistency-simulated-quick",
+            MEAN,
+            quick,
+            |_| true,
+        ),
+        (
+            "#ranking?figure=consistency.steady-mean&maker=Intel&cell=MLC",
+            MEAN,
+            simulated,
+            |drive| drive.maker.as_deref() == Some("Intel") && drive.cell.as_deref() == Some("MLC"),
+        ),
         ("#ranking?figure=consistency.steady-mean&capacity=200-500", MEAN, simulated, |drive| {
             (200..=500).contains(&(drive.capacity.unwrap() / 1_000_000_000))
         }),
-        ("#ranking?figure=consistency.steady-mean&year=2011-&interface=SATA+6+Gb%2Fs", MEAN, simulated, |drive| {
-            drive.year.unwrap() >= 2011 && drive.interface.as_deref() == Some("SATA 6 Gb/s")
-        }),
+        (
+            "#ranking?figure=consistency.steady-mean&year=2011-&interface=SATA+6+Gb%2Fs",
+            MEAN,
+            simulated,
+            |drive| {
+                drive.year.unwrap() >= 2011 && drive.interface.as_deref() == Some("SATA 6 Gb/s")
+            },
+        ),
         ("#ranking?figure=consistency.steady-mean&price=-300", MEAN, simulated, |drive| {
             drive.price.as_ref().is_some_and(|price| price.usd <= 300.0)
         }),
@@ -88,9 +118,12 @@ fn rankings() -> Vec<(&'static str, &'static str, Wanted, Passes)> {
             let words = format!("{} {:?}", drive.name, drive.controller).to_lowercase();
             words.contains("model") && words.contains('2')
         }),
-        ("#ranking?figure=consistency.fresh&controller=Intel+controller+1", "consistency.fresh", simulated, |drive| {
-            drive.controller.as_deref() == Some("Intel controller 1")
-        }),
+        (
+            "#ranking?figure=consistency.fresh&controller=Intel+controller+1",
+            "consistency.fresh",
+            simulated,
+            |drive| drive.controller.as_deref() == Some("Intel controller 1"),
+        ),
     ]
 }
 
@@ -104,7 +137,7 @@ fn rankings_and_filters_are_what_the_library_says_from_a_disk_and_served() {
         for (place, metric, wanted, passes) in rankings() {
             visit(&mut browser, &base, place);
             let expected = ranking(&bench, metric, wanted, passes);
-            assert_eq!(browser.evaluate(ROWS), json!(expected), "{place}");
+            assert_eq!(numbers(browser.evaluate(ROWS)), json!(expected), "{place}");
             found += expected.len();
         }
         assert!(found > 100, "the oracle says something: {found}");
@@ -194,11 +227,14 @@ fn figures_of_a_drive_are_those_of_its_runs() {
         let runs = bench.runs.iter().filter(|run| run.drive == at);
         let named = |run: &writecliff_bench::Run| {
             let figures = run.figures.iter();
-            figures.map(|(metric, value)| (bench.metrics[*metric].id.clone(), json!(value))).collect()
+            figures
+                .map(|(metric, value)| (bench.metrics[*metric].id.clone(), json!(value)))
+                .collect()
         };
         let expected: serde_json::Map<String, Value> =
             runs.map(|run| (run.id.clone(), Value::Object(named(run)))).collect();
-        assert_eq!(browser.evaluate(figures), Value::Object(expected), "{}", drive.name);
+        let shown = numbers(browser.evaluate(figures));
+        assert_eq!(shown, Value::Object(expected), "{}", drive.name);
     }
     browser.assert_no_complaints();
 }
@@ -214,7 +250,7 @@ fn compared_drives_have_the_better_figure_marked_and_never_across_conditions() {
         const cells = [...row.querySelectorAll('td')].filter(cell => 'value' in cell.dataset); \
         if (cells.length < 2) return true; \
         const [a, b] = cells.map(cell => Number(cell.dataset.value)); \
-        const less = /latency|longest|amplification/.test(row.cells[0].textContent); \
+        const less = /latency|longest|amplification/i.test(row.cells[0].textContent); \
         const wins = less ? (a < b ? 0 : 1) : (a > b ? 0 : 1); \
         const said = cells[wins].textContent.match(/★ ([\\d.,]+)×/); \
         return a === b || (cells[wins].classList.contains('best') && said \
@@ -242,25 +278,39 @@ fn everything_can_be_done_with_a_keyboard() {
     visit(&mut browser, &base, "#ranking");
     // Every control comes by Tab, in the order of the page, and shows that it has the focus.
     let mut seen = Vec::new();
-    for _ in 0..16 {
+    for _ in 0..18 {
         tab(&mut browser);
         let at = "(({ tagName, className, textContent }) => [tagName, className, textContent.slice(0, 20)].join(' '))(document.activeElement)";
         seen.push(browser.evaluate(at).as_str().unwrap().to_owned());
         let is_shown = "getComputedStyle(document.activeElement).outlineStyle !== 'none'";
         assert_eq!(browser.evaluate(is_shown), true, "{seen:?}");
     }
-    let at = |what: &str| seen.iter().position(|one| one.contains(what)).unwrap_or_else(|| panic!("{what}: {seen:#?}"));
+    let at = |what: &str| {
+        seen.iter()
+            .position(|one| one.contains(what))
+            .unwrap_or_else(|| panic!("{what}: {seen:#?}"))
+    };
     assert!(at("skip") < at("Ranking") && at("Ranking") < at("SELECT"), "{seen:#?}");
     assert!(at("SELECT") < at("INPUT") && at("INPUT") < at("pin"), "{seen:#?}");
     // Two drives are marked and compared.
     for row in [1, 2] {
         browser.press(&format!(".ranks li:nth-child({row}) .pin"));
-        browser.wait_for(&format!("document.querySelectorAll('.pin[aria-pressed=\"true\"]').length >= {row}"));
-        assert_eq!(browser.evaluate("document.activeElement.classList.contains('pin')"), true, "the focus stays");
+        browser.wait_for(&format!(
+            "document.querySelectorAll('.pin[aria-pressed=\"true\"]').length >= {row}"
+        ));
+        assert_eq!(
+            browser.evaluate("document.activeElement.classList.contains('pin')"),
+            true,
+            "the focus stays"
+        );
     }
     browser.press(".marked a");
     browser.wait_for(&format!("{SHOWN} && {WORDS}.startsWith('2 drives compared')"));
-    assert_eq!(browser.evaluate("document.activeElement.tagName"), "H1", "the new page is where one goes on");
+    assert_eq!(
+        browser.evaluate("document.activeElement.tagName"),
+        "H1",
+        "the new page is where one goes on"
+    );
     // Points of a picture are read by arrow keys.
     visit(&mut browser, &base, "#scatter");
     browser.wait_for("document.querySelectorAll('.dot').length > 5");
@@ -307,8 +357,11 @@ fn names_that_mean_harm_are_text_everywhere() {
     browser.press("[data-key=\"markdown\"]");
     browser.wait_for("window.copied.includes('onerror')");
     let markdown = browser.evaluate("window.copied");
-    assert!(markdown.as_str().unwrap().contains("\\<img src=x onerror=") && !markdown.as_str().unwrap().contains("|=1+1"), "{markdown}");
-    assert!(!HOSTILE.is_empty());
+    assert!(
+        markdown.as_str().unwrap().contains("\\<img src=x onerror=")
+            && markdown.as_str().unwrap().contains("\\|=1+1"),
+        "{markdown}"
+    );
     browser.assert_no_complaints();
 }
 

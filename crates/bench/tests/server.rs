@@ -65,12 +65,17 @@ fn files_are_kept_by_whoever_has_them_and_packed_for_whoever_can_unpack() {
     assert_eq!(header(&refused, "content-encoding"), None);
 
     let tag = header(&plain, "etag").unwrap();
-    let known = ask(&served, &[&request, "Host: localhost", &format!("If-None-Match: \"x\", {tag}")]);
+    let known =
+        ask(&served, &[&request, "Host: localhost", &format!("If-None-Match: \"x\", {tag}")]);
     assert_eq!((status(&known), body(&known)), (304, ""));
     let head = ask(&served, &[&format!("HEAD {path} HTTP/1.1"), "Host: localhost"]);
     assert_eq!((status(&head), body(&head), length(&head)), (200, "", length(&plain)));
     let part = ask(&served, &[&request, "Host: localhost", "Range: bytes=0-9"]);
-    assert_eq!((status(&part), length(&part)), (200, length(&plain)), "whole, as is always allowed");
+    assert_eq!(
+        (status(&part), length(&part)),
+        (200, length(&plain)),
+        "whole, as is always allowed"
+    );
     let page = get(&served, "/");
     assert_eq!(header(&page, "cache-control"), Some("no-cache"));
     assert!(header(&page, "content-security-policy").unwrap().starts_with("default-src 'none'"));
@@ -80,13 +85,28 @@ fn files_are_kept_by_whoever_has_them_and_packed_for_whoever_can_unpack() {
 fn it_reads_only_and_nothing_but_its_own_files() {
     let served = Served::start(bench(3, 1));
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
-        let answer = ask(&served, &[&format!("{method} / HTTP/1.1"), "Host: localhost", "Content-Length: 0"]);
-        assert_eq!((status(&answer), header(&answer, "allow")), (405, Some("GET, HEAD")), "{method}");
+        let answer = ask(
+            &served,
+            &[&format!("{method} / HTTP/1.1"), "Host: localhost", "Content-Length: 0"],
+        );
+        assert_eq!(
+            (status(&answer), header(&answer, "allow")),
+            (405, Some("GET, HEAD")),
+            "{method}"
+        );
     }
     let elsewhere = [
-        "/../../../../etc/passwd", "/data/../../etc/passwd", "/data/%2e%2e/%2e%2e/etc/passwd",
-        "//etc/passwd", "/reports/x/../../../etc/passwd", "/reports/../index.html", "/data/",
-        "/data/run-nobody.js", "/reports/0123/index.html", "/data/index-0.js", "/INDEX.HTML",
+        "/../../../../etc/passwd",
+        "/data/../../etc/passwd",
+        "/data/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/reports/x/../../../etc/passwd",
+        "/reports/../index.html",
+        "/data/",
+        "/data/run-nobody.js",
+        "/reports/0123/index.html",
+        "/data/index-0.js",
+        "/INDEX.HTML",
     ];
     for path in elsewhere {
         assert_eq!(status(&get(&served, path)), 404, "{path}");
@@ -103,14 +123,21 @@ fn pages_of_other_sites_learn_nothing() {
     assert_eq!(status(&ask(&served, &["GET / HTTP/1.1"])), 421, "no name");
     let path = index(&served);
     let script = |site: &str, mode: &str| {
-        let lines = [format!("GET {path} HTTP/1.1"), "Host: localhost".to_owned(),
-            format!("Sec-Fetch-Site: {site}"), format!("Sec-Fetch-Mode: {mode}")];
+        let lines = [
+            format!("GET {path} HTTP/1.1"),
+            "Host: localhost".to_owned(),
+            format!("Sec-Fetch-Site: {site}"),
+            format!("Sec-Fetch-Mode: {mode}"),
+        ];
         ask(&served, &lines.each_ref().map(String::as_str))
     };
     assert_eq!(status(&script("cross-site", "no-cors")), 403);
     assert_eq!(status(&script("cross-site", "navigate")), 200, "a link to Bench works");
     let own = script("same-origin", "no-cors");
-    assert_eq!((status(&own), header(&own, "cross-origin-resource-policy")), (200, Some("same-origin")));
+    assert_eq!(
+        (status(&own), header(&own, "cross-origin-resource-policy")),
+        (200, Some("same-origin"))
+    );
 }
 
 #[test]
@@ -118,9 +145,8 @@ fn slow_and_rude_clients_hold_up_nobody() {
     let served = Served::start(bench(30, 1));
     let path = index(&served);
     // Many that say nothing or half a word, ask and do not read, or talk nonsense.
-    let mut rude: Vec<TcpStream> = (0..400)
-        .filter_map(|_| TcpStream::connect(served.address()).ok())
-        .collect();
+    let mut rude: Vec<TcpStream> =
+        (0..400).filter_map(|_| TcpStream::connect(served.address()).ok()).collect();
     for (at, stream) in rude.iter_mut().enumerate() {
         let words = match at % 4 {
             0 => String::new(),

@@ -180,6 +180,3 @@ fn unpack(source: &Path, into: &Path, limits: &Limits) -> Result<usize, ImportEr
     }
     Ok(sink.left_out())
 }
-
-#[cfg(test)]
-mod tests;

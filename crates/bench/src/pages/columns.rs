@@ -34,10 +34,7 @@ pub(super) fn column<T: Serialize>(values: impl Iterator<Item = T>) -> Value {
 const DIFFERENT_MAX: usize = 200;
 
 /// A column that is left out where every row has the same, usual value.
-pub(super) fn unless_all<T: Serialize + PartialEq>(
-    usual: &T,
-    values: Vec<T>,
-) -> Option<Vec<T>> {
+pub(super) fn unless_all<T: Serialize + PartialEq>(usual: &T, values: Vec<T>) -> Option<Vec<T>> {
     values.iter().any(|value| value != usual).then_some(values)
 }
 
@@ -48,10 +45,7 @@ mod tests {
     #[test]
     fn what_repeats_is_there_once() {
         let makers = ["Intel", "Samsung", "Intel", "Intel"].map(Some).into_iter().chain([None]);
-        assert_eq!(
-            column(makers),
-            json!({ "of": ["Intel", "Samsung"], "at": [0, 1, 0, 0, null] })
-        );
+        assert_eq!(column(makers), json!({ "of": ["Intel", "Samsung"], "at": [0, 1, 0, 0, null] }));
         assert_eq!(column(["a", "b", "c"].into_iter()), json!(["a", "b", "c"]));
         assert_eq!(unless_all(&1, vec![1, 1]), None);
         assert_eq!(unless_all(&1, vec![1, 2]), Some(vec![1, 2]));

@@ -20,9 +20,9 @@ use sha2::{Digest, Sha256};
 
 use crate::model::{Bench, Pictures};
 
-pub use reports::ReportsError;
-pub(crate) use reports::Report;
 pub(crate) use assets::POLICY;
+pub(crate) use reports::Report;
+pub use reports::ReportsError;
 pub(crate) use reports::{FOLDER, allowed, of as reports_of};
 
 /// Who is to look at the pages.

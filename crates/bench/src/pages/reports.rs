@@ -87,8 +87,8 @@ impl Report {
     /// [`ReportsError`]; whatever was there is kept then.
     pub(crate) fn write(&self, out: &Path) -> Result<(), ReportsError> {
         let read = Subject::open(&self.results);
-        let mut subject = read
-            .map_err(|source| ReportsError::Results { path: self.results.clone(), source })?;
+        let mut subject =
+            read.map_err(|source| ReportsError::Results { path: self.results.clone(), source })?;
         subject.runs.iter_mut().for_each(forget);
         let bench = format!("../../{}#drive/{}", super::PAGE, self.drive);
         write_report_for(&[subject], out, Files::default(), Some(&bench))?;
@@ -121,30 +121,34 @@ fn forget(run: &mut Run) {
     if drive.kind != DeviceKind::Simulated {
         drive.stands_on.clear();
     }
-    run.record.host =
-        Host { kernel: String::new(), processor: String::new(), processors: 0 };
+    run.record.host = Host { kernel: String::new(), processor: String::new(), processors: 0 };
     run.repeats.iter_mut().for_each(forget);
 }
 
 /// The same with the last part of every path in it: `/home/me/own.toml` is `own.toml`. What cannot
 /// be read back so is left as it was.
-pub(super) fn without_paths<T: Serialize + DeserializeOwned + Clone>(value: &T) -> T {
+fn without_paths<T: Serialize + DeserializeOwned + Clone>(value: &T) -> T {
     let Ok(mut json) = serde_json::to_value(value) else { return value.clone() };
     shorten(&mut json);
     serde_json::from_value(json).unwrap_or_else(|_| value.clone())
 }
 
-fn shorten(json: &mut Value) {
+/// Shortens every path in a value, and in its names.
+pub(super) fn shorten(json: &mut Value) {
     match json {
         Value::String(text) => *text = short_paths(text),
         Value::Array(all) => all.iter_mut().for_each(shorten),
-        Value::Object(all) => all.values_mut().for_each(shorten),
+        Value::Object(all) => {
+            all.values_mut().for_each(shorten);
+            let named = std::mem::take(all).into_iter();
+            *all = named.map(|(name, value)| (short_paths(&name), value)).collect();
+        }
         _ => {}
     }
 }
 
 /// The words of a text, of each that is a path the last part. `sim:` and brackets may stand before.
-pub(super) fn short_paths(text: &str) -> String {
+fn short_paths(text: &str) -> String {
     let short = |word: &str| {
         let begins = word.find('/').filter(|at| {
             let before = &word[..*at];
@@ -187,9 +191,18 @@ mod tests {
             assert!(allowed(good), "{good}");
         }
         let bad = [
-            "", "run.json", "pictures/", "pictures/../index.html", "../index.html",
-            "pictures/.hidden.svg", "pictures/a/b.svg", "/etc/passwd", "pictures/a.html",
-            "pictures\\a.svg", "index.html/", "pictures/%2e%2e.svg",
+            "",
+            "run.json",
+            "pictures/",
+            "pictures/../index.html",
+            "../index.html",
+            "pictures/.hidden.svg",
+            "pictures/a/b.svg",
+            "/etc/passwd",
+            "pictures/a.html",
+            "pictures\\a.svg",
+            "index.html/",
+            "pictures/%2e%2e.svg",
         ];
         for bad in bad {
             assert!(!allowed(bad), "{bad}");

