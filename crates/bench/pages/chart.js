@@ -35,12 +35,18 @@ function ticks({ from, to, log, isTime }, most) {
   return all;
 }
 
+// 1, 2 or 5 times a power of ten.
+const roundDown = (value) => {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [5, 2, 1].find((part) => part * power <= value) * power;
+};
+
 // An axis that holds these values; from zero where it is linear and `fromZero`.
 function axisOf(values, { log = false, fromZero = true, ...words }) {
   const good = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
   if (!good.length) return { from: log ? 1 : 0, to: log ? 10 : 1, log, ...words };
   const [low, high] = good.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  if (log) return { from: low / 1.15, to: high * 1.15, log, ...words };
+  if (log) return { from: roundDown(low / 1.1), to: high * 1.15, log, ...words };
   const room = (high - low || Math.abs(high) || 1) * 0.05;
   return { from: fromZero ? Math.min(0, low) : low - room, to: high + room, log, ...words };
 }

@@ -39,7 +39,7 @@ function chips(drives, chosen) {
 
 function compared(drives, about, courses, chosen) {
   const names = drives.map((drive) => drive.name);
-  return [money(drives, about), coursePictures(names, courses), ...tests(drives, about, chosen)];
+  return [coursePictures(names, courses), money(drives, about), ...tests(drives, about, chosen)];
 }
 
 // --- price
@@ -168,7 +168,7 @@ function coursePictures(names, courses) {
   const axes = courseAxes(there);
   const conditions = new Set(courses.filter(({ pictures }) => pictures.length).map(({ run }) => run.conditions));
   const said = conditions.size > 1 ? "These runs were not under the same conditions." : "The axes are the same.";
-  return el("section", { class: "view" }, el("h2", {}, "Consistency"),
+  return el("section", { class: "view" }, el("h2", {}, "How they went"),
     el("p", {}, `Random writes, over time: the middle second of each stretch as a line, from the lowest to the highest second as an area. ${said}`),
-    el("div", { class: "plots" }, first.map((picture, at) => picture && coursePicture(names[at], picture, axes))));
+    el("div", { class: "plots" }, first.map((picture, at) => picture && coursePicture(`${names[at]} (${bench.condition.get(courses[at].run.conditions).kind})`, picture, axes))));
 }

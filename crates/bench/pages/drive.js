@@ -62,7 +62,7 @@ function drivePictures(drive, run, course) {
   const { kind, test, words } = bench.condition.get(run.conditions);
   return el("section", { class: "view" }, el("h2", {}, `How it went: ${test}`),
     el("p", {}, `${KINDS[kind]}, ${words}. The middle second of each stretch as a line, from the lowest to the highest second as an area.`),
-    el("div", { class: course.length === 1 ? "plots alone" : "plots" }, course.map((picture) => coursePicture(course.length === 1 ? drive.name : picture.name, picture, axes))));
+    el("div", { class: course.length === 1 ? "plots alone" : "plots" }, course.map((picture) => coursePicture(course.length === 1 ? `${drive.name} (${kind})` : picture.name, picture, axes))));
 }
 
 function specification(drive, about) {
@@ -112,7 +112,11 @@ function publishedOf(about) {
       el("td", { class: "meaning" }, one.url ? outside(one.url, one.source) : one.source));
   };
   return el("section", { class: "test" }, el("h2", {}, "Published"), el("p", {}, "What others printed, in their words. Their tests are not ours, so that these figures are not ranked with ours."),
-    scroll("Published", el("table", {}, el("thead", {}, el("tr", {}, ["Figure", "Value", "How", "Source"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, about.published.map(row)))));
+    scroll("Published", el("table", {}, el("thead", {}, el("tr", {}, ["Figure", "Value", "How", "Source"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, about.published.map(row)))),
+    takeAlong(() => ({ name: "published", heads: ["Figure", "Value", "Unit", "How", "Source", "Address"], lines: about.published.map((one) => {
+      const metric = bench.metric.get(one.metric);
+      return [figureName(metric), one.value, metric.unit, [one.bound, one.rated && "the maker's rating", one.condition].filter(Boolean).join("; "), one.source, one.url ?? ""];
+    }) })));
 }
 
 // --- runs

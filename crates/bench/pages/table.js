@@ -17,7 +17,7 @@ function table() {
       filters.update(chosen);
       tests.replaceChildren(...testsThere().map((one) => option(one, testName({ test: one }), test)));
       kinds.replaceChildren(option("", "All", chosen.get("kind") ?? ""), ...Object.entries(KINDS).map(([kind, name]) => option(kind, name, chosen.get("kind") ?? "")));
-      const shows = passes(chosen), kind = chosen.get("kind");
+      const shows = passes(chosen), kind = chosen.get("kind") in KINDS ? chosen.get("kind") : null;
       const lines = sorted(all.filter((line) => shows(line.drive) && (!kind || line.conditions.kind === kind)), chosen);
       replace(head, el("h1", { tabindex: -1 }, `Everything: ${testName({ test }).toLowerCase()}`),
         el("p", { class: "lead" }, `${many(lines.length, "line")}. Each says its kind and its conditions; only those that are equal can be ranked together.`));

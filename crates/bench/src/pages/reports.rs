@@ -20,7 +20,7 @@ pub(crate) const FOLDER: &str = "reports";
 /// A report of one run, or of several that are a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// What its directory is called: a hash of the ids of its runs.
+    /// What its directory is called: a hash of the ids of its runs and of the version that makes it.
     pub(crate) key: String,
     /// Their ids.
     pub(crate) runs: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) fn of(bench: &Bench) -> Vec<Report> {
         let runs: Vec<String> = places.iter().map(|place| bench.runs[*place].id.clone()).collect();
         let first = &bench.runs[places[0]];
         Some(Report {
-            key: hash(runs.join(" ").as_bytes()),
+            key: hash(format!("{} {}", env!("CARGO_PKG_VERSION"), runs.join(" ")).as_bytes()),
             drive: bench.drives[first.drive].id.clone(),
             results: results_of(page, first.private.directory.as_deref())?,
             runs,
