@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
-use writecliff_bench::{BenchError, ImportError};
+use writecliff_bench::{BenchError, ExportError, ImportError, ServerError};
 use writecliff_output::OutputError;
 use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
 use writecliff_suite::{AddMeterError, PlanError};
@@ -21,6 +21,10 @@ pub(crate) enum CliError {
     Bench(#[from] BenchError),
     #[error(transparent)]
     Import(#[from] ImportError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("{}{}", .0, keys::for_serving(.0))]
+    Serve(#[from] ServerError),
     #[error("nothing was removed: what was imported is deleted only after yes, or with --yes")]
     NotAgreed,
     #[error("{place}: {}", keys::of_plan_file(error))]
@@ -136,6 +140,8 @@ impl CliError {
             Self::Library(error) => error.kind(),
             Self::Bench(error) => error.kind(),
             Self::Import(error) => error.kind(),
+            Self::Export(error) => error.kind(),
+            Self::Serve(error) => error.kind(),
             Self::ReviewBroken { source, .. } => source.kind(),
             Self::ReadTrace(error) => error.kind(),
             Self::WriteTrace(error) => error.kind(),

@@ -96,6 +96,7 @@ Example:
 
 pub(crate) const BENCH: &str = "\
 Examples:
+  writecliff bench serve --open                      every result, in a browser
   writecliff bench list                              drives that there are results of
   writecliff bench compare 840-evo-250gb m500-240gb  every figure of both
   writecliff bench show samsung-840-evo-250gb        all about one drive, or one run
@@ -103,6 +104,22 @@ Examples:
 Finished runs and reviews are in the results library by themselves (--no-bench: not). It is in
 ~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says; WRITECLIFF_BENCH=off: none. It lists
 directories and copies nothing but what is imported.";
+
+pub(crate) const BENCH_SERVE: &str = "\
+Examples:
+  writecliff bench serve                             http://127.0.0.1:8642/
+  writecliff bench serve runs /mnt/results --open    only what is in these directories
+
+A run that ends appears by itself. The server reads only, and listens on this machine unless --listen
+says otherwise. From elsewhere: ssh -L 8642:localhost:8642 THIS-MACHINE.";
+
+pub(crate) const BENCH_EXPORT: &str = "\
+Examples:
+  writecliff bench export site                       open site/index.html, or put it on a web host
+  writecliff bench export site runs                  only what is in runs
+
+Written again into the same directory, only what has changed is written. Serial numbers, the machine
+and its directories are left out.";
 
 pub(crate) const BENCH_ADD: &str = "\
 Example:

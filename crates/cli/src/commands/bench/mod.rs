@@ -2,6 +2,7 @@
 
 mod change;
 mod look;
+mod pages;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,12 @@ use crate::output::say;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
+    /// Show the pages in a browser, on this machine
+    #[command(after_help = help::BENCH_SERVE)]
+    Serve(pages::ServeArguments),
+    /// Write the pages as files, for a web host or to be opened from a disk
+    #[command(after_help = help::BENCH_EXPORT)]
+    Export(pages::ExportArguments),
     /// List the drives that there are results of
     #[command(after_help = help::BENCH_LIST)]
     List(look::ListArguments),
@@ -39,6 +46,8 @@ pub(crate) enum BenchCommand {
 
 pub(crate) fn bench(command: &BenchCommand) -> Result<(), CliError> {
     match command {
+        BenchCommand::Serve(arguments) => pages::serve(arguments),
+        BenchCommand::Export(arguments) => pages::export(arguments),
         BenchCommand::List(arguments) => look::list(arguments),
         BenchCommand::Show(arguments) => look::show(arguments),
         BenchCommand::Compare(arguments) => look::compare(arguments),
