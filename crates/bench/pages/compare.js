@@ -122,7 +122,10 @@ function equalConditions(test, drives, about, entries, chosen) {
   const shared = groups.filter(({ of }) => of.filter(Boolean).length > 1)
     .sort((a, b) => b.of.filter(Boolean).length - a.of.filter(Boolean).length || b.conditions.standard - a.conditions.standard);
   const alone = groups.filter((group) => !shared.includes(group));
-  const said = ({ conditions, of }) => `${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`;
+  const said = ({ conditions, of }) => {
+    const other = groups.find((group) => group.conditions !== conditions && group.conditions.kind === conditions.kind);
+    return [`${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`, other && el("small", {}, differences(conditions, other.conditions).join("; "))];
+  };
   const rest = alone.length > 0 && el("details", {}, el("summary", {}, `Not comparable: ${many(alone.length, "result")} of one drive alone`),
     el("ul", {}, alone.map((group) => el("li", {}, said(group)))));
   const none = !shared.length && el("p", {}, "No two of these drives did this test under the same conditions, so that nothing is ranked. “Across different conditions” shows the figures beside each other all the same.");

@@ -26,7 +26,7 @@ function driveHead(drive, about) {
   const isModel = kinds.includes("simulated");
   return [
     el("h1", { tabindex: -1 }, drive.name),
-    el("p", { class: "lead" }, [drive.maker, drive.gb && shown(drive.gb, "GB"), drive.interface, drive.cell, drive.year].filter(Boolean).join(" · ")),
+    el("p", { class: "lead" }, [drive.maker, drive.gb && shown(drive.gb, "GB"), drive.rotates && "magnetic disk", drive.interface, drive.cell, drive.year].filter(Boolean).join(" · ")),
     el("p", { class: "lead" }, `${kinds.map(count).join(", ") || "No results"}.`, isModel && " Simulated figures are predictions of a model, not measurements of the drive that it is named after."),
     el("p", { class: "actions" },
       el("button", { type: "button", "data-key": "mark", "aria-pressed": String(isMarked), click: () => toggleMark(drive.id) }, isMarked ? "Marked" : "Mark"), " ",
