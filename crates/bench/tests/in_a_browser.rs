@@ -115,7 +115,9 @@ fn rankings() -> Vec<(&'static str, &'static str, Wanted, Passes)> {
             drive.price.as_ref().is_some_and(|price| price.usd <= 300.0)
         }),
         ("#ranking?figure=consistency.steady-mean&search=model+2", MEAN, simulated, |drive| {
-            let words = format!("{} {:?}", drive.name, drive.controller).to_lowercase();
+            let said =
+                [&drive.maker, &drive.controller, &drive.nand, &drive.interface, &drive.cell];
+            let words = format!("{} {said:?}", drive.name).to_lowercase();
             words.contains("model") && words.contains('2')
         }),
         (
