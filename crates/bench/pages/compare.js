@@ -68,13 +68,13 @@ function money(drives, about) {
   if (drives.every((drive) => drive.price === null)) return null;
   const note = (drive, at) => [drive.price_of, steady[at] && `steady IOPS ${steady[at].kind}`].filter(Boolean).join("; ");
   const lines = quantities.map(([name, value, isMore]) => ({ name, values: drives.map((drive, at) => value(drive, at) ?? null), isMore, say: dollars }));
-  return sideBySide("Price", drives.map((drive, at) => ({ name: drive.name, note: note(drive, at) })), lines, "Prices are those of the day that is named, in US dollars.");
+  return sideBySide("Price", drives.map((drive, at) => ({ name: drive.name, note: note(drive, at) })), lines, { words: "Prices are those of the day that is named, in US dollars." });
 }
 
 // --- tables
 
 // `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say }.
-function sideBySide(title, columns, lines, words = "") {
+function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
   const best = lines.map(({ values, isMore }) => isMore === null ? null : ahead(values, isMore));
   const cell = (line, at, value, column) => {
     const isBest = best[at]?.at === column;
@@ -88,7 +88,7 @@ function sideBySide(title, columns, lines, words = "") {
     lines: lines.map((line) => [line.name, ...line.values.map((value) => value === null ? "" : value)]) });
   const said = () => ({ ...along(), lines: lines.map((line, at) => [line.name, ...line.values.map((value, column) => value === null ? "–" : line.say(value) + (best[at]?.at === column ? " ★" : ""))]) });
   const warnings = columns.flatMap(({ name, doubts }) => (doubts ?? []).map((doubt) => el("p", { class: "warning" }, el("b", {}, `${name}: `), doubt)));
-  return el("section", { class: "table" }, el("h3", {}, title), words && el("p", {}, words), warnings, scroll(title, table), takeAlong((form) => form === "markdown" ? said() : along()));
+  return el("section", { class: "table" }, el("h3", {}, title), words && el("p", {}, words), warnings, scroll(label, table), takeAlong((form) => form === "markdown" ? said() : along()));
 }
 
 const slugOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "table";
@@ -122,7 +122,10 @@ function equalConditions(test, drives, about, entries, chosen) {
   const shared = groups.filter(({ of }) => of.filter(Boolean).length > 1)
     .sort((a, b) => b.of.filter(Boolean).length - a.of.filter(Boolean).length || b.conditions.standard - a.conditions.standard);
   const alone = groups.filter((group) => !shared.includes(group));
-  const said = ({ conditions, of }) => `${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`;
+  const said = ({ conditions, of }) => {
+    const other = groups.find((group) => group.conditions !== conditions && group.conditions.kind === conditions.kind);
+    return [`${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`, other && el("small", {}, differences(conditions, other.conditions).join("; "))];
+  };
   const rest = alone.length > 0 && el("details", {}, el("summary", {}, `Not comparable: ${many(alone.length, "result")} of one drive alone`),
     el("ul", {}, alone.map((group) => el("li", {}, said(group)))));
   const none = !shared.length && el("p", {}, "No two of these drives did this test under the same conditions, so that nothing is ranked. “Across different conditions” shows the figures beside each other all the same.");
@@ -145,7 +148,7 @@ function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
     values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null),
     isMore: isMixed ? null : isMore(metric), say: (value) => shown(value, metric.unit),
   }));
-  return sideBySide(title, drives.map((drive, at) => ({ name: drive.name, note: note(of[at]), doubts: of[at] && doubtsOf(about[at], of[at]) })), lines);
+  return sideBySide(title, drives.map((drive, at) => ({ name: drive.name, note: note(of[at]), doubts: of[at] && doubtsOf(about[at], of[at]) })), lines, { label: `${testName({ test })}: ${title}` });
 }
 
 // --- how they went

@@ -37,7 +37,7 @@ let bench;
 async function open(name) {
   const index = await load(name);
   const byId = (list) => new Map(list.map((one) => [one.id, one]));
-  const next = { drives: rows(index.drives), tests: index.tests, metrics: rows(index.metrics), conditions: index.conditions, problems: index.problems, runs: index.runs };
+  const next = { drives: rows(index.drives), tests: index.tests, metrics: rows(index.metrics), conditions: index.conditions, problems: index.problems };
   next.drive = byId(next.drives);
   next.metric = byId(next.metrics);
   next.condition = byId(next.conditions);

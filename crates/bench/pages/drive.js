@@ -26,7 +26,7 @@ function driveHead(drive, about) {
   const isModel = kinds.includes("simulated");
   return [
     el("h1", { tabindex: -1 }, drive.name),
-    el("p", { class: "lead" }, [drive.maker, drive.gb && shown(drive.gb, "GB"), drive.interface, drive.cell, drive.year].filter(Boolean).join(" · ")),
+    el("p", { class: "lead" }, [drive.maker, drive.gb && shown(drive.gb, "GB"), drive.rotates && "magnetic disk", drive.interface, drive.cell, drive.year].filter(Boolean).join(" · ")),
     el("p", { class: "lead" }, `${kinds.map(count).join(", ") || "No results"}.`, isModel && " Simulated figures are predictions of a model, not measurements of the drive that it is named after."),
     el("p", { class: "actions" },
       el("button", { type: "button", "data-key": "mark", "aria-pressed": String(isMarked), click: () => toggleMark(drive.id) }, isMarked ? "Marked" : "Mark"), " ",
@@ -99,7 +99,7 @@ function figureTable(drive, about, entry, isOpen) {
   const table = el("table", {}, el("thead", {}, el("tr", {}, ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : [])].map((head) => el("th", { scope: "col" }, head)))),
     el("tbody", {}, metrics.map(row)));
   const lines = metrics.map((metric) => [figureName(metric), metric.unit, ...entry.figures[metric.id].slice(0, 4)]);
-  return el("details", { class: "more", open: isOpen }, el("summary", {}, title), doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)), scroll(title, table),
+  return el("details", { class: "more", open: isOpen }, el("summary", {}, title), doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)), scroll(`${conditions.test}: ${title}`, table),
     takeAlong((form) => ({ name: `${drive.id}-${conditions.test}`, heads: ["Figure", "Unit", "Median", "Lowest", "Highest", "Runs"], lines: form === "csv" ? lines : lines.map(([name, unit, ...values]) => [name, unit, ...values.map(written)]) })));
 }
 

@@ -53,7 +53,6 @@ function arrive() {
   render(isArrival);
 }
 addEventListener("hashchange", arrive);
-addEventListener("popstate", arrive);
 
 // While Bench is being served, what is new is shown without loading the page again.
 function watch(index) {

@@ -21,7 +21,7 @@ function ranking() {
       filters.update(chosen);
       const ranked = rank(now, metric, chosen);
       replace(head, heading(metric, now, ranked), mixedWarning(now));
-      replace(list, ranked.length ? bars(metric, ranked, now.isMixed, chosen) : nothing(groups, now));
+      replace(list, ranked.length ? bars(metric, ranked, now.isMixed, chosen) : nothing(groups, now), otherConditions(metric, groups, now));
       return `${figureName(metric)}, ${testName(metric).toLowerCase()}`;
     };
   } };
@@ -54,6 +54,16 @@ const mixedWarning = ({ groups, isMixed }) => isMixed && el("p", { class: "warni
 
 const nothing = (groups, { groups: now }) => el("p", { class: "nothing" },
   now.length ? "No drive passes the filters." : groups.length ? "There are no results under these conditions. Choose others above." : "There are no results of this figure.");
+
+// What else there is of this figure, and what is not equal there.
+function otherConditions(metric, groups, { groups: now }) {
+  const others = groups.filter((group) => now.length === 1 && group !== now[0]);
+  if (!others.length) return null;
+  const item = (group) => el("li", {},
+    link(to("ranking", { figure: metric.id, conditions: group.conditions.id }), `${KINDS[group.conditions.kind]}: ${groupName(group)}`),
+    group.conditions.kind === now[0].conditions.kind && el("small", {}, differences(group.conditions, now[0].conditions).join("; ")));
+  return el("details", {}, el("summary", {}, `Under other conditions: ${many(others.length, "group")} of results`), el("ul", {}, others.map(item)));
+}
 
 function bars(metric, ranked, isMixed, chosen) {
   const most = ranked.reduce((most, row) => Math.max(most, row.highest), 0);

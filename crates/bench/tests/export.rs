@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use made::{Cliffs, SECRETS, bench, gathered};
+use serde_json::Value;
 use writecliff::ErrorKind;
-use writecliff_bench::{Exported, Kind, export};
+use writecliff_bench::{Exported, Kind, Library, export};
 
 /// Every file below a directory with its content.
 fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -88,4 +89,38 @@ fn a_directory_of_something_else_is_left_alone() {
     notes.iter().for_each(|path| fs::write(path, "mine").unwrap());
     export(&bench(3, 1), &Cliffs, ours.path()).unwrap();
     assert!(notes.iter().all(|path| path.exists()), "what others put there stays");
+}
+
+/// What a file of results holds.
+fn content(path: &Path) -> Value {
+    let script = fs::read_to_string(path).unwrap();
+    let (_, json) = script.split_once(", ").unwrap();
+    serde_json::from_str(json.trim_end().strip_suffix(");").unwrap()).unwrap()
+}
+
+#[test]
+fn every_figure_of_what_ships_is_in_its_drive_s_file_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let library = Library::of(&[]).unwrap();
+    let bench = library.bench().unwrap();
+    export(&bench, &library, dir.path()).unwrap();
+    let data = files(&dir.path().join("data"));
+    let is_drive = |path: &&PathBuf| path.to_str().unwrap().contains("/drive-");
+    let all: Vec<Value> = data.keys().filter(is_drive).map(|path| content(path)).collect();
+    assert_eq!(all.len(), bench.drives.len());
+    let runs: BTreeMap<&str, &Value> = all
+        .iter()
+        .flat_map(|drive| drive["runs"].as_array().unwrap())
+        .map(|run| (run["id"].as_str().unwrap(), &run["figures"]))
+        .collect();
+    assert_eq!(runs.len(), bench.runs.len());
+    for run in &bench.runs {
+        let figures = runs[run.id.as_str()];
+        assert_eq!(figures.as_object().unwrap().len(), run.figures.len());
+        for (metric, value) in &run.figures {
+            assert_eq!(figures[&bench.metrics[*metric].id], *value, "{}", run.id);
+        }
+    }
+    let printed: usize = all.iter().map(|drive| drive["published"].as_array().unwrap().len()).sum();
+    assert_eq!(printed, bench.published.len());
 }

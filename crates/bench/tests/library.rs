@@ -82,7 +82,7 @@ fn a_damaged_index_is_told_and_hides_nothing() {
     place.library().add(&[place.path("runs")]).unwrap();
     let index = place.home().path().join("index.sqlite");
     let whole = fs::read(&index).unwrap();
-    let mut garbled = whole.clone();
+    let mut garbled = whole;
     garbled[4096..].fill(0x5a);
     for damage in [b"not a database at all, and long enough".to_vec(), garbled] {
         fs::write(&index, damage).unwrap();

@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -195,4 +199,60 @@ fn what_is_added_can_be_taken_out_and_what_is_imported_only_with_consent() {
     assert_eq!(user.well(&["bench", "rebuild"]), "0 runs\n");
     let nowhere = user.run(&["bench", "rm", "nowhere"]);
     assert_eq!(nowhere.status.code(), Some(2));
+}
+
+/// What a server at this address answers for a path.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn pages_are_served_with_what_comes_new_until_ctrl_c() {
+    let user = User::new();
+    let mut serve = user.command(&["bench", "serve", "--port", "0"]);
+    let mut server = serve.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split('/').nth(2).unwrap().to_owned();
+    let port = address.rsplit(':').next().unwrap();
+    let taken = user.run(&["bench", "serve", "--port", port]);
+    assert_eq!(taken.status.code(), Some(2));
+    assert!(errors(&taken).contains("is taken") && errors(&taken).contains("--port PORT"));
+    let before = get(&address, "/live.json");
+    assert!(get(&address, "/").contains("<title>Writecliff Bench</title>"));
+    run(&user, "kept", &[]);
+    while get(&address, "/live.json").lines().last() == before.lines().last() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    kill_process(Pid::from_child(&server), Signal::INT).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn pages_are_exported_with_reports_that_do_not_tell_the_machine() {
+    let user = User::new();
+    run(&user, "kept", &[]);
+    let page = user.well(&["bench", "export", "site", "kept", "--quiet"]);
+    assert_eq!(page, "site/index.html\n");
+    let site = user.path().join("site");
+    let report = fs::read_dir(site.join("reports")).unwrap().next().unwrap().unwrap().path();
+    let report = fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(report.contains("../../index.html#drive/"), "it leads back");
+    let record: Value =
+        serde_json::from_str(&fs::read_to_string(user.path().join("kept/run.json")).unwrap())
+            .unwrap();
+    let here = user.path().to_str().unwrap();
+    for secret in [record["host"]["kernel"].as_str().unwrap(), here] {
+        assert!(!report.contains(secret), "{secret}");
+    }
+    let again = user.well(&["bench", "export", "site", "kept", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&again).unwrap()["written"], 0);
+    let mine = user.run(&["bench", "export", "kept"]);
+    assert_eq!(mine.status.code(), Some(2));
+    assert!(errors(&mine).contains("holds no export"), "{}", errors(&mine));
 }

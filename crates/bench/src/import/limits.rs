@@ -175,5 +175,5 @@ fn plain(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
     let plain: String = name.chars().take(NAME_MAX).map(kept).collect();
     // `.hidden` is looked over, and `..` leads out.
-    if plain.starts_with('.') { format!("_{}", &plain[1..]) } else { plain }
+    plain.strip_prefix('.').map_or(plain.clone(), |rest| format!("_{rest}"))
 }

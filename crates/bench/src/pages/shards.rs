@@ -117,7 +117,6 @@ fn index_file(
         "tests": tests,
         "metrics": metric_columns(bench, metric_files),
         "conditions": conditions,
-        "runs": bench.runs.len(),
         "problems": problems,
     })
 }

@@ -55,7 +55,7 @@ pub(crate) fn drive(at: usize) -> Drive {
         controller: Some(format!("{maker} controller {}", number(at, 7, 4))),
         form_factor: Some("2.5\"".to_owned()),
         year: Some(2008 + number(at, 8, 8) as u16),
-        price: (at % 4 != 0).then_some(price),
+        price: (!at.is_multiple_of(4)).then_some(price),
         rotates: false,
         profile: (at == 0).then(|| "samsung-840-evo-250gb".to_owned()),
         specification: vec![("DRAM".to_owned(), "512 MiB".to_owned())],
@@ -130,8 +130,8 @@ fn published(at: usize) -> NewPublished {
             metric: 0,
             conditions: 0,
             value: number(at, 9, 50_000) as f64,
-            bound: (at % 2 == 0).then(|| "at least".to_owned()),
-            rated: at % 3 == 0,
+            bound: at.is_multiple_of(2).then(|| "at least".to_owned()),
+            rated: at.is_multiple_of(3),
             condition: Some("QD32".to_owned()),
             source,
             url: Some("https://example.org/review".to_owned()),
@@ -147,16 +147,16 @@ pub(crate) fn gathered(drives: usize, seeds: usize) -> Gather {
         let whole = |kind| conditions("consistency", kind, "the whole method");
         (0..seeds)
             .for_each(|seed| gather.run(run(at, seed, "consistency", whole(Kind::Simulated))));
-        if at % 3 == 0 {
+        if at.is_multiple_of(3) {
             gather.run(run(at, 0, "consistency", whole(Kind::Measured)));
         }
-        if at % 4 == 0 {
+        if at.is_multiple_of(4) {
             let quick = conditions("consistency", Kind::Simulated, "quick");
             gather.run(run(at, 0, "consistency", quick));
             let trim = conditions("trim", Kind::Simulated, "the whole method");
             gather.run(run(at, 0, "trim", trim));
         }
-        if at % 5 == 0 {
+        if at.is_multiple_of(5) {
             gather.published(published(at));
         }
     }
