@@ -1,7 +1,8 @@
 //! The project's own chores: `cargo xtask test`, `guest`, `bench`, `same`, `tidy`,
-//! `picture`, `dist`.
+//! `picture`, `catalogue`, `dist`.
 
 mod bench;
+mod catalogue;
 mod dist;
 mod guest;
 mod packages;
@@ -35,6 +36,8 @@ enum Chore {
     Tidy,
     /// Make the README's picture from a run of the tool, and pictures of the models
     Picture,
+    /// Review every simulated drive for the results that ship: a quarter of an hour
+    Catalogue,
     /// Make what people install: a static program, an archive, a Debian package
     Dist,
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Chore::Same(options) => same::same(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
+        Chore::Catalogue => catalogue::catalogue(),
         Chore::Dist => dist::dist(),
     };
     match done {

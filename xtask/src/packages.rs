@@ -18,7 +18,8 @@ const fn package(program: &'static str, package: &'static str, purpose: &'static
 
 /// Without them the tests that need them are skipped.
 pub(crate) const FOR_TESTS: &[Package] = &[
-    package("chromium", "chromium", "opens the report"),
+    package("chromium", "chromium", "opens the report, and Bench"),
+    package("npm", "npm", "installs the rules of accessibility that Bench is held to"),
     package("fio", "fio", "does the jobs that ours are compared with"),
     package("losetup", "mount", "makes block devices of files"),
     package("sfdisk", "fdisk", "makes partition tables for the guard to find"),

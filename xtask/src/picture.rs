@@ -1,5 +1,5 @@
-//! `cargo xtask picture`: the README's picture, drawn by the tool itself, and a picture of every
-//! simulated drive beside published figures.
+//! `cargo xtask picture`: the README's pictures, one drawn by the tool itself and two of Bench as a
+//! browser shows it, and a picture of every simulated drive beside published figures.
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,16 @@ const PICTURE: &str = "docs/cliff.svg";
 /// What a page calls it.
 const DRAWN_AS: &str = "report/pictures/consistency-whole.svg";
 
+/// Pictures of Bench: the file, its height, the address of the page.
+const BENCH: [(&str, u32, &str); 2] = [
+    (
+        "bench-ranking.png",
+        820,
+        "#ranking?mark=samsung-ssd-840-evo-250gb,intel-ssd-dc-s3700-200gb&interface=SATA+6+Gb%2Fs",
+    ),
+    ("bench-compare.png", 1090, "#compare?drives=samsung-ssd-840-evo-250gb,crucial-m500-240gb"),
+];
+
 /// Runs the README's drive and takes the picture of the whole run from its report.
 pub(crate) fn picture() -> Result<(), String> {
     cargo(&["build", "--release", "--package", "writecliff-cli"])?;
@@ -22,7 +32,25 @@ pub(crate) fn picture() -> Result<(), String> {
     run(Command::new(&program).args(["run", "consistency", drive, "--out"]).arg(&path))?;
     fs::copy(path.join(DRAWN_AS), PICTURE).map_err(|error| format!("{PICTURE}: {error}"))?;
     println!("xtask: {PICTURE} is new");
+    bench(&program, out.path())?;
     models(&program)
+}
+
+/// Pages of Bench with what ships and nothing else, as a browser shows them.
+fn bench(program: &Path, out: &Path) -> Result<(), String> {
+    let pages = out.join("pages");
+    let mut export = Command::new(program);
+    run(export.env("WRITECLIFF_BENCH", out.join("library")).args(["bench", "export"]).arg(&pages))?;
+    for (name, height, address) in BENCH {
+        let picture = Path::new("docs").join(name);
+        let mut browser = Command::new("chromium");
+        browser.args(["--headless", "--disable-gpu", "--hide-scrollbars", "--no-sandbox"]);
+        browser.args(["--virtual-time-budget=10000", &format!("--window-size=1200,{height}")]);
+        browser.arg(format!("--screenshot={}", picture.display()));
+        run(browser.arg(format!("file://{}/index.html{address}", pages.display())))?;
+        println!("xtask: {} is new; look at it", picture.display());
+    }
+    Ok(())
 }
 
 /// Draws every simulated drive beside what was published of the real one, to be looked at.

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use writecliff::DriveName;
 
+use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::meter::MeterArguments;
@@ -84,6 +85,12 @@ pub(crate) enum Command {
     /// Make one report of any number of runs
     #[command(after_help = help::REPORT)]
     Report(ReportArguments),
+    /// Every result in one place: list, show, compare, import
+    #[command(after_help = help::BENCH)]
+    Bench {
+        #[command(subcommand)]
+        command: BenchCommand,
+    },
     /// Print a shell's completions of these commands
     #[command(after_help = help::COMPLETIONS)]
     Completions {

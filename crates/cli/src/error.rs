@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
+use writecliff_bench::{BenchError, ExportError, ImportError, ServerError};
 use writecliff_output::OutputError;
 use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
 use writecliff_suite::{AddMeterError, PlanError};
@@ -16,6 +17,16 @@ use crate::{interrupt, keys};
 pub(crate) enum CliError {
     #[error("{}", keys::of_error(.0))]
     Library(#[from] writecliff::Error),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("{}{}", .0, keys::for_serving(.0))]
+    Serve(#[from] ServerError),
+    #[error("nothing was removed: what was imported is deleted only after yes, or with --yes")]
+    NotAgreed,
     #[error("{place}: {}", keys::of_plan_file(error))]
     InPlan { place: String, error: PlanError },
     #[error(
@@ -127,6 +138,10 @@ impl CliError {
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Library(error) => error.kind(),
+            Self::Bench(error) => error.kind(),
+            Self::Import(error) => error.kind(),
+            Self::Export(error) => error.kind(),
+            Self::Serve(error) => error.kind(),
             Self::ReviewBroken { source, .. } => source.kind(),
             Self::ReadTrace(error) => error.kind(),
             Self::WriteTrace(error) => error.kind(),
@@ -135,7 +150,9 @@ impl CliError {
             Self::Record(error) => error.kind(),
             Self::Destination(error) => error.kind(),
             Self::AddMeter(error) => error.kind(),
-            Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => ErrorKind::Refused,
+            Self::NotAgreed | Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => {
+                ErrorKind::Refused
+            }
             Self::Interrupted | Self::ReviewInterrupted { .. } | Self::NothingWritten => {
                 ErrorKind::Interrupted
             }

@@ -95,3 +95,67 @@ Examples:
 pub(crate) const MANUAL: &str = "\
 Example:
   writecliff manual /usr/local/share/man/man1";
+
+pub(crate) const BENCH: &str = "\
+Examples:
+  writecliff bench serve --open                      every result, in a browser
+  writecliff bench list                              drives that there are results of
+  writecliff bench compare 840-evo-250gb m500-240gb  every figure of both
+  writecliff bench show samsung-840-evo-250gb        all about one drive, or one run
+
+Finished runs and reviews are in the results library by themselves (--no-bench: not). It is in
+~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says; WRITECLIFF_BENCH=off: none. It lists
+directories and copies nothing but what is imported.";
+
+pub(crate) const BENCH_SERVE: &str = "\
+Examples:
+  writecliff bench serve                             http://127.0.0.1:8642/
+  writecliff bench serve runs /mnt/results --open    only what is in these directories
+
+A run that ends appears by itself. The server reads only, and listens on this machine unless --listen
+says otherwise. From elsewhere: ssh -L 8642:localhost:8642 THIS-MACHINE.";
+
+pub(crate) const BENCH_EXPORT: &str = "\
+Examples:
+  writecliff bench export site                       open site/index.html, or put it on a web host
+  writecliff bench export site runs                  only what is in runs
+
+Written again into the same directory, only what has changed is written. Serial numbers, the machine
+and its directories are left out.";
+
+pub(crate) const BENCH_ADD: &str = "\
+Example:
+  writecliff bench add runs/* /mnt/old-results       with whatever comes to be below them";
+
+pub(crate) const BENCH_LIST: &str = "\
+Examples:
+  writecliff bench list --kind measured
+  writecliff bench list --runs --test consistency
+  writecliff bench list runs --json | jq '.drives[].id'";
+
+pub(crate) const BENCH_SHOW: &str = "\
+Examples:
+  writecliff bench show m500-240gb
+  writecliff bench show runs/mine/consistency --json";
+
+pub(crate) const BENCH_COMPARE: &str = "\
+Examples:
+  writecliff bench compare 840-evo-250gb m500-240gb
+  writecliff bench compare runs/before runs/after --markdown
+
+Figures stand beside each other only if they were got under the same conditions; what was not is
+named, with what differs.";
+
+pub(crate) const BENCH_RM: &str = "\
+Example:
+  writecliff bench rm runs/old
+
+Nothing is deleted but what was imported, after a question or with --yes.";
+
+pub(crate) const BENCH_IMPORT: &str = "\
+Examples:
+  writecliff bench import results.tar.zst
+  writecliff bench import ~/Downloads/review.zip --json
+
+Figures are computed anew from the seconds in it, whatever it says they are. Only what runs consist of
+is taken: no pages, no scripts, no links.";

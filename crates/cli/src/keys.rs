@@ -1,6 +1,7 @@
 //! What the library calls by the name of a field, as it is typed here.
 
 use writecliff::Error;
+use writecliff_bench::ServerError;
 use writecliff_measure::{MeterError, RecordError, RunDirectoryError};
 use writecliff_report::ReportError;
 use writecliff_suite::gate::{Check, GateError};
@@ -130,6 +131,15 @@ fn of_gate(error: &GateError) -> String {
 /// The same with limits as they are typed.
 pub(crate) fn of_check(check: Check) -> Check {
     Check { because: as_typed(&check.because).to_owned(), ..check }
+}
+
+/// Which option chooses another address.
+pub(crate) fn for_serving(error: &ServerError) -> &'static str {
+    match error {
+        ServerError::Taken { .. } => " (--port PORT)",
+        ServerError::Listen { .. } => " (--listen ADDRESS)",
+        _ => "",
+    }
 }
 
 /// Which options of the commands that read traces do what an error asks for.

@@ -7,6 +7,7 @@ mod error;
 mod help;
 mod interrupt;
 mod keys;
+mod library;
 mod live;
 mod open;
 mod options;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),
         Command::Report(arguments) => commands::report::report(&arguments),
+        Command::Bench { command } => commands::bench::bench(&command),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Manual { directory } => commands::manual::manual(&directory),
     };

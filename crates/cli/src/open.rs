@@ -1,5 +1,6 @@
 //! Shows a page in whatever this system shows pages with.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,6 +11,15 @@ const OPENERS: [&str; 2] = ["xdg-open", "wslview"];
 
 /// Opens the page; that there is nothing to open it with is told, and no more.
 pub(crate) fn open(page: &Path) {
+    show(page.as_os_str());
+}
+
+/// Opens a page that is served.
+pub(crate) fn open_address(address: &str) {
+    show(address.as_ref());
+}
+
+fn show(page: &OsStr) {
     let opened = OPENERS.iter().any(|opener| {
         let nothing = || Stdio::null();
         let mut command = Command::new(opener);

@@ -30,6 +30,9 @@ pub(crate) struct CommonOptions {
     #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true,
           value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
+    /// Leave the result out of the results library (`writecliff bench`)
+    #[arg(long)]
+    pub(crate) no_bench: bool,
     /// A name of your own for the result, shown beside the drive's
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<Label>,

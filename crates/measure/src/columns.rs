@@ -90,6 +90,11 @@ where
     group.close().map(|_| ())
 }
 
+/// One long text may stand in every row and cost nothing in the file: so long they are on average at
+/// most in a group, and together so much longer.
+const TEXT_MEAN_MAX: usize = 128;
+const TEXT_MORE_MAX: usize = 1 << 20;
+
 /// What the first column of both files is called; version 1 of the schema said `phase`.
 const SERIES: [&str; 2] = ["series", "phase"];
 
@@ -139,6 +144,14 @@ fn what_drives_tell(rows: &mut Rows<'_, Sample>) -> Result<(), ColumnError> {
     rows.known("drive_busy_ns", |row, value| row.drive_busy_ns = Some(value))
 }
 
+/// How many rows a file says that it has; no more are ever read from it.
+pub(crate) fn rows(path: &Path) -> io::Result<u64> {
+    let file = ColumnFile::open(File::open(path)?)?;
+    let groups =
+        (0..file.groups()).map(|index| Ok(file.group(index, ROWS_PER_GROUP)?.rows() as u64));
+    groups.sum()
+}
+
 fn read<R: Default + Clone>(
     path: &Path,
     fill: impl Fn(Rows<'_, R>) -> Result<(), ColumnError>,
@@ -171,10 +184,14 @@ impl<R> Rows<'_, R> {
     fn text(&mut self, names: &[&str], put: fn(&mut R, String)) -> Result<(), ColumnError> {
         let column = self.column(names)?;
         let mut is_text = true;
+        let mut left = self.rows.len() * TEXT_MEAN_MAX + TEXT_MORE_MAX;
         self.group.required::<ByteArrayType, R>(column, self.rows, |row, value: ByteArray| {
             match value.as_utf8() {
-                Ok(text) => put(row, text.to_owned()),
-                Err(_) => is_text = false,
+                Ok(text) if text.len() <= left => {
+                    left -= text.len();
+                    put(row, text.to_owned());
+                }
+                _ => is_text = false,
             }
         })?;
         let damaged = || ColumnError::damaged(format!("column {} is no text", names[0]));

@@ -342,6 +342,19 @@ impl Recording {
         Ok(Self { samples, latencies })
     }
 
+    /// How many samples and latency counts a run's files say that they hold, so that a run from
+    /// anywhere can be refused before it is read into memory.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Read`] with the file that is missing or damaged.
+    pub fn rows(path: &Path) -> Result<(u64, u64), RunDirectoryError> {
+        let rows = |name| {
+            let path = path.join(name);
+            columns::rows(&path).map_err(|source| RunDirectoryError::Read { path, source })
+        };
+        Ok((rows(SERIES)?, rows(HISTOGRAMS)?))
+    }
+
     /// The samples of one series.
     pub fn series<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
         self.samples.iter().filter(move |sample| sample.series == name)

@@ -37,6 +37,23 @@ pub fn write_report(
     out: &Path,
     files: Files,
 ) -> Result<PathBuf, ReportError> {
+    write_report_for(subjects, out, files, None)
+}
+
+/// [`write_report`] of a page that has its place in Bench: `bench` is the address of its drive there,
+/// as seen from the page.
+///
+/// # Errors
+/// As [`write_report`].
+///
+/// # Panics
+/// As [`write_report`].
+pub fn write_report_for(
+    subjects: &[Subject],
+    out: &Path,
+    files: Files,
+    bench: Option<&str>,
+) -> Result<PathBuf, ReportError> {
     let subjects = Subjects::new(subjects);
     let all = subjects.all;
     let mut sections = sections(&subjects);
@@ -48,6 +65,7 @@ pub fn write_report(
     let headline = top::headline(&subjects);
     let about = About {
         words: WORDS,
+        bench: bench.map(str::to_owned),
         kind: kind(all),
         title: title(&subjects),
         lead: lead(&subjects),

@@ -8,6 +8,7 @@ mod buffer;
 mod drives;
 mod finish;
 mod loads;
+pub mod look;
 mod markdown;
 mod model;
 mod number;
@@ -25,7 +26,7 @@ mod trace;
 mod verdict;
 mod writes;
 
-pub use drives::{different_plans, write_page, write_report};
+pub use drives::{different_plans, write_page, write_report, write_report_for};
 pub use model::model_picture;
 pub use number::thousands;
 pub use page::{Files, Format, PAGE, ReportError};

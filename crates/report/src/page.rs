@@ -13,6 +13,7 @@ use writecliff_device::ErrorKind;
 use writecliff_output::{OutputError, check_directory, write_bytes, write_text};
 use writecliff_suite::{Good, Label};
 
+use crate::look;
 use crate::markdown::markdown;
 use crate::picture::{Picture, csv, inline, points_max, svg};
 use crate::png::Painter;
@@ -109,6 +110,8 @@ const LOW: u32 = 240;
 /// What a page is about: its words, the sections apart.
 pub(crate) struct About {
     pub(crate) words: Words,
+    /// Where its drive is in Bench, if the page is shown there.
+    pub(crate) bench: Option<String>,
     /// What kind of page it is.
     pub(crate) kind: String,
     pub(crate) title: String,
@@ -368,7 +371,7 @@ fn is_one_quantity(table: &Table) -> bool {
 }
 
 fn render(about: &About, sections: &[Section]) -> Result<String, ReportError> {
-    let style = include_str!("../templates/page.css");
+    let style = look::STYLE;
     let script = concat!(
         include_str!("../templates/numbers.js"),
         include_str!("../templates/pictures.js"),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning, consistency,
+    Host, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning, consistency,
     spare_area,
 };
 
@@ -171,7 +171,7 @@ impl Run {
             ("Test", format!("{}: {}", record.plan.name(), self.method())),
             ("Purge", self.purge()),
             ("Started", record.started.clone()),
-            ("Host", format!("{}, {} × {}", host.kernel, host.processors, host.processor)),
+            ("Host", host_in_words(host)),
             ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
             ("Data", self.data()),
         ];
@@ -222,6 +222,14 @@ impl Run {
             (true, true) => "run.json, journal.jsonl and ios.journal",
         };
         format!("{files} in {}", printable(&self.path.display().to_string()))
+    }
+}
+
+/// The machine; nothing where that is not to be told.
+fn host_in_words(host: &Host) -> String {
+    match host.processors {
+        0 => String::new(),
+        processors => format!("{}, {processors} × {}", host.kernel, host.processor),
     }
 }
 

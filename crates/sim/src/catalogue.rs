@@ -29,6 +29,11 @@ pub fn load(name: &str) -> Result<Profile, ProfileError> {
     Ok(profile)
 }
 
+/// The file of the shipped drive of this name, as it lies in `drives/`.
+pub fn shipped_text(name: &str) -> Option<&'static str> {
+    DRIVES.get_file(format!("{name}.toml"))?.contents_utf8()
+}
+
 /// A drive described by the user's own file, which may inherit from a shipped drive. If it does, and
 /// gives no model name of its own, it is called by what it changes.
 ///
@@ -62,7 +67,7 @@ fn resolve(mut file: ProfileFile) -> Result<ProfileFile, ProfileError> {
 
 fn shipped(name: &str) -> Result<ProfileFile, ProfileError> {
     let file = format!("{name}.toml");
-    match DRIVES.get_file(&file).and_then(|found| found.contents_utf8()) {
+    match shipped_text(name) {
         Some(text) => ProfileFile::parse(&format!("drives/{file}"), text),
         None => {
             let near = nearest(name, catalogue()).into_iter().map(str::to_owned).collect();

@@ -16,7 +16,7 @@ mod what_if;
 
 use writecliff_device::Device;
 
-pub use catalogue::{catalogue, load, load_file};
+pub use catalogue::{catalogue, load, load_file, shipped_text};
 pub use disk::Disk;
 pub use profile::*;
 pub use ssd::Ssd;

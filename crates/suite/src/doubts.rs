@@ -188,6 +188,7 @@ mod tests {
             started_unix_ns: None,
             status: crate::Status::Running,
             plan: Plan::Consistency(consistency::Plan::default()),
+            method_version: 1,
             options: Default::default(),
             traces: Vec::new(),
             drive: drive(),

@@ -1,6 +1,6 @@
 //! The results of tests as numbers: the one list that gates, tables and indexes of results read.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Unit;
 
@@ -25,7 +25,7 @@ pub struct Figure {
 }
 
 /// Which way a figure gets better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Good {
     /// More is better.

@@ -1,5 +1,7 @@
 //! A gate for regressions: does a run keep its limits, and is it no worse than an earlier one?
 
+use std::fmt;
+
 use serde::Serialize;
 use writecliff_device::{ErrorKind, Nanos};
 
@@ -257,7 +259,7 @@ fn baseline_checks(
 }
 
 /// `4492 IOPS`, `7.968`: whole numbers where they say enough, else four significant digits.
-pub fn in_words(value: f64, unit: Unit) -> String {
+pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
     let number = match value.abs() {
         1000.0.. => format!("{value:.0}"),
         100.0.. => format!("{value:.1}"),

@@ -125,6 +125,28 @@ pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
     Ok((record, recording))
 }
 
+/// The record of a run alone, without its seconds: at once, where the run has ended.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_record(path: &Path) -> Result<RunRecord, RunDirectoryError> {
+    let record = read_record(path)?;
+    match record.status {
+        Status::Running => Ok(open(path)?.0),
+        _ => Ok(record),
+    }
+}
+
+/// Reads a run of somebody else's: its outcome is what its seconds give, whatever `run.json` says.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_anew(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
+    let (mut record, recording) = open(path)?;
+    record.conclude_anew(&recording);
+    Ok((record, recording))
+}
+
 /// `run.json` as it stands.
 pub(crate) fn read_record(path: &Path) -> Result<RunRecord, RunDirectoryError> {
     let file = RunDirectory::record_of(path);

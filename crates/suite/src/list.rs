@@ -4,6 +4,7 @@
 //! (`sections/` there). Nothing else names it.
 
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
@@ -25,6 +26,8 @@ pub struct TestEntry {
     pub by_default: bool,
     /// What a user may change in its plan, beside the seed.
     pub choices: &'static [Choice],
+    /// Raised when equal plans give figures that are not to be held against those of before.
+    pub method_version: u32,
     /// The method's plan.
     pub plan: fn() -> Plan,
 }
@@ -59,6 +62,7 @@ macro_rules! tests {
             question: crate::$module::Plan::QUESTION,
             by_default: crate::$module::Plan::BY_DEFAULT,
             choices: crate::$module::Plan::CHOICES,
+            method_version: crate::$module::Plan::METHOD_VERSION,
             plan: || Plan::$variant(crate::$module::Plan::default()),
         }),*];
 
@@ -152,6 +156,11 @@ macro_rules! tests {
                     $((Self::$variant(plan), Self::$variant(other)) => plan.asks_as(other),)*
                     _ => false,
                 }
+            }
+
+            /// The plan without what no drive notices: where a file lies, what a person calls it.
+            fn as_asked(&self) -> Self {
+                match self { $(Self::$variant(plan) => Self::$variant(plan.as_asked()),)* }
             }
 
             /// Whether the test's I/Os have due times.
@@ -252,5 +261,16 @@ impl Plan {
     /// The test's name.
     pub fn name(&self) -> &'static str {
         self.entry().name
+    }
+
+    /// What was asked, key by key, without the seed: runs that agree in it, in the test and in its
+    /// [method version](TestEntry::method_version) were given the same to do.
+    pub fn asked(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut asked)) = serde_json::to_value(self.as_asked()) else {
+            unreachable!("a plan is a table of plain data");
+        };
+        asked.remove("test");
+        asked.remove("seed");
+        asked
     }
 }

@@ -182,6 +182,10 @@ impl Test for Plan {
         Self { duration: Some(duration), span: quick_span(self.span), ..self }
     }
 
+    fn as_asked(&self) -> Self {
+        Self { title: None, ..self.clone() }
+    }
+
     fn demands(&self) -> Demands {
         let (fill_depth, fill_block) = match self.prepare {
             Prepare::Fill => (FILL_QUEUE_DEPTH, FILL_BLOCK),

@@ -29,6 +29,9 @@ pub struct RunRecord {
     pub status: Status,
     /// What was asked, the seed included.
     pub plan: Plan,
+    /// [`TestEntry::method_version`](crate::TestEntry::method_version) of the writer.
+    #[serde(default = "first_method")]
+    pub method_version: u32,
     /// How it was kept and called.
     #[serde(default)]
     pub options: RunOptions,
@@ -53,6 +56,11 @@ pub struct RunRecord {
     pub outcome: Option<Outcome>,
     /// Doubts about it.
     pub warnings: Vec<Warning>,
+}
+
+/// Of records from before it was kept.
+fn first_method() -> u32 {
+    1
 }
 
 /// A record for a program that reads it: what can be counted need not be looked for.
@@ -133,6 +141,15 @@ impl RunRecord {
         self.status = status;
         let (outcome, warnings) = self.conclusion(recording);
         self.outcome = outcome;
+        self.warnings.extend(warnings);
+    }
+
+    /// Draws the conclusions from the recording, in place of those that it came with: whoever made
+    /// it may have written anything there. Doubts that no recording can tell stay.
+    pub(crate) fn conclude_anew(&mut self, recording: &Recording) {
+        let (outcome, warnings) = self.conclusion(recording);
+        self.outcome = outcome;
+        self.warnings.retain(|warning| !warnings.contains(warning));
         self.warnings.extend(warnings);
     }
 

@@ -121,6 +121,7 @@ impl<'a> Session<'a> {
             started_unix_ns: u64::try_from(started.as_nanosecond()).ok(),
             status: Status::Running,
             plan: plan.clone(),
+            method_version: plan.entry().method_version,
             options,
             traces: plan.traces()?,
             drive: device.info().clone(),

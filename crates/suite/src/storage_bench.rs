@@ -149,11 +149,12 @@ impl Test for Plan {
 
     /// Whether both do the same with traces of the same names.
     fn asks_as(&self, other: &Self) -> bool {
-        let named = |plan: &Self| {
-            let names = plan.traces.iter().map(|trace| title(trace).to_owned());
-            Self { traces: names.collect(), ..plan.clone() }
-        };
-        named(self) == named(other)
+        self.as_asked() == other.as_asked()
+    }
+
+    fn as_asked(&self) -> Self {
+        let names = self.traces.iter().map(|trace| title(trace).to_owned());
+        Self { traces: names.collect(), ..self.clone() }
     }
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use writecliff::{Again, DriveName, Plan, RepeatRun, ReportOptions, ReviewEnd, RunOptions, report};
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceKind, Nanos};
 use writecliff_measure::REPORT;
 use writecliff_suite::Repeated;
 
@@ -11,6 +11,7 @@ use super::run::{announce, result_name, run_options, run_with, show, watched};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::library::keep;
 use crate::live::{Live, Total};
 use crate::open::open;
 use crate::options::CommonOptions;
@@ -66,6 +67,9 @@ pub(crate) fn run_repeatedly(
 
     let ended = ended?;
     if !RepeatRun::records(path)?.is_empty() {
+        if repeats.info().kind != DeviceKind::Null {
+            keep(path, common);
+        }
         let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
         match shown.json {
             true => print_json(&Repeated::of(&report.records))?,

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod again;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod drives;
 pub(crate) mod gate;

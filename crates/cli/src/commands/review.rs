@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun};
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceKind};
 use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_report::PAGE;
 use writecliff_suite::ReviewTest;
@@ -15,6 +15,7 @@ use super::run::{announce, result_name, run_options, watched};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::library::keep;
 use crate::live::{Live, Total};
 use crate::open::open;
 use crate::options::{CommonOptions, ShownOptions, percent, test_names};
@@ -91,6 +92,9 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let path = review.path().to_owned();
     let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
     if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
+        if review.info().kind != DeviceKind::Null {
+            keep(&path, &options.common);
+        }
         show_report(&path, shown)?;
     }
     match ended {

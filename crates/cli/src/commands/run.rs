@@ -8,7 +8,7 @@ use clap::Args;
 use writecliff::{
     DriveName, Event, Overrides, Plan, Report, ReportOptions, RunOptions, read_plan, report,
 };
-use writecliff_device::{Bytes, DeviceInfo, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
 use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_output::check_directory;
 use writecliff_suite::{Estimate, PURGE, Progress, Status, trim};
@@ -18,6 +18,7 @@ use super::again::{again, run_repeatedly};
 use crate::consent::consent;
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
+use crate::library::keep;
 use crate::live::{Live, Total};
 use crate::open::open;
 use crate::options::{CommonOptions, ShownOptions, percent, time};
@@ -114,6 +115,9 @@ pub(crate) fn run_with(
     live.end();
 
     let record = ended?;
+    if record.drive.kind != DeviceKind::Null {
+        keep(path, common);
+    }
     let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
     match shown.json {
         true => print_json(&record.with_figures())?,

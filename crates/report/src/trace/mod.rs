@@ -36,6 +36,7 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         ),
     };
     let about = About {
+        bench: None,
         words: WORDS,
         kind: "trace".to_owned(),
         title,

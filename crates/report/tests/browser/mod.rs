@@ -131,6 +131,15 @@ impl Browser {
         }
     }
 
+    /// A key by its code as well, which moves the focus and the like.
+    pub(crate) fn key_of(&mut self, name: &str, code: u32) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let key = json!({ "type": kind, "key": name, "code": name,
+                "windowsVirtualKeyCode": code });
+            self.call("Input.dispatchKeyEvent", &key);
+        }
+    }
+
     /// A key, as whoever has no mouse would press it.
     pub(crate) fn key(&mut self, name: &str) {
         for kind in ["keyDown", "keyUp"] {

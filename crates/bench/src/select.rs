@@ -1,0 +1,77 @@
+//! What a user means by a name: a drive, or a run.
+
+use std::path::Path;
+
+use crate::BenchError;
+use crate::model::{Bench, slug};
+
+/// A drive, or runs, by their places in a [`Bench`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// In [`Bench::drives`].
+    Drive(usize),
+    /// In [`Bench::runs`]; at least one.
+    Runs(Vec<usize>),
+}
+
+impl Bench {
+    /// What is called `name`: a run by its id; runs by their directory or one above them, such as a
+    /// review's; a drive by its id, its name in the catalogue (also as `sim:NAME`), or any part of
+    /// its name that only one has.
+    ///
+    /// # Errors
+    /// [`BenchError::Unknown`] with what is near, [`BenchError::Ambiguous`].
+    pub fn find(&self, name: &str) -> Result<Chosen, BenchError> {
+        let runs = self.runs_of(name);
+        if !runs.is_empty() {
+            return Ok(Chosen::Runs(runs));
+        }
+        let name = name.strip_prefix("sim:").unwrap_or(name);
+        let wanted = slug(name);
+        let exact = self.drives.iter().position(|drive| {
+            drive.id == wanted || drive.profile.as_deref().is_some_and(|profile| profile == wanted)
+        });
+        if let Some(drive) = exact {
+            return Ok(Chosen::Drive(drive));
+        }
+        let found = self.named_like(&wanted);
+        match found[..] {
+            [drive] => Ok(Chosen::Drive(drive)),
+            [] => Err(BenchError::Unknown { name: name.to_owned(), known: self.names() }),
+            _ => {
+                let all = found.iter().map(|drive| self.drives[*drive].id.clone()).collect();
+                Err(BenchError::Ambiguous { name: name.to_owned(), all })
+            }
+        }
+    }
+
+    /// Drives whose id ends so; else those that have it in one piece; else those that have its parts.
+    fn named_like(&self, wanted: &str) -> Vec<usize> {
+        let ends = |id: &str| id.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('-'));
+        let has = |id: &str| id.contains(wanted);
+        let has_parts = |id: &str| wanted.split('-').all(|part| id.contains(part));
+        let ways: [&dyn Fn(&str) -> bool; 3] = [&ends, &has, &has_parts];
+        let of = |is_it: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            (0..self.drives.len()).filter(|place| is_it(&self.drives[*place].id)).collect()
+        };
+        let is_nothing = wanted.is_empty();
+        ways.into_iter().map(of).find(|found| !found.is_empty() && !is_nothing).unwrap_or_default()
+    }
+
+    fn runs_of(&self, name: &str) -> Vec<usize> {
+        let all = 0..self.runs.len();
+        let by_id: Vec<usize> = all.clone().filter(|run| self.runs[*run].id == name).collect();
+        let Ok(directory) = Path::new(name).canonicalize() else { return by_id };
+        let is_in = |run: &usize| {
+            let at = &self.runs[*run].private.directory;
+            at.as_ref().is_some_and(|at| at.starts_with(&directory))
+        };
+        if by_id.is_empty() { all.filter(is_in).collect() } else { by_id }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let profiles = self.drives.iter().filter_map(|drive| drive.profile.clone());
+        let ids = self.drives.iter().map(|drive| drive.id.clone());
+        profiles.chain(ids).collect()
+    }
+}

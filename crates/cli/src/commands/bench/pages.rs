@@ -1,0 +1,105 @@
+//! `writecliff bench serve` and `export`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+use writecliff_bench::{Live, Server, export as write_pages};
+
+use super::{library, say_problems};
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::open::{open, open_address};
+use crate::output::{print, print_json, say};
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Show what is in these directories, and below them, instead of the library
+    #[arg(value_name = "DIR")]
+    directories: Vec<PathBuf>,
+    /// The port to listen on; 0 is any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 8642)]
+    port: u16,
+    /// The address to listen on; 0.0.0.0 lets everybody read who can reach this machine
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// Open the first page
+    #[arg(long)]
+    open: bool,
+}
+
+pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), CliError> {
+    let interrupt = Interrupt::catch()?;
+    let server = Server::bind(SocketAddr::new(arguments.listen, arguments.port))?;
+    let library = library(&arguments.directories)?;
+    say_problems(&library.bench()?);
+    let address = server.address();
+    if !address.ip().is_loopback() {
+        say("note: everybody who can reach this machine over the network can read these results");
+    }
+    let here = match address.ip() {
+        ip if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
+        _ => address,
+    };
+    let url = format!("http://{here}/");
+    print(&format!("Bench: {url} (Ctrl-C ends it)\n"))?;
+    if arguments.open {
+        open_address(&url);
+    }
+    Ok(server.run(Arc::new(Live::from(library)), &|| interrupt.is_raised())?)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The directory for the pages, new, empty or an earlier export's
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    /// Export what is in these directories, and below them, instead of the library
+    #[arg(value_name = "DIR")]
+    directories: Vec<PathBuf>,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print only the path of the page, and what went wrong
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
+    /// Open the first page
+    #[arg(long)]
+    open: bool,
+}
+
+/// What a script gets.
+#[derive(Serialize)]
+struct Written {
+    page: PathBuf,
+    written: usize,
+    kept: usize,
+    removed: usize,
+}
+
+pub(crate) fn export(arguments: &ExportArguments) -> Result<(), CliError> {
+    let library = library(&arguments.directories)?;
+    let bench = library.bench()?;
+    say_problems(&bench);
+    let done = write_pages(&bench, &library, &arguments.out)?;
+    for error in &done.without {
+        say(&format!("note: {error}"));
+    }
+    let (written, kept, removed) = (done.written, done.kept, done.removed);
+    match () {
+        () if arguments.json => {
+            print_json(&Written { page: done.page.clone(), written, kept, removed })?;
+        }
+        () if arguments.quiet => print(&format!("{}\n", done.page.display()))?,
+        () => print(&format!(
+            "{}: {written} files written, {kept} as they were, {removed} old ones removed\n",
+            done.page.display()
+        ))?,
+    }
+    if arguments.open {
+        open(&done.page);
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! A finished result on its way into the user's results library.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use writecliff_bench::{SudoUser, VARIABLE, sudo_user};
+
+use crate::options::CommonOptions;
+use crate::output::say;
+
+/// Adds what is in a directory to the library, unless it is not to be. Where that cannot be done, the
+/// result is there all the same, and a line says so.
+pub(crate) fn keep(result: &Path, common: &CommonOptions) {
+    if common.no_bench {
+        return;
+    }
+    let kept = match sudo_user() {
+        Some(user) if std::env::var_os(VARIABLE).is_none() => keep_as(&user, result),
+        _ => writecliff_bench::keep(result).map_err(|error| error.to_string()),
+    };
+    if let Err(reason) = kept {
+        say(&format!("note: the result is not in the results library: {reason}"));
+    }
+}
+
+/// Under sudo the library is that of the user who called it. Root writes nothing there: this program,
+/// called as that user, does.
+fn keep_as(user: &SudoUser, result: &Path) -> Result<(), String> {
+    let home = user.home.as_ref().ok_or("the user who called sudo has no home directory here")?;
+    let result = result.canonicalize().map_err(|error| error.to_string())?;
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["bench", "add", "--quiet"]).arg(&result).uid(user.user).gid(user.group);
+    command.env_clear().env("HOME", home).current_dir("/").stdin(Stdio::null());
+    let output = command.output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}
