@@ -82,18 +82,21 @@ function filterBar() {
       clear,
     ),
   );
+  const offer = ({ name, select }) => {
+    const values = [...new Set(bench.drives.map((drive) => drive[name]).filter(Boolean))];
+    values.sort((a, b) => a.localeCompare(b));
+    select.replaceChildren(option("", "Any"), ...values.map((value) => option(value, value)));
+  };
+  let known = null;
   const update = (chosen) => {
     if (document.activeElement !== search) search.value = chosen.get("search") ?? "";
+    // Looking through all drives takes a moment: once for each state of the library.
+    if (known !== bench) lists.forEach(offer);
+    known = bench;
     for (const { name, select } of lists) {
-      const values = [...new Set(bench.drives.map((drive) => drive[name]).filter(Boolean))].sort((a, b) =>
-        a.localeCompare(b),
-      );
       const wanted = chosen.get(name) ?? "";
-      if (wanted && !values.includes(wanted)) values.unshift(wanted);
-      select.replaceChildren(
-        option("", "Any", wanted),
-        ...values.map((value) => option(value, value, wanted)),
-      );
+      select.value = wanted;
+      if (select.value !== wanted) select.append(option(wanted, wanted, wanted));
     }
     for (const { name, from, to } of ranges) {
       const [, low = "", high = ""] = /^([^-]*)-(.*)$/.exec(chosen.get(name) ?? "") ?? [];

@@ -1,7 +1,7 @@
 // A figure of a test, drive by drive, best first.
 
 // So many rows at first; more when asked for.
-const ROWS = 150;
+const ROWS = 100;
 
 function ranking() {
   const figure = figurePicker("", (id) => choose({ figure: id, conditions: "" }));
