@@ -24,7 +24,7 @@ pub const FILE: &str = "crates/bench/data/catalogue.jsonl";
 const SHIPPED: &str = include_str!("../data/catalogue.jsonl");
 
 /// Stretches of a picture: enough for its shape.
-const STRETCHES_MAX: usize = 100;
+const STRETCHES_MAX: usize = 75;
 
 /// Results of simulated drives.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,7 +62,17 @@ struct Entry {
     doubts: Vec<String>,
     figures: Vec<(usize, f64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pictures: Vec<Picture>,
+    pictures: Vec<Rough>,
+}
+
+/// A [`Picture`] of IOPS in whole numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rough {
+    name: String,
+    seconds: u32,
+    /// Lowest, median, highest.
+    iops: Vec<[u32; 3]>,
 }
 
 /// A line of the file.
@@ -174,7 +184,7 @@ impl Catalogue {
         let figures =
             figures.into_iter().map(|(metric, value)| (place(&mut self.metrics, metric), value));
         let figures = figures.collect();
-        let pictures = pictures.iter().map(rough).collect();
+        let pictures = pictures.iter().map(Rough::of).collect();
         self.keep(Entry { drive, conditions, seed, doubts, figures, pictures });
     }
 
@@ -224,7 +234,8 @@ fn id(reviewed: &Reviewed, conditions: &Conditions, seed: u64) -> String {
 impl Pictures for Catalogue {
     fn pictures(&self, run: &str) -> Vec<Picture> {
         let place = self.places.get(run);
-        place.map_or_else(Vec::new, |place| self.runs[*place].pictures.clone())
+        let pictures = place.map(|place| self.runs[*place].pictures.iter().map(Rough::picture));
+        pictures.into_iter().flatten().collect()
     }
 }
 
@@ -236,20 +247,62 @@ fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
     })
 }
 
-/// The same in fewer stretches, with three digits to a number.
-fn rough(picture: &Picture) -> Picture {
-    let per = picture.stretches.len().div_ceil(STRETCHES_MAX).max(1);
-    let stretches = picture.stretches.chunks(per).map(|chunk| {
-        let mut medians: Vec<f32> = chunk.iter().map(|stretch| stretch.1).collect();
-        medians.sort_by(f32::total_cmp);
-        let lowest = chunk.iter().map(|stretch| stretch.0).fold(f32::INFINITY, f32::min);
-        let highest = chunk.iter().map(|stretch| stretch.2).fold(0.0, f32::max);
-        Stretch(digits(lowest), digits(medians[medians.len() / 2]), digits(highest))
-    });
-    let seconds = picture.seconds * per as f64;
-    Picture { stretches: stretches.collect(), seconds, ..picture.clone() }
+impl Rough {
+    /// The same in fewer stretches, with three digits to a number.
+    fn of(picture: &Picture) -> Self {
+        let per = picture.stretches.len().div_ceil(STRETCHES_MAX).max(1);
+        let stretches = picture.stretches.chunks(per).map(|chunk| {
+            let mut medians: Vec<f32> = chunk.iter().map(|stretch| stretch.1).collect();
+            medians.sort_by(f32::total_cmp);
+            let lowest = chunk.iter().map(|stretch| stretch.0).fold(f32::INFINITY, f32::min);
+            let highest = chunk.iter().map(|stretch| stretch.2).fold(0.0, f32::max);
+            [lowest, medians[medians.len() / 2], highest].map(three_digits)
+        });
+        let seconds = picture.seconds as u32 * per as u32;
+        Self { name: picture.name.clone(), seconds, iops: stretches.collect() }
+    }
+
+    fn picture(&self) -> Picture {
+        let stretch = |[lowest, median, highest]: &[u32; 3]| {
+            Stretch(*lowest as f32, *median as f32, *highest as f32)
+        };
+        Picture {
+            name: self.name.clone(),
+            unit: "IOPS".to_owned(),
+            seconds: f64::from(self.seconds),
+            stretches: self.iops.iter().map(stretch).collect(),
+        }
+    }
 }
 
-fn digits(value: f32) -> f32 {
-    format!("{value:.2e}").parse().unwrap_or(value)
+/// 123,456 as 123,000.
+fn three_digits(value: f32) -> u32 {
+    let whole = value.round() as u32;
+    let unit = 10_u32.pow(whole.checked_ilog10().unwrap_or_default().saturating_sub(2));
+    (whole + unit / 2) / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        let cases = [(0.0, 0), (7.4, 7), (999.6, 1000), (1234.0, 1230), (98_765.0, 98_800)];
+        for (value, expected) in cases {
+            assert_eq!(three_digits(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_rough_picture_keeps_the_worst_and_the_best() {
+        let mut stretches = vec![Stretch(500.0, 600.0, 700.0); 290];
+        stretches[100].0 = 3.0;
+        stretches[200].2 = 9000.0;
+        let picture = Picture { seconds: 7.0, stretches, ..Picture::default() };
+        let rough = Rough::of(&picture).picture();
+        assert_eq!((rough.seconds, rough.stretches.len()), (28.0, 73));
+        assert_eq!(rough.stretches[25], Stretch(3.0, 600.0, 700.0));
+        assert_eq!(rough.stretches[50], Stretch(500.0, 600.0, 9000.0));
+    }
 }

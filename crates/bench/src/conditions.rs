@@ -13,6 +13,9 @@ use crate::model::{Conditions, Kind};
 /// Digits of the hashes that links have.
 const ID_DIGITS: usize = 12;
 
+/// A drive without anything left of what was done to it before.
+const FRESH: &str = "secure erase, which a disk needs none of";
+
 /// Key of [`Conditions::parts`]: the version of the model, of simulated results.
 const MODEL: &str = "model";
 
@@ -133,10 +136,15 @@ fn remarks(record: &RunRecord) -> Vec<String> {
     remarks
 }
 
+/// How fresh the drive was. A magnetic disk is that always; loop devices only say that they turn.
 fn purge(record: &RunRecord) -> &'static str {
+    let drive = &record.drive;
+    let is_disk =
+        drive.rotational && (drive.kind == DeviceKind::Simulated || drive.serial.is_some());
     match record.purge.as_ref().map(|purge| purge.how) {
+        None if is_disk => FRESH,
         None => "nothing",
-        Some(Purge::SecureErase) => "secure erase",
+        Some(Purge::SecureErase) => FRESH,
         Some(Purge::Discard) => "discard",
         Some(Purge::HolePunch) => "hole punching",
     }

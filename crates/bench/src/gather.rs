@@ -127,7 +127,8 @@ impl Gather {
     pub fn published(&mut self, new: NewPublished) {
         let drive = self.drive(new.drive);
         let conditions = self.condition(new.conditions);
-        let metric = self.metric(0, new.metric);
+        // Where a run has it too, it stands where it stands there.
+        let metric = self.metric(usize::MAX, new.metric);
         self.published.push(Published { drive, metric, conditions, ..new.figure });
     }
 

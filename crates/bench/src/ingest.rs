@@ -84,7 +84,8 @@ fn metric_id(test: &str, name: &str) -> String {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '.' => id.push(c),
             ' ' => id.push('-'),
             '-' => id.push('_'),
-            '/' => id.push('~'),
+            ',' => id.push('~'),
+            '/' => id += "~~",
             '%' => id += "pct",
             _ => is_exact = false,
         }

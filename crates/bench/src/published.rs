@@ -195,7 +195,7 @@ impl More {
 
 /// One reviewer's figures, got in one way, are held against each other; so are the makers' ratings.
 fn conditions(by: &str, how: &str) -> Conditions {
-    let mut parts = BTreeMap::from([("by".to_owned(), by.to_owned())]);
+    let mut parts = BTreeMap::from([("figures".to_owned(), by.to_owned())]);
     let mut words = by.to_owned();
     if !how.is_empty() {
         parts.insert("how".to_owned(), how.to_owned());

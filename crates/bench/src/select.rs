@@ -34,10 +34,7 @@ impl Bench {
         if let Some(drive) = exact {
             return Ok(Chosen::Drive(drive));
         }
-        let has_all =
-            |id: &str| !wanted.is_empty() && wanted.split('-').all(|part| id.contains(part));
-        let found: Vec<usize> =
-            (0..self.drives.len()).filter(|place| has_all(&self.drives[*place].id)).collect();
+        let found = self.named_like(&wanted);
         match found[..] {
             [drive] => Ok(Chosen::Drive(drive)),
             [] => Err(BenchError::Unknown { name: name.to_owned(), known: self.names() }),
@@ -46,6 +43,19 @@ impl Bench {
                 Err(BenchError::Ambiguous { name: name.to_owned(), all })
             }
         }
+    }
+
+    /// Drives whose id ends so; else those that have it in one piece; else those that have its parts.
+    fn named_like(&self, wanted: &str) -> Vec<usize> {
+        let ends = |id: &str| id.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('-'));
+        let has = |id: &str| id.contains(wanted);
+        let has_parts = |id: &str| wanted.split('-').all(|part| id.contains(part));
+        let ways: [&dyn Fn(&str) -> bool; 3] = [&ends, &has, &has_parts];
+        let of = |is_it: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            (0..self.drives.len()).filter(|place| is_it(&self.drives[*place].id)).collect()
+        };
+        let is_nothing = wanted.is_empty();
+        ways.into_iter().map(of).find(|found| !found.is_empty() && !is_nothing).unwrap_or_default()
     }
 
     fn runs_of(&self, name: &str) -> Vec<usize> {

@@ -63,6 +63,7 @@ fn names_are_found_by_any_part_that_only_one_has() {
         assert_eq!(drive(name), evo, "{name}");
     }
     assert_eq!(drive("s3700 800"), "intel-ssd-dc-s3700-800gb");
+    assert_eq!(drive("840-evo-250gb"), evo, "and not those with more behind it");
     let unknown = bench.find("samsung-840-evo-255gb").unwrap_err().to_string();
     assert!(unknown.contains("did you mean samsung-840-evo-250gb"), "{unknown}");
     let several = bench.find("m500").unwrap_err().to_string();

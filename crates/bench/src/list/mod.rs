@@ -1,14 +1,16 @@
 //! What there is, as tables: all drives, all runs, everything about one.
 
+mod text;
+
 use serde::Serialize;
 use writecliff::suite::Status;
-use writecliff::suite::gate::in_words;
-use writecliff_report::TextTable;
 
 use crate::BenchError;
 use crate::model::{Bench, Drive, Kind, Metric, Private, Published, Run, Value};
 use crate::published::TEST;
 use crate::select::Chosen;
+
+pub use text::{drive_table, run_table};
 
 /// What a list is cut down to; the default is everything.
 #[derive(Debug, Clone, Default)]
@@ -311,175 +313,5 @@ impl DriveEntry {
             published: 0,
             tests: Vec::new(),
         }
-    }
-}
-
-/// Drives as a table for a terminal.
-pub fn drive_table(drives: &[DriveEntry]) -> String {
-    let mut table = TextTable::new()
-        .text("drive", 10, 60)
-        .numbers("simulated", 0)
-        .numbers("measured", 0)
-        .numbers("published", 0);
-    for drive in drives {
-        let counts = [drive.simulated, drive.measured, drive.published];
-        let counts = counts.map(|count| if count == 0 { String::new() } else { count.to_string() });
-        table.row([vec![drive.id.clone()], counts.to_vec()].concat());
-    }
-    table.render()
-}
-
-/// Runs as a table for a terminal.
-pub fn run_table(runs: &[RunEntry]) -> String {
-    let mut table = TextTable::new()
-        .text("run", 12, 16)
-        .text("drive", 10, 40)
-        .text("test", 4, 20)
-        .text("kind, conditions", 10, 44)
-        .text("started", 0, 20)
-        .text("", 0, 60);
-    for run in runs {
-        let place = match &run.private.directory {
-            Some(directory) => directory.display().to_string(),
-            None => "came with Writecliff".to_owned(),
-        };
-        table.row(vec![
-            run.id.clone(),
-            run.drive.clone(),
-            run.test.clone(),
-            format!("{}: {}", run.kind.word(), run.conditions),
-            run.started.clone(),
-            place,
-        ]);
-    }
-    table.render()
-}
-
-impl Details {
-    /// In lines for a terminal.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Drive(drive) => drive.text(),
-            Self::Runs(runs) => runs.iter().map(RunDetails::text).collect::<Vec<_>>().join("\n"),
-        }
-    }
-}
-
-impl RunDetails {
-    fn text(&self) -> String {
-        let RunEntry { id, drive, variant, test, kind, conditions, status, label, .. } = &self.run;
-        let mut facts = vec![
-            ("Run", Some(id.clone())),
-            ("Drive", Some(drive.clone())),
-            ("Variant", variant.clone()),
-            ("Test", Some(format!("{test}, {}: {conditions}", kind.word()))),
-            ("Label", label.clone()),
-            ("State", Some(state(status))),
-            ("Started", Some(self.run.started.clone()).filter(|started| !started.is_empty())),
-            ("Seed", Some(self.seed.to_string())),
-            ("Writecliff", Some(self.tool_version.clone())),
-        ];
-        let private = &self.run.private;
-        let path = |path: &Option<std::path::PathBuf>| {
-            path.as_ref().map(|path| path.display().to_string())
-        };
-        facts.push(("Directory", path(&private.directory)));
-        facts.push(("Report", path(&private.report)));
-        facts.extend(self.run.doubts.iter().map(|doubt| ("Doubt", Some(doubt.clone()))));
-        let mut text = facts_table(facts);
-        let mut table = TextTable::new().text("figure", 12, 50).numbers("", 10);
-        for FigureEntry { metric, value } in &self.figures {
-            table.row(vec![metric.name.clone(), in_words(*value, &metric.unit)]);
-        }
-        if !self.figures.is_empty() {
-            text += &format!("\n{}", table.render());
-        }
-        text
-    }
-}
-
-impl DriveDetails {
-    fn text(&self) -> String {
-        let drive = &self.drive;
-        let price = drive.price.as_ref().map(|price| {
-            let of = price.of.as_ref().map_or_else(String::new, |of| format!(" ({of})"));
-            format!("{} USD{of}", price.usd)
-        });
-        let facts = vec![
-            ("Drive", Some(drive.name.clone())),
-            ("Id", Some(drive.id.clone())),
-            ("Interface", drive.interface.clone()),
-            ("NAND", drive.nand.clone()),
-            ("Controller", drive.controller.clone()),
-            ("Price", price),
-            ("Model of it", drive.profile.as_ref().map(|name| format!("sim:{name}"))),
-        ];
-        let mut text = facts_table(facts);
-        let mut last = String::new();
-        let mut table = value_columns();
-        for value in &self.values {
-            let variant = value.variant.as_ref().map_or_else(String::new, |of| format!(", {of}"));
-            let (test, kind) = (&value.metric.test, value.kind.word());
-            let heading = format!("{test}, {kind}: {}{variant}", value.conditions);
-            if heading != last {
-                text += &rendered(&last, &table);
-                (last, table) = (heading, value_columns());
-            }
-            let spread = match value.runs.len() {
-                1 => String::new(),
-                runs => format!("{:.4} to {:.4} in {runs} runs", value.lowest, value.highest),
-            };
-            let shown = in_words(value.median, &value.metric.unit);
-            table.row(vec![value.metric.name.clone(), shown, spread]);
-        }
-        text += &rendered(&last, &table);
-        text + &self.printed()
-    }
-
-    fn printed(&self) -> String {
-        let mut table = TextTable::new()
-            .text("published", 12, 44)
-            .numbers("", 10)
-            .text("", 0, 40)
-            .text("", 0, 60);
-        for figure in &self.published {
-            let bound = figure.bound.as_ref().map_or_else(String::new, |bound| format!("{bound} "));
-            let value = in_words(figure.value, &figure.metric.unit);
-            table.row(vec![
-                figure.metric.name.clone(),
-                format!("{bound}{value}"),
-                figure.conditions.clone(),
-                figure.source.clone(),
-            ]);
-        }
-        if self.published.is_empty() { String::new() } else { format!("\n{}", table.render()) }
-    }
-}
-
-fn value_columns() -> TextTable {
-    TextTable::new().text("", 12, 50).numbers("", 10).text("", 0, 50)
-}
-
-fn rendered(heading: &str, table: &TextTable) -> String {
-    if heading.is_empty() { String::new() } else { format!("\n{heading}\n{}", table.render()) }
-}
-
-fn facts_table(facts: Vec<(&str, Option<String>)>) -> String {
-    let mut table = TextTable::new().text("", 11, 20).text("", 0, 100);
-    for (label, words) in facts {
-        if let Some(words) = words {
-            table.row(vec![label.to_owned(), words]);
-        }
-    }
-    table.render()
-}
-
-fn state(status: &Status) -> String {
-    match status {
-        Status::Running => "still running".to_owned(),
-        Status::Complete => "complete".to_owned(),
-        Status::Interrupted => "interrupted by the user".to_owned(),
-        Status::Failed { error } => format!("failed ({error})"),
-        Status::CutOff => "cut off before its end".to_owned(),
     }
 }
