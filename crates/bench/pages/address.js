@@ -5,12 +5,19 @@ const address = () => {
   const [page, id = ""] = place.split(/\/(.*)/s);
   return { page: page || "ranking", id: decode(id), chosen: new URLSearchParams(query) };
 };
-const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
+const decode = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
 
 // The address of a page with these choices, empty ones left out.
 function to(page, choices = {}, id = "") {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(choices)) if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  for (const [name, value] of Object.entries(choices))
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
   const text = query.toString().replaceAll("%2C", ",");
   return `#${page}${id && `/${encodeURIComponent(id)}`}${text && `?${text}`}`;
 }
@@ -32,5 +39,17 @@ function toggleMark(id) {
   choose({ mark: (all.includes(id) ? all.filter((one) => one !== id) : [...all, id]).join(",") });
 }
 // What pages share goes along from one to the other.
-const SHARED = ["mark", "search", "kind", "maker", "interface", "cell", "controller", "capacity", "year", "price"];
-const along = (chosen) => Object.fromEntries(SHARED.filter((name) => chosen.has(name)).map((name) => [name, chosen.get(name)]));
+const SHARED = [
+  "mark",
+  "search",
+  "kind",
+  "maker",
+  "interface",
+  "cell",
+  "controller",
+  "capacity",
+  "year",
+  "price",
+];
+const along = (chosen) =>
+  Object.fromEntries(SHARED.filter((name) => chosen.has(name)).map((name) => [name, chosen.get(name)]));

@@ -4,9 +4,10 @@
 const AROUND = { left: 64, right: 18, top: 26, bottom: 44 };
 
 // Where a value is on an axis, from 0 to 1.
-const scaleOf = ({ from, to, log }) => log
-  ? (value) => (Math.log(Math.max(value, from)) - Math.log(from)) / (Math.log(to) - Math.log(from) || 1)
-  : (value) => (value - from) / (to - from || 1);
+const scaleOf = ({ from, to, log }) =>
+  log
+    ? (value) => (Math.log(Math.max(value, from)) - Math.log(from)) / (Math.log(to) - Math.log(from) || 1)
+    : (value) => (value - from) / (to - from || 1);
 
 // Steps of a clock, in seconds.
 const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
@@ -31,7 +32,8 @@ function ticks({ from, to, log, isTime }, most) {
   const power = 10 ** Math.floor(Math.log10(rough || 1));
   const step = [1, 2, 5, 10].map((part) => part * power).find((one) => one >= rough * 0.999) ?? 1;
   const all = [];
-  for (let value = Math.ceil(from / step - 1e-9) * step; value <= to * (1 + 1e-9); value += step) all.push(Number(value.toPrecision(12)));
+  for (let value = Math.ceil(from / step - 1e-9) * step; value <= to * (1 + 1e-9); value += step)
+    all.push(Number(value.toPrecision(12)));
   return all;
 }
 
@@ -45,7 +47,10 @@ const roundDown = (value) => {
 function axisOf(values, { log = false, fromZero = true, ...words }) {
   const good = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
   if (!good.length) return { from: log ? 1 : 0, to: log ? 10 : 1, log, ...words };
-  const [low, high] = good.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const [low, high] = good.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
   if (log) return { from: roundDown(low / 1.1), to: high * 1.15, log, ...words };
   const room = (high - low || Math.abs(high) || 1) * 0.05;
   return { from: fromZero ? Math.min(0, low) : low - room, to: high + room, log, ...words };
@@ -56,8 +61,15 @@ function axisOf(values, { log = false, fromZero = true, ...words }) {
 function chart({ label, x, y, height = 300, draw }) {
   const drawing = svg("svg", { class: "drawing", role: "img", "aria-label": label, height });
   const tip = el("div", { class: "tip", hidden: true });
-  const element = el("div", { class: "chart", tabindex: 0, role: "group", "aria-label": `${label}. Arrow keys read its values.` }, drawing, tip);
-  let points = [], at = -1, width = 0;
+  const element = el(
+    "div",
+    { class: "chart", tabindex: 0, role: "group", "aria-label": `${label}. Arrow keys read its values.` },
+    drawing,
+    tip,
+  );
+  let points = [],
+    at = -1,
+    width = 0;
   const paint = () => {
     const now = Math.floor(element.clientWidth);
     if (!now || now === width) return;
@@ -83,10 +95,19 @@ function chart({ label, x, y, height = 300, draw }) {
     show(nearestPoint(points, event.clientX - box.left, event.clientY - box.top));
   });
   element.addEventListener("pointerleave", () => show(-1));
-  element.addEventListener("click", () => { if (points[at]?.href) location.hash = points[at].href; });
+  element.addEventListener("click", () => {
+    if (points[at]?.href) location.hash = points[at].href;
+  });
   element.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    const next = event.key === "Home" ? 0 : event.key === "End" ? points.length - 1 : step ? Math.min(points.length - 1, Math.max(0, at + step)) : null;
+    const next =
+      event.key === "Home"
+        ? 0
+        : event.key === "End"
+          ? points.length - 1
+          : step
+            ? Math.min(points.length - 1, Math.max(0, at + step))
+            : null;
     if (event.key === "Enter" && points[at]?.href) location.hash = points[at].href;
     if (event.key === "Escape") show(-1);
     if (next === null || !points.length) return;
@@ -115,22 +136,42 @@ function paintChart(drawing, { x, y, width, height, draw }) {
   const place = svg("g");
   drawing.setAttribute("width", width);
   drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const vertical = ticks(x, Math.max(2, Math.floor((right - AROUND.left) / (x.isTime ? 70 : 95)))), horizontal = ticks(y, 6);
+  const vertical = ticks(x, Math.max(2, Math.floor((right - AROUND.left) / (x.isTime ? 70 : 95)))),
+    horizontal = ticks(y, 6);
   drawing.replaceChildren(
-    svg("g", { class: "grid" },
+    svg(
+      "g",
+      { class: "grid" },
       vertical.map((value) => svg("line", { x1: atX(value), x2: atX(value), y1: AROUND.top, y2: bottom })),
-      horizontal.map((value) => svg("line", { x1: AROUND.left, x2: right, y1: atY(value), y2: atY(value) }))),
-    svg("g", { class: "tick" },
-      vertical.map((value) => svg("text", { x: atX(value), y: bottom + 18, "text-anchor": atX(value) > right - 24 ? "end" : "middle" }, x.say(value))),
-      horizontal.map((value) => svg("text", { x: AROUND.left - 8, y: atY(value) + 4, "text-anchor": "end" }, y.say(value)))),
+      horizontal.map((value) => svg("line", { x1: AROUND.left, x2: right, y1: atY(value), y2: atY(value) })),
+    ),
+    svg(
+      "g",
+      { class: "tick" },
+      vertical.map((value) =>
+        svg(
+          "text",
+          { x: atX(value), y: bottom + 18, "text-anchor": atX(value) > right - 24 ? "end" : "middle" },
+          x.say(value),
+        ),
+      ),
+      horizontal.map((value) =>
+        svg("text", { x: AROUND.left - 8, y: atY(value) + 4, "text-anchor": "end" }, y.say(value)),
+      ),
+    ),
     svg("text", { class: "title", x: right, y: height - 6, "text-anchor": "end" }, x.name),
     svg("text", { class: "title", x: 2, y: 14 }, y.name),
-    place);
+    place,
+  );
   return { points: draw(place, atX, atY) };
 }
 
 // Short enough for a tick: 250, 10k, 2.5M.
 const short = (value) => {
-  const [size, letter] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => Math.abs(value) >= size) ?? [1, ""];
+  const [size, letter] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ].find(([size]) => Math.abs(value) >= size) ?? [1, ""];
   return `${Number((value / size).toPrecision(3))}${letter}`;
 };

@@ -4,36 +4,92 @@ const COMPARED_MAX = 6;
 
 function compare() {
   const element = el("div");
-  return { element, update: async (chosen) => {
-    const ids = (chosen.get("drives") ?? chosen.get("mark") ?? "").split(",").filter(Boolean).slice(0, COMPARED_MAX);
-    const missing = ids.find((id) => !bench.drive.has(id));
-    if (missing !== undefined) return unknown("drive", missing);
-    const drives = ids.map((id) => bench.drive.get(id));
-    const about = await Promise.all(drives.map(aboutDrive));
-    const courses = await coursesOf(drives, about);
-    return () => {
-      replace(element, compareHead(drives), chips(drives, chosen), drives.length > 1 ? compared(drives, about, courses, chosen) : el("p", { class: "nothing" }, "Add a drive, and another one to compare it with."));
-      return drives.length ? `${drives.map((drive) => drive.name).join(", ")} compared` : "Compare";
-    };
-  } };
+  return {
+    element,
+    update: async (chosen) => {
+      const ids = (chosen.get("drives") ?? chosen.get("mark") ?? "")
+        .split(",")
+        .filter(Boolean)
+        .slice(0, COMPARED_MAX);
+      const missing = ids.find((id) => !bench.drive.has(id));
+      if (missing !== undefined) return unknown("drive", missing);
+      const drives = ids.map((id) => bench.drive.get(id));
+      const about = await Promise.all(drives.map(aboutDrive));
+      const courses = await coursesOf(drives, about);
+      return () => {
+        replace(
+          element,
+          compareHead(drives),
+          chips(drives, chosen),
+          drives.length > 1
+            ? compared(drives, about, courses, chosen)
+            : el("p", { class: "nothing" }, "Add a drive, and another one to compare it with."),
+        );
+        return drives.length ? `${drives.map((drive) => drive.name).join(", ")} compared` : "Compare";
+      };
+    },
+  };
 }
 
 const compareHead = (drives) => [
   el("h1", { tabindex: -1 }, drives.length > 1 ? `${drives.length} drives compared` : "Compare drives"),
-  el("p", { class: "lead" }, "Figures stand in one table only if they were got under equal conditions. ★ marks the best, with the factor by which it is ahead of the next."),
+  el(
+    "p",
+    { class: "lead" },
+    "Figures stand in one table only if they were got under equal conditions. ★ marks the best, with the factor by which it is ahead of the next.",
+  ),
 ];
 
 function chips(drives, chosen) {
   const ids = drives.map((drive) => drive.id);
   const set = (next) => choose({ drives: next.join(",") });
-  const add = el("select", { "data-key": "add", change: () => set([...ids, add.value]) }, option("", "Choose…", ""),
-    bench.drives.filter((drive) => !ids.includes(drive.id)).map((drive) => option(drive.id, drive.name)));
-  const chip = (drive) => el("li", {}, link(toDrive(drive), drive.name), el("button", { type: "button", "data-key": `drop-${drive.id}`, "aria-label": `Remove ${drive.name}`, click: () => set(ids.filter((id) => id !== drive.id)) }, "×"));
-  const shownAs = (name, text) => el("button", { type: "button", "data-key": name, "aria-pressed": String(chosen.get(name) === "1"), click: () => choose({ [name]: chosen.get(name) === "1" ? "" : "1" }) }, text);
+  const add = el(
+    "select",
+    { "data-key": "add", change: () => set([...ids, add.value]) },
+    option("", "Choose…", ""),
+    bench.drives.filter((drive) => !ids.includes(drive.id)).map((drive) => option(drive.id, drive.name)),
+  );
+  const chip = (drive) =>
+    el(
+      "li",
+      {},
+      link(toDrive(drive), drive.name),
+      el(
+        "button",
+        {
+          type: "button",
+          "data-key": `drop-${drive.id}`,
+          "aria-label": `Remove ${drive.name}`,
+          click: () => set(ids.filter((id) => id !== drive.id)),
+        },
+        "×",
+      ),
+    );
+  const shownAs = (name, text) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "data-key": name,
+        "aria-pressed": String(chosen.get(name) === "1"),
+        click: () => choose({ [name]: chosen.get(name) === "1" ? "" : "1" }),
+      },
+      text,
+    );
   return [
     el("ul", { class: "chips", "aria-label": "Drives compared" }, drives.map(chip)),
-    el("div", { class: "fields" }, drives.length < COMPARED_MAX && field("Add a drive", add),
-      drives.length > 1 && el("div", { class: "switch settings", role: "group", "aria-label": "Shown" }, shownAs("every", "Every figure"), shownAs("mixed", "Across different conditions"))),
+    el(
+      "div",
+      { class: "fields" },
+      drives.length < COMPARED_MAX && field("Add a drive", add),
+      drives.length > 1 &&
+        el(
+          "div",
+          { class: "switch settings", role: "group", "aria-label": "Shown" },
+          shownAs("every", "Every figure"),
+          shownAs("mixed", "Across different conditions"),
+        ),
+    ),
   ];
 }
 
@@ -49,106 +105,197 @@ const STEADY = "consistency.steady-mean";
 // The steady mean that a price is held against: one kind's, and it says which.
 function steadyOf(about) {
   const order = ["measured", "simulated", "published"];
-  const usable = about.values.filter((entry) => STEADY in entry.figures && bench.condition.get(entry.conditions).standard);
-  usable.sort((a, b) => order.indexOf(bench.condition.get(a.conditions).kind) - order.indexOf(bench.condition.get(b.conditions).kind));
-  return usable[0] && { iops: usable[0].figures[STEADY][0], kind: bench.condition.get(usable[0].conditions).kind };
+  const usable = about.values.filter(
+    (entry) => STEADY in entry.figures && bench.condition.get(entry.conditions).standard,
+  );
+  usable.sort(
+    (a, b) =>
+      order.indexOf(bench.condition.get(a.conditions).kind) -
+      order.indexOf(bench.condition.get(b.conditions).kind),
+  );
+  return (
+    usable[0] && { iops: usable[0].figures[STEADY][0], kind: bench.condition.get(usable[0].conditions).kind }
+  );
 }
 
-const dollars = (value) => `$${value.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: value < 10 ? 2 : 0 })}`;
+const dollars = (value) =>
+  `$${value.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: value < 10 ? 2 : 0 })}`;
 
 function money(drives, about) {
   const steady = about.map(steadyOf);
   const same = new Set(steady.filter(Boolean).map((one) => one.kind)).size === 1;
-  const priced = (value) => (drive, at) => drive.price === null ? null : value(drive, at);
+  const priced = (value) => (drive, at) => (drive.price === null ? null : value(drive, at));
   const quantities = [
     ["Price", priced((drive) => drive.price), null],
     ["Price per GB", priced((drive) => drive.gb && drive.price / drive.gb), false],
-    ["Price per 1,000 steady IOPS", priced((drive, at) => steady[at]?.iops > 0 ? drive.price / steady[at].iops * 1000 : null), same ? false : null],
+    [
+      "Price per 1,000 steady IOPS",
+      priced((drive, at) => (steady[at]?.iops > 0 ? (drive.price / steady[at].iops) * 1000 : null)),
+      same ? false : null,
+    ],
   ];
   if (drives.every((drive) => drive.price === null)) return null;
-  const note = (drive, at) => [drive.price_of, steady[at] && `steady IOPS ${steady[at].kind}`].filter(Boolean).join("; ");
-  const lines = quantities.map(([name, value, isMore]) => ({ name, values: drives.map((drive, at) => value(drive, at) ?? null), isMore, say: dollars }));
-  return sideBySide("Price", drives.map((drive, at) => ({ name: drive.name, note: note(drive, at) })), lines, { words: "Prices are those of the day that is named, in US dollars." });
+  const note = (drive, at) =>
+    [drive.price_of, steady[at] && `steady IOPS ${steady[at].kind}`].filter(Boolean).join("; ");
+  const lines = quantities.map(([name, value, isMore]) => ({
+    name,
+    values: drives.map((drive, at) => value(drive, at) ?? null),
+    isMore,
+    say: dollars,
+  }));
+  return sideBySide(
+    "Price",
+    drives.map((drive, at) => ({ name: drive.name, note: note(drive, at) })),
+    lines,
+    { words: "Prices are those of the day that is named, in US dollars." },
+  );
 }
 
-// --- tables
-
-// `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say }.
-function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
-  const best = lines.map(({ values, isMore }) => isMore === null ? null : ahead(values, isMore));
-  const cell = (line, at, value, column) => {
-    const isBest = best[at]?.at === column;
-    const star = isBest && el("span", { class: "star" }, " ★", best[at].factor && ` ${best[at].factor}×`);
-    return el("td", { class: isBest ? "best" : null, "data-value": value, title: value === null ? null : String(value) }, value === null ? "–" : line.say(value), star);
-  };
-  const table = el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Figure"), columns.map(({ name, note, doubts }) => el("th", { scope: "col" }, name, doubts?.length > 0 && [" ", doubtMark()], note && el("small", {}, note))))),
-    el("tbody", {}, lines.map((line, at) => el("tr", {}, el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name), line.values.map((value, column) => cell(line, at, value, column))))));
-  const along = () => ({ name: slugOf(title), heads: ["Figure", ...columns.map(({ name, note }) => note ? `${name} (${note})` : name)],
-    lines: lines.map((line) => [line.name, ...line.values.map((value) => value === null ? "" : value)]) });
-  const said = () => ({ ...along(), lines: lines.map((line, at) => [line.name, ...line.values.map((value, column) => value === null ? "–" : line.say(value) + (best[at]?.at === column ? " ★" : ""))]) });
-  const warnings = columns.flatMap(({ name, doubts }) => (doubts ?? []).map((doubt) => el("p", { class: "warning" }, el("b", {}, `${name}: `), doubt)));
-  return el("section", { class: "table" }, el("h3", {}, title), words && el("p", {}, words), warnings, scroll(label, table), takeAlong((form) => form === "markdown" ? said() : along()));
-}
-
-const slugOf = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "table";
-
-// Which value is the best, and by which factor ahead of the next; nothing if two are.
-function ahead(values, isMore) {
-  const there = values.map((value, at) => ({ value, at })).filter(({ value }) => value !== null).sort((a, b) => isMore ? b.value - a.value : a.value - b.value);
-  if (there.length < 2 || there[0].value === there[1].value) return null;
-  const [high, low] = isMore ? [there[0].value, there[1].value] : [there[1].value, there[0].value];
-  const factor = low > 0 ? high / low : null;
-  return { at: there[0].at, factor: factor && factor.toLocaleString("en-US", { maximumSignificantDigits: factor < 10 ? 3 : 2 }) };
-}
+// --- tests
 
 // What is to be doubted of these figures of a drive, each doubt once.
-const doubtsOf = (about, entry) => [...new Set(about.runs.filter((run) => run.conditions === entry.conditions && run.variant === entry.variant).flatMap((run) => run.doubts))];
+const doubtsOf = (about, entry) => [
+  ...new Set(
+    about.runs
+      .filter((run) => run.conditions === entry.conditions && run.variant === entry.variant)
+      .flatMap((run) => run.doubts),
+  ),
+];
 
 // For each test the groups of equal conditions that at least two of the drives have.
 function tests(drives, about, chosen) {
   const own = about.map((one) => one.values);
   return testsThere().map((test) => {
-    const entries = own.map((values) => values.filter((entry) => Object.keys(entry.figures).some((id) => bench.metric.get(id).test === test)));
+    const entries = own.map((values) =>
+      values.filter((entry) => Object.keys(entry.figures).some((id) => bench.metric.get(id).test === test)),
+    );
     if (entries.every((all) => !all.length)) return null;
-    const tables = chosen.get("mixed") === "1" ? [acrossConditions(test, drives, about, entries, chosen)] : equalConditions(test, drives, about, entries, chosen);
+    const tables =
+      chosen.get("mixed") === "1"
+        ? [acrossConditions(test, drives, about, entries, chosen)]
+        : equalConditions(test, drives, about, entries, chosen);
     return el("section", { class: "test" }, el("h2", {}, testName({ test })), tables);
   });
 }
 
 function equalConditions(test, drives, about, entries, chosen) {
   const ids = [...new Set(entries.flat().map((entry) => entry.conditions))];
-  const groups = ids.map((id) => ({ conditions: bench.condition.get(id), of: entries.map((all) => all.find((entry) => entry.conditions === id && !entry.variant) ?? all.find((entry) => entry.conditions === id)) }));
-  const shared = groups.filter(({ of }) => of.filter(Boolean).length > 1)
-    .sort((a, b) => b.of.filter(Boolean).length - a.of.filter(Boolean).length || b.conditions.standard - a.conditions.standard);
+  const groups = ids.map((id) => ({
+    conditions: bench.condition.get(id),
+    of: entries.map(
+      (all) =>
+        all.find((entry) => entry.conditions === id && !entry.variant) ??
+        all.find((entry) => entry.conditions === id),
+    ),
+  }));
+  const shared = groups
+    .filter(({ of }) => of.filter(Boolean).length > 1)
+    .sort(
+      (a, b) =>
+        b.of.filter(Boolean).length - a.of.filter(Boolean).length ||
+        b.conditions.standard - a.conditions.standard,
+    );
   const alone = groups.filter((group) => !shared.includes(group));
   const said = ({ conditions, of }) => {
-    const other = groups.find((group) => group.conditions !== conditions && group.conditions.kind === conditions.kind);
-    return [`${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`, other && el("small", {}, differences(conditions, other.conditions).join("; "))];
+    const other = groups.find(
+      (group) => group.conditions !== conditions && group.conditions.kind === conditions.kind,
+    );
+    return [
+      `${drives[of.findIndex(Boolean)].name}: ${KINDS[conditions.kind].toLowerCase()}, ${conditions.words}`,
+      other && el("small", {}, differences(conditions, other.conditions).join("; ")),
+    ];
   };
-  const rest = alone.length > 0 && el("details", {}, el("summary", {}, `Not comparable: ${many(alone.length, "result")} of one drive alone`),
-    el("ul", {}, alone.map((group) => el("li", {}, said(group)))));
-  const none = !shared.length && el("p", {}, "No two of these drives did this test under the same conditions, so that nothing is ranked. “Across different conditions” shows the figures beside each other all the same.");
-  return [...shared.map((group) => groupTable(test, drives, about, group.of, chosen, `${KINDS[group.conditions.kind]}: ${[group.conditions.words, ...reservations(group.conditions)].join("; ")}`)), none, rest];
+  const rest =
+    alone.length > 0 &&
+    el(
+      "details",
+      {},
+      el("summary", {}, `Not comparable: ${many(alone.length, "result")} of one drive alone`),
+      el(
+        "ul",
+        {},
+        alone.map((group) => el("li", {}, said(group))),
+      ),
+    );
+  const none =
+    !shared.length &&
+    el(
+      "p",
+      {},
+      "No two of these drives did this test under the same conditions, so that nothing is ranked. “Across different conditions” shows the figures beside each other all the same.",
+    );
+  return [
+    ...shared.map((group) =>
+      groupTable(
+        test,
+        drives,
+        about,
+        group.of,
+        chosen,
+        `${KINDS[group.conditions.kind]}: ${[group.conditions.words, ...reservations(group.conditions)].join("; ")}`,
+      ),
+    ),
+    none,
+    rest,
+  ];
 }
 
 function acrossConditions(test, drives, about, entries, chosen) {
-  const of = entries.map((all) => [...all].sort((a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard)[0]);
+  const of = entries.map(
+    (all) =>
+      [...all].sort(
+        (a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard,
+      )[0],
+  );
   const same = new Set(of.filter(Boolean).map((entry) => entry.conditions)).size === 1;
-  return groupTable(test, drives, about, of, chosen, same ? "Equal conditions" : "Different conditions: nothing is ranked", !same);
+  return groupTable(
+    test,
+    drives,
+    about,
+    of,
+    chosen,
+    same ? "Equal conditions" : "Different conditions: nothing is ranked",
+    !same,
+  );
 }
 
 function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
-  const metrics = bench.metrics.filter((metric) => metric.test === test && of.some((entry) => entry && metric.id in entry.figures));
+  const metrics = bench.metrics.filter(
+    (metric) => metric.test === test && of.some((entry) => entry && metric.id in entry.figures),
+  );
   const telling = metrics.filter((metric) => metric.judged);
   const listed = chosen.get("every") === "1" || !telling.length ? metrics : telling;
-  const note = (entry) => entry ? [entry.variant, isMixed && `${bench.condition.get(entry.conditions).kind}, ${bench.condition.get(entry.conditions).words}`].filter(Boolean).join("; ") : "";
+  const note = (entry) =>
+    entry
+      ? [
+          entry.variant,
+          isMixed &&
+            `${bench.condition.get(entry.conditions).kind}, ${bench.condition.get(entry.conditions).words}`,
+        ]
+          .filter(Boolean)
+          .join("; ")
+      : "";
   const lines = listed.map((metric) => ({
-    name: figureName(metric), href: to("ranking", { figure: metric.id, conditions: isMixed ? "" : of.find(Boolean).conditions, mark: drives.map((drive) => drive.id).join(",") }),
+    name: figureName(metric),
+    href: to("ranking", {
+      figure: metric.id,
+      conditions: isMixed ? "" : of.find(Boolean).conditions,
+      mark: drives.map((drive) => drive.id).join(","),
+    }),
     values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null),
-    isMore: isMixed ? null : isMore(metric), say: (value) => shown(value, metric.unit),
+    isMore: isMixed ? null : isMore(metric),
+    say: (value) => shown(value, metric.unit),
   }));
-  return sideBySide(title, drives.map((drive, at) => ({ name: drive.name, note: note(of[at]), doubts: of[at] && doubtsOf(about[at], of[at]) })), lines, { label: `${testName({ test })}: ${title}` });
+  return sideBySide(
+    title,
+    drives.map((drive, at) => ({
+      name: drive.name,
+      note: note(of[at]),
+      doubts: of[at] && doubtsOf(about[at], of[at]),
+    })),
+    lines,
+    { label: `${testName({ test })}: ${title}` },
+  );
 }
 
 // --- how they went
@@ -160,8 +307,13 @@ async function coursesOf(drives, about) {
 
 // The run whose course stands for a drive: of the consistency test if there is one.
 function courseRun(about) {
-  const rank = (run) => { const { test, standard } = bench.condition.get(run.conditions); return (test === "consistency" ? 2 : test === "spare-area" ? 1 : 0) + (standard ? 4 : 0); };
-  return withCourse(about).filter((run) => rank(run) % 4 > 0).sort((a, b) => rank(b) - rank(a))[0];
+  const rank = (run) => {
+    const { test, standard } = bench.condition.get(run.conditions);
+    return (test === "consistency" ? 2 : test === "spare-area" ? 1 : 0) + (standard ? 4 : 0);
+  };
+  return withCourse(about)
+    .filter((run) => rank(run) % 4 > 0)
+    .sort((a, b) => rank(b) - rank(a))[0];
 }
 
 function coursePictures(names, courses) {
@@ -169,9 +321,32 @@ function coursePictures(names, courses) {
   const there = first.filter(Boolean);
   if (there.length < 2) return null;
   const axes = courseAxes(there);
-  const conditions = new Set(courses.filter(({ pictures }) => pictures.length).map(({ run }) => run.conditions));
-  const said = conditions.size > 1 ? "These runs were not under the same conditions." : "The axes are the same.";
-  return el("section", { class: "view" }, el("h2", {}, "How they went"),
-    el("p", {}, `Random writes, over time: the middle second of each stretch as a line, from the lowest to the highest second as an area. ${said}`),
-    el("div", { class: "plots" }, first.map((picture, at) => picture && coursePicture(`${names[at]} (${bench.condition.get(courses[at].run.conditions).kind})`, picture, axes))));
+  const conditions = new Set(
+    courses.filter(({ pictures }) => pictures.length).map(({ run }) => run.conditions),
+  );
+  const said =
+    conditions.size > 1 ? "These runs were not under the same conditions." : "The axes are the same.";
+  return el(
+    "section",
+    { class: "view" },
+    el("h2", {}, "How they went"),
+    el(
+      "p",
+      {},
+      `Random writes, over time: the middle second of each stretch as a line, from the lowest to the highest second as an area. ${said}`,
+    ),
+    el(
+      "div",
+      { class: "plots" },
+      first.map(
+        (picture, at) =>
+          picture &&
+          coursePicture(
+            `${names[at]} (${bench.condition.get(courses[at].run.conditions).kind})`,
+            picture,
+            axes,
+          ),
+      ),
+    ),
+  );
 }

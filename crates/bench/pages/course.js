@@ -18,14 +18,26 @@ function courseAxes(pictures) {
   };
 }
 
-const clock = (seconds) => seconds === 0 ? "0" : seconds % 3600 === 0 ? `${seconds / 3600} h` : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+const clock = (seconds) =>
+  seconds === 0
+    ? "0"
+    : seconds % 3600 === 0
+      ? `${seconds / 3600} h`
+      : seconds % 60 === 0
+        ? `${seconds / 60} min`
+        : `${seconds} s`;
 
 function coursePicture(title, picture, axes) {
   const { seconds, stretches, unit } = picture;
   const middles = stretches.map(([, middle]) => middle);
   const last = middles.slice(Math.floor(middles.length * 0.7)).sort((a, b) => a - b);
   const label = `${title}: ${unit} over ${time(seconds * stretches.length)}. It begins at ${written(middles[0] ?? 0)}, and in the last part the middle is ${written(last[last.length >> 1] ?? 0)}`;
-  return el("figure", {}, el("figcaption", {}, title), chart({ label, ...axes, height: 260, draw: (place, x, y) => drawCourse(place, x, y, picture) }));
+  return el(
+    "figure",
+    {},
+    el("figcaption", {}, title),
+    chart({ label, ...axes, height: 260, draw: (place, x, y) => drawCourse(place, x, y, picture) }),
+  );
 }
 
 function drawCourse(place, x, y, { seconds, stretches, unit }) {
@@ -33,13 +45,16 @@ function drawCourse(place, x, y, { seconds, stretches, unit }) {
   const up = stretches.map(([, , high], at) => `${middle(at).toFixed(1)} ${y(high).toFixed(1)}`);
   const down = stretches.map(([low], at) => `${middle(at).toFixed(1)} ${y(low).toFixed(1)}`).reverse();
   const line = stretches.map(([, half], at) => `${middle(at).toFixed(1)} ${y(half).toFixed(1)}`);
-  const dead = stretches.flatMap(([low], at) => low > 0 ? [] : [at]);
+  const dead = stretches.flatMap(([low], at) => (low > 0 ? [] : [at]));
   place.append(
     svg("path", { class: "between", d: `M${[...up, ...down].join("L")}Z` }),
     svg("path", { class: "course", d: `M${line.join("L")}` }),
-    ...dead.map((at) => svg("circle", { class: "dead", cx: middle(at), cy: y(0), r: 2.5 })));
+    ...dead.map((at) => svg("circle", { class: "dead", cx: middle(at), cy: y(0), r: 2.5 })),
+  );
   return stretches.map(([low, half, high], at) => ({
-    x: middle(at), y: y(half), flat: true,
+    x: middle(at),
+    y: y(half),
+    flat: true,
     text: `${time(at * seconds)}${seconds > 1 ? ` to ${time((at + 1) * seconds)}` : ""}\n${low === high ? "" : "middle "}${shown(half, unit)}${low === high ? "" : `\n${written(low)} to ${written(high)}`}`,
   }));
 }

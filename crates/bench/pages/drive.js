@@ -2,37 +2,90 @@
 
 function drive() {
   const element = el("div");
-  return { element, update: async (chosen, id) => {
-    if (!bench.drive.has(id)) return unknown("drive", id);
-    const drive = bench.drive.get(id);
-    const about = await aboutDrive(drive);
-    const run = about.runs.find((run) => run.id === chosen.get("run"));
-    if (chosen.has("run") && !run) return unknown("run", chosen.get("run"));
-    const pictured = run?.pictured ? run : courseRun(about);
-    const course = pictured ? await pictures(pictured) : [];
-    return () => {
-      replace(element, driveHead(drive, about), tiles(drive, about), drivePictures(drive, pictured, course), specification(drive, about),
-        figuresOf(drive, about), publishedOf(about), runsOf(about, run), profileOf(about));
-      if (run) document.querySelector(`#run-${CSS.escape(run.id)}`)?.scrollIntoView();
-      return drive.name;
-    };
-  } };
+  return {
+    element,
+    update: async (chosen, id) => {
+      if (!bench.drive.has(id)) return unknown("drive", id);
+      const drive = bench.drive.get(id);
+      const about = await aboutDrive(drive);
+      const run = about.runs.find((run) => run.id === chosen.get("run"));
+      if (chosen.has("run") && !run) return unknown("run", chosen.get("run"));
+      const pictured = run?.pictured ? run : courseRun(about);
+      const course = pictured ? await pictures(pictured) : [];
+      return () => {
+        replace(
+          element,
+          driveHead(drive, about),
+          tiles(drive, about),
+          drivePictures(drive, pictured, course),
+          specification(drive, about),
+          figuresOf(drive, about),
+          publishedOf(about),
+          runsOf(about, run),
+          profileOf(about),
+        );
+        if (run) document.querySelector(`#run-${CSS.escape(run.id)}`)?.scrollIntoView();
+        return drive.name;
+      };
+    },
+  };
 }
 
 function driveHead(drive, about) {
   const kinds = Object.keys(KINDS).filter((kind) => drive[kind] > 0);
-  const count = (kind) => kind === "published" ? many(drive.published, "published figure") : many(drive[kind], `${kind} run`);
+  const count = (kind) =>
+    kind === "published" ? many(drive.published, "published figure") : many(drive[kind], `${kind} run`);
   const isMarked = marked(address().chosen).includes(drive.id);
   const isModel = kinds.includes("simulated");
   return [
     el("h1", { tabindex: -1 }, drive.name),
-    el("p", { class: "lead" }, [drive.maker, drive.gb && shown(drive.gb, "GB"), drive.rotates && "magnetic disk", drive.interface, drive.cell, drive.year].filter(Boolean).join(" · ")),
-    el("p", { class: "lead" }, `${kinds.map(count).join(", ") || "No results"}.`, isModel && " Simulated figures are predictions of a model, not measurements of the drive that it is named after."),
-    el("p", { class: "actions" },
-      el("button", { type: "button", "data-key": "mark", "aria-pressed": String(isMarked), click: () => toggleMark(drive.id) }, isMarked ? "Marked" : "Mark"), " ",
-      link(to("compare", { drives: [...new Set([drive.id, ...marked(address().chosen)])].slice(0, COMPARED_MAX).join(",") }), "Compare it"), " ",
+    el(
+      "p",
+      { class: "lead" },
+      [
+        drive.maker,
+        drive.gb && shown(drive.gb, "GB"),
+        drive.rotates && "magnetic disk",
+        drive.interface,
+        drive.cell,
+        drive.year,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    ),
+    el(
+      "p",
+      { class: "lead" },
+      `${kinds.map(count).join(", ") || "No results"}.`,
+      isModel &&
+        " Simulated figures are predictions of a model, not measurements of the drive that it is named after.",
+    ),
+    el(
+      "p",
+      { class: "actions" },
+      el(
+        "button",
+        {
+          type: "button",
+          "data-key": "mark",
+          "aria-pressed": String(isMarked),
+          click: () => toggleMark(drive.id),
+        },
+        isMarked ? "Marked" : "Mark",
+      ),
+      " ",
+      link(
+        to("compare", {
+          drives: [...new Set([drive.id, ...marked(address().chosen)])].slice(0, COMPARED_MAX).join(","),
+        }),
+        "Compare it",
+      ),
+      " ",
       link(to("ranking", { mark: drive.id }), "See it in the ranking"),
-      reportsOf(about).slice(0, 1).map((report) => [" ", link(report, "Its report")])),
+      reportsOf(about)
+        .slice(0, 1)
+        .map((report) => [" ", link(report, "Its report")]),
+    ),
   ];
 }
 
@@ -40,18 +93,43 @@ const reportsOf = (about) => [...new Set(about.runs.map((run) => run.report).fil
 
 // --- in figures
 
-const TILES = ["consistency.steady-mean", "consistency.steady-floor-~-mean", "consistency.steady-latency-p99.9", "consistency.fresh"];
+const TILES = [
+  "consistency.steady-mean",
+  "consistency.steady-floor-~-mean",
+  "consistency.steady-latency-p99.9",
+  "consistency.fresh",
+];
 
 function tiles(drive, about) {
-  const standard = about.values.filter((entry) => bench.condition.get(entry.conditions).standard && !entry.variant);
+  const standard = about.values.filter(
+    (entry) => bench.condition.get(entry.conditions).standard && !entry.variant,
+  );
   const tile = (id) => {
     const metric = bench.metric.get(id);
     const entry = metric && standard.find((one) => id in one.figures);
     if (!entry) return null;
     const kind = bench.condition.get(entry.conditions).kind;
-    return el("li", {}, el("span", { class: "name" }, figureName(metric)), link(to("ranking", { figure: id, conditions: entry.conditions, mark: drive.id }), el("b", {}, shown(entry.figures[id][0], metric.unit))), el("span", { class: "note" }, kind));
+    return el(
+      "li",
+      {},
+      el("span", { class: "name" }, figureName(metric)),
+      link(
+        to("ranking", { figure: id, conditions: entry.conditions, mark: drive.id }),
+        el("b", {}, shown(entry.figures[id][0], metric.unit)),
+      ),
+      el("span", { class: "note" }, kind),
+    );
   };
-  const price = drive.price !== null && drive.gb > 0 && el("li", {}, el("span", { class: "name" }, "Price per GB"), el("b", {}, dollars(drive.price / drive.gb)), el("span", { class: "note" }, [dollars(drive.price), drive.price_of].filter(Boolean).join(", ")));
+  const price =
+    drive.price !== null &&
+    drive.gb > 0 &&
+    el(
+      "li",
+      {},
+      el("span", { class: "name" }, "Price per GB"),
+      el("b", {}, dollars(drive.price / drive.gb)),
+      el("span", { class: "note" }, [dollars(drive.price), drive.price_of].filter(Boolean).join(", ")),
+    );
   const all = [...TILES.map(tile), price].filter(Boolean);
   return all.length > 0 && el("ul", { class: "tiles", "aria-label": "In figures" }, all);
 }
@@ -60,18 +138,59 @@ function drivePictures(drive, run, course) {
   if (!course.length) return null;
   const axes = courseAxes(course);
   const { kind, test, words } = bench.condition.get(run.conditions);
-  return el("section", { class: "view" }, el("h2", {}, `How it went: ${test}`),
-    el("p", {}, `${KINDS[kind]}, ${words}. The middle second of each stretch as a line, from the lowest to the highest second as an area.`),
-    el("div", { class: course.length === 1 ? "plots alone" : "plots" }, course.map((picture) => coursePicture(course.length === 1 ? `${drive.name} (${kind})` : picture.name, picture, axes))));
+  return el(
+    "section",
+    { class: "view" },
+    el("h2", {}, `How it went: ${test}`),
+    el(
+      "p",
+      {},
+      `${KINDS[kind]}, ${words}. The middle second of each stretch as a line, from the lowest to the highest second as an area.`,
+    ),
+    el(
+      "div",
+      { class: course.length === 1 ? "plots alone" : "plots" },
+      course.map((picture) =>
+        coursePicture(course.length === 1 ? `${drive.name} (${kind})` : picture.name, picture, axes),
+      ),
+    ),
+  );
 }
 
 function specification(drive, about) {
-  const known = [["Maker", drive.maker], ["Capacity", drive.capacity && `${shown(drive.gb, "GB")} (${drive.capacity.toLocaleString("en-US")} bytes)`], ["Interface", drive.interface], ["Form factor", drive.form_factor], ["NAND", drive.nand], ["Controller", drive.controller], ["First sold", drive.year], ["Price", drive.price !== null && [dollars(drive.price), drive.price_of].filter(Boolean).join(", ")], ...about.specification];
-  return details("Specification", known.filter(([, value]) => value), "h2");
+  const known = [
+    ["Maker", drive.maker],
+    [
+      "Capacity",
+      drive.capacity && `${shown(drive.gb, "GB")} (${drive.capacity.toLocaleString("en-US")} bytes)`,
+    ],
+    ["Interface", drive.interface],
+    ["Form factor", drive.form_factor],
+    ["NAND", drive.nand],
+    ["Controller", drive.controller],
+    ["First sold", drive.year],
+    ["Price", drive.price !== null && [dollars(drive.price), drive.price_of].filter(Boolean).join(", ")],
+    ...about.specification,
+  ];
+  return details(
+    "Specification",
+    known.filter(([, value]) => value),
+    "h2",
+  );
 }
 
-const details = (title, pairs, tag) => pairs.length > 0 && el("section", { class: "table" }, el(tag, {}, title),
-  el("dl", {}, pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))));
+const details = (title, pairs, tag) =>
+  pairs.length > 0 &&
+  el(
+    "section",
+    { class: "table" },
+    el(tag, {}, title),
+    el(
+      "dl",
+      {},
+      pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+    ),
+  );
 
 // --- figures, with the median and the spread of all runs under equal conditions
 
@@ -79,9 +198,19 @@ function figuresOf(drive, about) {
   const ours = about.values.filter((entry) => bench.condition.get(entry.conditions).kind !== "published");
   return testsThere().map((test) => {
     const entries = ours.filter((entry) => bench.condition.get(entry.conditions).test === test);
-    entries.sort((a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard);
-    return entries.length > 0 && el("section", { class: "test" }, el("h2", {}, testName({ test })), bench.test.has(test) && el("p", {}, capital(bench.test.get(test).question)),
-      entries.map((entry, at) => figureTable(drive, about, entry, at === 0)));
+    entries.sort(
+      (a, b) => bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard,
+    );
+    return (
+      entries.length > 0 &&
+      el(
+        "section",
+        { class: "test" },
+        el("h2", {}, testName({ test })),
+        bench.test.has(test) && el("p", {}, capital(bench.test.get(test).question)),
+        entries.map((entry, at) => figureTable(drive, about, entry, at === 0)),
+      )
+    );
   });
 }
 
@@ -89,76 +218,129 @@ function figureTable(drive, about, entry, isOpen) {
   const conditions = bench.condition.get(entry.conditions);
   const metrics = bench.metrics.filter((metric) => metric.id in entry.figures);
   const several = metrics.some((metric) => entry.figures[metric.id][3] > 1);
-  const title = [`${KINDS[conditions.kind]}: ${conditions.words}`, ...reservations(conditions), entry.variant].filter(Boolean).join("; ");
+  const title = [`${KINDS[conditions.kind]}: ${conditions.words}`, ...reservations(conditions), entry.variant]
+    .filter(Boolean)
+    .join("; ");
   const row = (metric) => {
     const [median, lowest, highest, runs] = entry.figures[metric.id];
-    const value = (number) => el("td", { "data-value": number, title: String(number) }, shown(number, metric.unit));
-    return el("tr", {}, el("th", { scope: "row" }, link(to("ranking", { figure: metric.id, conditions: conditions.id, mark: drive.id }), figureName(metric))),
-      value(median), several && [value(lowest), value(highest), el("td", {}, runs)]);
+    const value = (number) =>
+      el("td", { "data-value": number, title: String(number) }, shown(number, metric.unit));
+    return el(
+      "tr",
+      {},
+      el(
+        "th",
+        { scope: "row" },
+        link(
+          to("ranking", { figure: metric.id, conditions: conditions.id, mark: drive.id }),
+          figureName(metric),
+        ),
+      ),
+      value(median),
+      several && [value(lowest), value(highest), el("td", {}, runs)],
+    );
   };
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : [])].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, metrics.map(row)));
-  const lines = metrics.map((metric) => [figureName(metric), metric.unit, ...entry.figures[metric.id].slice(0, 4)]);
-  return el("details", { class: "more", open: isOpen }, el("summary", {}, title), doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)), scroll(`${conditions.test}: ${title}`, table),
-    takeAlong((form) => ({ name: `${drive.id}-${conditions.test}`, heads: ["Figure", "Unit", "Median", "Lowest", "Highest", "Runs"], lines: form === "csv" ? lines : lines.map(([name, unit, ...values]) => [name, unit, ...values.map(written)]) })));
+  const table = el(
+    "table",
+    {},
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : [])].map(
+          (head) => el("th", { scope: "col" }, head),
+        ),
+      ),
+    ),
+    el("tbody", {}, metrics.map(row)),
+  );
+  const lines = metrics.map((metric) => [
+    figureName(metric),
+    metric.unit,
+    ...entry.figures[metric.id].slice(0, 4),
+  ]);
+  return el(
+    "details",
+    { class: "more", open: isOpen },
+    el("summary", {}, title),
+    doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)),
+    scroll(`${conditions.test}: ${title}`, table),
+    takeAlong((form) => ({
+      name: `${drive.id}-${conditions.test}`,
+      heads: ["Figure", "Unit", "Median", "Lowest", "Highest", "Runs"],
+      lines:
+        form === "csv" ? lines : lines.map(([name, unit, ...values]) => [name, unit, ...values.map(written)]),
+    })),
+  );
 }
 
 function publishedOf(about) {
   if (!about.published.length) return null;
   const row = (one) => {
     const metric = bench.metric.get(one.metric);
-    return el("tr", {}, el("th", { scope: "row" }, link(to("ranking", { figure: metric.id, conditions: one.conditions }), figureName(metric))),
-      el("td", { "data-value": one.value }, [one.bound, shown(one.value, metric.unit)].filter(Boolean).join(" ")), el("td", { class: "meaning" }, [one.rated && "the maker's rating", one.condition].filter(Boolean).join("; ")),
-      el("td", { class: "meaning" }, one.url ? outside(one.url, one.source) : one.source));
+    return el(
+      "tr",
+      {},
+      el(
+        "th",
+        { scope: "row" },
+        link(to("ranking", { figure: metric.id, conditions: one.conditions }), figureName(metric)),
+      ),
+      el(
+        "td",
+        { "data-value": one.value },
+        [one.bound, shown(one.value, metric.unit)].filter(Boolean).join(" "),
+      ),
+      el(
+        "td",
+        { class: "meaning" },
+        [one.rated && "the maker's rating", one.condition].filter(Boolean).join("; "),
+      ),
+      el("td", { class: "meaning" }, one.url ? outside(one.url, one.source) : one.source),
+    );
   };
-  return el("section", { class: "test" }, el("h2", {}, "Published"), el("p", {}, "What others printed, in their words. Their tests are not ours, so that these figures are not ranked with ours."),
-    scroll("Published", el("table", {}, el("thead", {}, el("tr", {}, ["Figure", "Value", "How", "Source"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, about.published.map(row)))),
-    takeAlong(() => ({ name: "published", heads: ["Figure", "Value", "Unit", "How", "Source", "Address"], lines: about.published.map((one) => {
-      const metric = bench.metric.get(one.metric);
-      return [figureName(metric), one.value, metric.unit, [one.bound, one.rated && "the maker's rating", one.condition].filter(Boolean).join("; "), one.source, one.url ?? ""];
-    }) })));
-}
-
-// --- runs
-
-const STATUS = { complete: "complete", running: "still running", interrupted: "interrupted", failed: "failed", "cut-off": "cut off before its end" };
-
-function runsOf(about, chosen) {
-  if (!about.runs.length) return null;
-  return el("section", { class: "test" }, el("h2", {}, "Runs"), about.runs.map((run) => runPart(run, run === chosen)));
-}
-
-function runPart(run, isOpen) {
-  const conditions = bench.condition.get(run.conditions);
-  const name = [conditions.test, run.label, run.started ? run.started.slice(0, 10) : run.catalogue ? "of the catalogue" : null, STATUS[run.status]].filter(Boolean).join(", ");
-  const figures = Object.entries(run.figures).map(([id, value]) => {
-    const metric = bench.metric.get(id);
-    return el("div", {}, el("dt", {}, figureName(metric)), el("dd", { "data-figure": id, "data-value": value, title: String(value) }, shown(value, metric.unit)));
-  });
-  const pairs = [["Conditions", [`${KINDS[conditions.kind]}: ${conditions.words}`, ...reservations(conditions)].join("; ")], ["Variant", run.variant], ["Began", run.started], ["Seed", String(run.seed)], ["Writecliff", run.version], ["Status", run.error ? `failed: ${run.error}` : STATUS[run.status]],
-    ...Object.entries(conditions.parts).map(([key, value]) => [capital(key.replaceAll("_", " ")), value])].filter(([, value]) => value);
-  return el("details", { id: `run-${run.id}`, open: isOpen }, el("summary", {}, name),
-    run.doubts.map((doubt) => el("p", { class: "warning" }, doubt)),
-    el("p", {}, link(to("drive", { run: run.id }, address().id), "Link to this run"), run.report && [" · ", link(run.report, "Its report")]),
-    el("dl", {}, pairs.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, value)))), el("h3", {}, "Its figures"), el("dl", {}, figures));
-}
-
-const profileOf = (about) => about.profile && el("section", { class: "test" }, el("h2", {}, "The model"),
-  el("p", {}, "What the simulated drive is built of. ", el("code", {}, `writecliff review sim:${about.profile.name}`), " runs it."),
-  el("details", {}, el("summary", {}, `${about.profile.name}.toml`), scroll("Profile", el("pre", {}, about.profile.text))));
-
-// --- all of them
-
-function drives() {
-  const filters = filterBar();
-  const list = el("div");
-  const head = el("h1", { tabindex: -1 }, "Drives");
-  return { element: el("div", {}, head, filters.element, list), update: async (chosen) => () => {
-    filters.update(chosen);
-    const all = bench.drives.filter(passes(chosen)).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
-    const kinds = (drive) => Object.keys(KINDS).filter((kind) => drive[kind] > 0).map((kind) => [mark(kind), " "]);
-    const item = (drive) => el("li", {}, link(toDrive(drive), drive.name), " ", kinds(drive), el("small", {}, [drive.interface, drive.nand, drive.controller, drive.year].filter(Boolean).join(" · ")));
-    replace(list, el("p", { class: "lead" }, `${many(all.length, "drive")}.`), el("ul", { class: "drives" }, all.map(item)));
-    return "Drives";
-  } };
+  return el(
+    "section",
+    { class: "test" },
+    el("h2", {}, "Published"),
+    el(
+      "p",
+      {},
+      "What others printed, in their words. Their tests are not ours, so that these figures are not ranked with ours.",
+    ),
+    scroll(
+      "Published",
+      el(
+        "table",
+        {},
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            ["Figure", "Value", "How", "Source"].map((head) => el("th", { scope: "col" }, head)),
+          ),
+        ),
+        el("tbody", {}, about.published.map(row)),
+      ),
+    ),
+    takeAlong(() => ({
+      name: "published",
+      heads: ["Figure", "Value", "Unit", "How", "Source", "Address"],
+      lines: about.published.map((one) => {
+        const metric = bench.metric.get(one.metric);
+        return [
+          figureName(metric),
+          one.value,
+          metric.unit,
+          [one.bound, one.rated && "the maker's rating", one.condition].filter(Boolean).join("; "),
+          one.source,
+          one.url ?? "",
+        ];
+      }),
+    })),
+  );
 }

@@ -1,10 +1,17 @@
 // Tables to take along: as Markdown for a post, as CSV for a spreadsheet.
 
 // What Markdown would read as markup is escaped: names come from outside.
-const inMarkdown = (cell) => String(typeof cell === "number" ? written(cell) : cell ?? "").replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
+const inMarkdown = (cell) =>
+  String(typeof cell === "number" ? written(cell) : (cell ?? ""))
+    .replace(/[\\`*_[\]<>|#~]/g, "\\$&")
+    .replace(/\s+/g, " ");
 function markdown(heads, lines) {
   const line = (cells) => `| ${cells.map(inMarkdown).join(" | ")} |`;
-  return [line(heads), `|${heads.map((_, at) => at ? "---:|" : "---|").join("")}`, ...lines.map(line)].join("\n") + "\n";
+  return (
+    [line(heads), `|${heads.map((_, at) => (at ? "---:|" : "---|")).join("")}`, ...lines.map(line)].join(
+      "\n",
+    ) + "\n"
+  );
 }
 
 // A text that a spreadsheet would take for a formula is kept from being one.
@@ -14,7 +21,8 @@ function inCsv(value) {
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-const csv = (heads, lines) => [heads, ...lines].map((cells) => cells.map(inCsv).join(",")).join("\r\n") + "\r\n";
+const csv = (heads, lines) =>
+  [heads, ...lines].map((cells) => cells.map(inCsv).join(",")).join("\r\n") + "\r\n";
 
 async function copy(text) {
   try {
@@ -40,9 +48,18 @@ function save(name, text) {
 
 // Buttons that take a table along; `table` gives its name, heads and lines when asked.
 function takeAlong(table) {
-  const asMarkdown = async () => { const { heads, lines } = await table("markdown"); copy(markdown(heads, lines)); };
-  const asCsv = async () => { const { name, heads, lines } = await table("csv"); save(`${name}.csv`, csv(heads, lines)); };
-  return el("div", { class: "take-along" },
+  const asMarkdown = async () => {
+    const { heads, lines } = await table("markdown");
+    copy(markdown(heads, lines));
+  };
+  const asCsv = async () => {
+    const { name, heads, lines } = await table("csv");
+    save(`${name}.csv`, csv(heads, lines));
+  };
+  return el(
+    "div",
+    { class: "take-along" },
     el("button", { type: "button", "data-key": "markdown", click: asMarkdown }, "Copy as Markdown"),
-    el("button", { type: "button", "data-key": "csv", click: asCsv }, "Save as CSV"));
+    el("button", { type: "button", "data-key": "csv", click: asCsv }, "Save as CSV"),
+  );
 }

@@ -2,7 +2,11 @@
 
 // What a drive is itself, beside its figures.
 const PROPERTIES = {
-  "price-per-gb": { name: "Price per GB", unit: "$", value: (drive) => drive.price !== null && drive.gb ? drive.price / drive.gb : null },
+  "price-per-gb": {
+    name: "Price per GB",
+    unit: "$",
+    value: (drive) => (drive.price !== null && drive.gb ? drive.price / drive.gb : null),
+  },
   price: { name: "Price", unit: "$", value: (drive) => drive.price },
   capacity: { name: "Capacity", unit: "GB", value: (drive) => drive.gb },
   year: { name: "Year", unit: "", value: (drive) => drive.year, say: String },
@@ -11,38 +15,102 @@ const PROPERTIES = {
 function scatter() {
   const sides = [sidePicker("x", "Across"), sidePicker("y", "Up")];
   const filters = filterBar();
-  const [head, scales, place] = [el("div"), el("div", { class: "switch settings", role: "group", "aria-label": "Axes" }), el("div")];
-  const conditions = el("details", { class: "filters" }, el("summary", {}, "Conditions"), sides.map((side) => side.conditions));
-  const element = el("div", {}, head, el("div", { class: "fields" }, sides.map((side) => side.field), scales), conditions, filters.element, place);
-  return { element, update: async (chosen) => {
-    const picked = { x: chosen.get("x") ?? "price-per-gb", y: chosen.get("y") ?? firstMetric()?.id };
-    const wrong = Object.values(picked).find((id) => !(id in PROPERTIES) && !bench.metric.has(id));
-    if (wrong !== undefined) return unknown("figure", wrong);
-    const [x, y] = await Promise.all(["x", "y"].map((side) => sideOf(side, picked[side], chosen)));
-    return () => {
-      [x, y].forEach((side, at) => sides[at].update(side, chosen));
-      filters.update(chosen);
-      conditions.hidden = !x.groups && !y.groups;
-      const title = `${y.name} over ${small(x.name)}`;
-      replace(scales, scaleButton("x", "Across", chosen), scaleButton("y", "Up", chosen));
-      const dots = joined(x, y, passes(chosen)).filter((dot) => !(isLog("x", chosen) && dot.x <= 0) && !(isLog("y", chosen) && dot.y <= 0));
-      replace(head, scatterHead(title, x, y, dots));
-      replace(place, dots.length ? [cloud(title, x, y, dots, chosen), dotTable(title, x, y, dots)] : el("p", { class: "nothing" }, "No drive has both, or none passes the filters."));
-      return title;
-    };
-  } };
+  const [head, scales, place] = [
+    el("div"),
+    el("div", { class: "switch settings", role: "group", "aria-label": "Axes" }),
+    el("div"),
+  ];
+  const conditions = el(
+    "details",
+    { class: "filters" },
+    el("summary", {}, "Conditions"),
+    sides.map((side) => side.conditions),
+  );
+  const element = el(
+    "div",
+    {},
+    head,
+    el(
+      "div",
+      { class: "fields" },
+      sides.map((side) => side.field),
+      scales,
+    ),
+    conditions,
+    filters.element,
+    place,
+  );
+  return {
+    element,
+    update: async (chosen) => {
+      const picked = { x: chosen.get("x") ?? "price-per-gb", y: chosen.get("y") ?? firstMetric()?.id };
+      const wrong = Object.values(picked).find((id) => !(id in PROPERTIES) && !bench.metric.has(id));
+      if (wrong !== undefined) return unknown("figure", wrong);
+      const [x, y] = await Promise.all(["x", "y"].map((side) => sideOf(side, picked[side], chosen)));
+      return () => {
+        [x, y].forEach((side, at) => sides[at].update(side, chosen));
+        filters.update(chosen);
+        conditions.hidden = !x.groups && !y.groups;
+        const title = `${y.name} over ${small(x.name)}`;
+        replace(scales, scaleButton("x", "Across", chosen), scaleButton("y", "Up", chosen));
+        const dots = joined(x, y, passes(chosen)).filter(
+          (dot) => !(isLog("x", chosen) && dot.x <= 0) && !(isLog("y", chosen) && dot.y <= 0),
+        );
+        replace(head, scatterHead(title, x, y, dots));
+        replace(
+          place,
+          dots.length
+            ? [cloud(title, x, y, dots, chosen), dotTable(title, x, y, dots)]
+            : el("p", { class: "nothing" }, "No drive has both, or none passes the filters."),
+        );
+        return title;
+      };
+    },
+  };
 }
 
 const isLog = (side, chosen) => chosen.get(`${side}scale`) !== "linear";
-const scaleButton = (side, words, chosen) => el("button", { type: "button", "data-key": `${side}scale`, "aria-pressed": String(isLog(side, chosen)), click: () => choose({ [`${side}scale`]: isLog(side, chosen) ? "linear" : "" }) }, `${words}: logarithmic`);
+const scaleButton = (side, words, chosen) =>
+  el(
+    "button",
+    {
+      type: "button",
+      "data-key": `${side}scale`,
+      "aria-pressed": String(isLog(side, chosen)),
+      click: () => choose({ [`${side}scale`]: isLog(side, chosen) ? "linear" : "" }),
+    },
+    `${words}: logarithmic`,
+  );
 
 function sidePicker(side, words) {
-  const select = el("select", { change: () => choose({ [side]: select.value, [`conditions${side}`]: "", [`kind${side}`]: "" }) });
+  const select = el("select", {
+    change: () => choose({ [side]: select.value, [`conditions${side}`]: "", [`kind${side}`]: "" }),
+  });
   const picker = conditionsPicker(side);
-  const conditions = el("div", { class: "fields", role: "group", "aria-label": `${words}: conditions` }, el("span", {}, words), picker.fields);
+  const conditions = el(
+    "div",
+    { class: "fields", role: "group", "aria-label": `${words}: conditions` },
+    el("span", {}, words),
+    picker.fields,
+  );
   const update = (now, chosen) => {
-    const tests = testsThere().map((test) => el("optgroup", { label: testName({ test }) }, bench.metrics.filter((metric) => metric.test === test).map((metric) => option(metric.id, figureName(metric), now.id))));
-    select.replaceChildren(el("optgroup", { label: "The drive itself" }, Object.entries(PROPERTIES).map(([id, { name }]) => option(id, name, now.id))), ...tests);
+    const tests = testsThere().map((test) =>
+      el(
+        "optgroup",
+        { label: testName({ test }) },
+        bench.metrics
+          .filter((metric) => metric.test === test)
+          .map((metric) => option(metric.id, figureName(metric), now.id)),
+      ),
+    );
+    select.replaceChildren(
+      el(
+        "optgroup",
+        { label: "The drive itself" },
+        Object.entries(PROPERTIES).map(([id, { name }]) => option(id, name, now.id)),
+      ),
+      ...tests,
+    );
     conditions.hidden = !now.groups;
     if (now.groups) picker.update(now.groups, now.picked, chosen);
   };
@@ -54,52 +122,165 @@ async function sideOf(side, id, chosen) {
   const metric = bench.metric.get(id);
   const groups = await results(metric);
   const picked = chooseGroups(groups, chosen, side);
-  return { id, name: `${figureName(metric)}${metric.name.includes(testName(metric)) ? "" : ` (${testName(metric).toLowerCase()})`}`, unit: metric.unit, groups, picked, rows: picked.groups.flatMap((group) => group.rows).filter((row) => row.median !== null) };
+  return {
+    id,
+    name: `${figureName(metric)}${metric.name.includes(testName(metric)) ? "" : ` (${testName(metric).toLowerCase()})`}`,
+    unit: metric.unit,
+    groups,
+    picked,
+    rows: picked.groups.flatMap((group) => group.rows).filter((row) => row.median !== null),
+  };
 }
 
 // A dot for each drive that has both; of two figures, of the same variant of a drive.
 function joined(x, y, shows) {
   const of = (row, value) => ({ drive: row.drive, name: nameOf(row), conditions: row.conditions, ...value });
   const key = (row) => JSON.stringify([row.drive.id, row.variant]);
-  const all = x.rows && y.rows ? pairs(x.rows, y.rows, key, of)
-    : x.rows ? x.rows.map((row) => of(row, { x: row.median, y: y.value(row.drive) }))
-      : y.rows ? y.rows.map((row) => of(row, { x: x.value(row.drive), y: row.median }))
-        : bench.drives.map((drive) => ({ drive, name: drive.name, conditions: null, x: x.value(drive), y: y.value(drive) }));
-  return all.filter((dot) => dot.x !== null && dot.y !== null && shows(dot.drive)).sort((a, b) => a.x - b.x || a.y - b.y || (a.drive.id < b.drive.id ? -1 : 1));
+  const all =
+    x.rows && y.rows
+      ? pairs(x.rows, y.rows, key, of)
+      : x.rows
+        ? x.rows.map((row) => of(row, { x: row.median, y: y.value(row.drive) }))
+        : y.rows
+          ? y.rows.map((row) => of(row, { x: x.value(row.drive), y: row.median }))
+          : bench.drives.map((drive) => ({
+              drive,
+              name: drive.name,
+              conditions: null,
+              x: x.value(drive),
+              y: y.value(drive),
+            }));
+  return all
+    .filter((dot) => dot.x !== null && dot.y !== null && shows(dot.drive))
+    .sort((a, b) => a.x - b.x || a.y - b.y || (a.drive.id < b.drive.id ? -1 : 1));
 }
 
 function pairs(across, up, key, of) {
   const other = Map.groupBy(across, key);
-  return up.flatMap((row) => (other.get(key(row)) ?? []).map((one) => of(row, { x: one.median, y: row.median })));
+  return up.flatMap((row) =>
+    (other.get(key(row)) ?? []).map((one) => of(row, { x: one.median, y: row.median })),
+  );
 }
 
 function scatterHead(title, x, y, dots) {
   const groups = [x, y].flatMap((side) => side.picked?.groups ?? []);
   const kinds = [...new Set(groups.map((group) => group.conditions.kind))];
-  const words = [...new Set(groups.map(({ conditions }) => `${KINDS[conditions.kind].toLowerCase()}, ${[conditions.words, ...reservations(conditions)].join("; ")}`))];
-  return [el("h1", { tabindex: -1 }, title), el("p", { class: "lead" }, `${many(dots.length, "result")}. ${words.length && words.length < 4 ? `${capital(words.join("; "))}.` : ""}`),
-    (kinds.length > 1 || x.picked?.isMixed || y.picked?.isMixed) && el("p", { class: "warning" }, "Mixed: these results are of different kinds or were got under different conditions, and are not to be ranked.")];
+  const words = [
+    ...new Set(
+      groups.map(
+        ({ conditions }) =>
+          `${KINDS[conditions.kind].toLowerCase()}, ${[conditions.words, ...reservations(conditions)].join("; ")}`,
+      ),
+    ),
+  ];
+  return [
+    el("h1", { tabindex: -1 }, title),
+    el(
+      "p",
+      { class: "lead" },
+      `${many(dots.length, "result")}. ${words.length && words.length < 4 ? `${capital(words.join("; "))}.` : ""}`,
+    ),
+    (kinds.length > 1 || x.picked?.isMixed || y.picked?.isMixed) &&
+      el(
+        "p",
+        { class: "warning" },
+        "Mixed: these results are of different kinds or were got under different conditions, and are not to be ranked.",
+      ),
+  ];
 }
 
 function cloud(title, x, y, dots, chosen) {
   const marks = new Set(marked(chosen));
-  const axis = (side, name) => axisOf(dots.map((dot) => dot[name]), { log: isLog(name, chosen), fromZero: side.id !== "year", name: [side.name, side.unit].filter(Boolean).join(", "), say: side.say ?? short });
-  const text = (dot) => `${dot.name}${dot.conditions ? ` (${dot.conditions.kind})` : ""}\n${x.name}: ${x.say?.(dot.x) ?? shown(dot.x, x.unit)}\n${y.name}: ${y.say?.(dot.y) ?? shown(dot.y, y.unit)}`;
-  const draw = (place, atX, atY) => dots.map((dot) => {
-    const [cx, cy] = [atX(dot.x), atY(dot.y)];
-    const isMarked = marks.has(dot.drive.id);
-    place.append(svg("circle", { class: `dot ${dot.conditions?.kind ?? ""}${isMarked ? " is-marked" : ""}`, cx, cy, r: isMarked ? 6.5 : 4.5, "data-drive": dot.drive.id, "data-x": dot.x, "data-y": dot.y }));
-    return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive), name: isMarked && dot.name };
-  });
+  const axis = (side, name) =>
+    axisOf(
+      dots.map((dot) => dot[name]),
+      {
+        log: isLog(name, chosen),
+        fromZero: side.id !== "year",
+        name: [side.name, side.unit].filter(Boolean).join(", "),
+        say: side.say ?? short,
+      },
+    );
+  const text = (dot) =>
+    `${dot.name}${dot.conditions ? ` (${dot.conditions.kind})` : ""}\n${x.name}: ${x.say?.(dot.x) ?? shown(dot.x, x.unit)}\n${y.name}: ${y.say?.(dot.y) ?? shown(dot.y, y.unit)}`;
+  const draw = (place, atX, atY) =>
+    dots.map((dot) => {
+      const [cx, cy] = [atX(dot.x), atY(dot.y)];
+      const isMarked = marks.has(dot.drive.id);
+      place.append(
+        svg("circle", {
+          class: `dot ${dot.conditions?.kind ?? ""}${isMarked ? " is-marked" : ""}`,
+          cx,
+          cy,
+          r: isMarked ? 6.5 : 4.5,
+          "data-drive": dot.drive.id,
+          "data-x": dot.x,
+          "data-y": dot.y,
+        }),
+      );
+      return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive), name: isMarked && dot.name };
+    });
   // Names above all dots.
-  const named = (place, points) => { place.append(...points.filter(({ name }) => name).map(({ x, y, name }) => svg("text", { class: "dot-name", x, y: y - 10, "text-anchor": "middle" }, name))); return points; };
-  return el("div", { class: "cloud" }, chart({ label: `${title}: ${many(dots.length, "drive")}`, x: axis(x, "x"), y: axis(y, "y"), height: 460, draw: (place, atX, atY) => named(place, draw(place, atX, atY)) }));
+  const named = (place, points) => {
+    place.append(
+      ...points
+        .filter(({ name }) => name)
+        .map(({ x, y, name }) =>
+          svg("text", { class: "dot-name", x, y: y - 10, "text-anchor": "middle" }, name),
+        ),
+    );
+    return points;
+  };
+  return el(
+    "div",
+    { class: "cloud" },
+    chart({
+      label: `${title}: ${many(dots.length, "drive")}`,
+      x: axis(x, "x"),
+      y: axis(y, "y"),
+      height: 460,
+      draw: (place, atX, atY) => named(place, draw(place, atX, atY)),
+    }),
+  );
 }
 
 function dotTable(title, x, y, dots) {
-  const unit = (side) => side.unit ? `${side.name}, ${side.unit}` : side.name;
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ["Drive", unit(x), unit(y)].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, dots.map((dot) => el("tr", {}, el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)), el("td", {}, (x.say ?? written)(dot.x)), el("td", {}, (y.say ?? written)(dot.y))))));
-  return el("details", {}, el("summary", {}, "The same as a table"), scroll(title, table),
-    takeAlong(() => ({ name: slugOf(title), heads: ["Drive", unit(x), unit(y)], lines: dots.map((dot) => [dot.name, dot.x, dot.y]) })));
+  const unit = (side) => (side.unit ? `${side.name}, ${side.unit}` : side.name);
+  const table = el(
+    "table",
+    {},
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        ["Drive", unit(x), unit(y)].map((head) => el("th", { scope: "col" }, head)),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      dots.map((dot) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)),
+          el("td", {}, (x.say ?? written)(dot.x)),
+          el("td", {}, (y.say ?? written)(dot.y)),
+        ),
+      ),
+    ),
+  );
+  return el(
+    "details",
+    {},
+    el("summary", {}, "The same as a table"),
+    scroll(title, table),
+    takeAlong(() => ({
+      name: slugOf(title),
+      heads: ["Drive", unit(x), unit(y)],
+      lines: dots.map((dot) => [dot.name, dot.x, dot.y]),
+    })),
+  );
 }

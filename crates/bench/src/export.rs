@@ -1,11 +1,13 @@
 //! The pages as files, for any web host or to be opened from a disk.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use writecliff::ErrorKind;
+use writecliff::suite::in_parallel;
 use writecliff_output::{OutputError, check_directory, write_bytes};
 
 use crate::model::{Bench, Pictures};
@@ -134,7 +136,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A run's id is the hash of its record: a course that is there is the one.
+    /// A complete run has one course: what is there is it.
     fn course(
         &mut self,
         site: &Site,
@@ -158,23 +160,24 @@ impl Export<'_> {
         &mut self,
         reports: Vec<Report>,
     ) -> Result<(Vec<Report>, Vec<ReportsError>), ExportError> {
-        let (mut made, mut without) = (Vec::new(), Vec::new());
+        let (mut made, mut missing) = (Vec::new(), Vec::new());
         for report in reports {
             let page = self.place(&report.path())?;
-            let folder = page.parent().unwrap_or(self.out);
-            if page.is_file() {
-                self.kept += 1;
-                made.push(report);
-                continue;
-            }
-            match report.write(folder) {
-                Ok(()) => {
-                    self.written += 1;
-                    made.push(report);
-                }
+            if page.is_file() { made.push(report) } else { missing.push(report) }
+        }
+        self.kept += made.len();
+        let folder = |report: &Report| self.out.join(FOLDER).join(&report.key);
+        let done =
+            in_parallel(&missing, |report| Ok::<_, Infallible>(report.write(&folder(report))));
+        let Ok(done) = done;
+        let mut without = Vec::new();
+        for (report, done) in missing.into_iter().zip(done) {
+            match done {
+                Ok(()) => made.push(report),
                 Err(error) => without.push(error),
             }
         }
+        self.written += made.len() - self.kept;
         Ok((made, without))
     }
 

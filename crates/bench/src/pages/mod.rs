@@ -3,8 +3,8 @@
 //!
 //! The index (drives, metrics, conditions) is loaded first; a file for each metric and one for each
 //! drive when a reader asks for them, and the course of a run when its picture is drawn. All but the
-//! page itself have a name that changes with their content (a run's, that is the hash of its record),
-//! so that they may be kept for ever, and an export writes only what is new.
+//! page itself have a name that changes with their content (a run that is complete has one course and
+//! no other), so that they may be kept for ever, and an export writes only what is new.
 //!
 //! What is private (serial numbers, the machine, directories) is in none of them.
 

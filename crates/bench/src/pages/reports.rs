@@ -20,7 +20,7 @@ pub(crate) const FOLDER: &str = "reports";
 /// A report of one run, or of several that are a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// What its directory is called: a hash of the ids of its runs and of the version that makes it.
+    /// What its directory is called: a hash of what its runs gave and of the version that makes it.
     pub(crate) key: String,
     /// Their ids.
     pub(crate) runs: Vec<String>,
@@ -59,13 +59,25 @@ pub(crate) fn of(bench: &Bench) -> Vec<Report> {
         let runs: Vec<String> = places.iter().map(|place| bench.runs[*place].id.clone()).collect();
         let first = &bench.runs[places[0]];
         Some(Report {
-            key: hash(format!("{} {}", env!("CARGO_PKG_VERSION"), runs.join(" ")).as_bytes()),
+            key: key(bench, &places),
             drive: bench.drives[first.drive].id.clone(),
             results: results_of(page, first.private.directory.as_deref())?,
             runs,
         })
     };
     pages.into_iter().filter_map(report).collect()
+}
+
+/// Changes when a report would: with what the runs gave (a meter's log may come later), and with the
+/// version that makes it.
+fn key(bench: &Bench, places: &[usize]) -> String {
+    let mut text = env!("CARGO_PKG_VERSION").to_owned();
+    for run in places.iter().map(|place| &bench.runs[*place]) {
+        let figures = run.figures.iter().map(|(metric, value)| (&bench.metrics[*metric].id, value));
+        text +=
+            &format!("{} {:?} {:?} {:?}", run.id, run.status, run.doubts, Vec::from_iter(figures));
+    }
+    hash(text.as_bytes())
 }
 
 /// A page lies in a folder of its results; where it lies elsewhere, there is the run.

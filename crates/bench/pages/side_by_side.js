@@ -1,0 +1,97 @@
+// Columns beside each other, the best of each line marked.
+
+// `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say }.
+function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
+  const best = lines.map(({ values, isMore }) => (isMore === null ? null : ahead(values, isMore)));
+  const cell = (line, at, value, column) => {
+    const isBest = best[at]?.at === column;
+    const star = isBest && el("span", { class: "star" }, " ★", best[at].factor && ` ${best[at].factor}×`);
+    return el(
+      "td",
+      { class: isBest ? "best" : null, "data-value": value, title: value === null ? null : String(value) },
+      value === null ? "–" : line.say(value),
+      star,
+    );
+  };
+  const table = el(
+    "table",
+    {},
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        el("th", { scope: "col" }, "Figure"),
+        columns.map(({ name, note, doubts }) =>
+          el(
+            "th",
+            { scope: "col" },
+            name,
+            doubts?.length > 0 && [" ", doubtMark()],
+            note && el("small", {}, note),
+          ),
+        ),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      lines.map((line, at) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name),
+          line.values.map((value, column) => cell(line, at, value, column)),
+        ),
+      ),
+    ),
+  );
+  const along = () => ({
+    name: slugOf(title),
+    heads: ["Figure", ...columns.map(({ name, note }) => (note ? `${name} (${note})` : name))],
+    lines: lines.map((line) => [line.name, ...line.values.map((value) => (value === null ? "" : value))]),
+  });
+  const said = () => ({
+    ...along(),
+    lines: lines.map((line, at) => [
+      line.name,
+      ...line.values.map((value, column) =>
+        value === null ? "–" : line.say(value) + (best[at]?.at === column ? " ★" : ""),
+      ),
+    ]),
+  });
+  const warnings = columns.flatMap(({ name, doubts }) =>
+    (doubts ?? []).map((doubt) => el("p", { class: "warning" }, el("b", {}, `${name}: `), doubt)),
+  );
+  return el(
+    "section",
+    { class: "table" },
+    el("h3", {}, title),
+    words && el("p", {}, words),
+    warnings,
+    scroll(label, table),
+    takeAlong((form) => (form === "markdown" ? said() : along())),
+  );
+}
+
+const slugOf = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "") || "table";
+
+// Which value is the best, and by which factor ahead of the next; nothing if two are.
+function ahead(values, isMore) {
+  const there = values
+    .map((value, at) => ({ value, at }))
+    .filter(({ value }) => value !== null)
+    .sort((a, b) => (isMore ? b.value - a.value : a.value - b.value));
+  if (there.length < 2 || there[0].value === there[1].value) return null;
+  const [high, low] = isMore ? [there[0].value, there[1].value] : [there[1].value, there[0].value];
+  const factor = low > 0 ? high / low : null;
+  return {
+    at: there[0].at,
+    factor: factor && factor.toLocaleString("en-US", { maximumSignificantDigits: factor < 10 ? 3 : 2 }),
+  };
+}
