@@ -5,12 +5,15 @@ use std::process::Command;
 /// Within the workspace; the library carries it.
 const FILE: &str = "crates/bench/data/catalogue.jsonl";
 
-/// Reviews every simulated drive and writes what comes of it.
-pub(crate) fn catalogue() -> Result<(), String> {
-    println!("xtask: reviewing every simulated drive; this takes a quarter of an hour");
+/// Reviews the simulated drives that have changed, or all, and writes what comes of it.
+pub(crate) fn catalogue(all: bool) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["run", "--release", "--package", "writecliff-bench", "--example", "catalogue"]);
-    crate::run(command.args(["--", FILE]))?;
+    command.args(["--", FILE]);
+    if all {
+        command.arg("--all");
+    }
+    crate::run(&mut command)?;
     println!("xtask: {FILE} is written");
     Ok(())
 }

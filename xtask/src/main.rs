@@ -36,8 +36,12 @@ enum Chore {
     Tidy,
     /// Make the README's picture from a run of the tool, and pictures of the models
     Picture,
-    /// Review every simulated drive for the results that ship: a quarter of an hour
-    Catalogue,
+    /// Review simulated drives that have changed, for the results that ship: half a minute each
+    Catalogue {
+        /// Every drive: after a change of the model
+        #[arg(long)]
+        all: bool,
+    },
     /// Make what people install: a static program, an archive, a Debian package
     Dist,
 }
@@ -58,7 +62,7 @@ fn main() -> ExitCode {
         Chore::Same(options) => same::same(&options),
         Chore::Tidy => tidy(),
         Chore::Picture => picture::picture(),
-        Chore::Catalogue => catalogue::catalogue(),
+        Chore::Catalogue { all } => catalogue::catalogue(all),
         Chore::Dist => dist::dist(),
     };
     match done {

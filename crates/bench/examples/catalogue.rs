@@ -1,6 +1,6 @@
-//! Reviews every simulated drive that ships and writes what comes of it into the file that the
-//! library carries; `cargo xtask catalogue` calls it. Arguments: the file, then the drives to review
-//! (all, if none is named).
+//! Reviews the simulated drives that ship and writes what comes of it into the file that the library
+//! carries; `cargo xtask catalogue` calls it. Arguments: the file, and `--all` to review drives again
+//! whose profile is as it was: when the model has changed.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,12 +11,16 @@ use writecliff_bench::catalogue::Catalogue;
 use writecliff_output::write_text;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let Some(file) = arguments.next() else {
-        eprintln!("name the file to be written");
-        return ExitCode::from(2);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (file, reviews_all) = match &arguments[..] {
+        [file] => (file, false),
+        [file, all] if all == "--all" => (file, true),
+        _ => {
+            eprintln!("name the file to be written, and --all to review every drive again");
+            return ExitCode::from(2);
+        }
     };
-    match make(Path::new(&file), &arguments.collect::<Vec<_>>()) {
+    match make(Path::new(file), reviews_all) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             eprintln!("{reason}");
@@ -25,20 +29,37 @@ fn main() -> ExitCode {
     }
 }
 
-fn make(file: &Path, named: &[String]) -> Result<(), String> {
+fn make(file: &Path, reviews_all: bool) -> Result<(), String> {
     let begun = Instant::now();
-    let all = writecliff::sim::catalogue();
-    let drives: Vec<&str> = match named {
-        [] => all,
-        named => named.iter().map(String::as_str).collect(),
-    };
+    let text = if file.exists() { std::fs::read_to_string(file) } else { Ok(String::new()) };
+    let before = Catalogue::parse(&text.map_err(|error| error.to_string())?)?;
+    let drives = writecliff::sim::catalogue();
     let mut catalogue = Catalogue::default();
     for (index, drive) in drives.iter().enumerate() {
+        if !reviews_all && is_todays(&before, drive)? {
+            catalogue.copy(drive, &before);
+            continue;
+        }
         review(&mut catalogue, drive)?;
+        // What was done is kept if it is broken off, and so is what has not come up yet.
+        let mut whole = catalogue.clone();
+        drives[index + 1..].iter().for_each(|later| whole.copy(later, &before));
+        write_text(file, &whole.text()).map_err(|error| error.to_string())?;
         let (done, seconds) = (index + 1, begun.elapsed().as_secs());
         println!("{done} of {} drives, {seconds} s: {drive}", drives.len());
     }
     write_text(file, &catalogue.text()).map_err(|error| error.to_string())
+}
+
+/// Whether a drive was reviewed by this version with the profile that it has now.
+fn is_todays(before: &Catalogue, name: &str) -> Result<bool, String> {
+    let profile = writecliff::sim::load(name).map_err(|error| format!("{name}: {error}"))?;
+    let today = profile.record().sha256;
+    Ok(before.drives().iter().any(|drive| {
+        drive.name == name
+            && drive.profile == today
+            && drive.tool_version == env!("CARGO_PKG_VERSION")
+    }))
 }
 
 /// The default review of one drive, which is thrown away when it has been read.

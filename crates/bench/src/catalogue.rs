@@ -1,7 +1,7 @@
 //! The results of the simulated drives that come with Writecliff: the default review of each, as
 //! figures and thinned pictures, in one file of the tree.
 //!
-//! `cargo xtask catalogue` writes it. A line of JSON for each metric, each kind of conditions, each
+//! `cargo xtask catalogue` writes it, and reviews only drives that have changed. A line of JSON for each metric, each kind of conditions, each
 //! drive and each of its runs, in that order, so that a changed drive changes its own lines only. The
 //! same models give the same bytes.
 
@@ -176,6 +176,21 @@ impl Catalogue {
             self.push(drive, run, &pictures);
         }
         Ok(())
+    }
+
+    /// Takes in what another has of the drive `name`, in the order in which its review would have come.
+    pub fn copy(&mut self, name: &str, from: &Self) {
+        let Some(old) = from.drives.iter().position(|drive| drive.name == name) else { return };
+        let drive = self.drives.len();
+        self.drives.push(from.drives[old].clone());
+        for run in from.runs.iter().filter(|run| run.drive == old) {
+            let conditions = place(&mut self.conditions, from.conditions[run.conditions].clone());
+            let figures = run.figures.iter().map(|(metric, value)| {
+                (place(&mut self.metrics, from.metrics[*metric].clone()), *value)
+            });
+            let figures = figures.collect();
+            self.keep(Entry { drive, conditions, figures, ..run.clone() });
+        }
     }
 
     fn push(&mut self, drive: usize, run: NewRun, pictures: &[Picture]) {
