@@ -100,13 +100,12 @@ function compared(drives, about, courses, chosen) {
 
 // --- price
 
-const STEADY = "consistency.steady-mean";
-
 // The steady mean that a price is held against: one kind's, and it says which.
 function steadyOf(about) {
+  const steady = consistency(STEADY)?.id;
   const order = ["measured", "simulated", "published"];
   const usable = about.values.filter(
-    (entry) => STEADY in entry.figures && bench.condition.get(entry.conditions).standard,
+    (entry) => steady in entry.figures && bench.condition.get(entry.conditions).standard,
   );
   usable.sort(
     (a, b) =>
@@ -114,7 +113,7 @@ function steadyOf(about) {
       order.indexOf(bench.condition.get(b.conditions).kind),
   );
   return (
-    usable[0] && { iops: usable[0].figures[STEADY][0], kind: bench.condition.get(usable[0].conditions).kind }
+    usable[0] && { iops: usable[0].figures[steady][0], kind: bench.condition.get(usable[0].conditions).kind }
   );
 }
 

@@ -93,19 +93,15 @@ const reportsOf = (about) => [...new Set(about.runs.map((run) => run.report).fil
 
 // --- in figures
 
-const TILES = [
-  "consistency.steady-mean",
-  "consistency.steady-floor-~-mean",
-  "consistency.steady-latency-p99.9",
-  "consistency.fresh",
-];
+const TILES = ["steady mean", "steady floor / mean", "steady latency p99.9", "fresh"];
 
 function tiles(drive, about) {
   const standard = about.values.filter(
     (entry) => bench.condition.get(entry.conditions).standard && !entry.variant,
   );
-  const tile = (id) => {
-    const metric = bench.metric.get(id);
+  const tile = (name) => {
+    const metric = consistency(name);
+    const id = metric?.id;
     const entry = metric && standard.find((one) => id in one.figures);
     if (!entry) return null;
     const kind = bench.condition.get(entry.conditions).kind;

@@ -235,6 +235,8 @@ fn figures_of_a_drive_are_those_of_its_runs() {
 fn check_runs(browser: &mut Browser, bench: &Bench, base: &str, drives: usize) {
     for (at, drive) in bench.drives.iter().enumerate().take(drives) {
         visit(browser, base, &format!("#drive/{}", drive.id));
+        let tiles = browser.evaluate("document.querySelectorAll('.tiles li').length");
+        assert!(tiles.as_u64() >= Some(4) || base.contains("shipped"), "{}: {tiles}", drive.name);
         let figures = "Object.fromEntries([...document.querySelectorAll('details[id^=\"run-\"]')].map(run => \
             [run.id.slice(4), Object.fromEntries([...run.querySelectorAll('[data-figure]')].map(one => \
                 [one.dataset.figure, Number(one.dataset.value)]))]))";

@@ -46,7 +46,7 @@ pub(super) fn page(
         files.insert(name.clone(), text.into_bytes().into());
         name
     };
-    let live = if audience == Audience::Here { " data-live" } else { "" };
+    let live = if audience.is_live() { " data-live" } else { "" };
     include_str!("../../pages/page.html")
         .replace("{{ index }}", index)
         .replace("{{ live }}", live)

@@ -31,8 +31,22 @@ pub enum Audience {
     /// Whoever is at this machine, while they are served: they learn what could not be read, and what
     /// is new without loading them again.
     Here,
+    /// Whoever reaches this machine over a network: they learn what is new, and nothing of the machine.
+    Network,
     /// Anybody: the files are taken to another place.
     Everybody,
+}
+
+impl Audience {
+    /// Whether the results can become more while they are looked at.
+    fn is_live(self) -> bool {
+        self != Self::Everybody
+    }
+
+    /// Whether they may know this machine's directories.
+    fn is_here(self) -> bool {
+        self == Self::Here
+    }
 }
 
 /// The page's file.
@@ -105,4 +119,24 @@ fn hash(content: &[u8]) -> String {
 /// As much of an id as fits into a file's name; ids are letters, digits and hyphens.
 fn short(id: &str) -> &str {
     &id[..id.len().min(ID_LENGTH_MAX)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Problem;
+
+    #[test]
+    fn what_cannot_be_read_is_told_at_this_machine_alone() {
+        let problem =
+            Problem { path: "/secret/directory".into(), message: "it is damaged".to_owned() };
+        let bench = Bench { problems: vec![problem], ..Bench::default() };
+        let told = |audience| {
+            let site = Site::new(&bench, audience);
+            let text = site.files.values().flat_map(|content| content.iter().copied());
+            String::from_utf8_lossy(&Vec::from_iter(text)).contains("/secret/directory")
+        };
+        let all = [Audience::Here, Audience::Network, Audience::Everybody];
+        assert_eq!(all.map(told), [true, false, false]);
+    }
 }

@@ -101,15 +101,11 @@ fn index_file(
 ) -> Json {
     let tests: Vec<Json> =
         TESTS.iter().map(|test| json!({ "id": test.name, "question": test.question })).collect();
-    let problems: Vec<String> = match audience {
-        Audience::Everybody => Vec::new(),
-        Audience::Here => {
-            let said = bench.problems.iter();
-            said.map(|one| format!("{}: {}", one.path.display(), one.message)).collect()
-        }
-    };
+    let told = bench.problems.iter().filter(|_| audience.is_here());
+    let problems: Vec<String> =
+        told.map(|one| format!("{}: {}", one.path.display(), one.message)).collect();
     let mut conditions = json!(bench.conditions);
-    if audience == Audience::Everybody {
+    if !audience.is_here() {
         shorten(&mut conditions);
     }
     json!({
@@ -289,12 +285,12 @@ fn run_part(bench: &Bench, run: &Run, links: &BTreeMap<&str, String>, audience: 
     let named = run.figures.iter().map(|(metric, value)| (&bench.metrics[*metric].id, value));
     let figures: BTreeMap<_, _> = named.collect();
     // An error's text names files of this machine.
-    let error = match (&run.status, audience) {
-        (Status::Failed { error }, Audience::Here) => Some(error),
+    let error = match &run.status {
+        Status::Failed { error } if audience.is_here() => Some(error),
         _ => None,
     };
     let mut doubts = json!(run.doubts);
-    if audience == Audience::Everybody {
+    if !audience.is_here() {
         shorten(&mut doubts);
     }
     json!({

@@ -94,6 +94,7 @@ impl ServerError {
 
 /// What answers need.
 struct Shared {
+    audience: Audience,
     site: RwLock<Arc<Site>>,
     source: Arc<dyn Source>,
     packed: Packed,
@@ -109,7 +110,7 @@ impl Shared {
     }
 
     fn show(&self, bench: &Bench) {
-        let site = Arc::new(Site::new(bench, Audience::Here));
+        let site = Arc::new(Site::new(bench, self.audience));
         self.packed.forget_all_but(&site);
         *self.site.write().unwrap_or_else(PoisonError::into_inner) = site;
     }
@@ -144,8 +145,11 @@ impl Server {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), ServerError> {
         let bench = source.fresh().unwrap_or_default();
+        let is_here = self.address.ip().is_loopback();
+        let audience = if is_here { Audience::Here } else { Audience::Network };
         let shared = Arc::new(Shared {
-            site: RwLock::new(Arc::new(Site::new(&bench, Audience::Here))),
+            audience,
+            site: RwLock::new(Arc::new(Site::new(&bench, audience))),
             source,
             packed: Packed::default(),
             reports: tempfile::tempdir()?,
