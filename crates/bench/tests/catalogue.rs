@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use writecliff::device::Nanos;
 use writecliff::{DriveName, Overrides, Plan, RunOptions, TESTS, UNWATCHED};
-use writecliff_bench::catalogue::{Catalogue, FILE, shipped};
+use writecliff_bench::catalogue::{Catalogue, shipped};
 use writecliff_bench::{Gather, NewRun};
 
 const RENEW: &str = "`cargo xtask catalogue` reviews what has changed";

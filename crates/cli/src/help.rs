@@ -104,7 +104,7 @@ Examples:
   writecliff bench show samsung-840-evo-250gb        all about one drive, or one run
 
 Finished runs and reviews are in the results library by themselves (--no-bench: not). It is in
-~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says; WRITECLIFF_BENCH=off: none. It lists
+~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says (off: nowhere). It lists
 directories and copies nothing but what is imported.";
 
 pub(crate) const BENCH_SERVE: &str = "\
@@ -112,8 +112,8 @@ Examples:
   writecliff bench serve                             http://127.0.0.1:8642/
   writecliff bench serve runs /mnt/results --open    only what is in these directories
 
-A run that ends appears by itself. The server reads only, and listens on this machine unless --listen
-says otherwise. From elsewhere: ssh -L 8642:localhost:8642 THIS-MACHINE.";
+A run that ends appears by itself. The server reads only, and listens on this machine unless
+--listen says otherwise. From elsewhere: ssh -L 8642:localhost:8642 THIS-MACHINE.";
 
 pub(crate) const BENCH_EXPORT: &str = "\
 Examples:
