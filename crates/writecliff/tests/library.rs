@@ -25,6 +25,19 @@ fn review_of(tests: &[&str], path: &std::path::Path) -> ReviewRun {
 }
 
 #[test]
+fn every_simulated_drive_can_be_reviewed() {
+    let directory = tempfile::tempdir().unwrap();
+    let all = writecliff::suite::TESTS.iter().map(|test| test.name.to_owned());
+    let tests = Review::choose(&all.collect::<Vec<_>>(), &[]).unwrap();
+    for name in writecliff::sim::catalogue() {
+        let (drive, path) = (format!("sim:{name}"), directory.path().join(name));
+        let begun =
+            ReviewRun::begin(drive.as_str().into(), &tests, &Overrides::default(), QUICK, &path);
+        assert!(begun.is_ok(), "{name}: {}", begun.unwrap_err());
+    }
+}
+
+#[test]
 fn a_review_that_was_broken_off_goes_on_and_ends_as_if_it_had_not_been() {
     let directory = tempfile::tempdir().unwrap();
     let (whole, broken) = (directory.path().join("whole"), directory.path().join("broken"));

@@ -90,6 +90,10 @@ pub struct WriteBuffer {
     /// Capacitors bring its content to NAND when the power goes.
     #[serde(default)]
     pub protected: bool,
+    /// It holds sectors: a write of part of a mapping unit is complete before the rest of the unit
+    /// has been read, which keeps a die busy all the same.
+    #[serde(default)]
+    pub merges_later: bool,
 }
 
 /// How host addresses find their pages.

@@ -25,6 +25,9 @@ use front::{HostCacheLines, InFlight, ReadAhead, Trims};
 use map::Translation;
 use power::PowerMeter;
 
+/// I/Os that the host keeps for a drive whose own queue is shorter, as every kernel does: what tests
+/// ask for of any drive.
+const HOST_QUEUE: usize = 32;
 /// What a failed read says: an input/output error.
 const MEDIA_ERROR: i32 = 5;
 /// What a write to a worn-out drive says: a read-only file system.
@@ -113,7 +116,8 @@ impl Ssd {
             self.trims.before_write(lpn, count, forget);
         }
         let merged = self.read_for_merge(io, arrived);
-        let mapped = self.translation.look_up(lpn, count, true, merged);
+        let ready = if self.merges_later() { arrived } else { merged };
+        let mapped = self.translation.look_up(lpn, count, true, ready);
         let Ok(admitted) = self.translation.write(lpn, count, io.content, mapped) else {
             return (arrived, Status::Failed(READ_ONLY));
         };
@@ -244,8 +248,20 @@ impl Ssd {
         if length == self.profile.mapping.unit { page } else { rate.time_for(length) }
     }
 
+    /// A command that the drive has no room for waits in the host until another one is done.
+    fn wait_for_room(&mut self) {
+        let takes = self.profile.link.queue_depth as usize;
+        if let Some(last_to_go) = self.in_flight.len().checked_sub(takes) {
+            self.firmware.serve(self.in_flight.end_of(last_to_go), Nanos::ZERO);
+        }
+    }
+
     fn has_buffer(&self) -> bool {
         self.profile.write_buffer.size.0 > 0
+    }
+
+    fn merges_later(&self) -> bool {
+        self.has_buffer() && self.profile.write_buffer.merges_later
     }
 
     /// The logical pages that an I/O touches.
@@ -369,6 +385,7 @@ impl Device for Ssd {
         }
         self.translation.advance(self.now);
         for io in batch {
+            self.wait_for_room();
             let (completed, status) = match io.operation {
                 Operation::Write => self.write(io),
                 Operation::Read => self.read(io),
@@ -472,7 +489,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         lba_size: LBA_SIZE,
         physical_block_size: profile.mapping.unit.max(LBA_SIZE),
         io_size_max: Bytes::from_mib(32),
-        queue_depth_max: profile.link.queue_depth as usize,
+        queue_depth_max: (profile.link.queue_depth as usize).max(HOST_QUEUE),
         rotational: false,
         trim: true,
         purges: vec![Purge::SecureErase],

@@ -94,11 +94,28 @@ fn a_deeper_queue_keeps_more_dies_busy() {
 }
 
 #[test]
+fn commands_that_a_drive_has_no_room_for_wait_in_the_host() {
+    let last_of_twelve = |takes: u32| {
+        let mut profile = tiny();
+        profile.link.queue_depth = takes;
+        let mut drive = Drive::new(profile);
+        drive.fill(0..4096);
+        drive.idle(Nanos::from_secs(1));
+        let ios: Vec<Io> = (0..12).map(|index| read(index * 37, 1)).collect();
+        drive.together(&ios).last().unwrap().service_time()
+    };
+    assert_eq!(last_of_twelve(1), mapped_read(&tiny()) * 12, "one after the other");
+    assert!(last_of_twelve(4) * 2 < last_of_twelve(1));
+    assert!(last_of_twelve(12) < last_of_twelve(4));
+    assert_eq!(last_of_twelve(32), last_of_twelve(12));
+}
+
+#[test]
 #[should_panic(expected = "exceed the queue")]
-fn more_commands_than_the_queue_holds_are_a_bug() {
+fn more_commands_than_drive_and_host_hold_are_a_bug() {
     let mut profile = tiny();
     profile.link.queue_depth = 4;
-    let ios: Vec<Io> = (0..5).map(|page| read(page, 1)).collect();
+    let ios: Vec<Io> = (0..33).map(|page| read(page, 1)).collect();
     Drive::new(profile).together(&ios);
 }
 

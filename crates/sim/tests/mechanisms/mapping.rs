@@ -43,6 +43,26 @@ fn a_coarse_map_reads_and_writes_a_whole_unit_for_every_part_of_one() {
 }
 
 #[test]
+fn a_buffer_that_holds_sectors_does_not_wait_for_the_rest_of_a_page() {
+    let sector = Bytes(512);
+    let times = |merges_later| {
+        let mut profile = tiny();
+        profile.write_buffer.merges_later = merges_later;
+        let mut drive = with_data(profile);
+        drive.idle(Nanos::from_secs(1));
+        let written = drive.time(Io::write(PAGE * 5, sector));
+        // Both have kept the die busy that holds the page.
+        (written, drive.read(37))
+    };
+    let (arrived, read) = (arrival(&tiny(), sector), tiny().nand.read_time);
+    let (first, behind) = (times(false), times(true));
+    assert_eq!(first.0, arrived + read + channel(&tiny(), PAGE));
+    assert_eq!(behind.0, arrived);
+    assert_eq!(first.1, mapped_read(&tiny()));
+    assert!(behind.1 > first.1, "{} behind a read under way, {} otherwise", behind.1, first.1);
+}
+
+#[test]
 fn a_fine_map_writes_single_pages() {
     let mut drive = with_data(tiny());
     drive.idle(Nanos::from_secs(1));

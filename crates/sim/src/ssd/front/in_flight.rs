@@ -61,6 +61,11 @@ impl InFlight {
         self.order.front().map(|(end, _)| *end)
     }
 
+    /// When the one in this place of the order of ends does.
+    pub(crate) fn end_of(&self, place: usize) -> DeviceTime {
+        self.order[place].0
+    }
+
     /// Moves what has ended by `now` to `done`; returns whether there was any.
     pub(crate) fn take_until(&mut self, now: DeviceTime, done: &mut Vec<Completion>) -> bool {
         let before = done.len();

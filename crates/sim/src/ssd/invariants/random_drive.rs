@@ -75,6 +75,7 @@ fn shape(profile: &mut SsdProfile, dice: &mut Dice) {
     let buffered = profile.program_size() * u64::from(dice.between(2, 9));
     profile.write_buffer.size = if dice.once_in(8) { Bytes::ZERO } else { buffered };
     profile.write_buffer.protected = dice.once_in(4);
+    profile.write_buffer.merges_later = dice.once_in(2);
     let firmware = &mut profile.firmware;
     firmware.page_time = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 5])));
     firmware.copy_time = Nanos::from_micros(u64::from(dice.one_of(&[0u32, 0, 30])));
