@@ -15,7 +15,8 @@ const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 function ticks({ from, to, log, isTime }, most) {
   if (isTime) {
     const step = CLOCK.find((step) => (to - from) / step <= most) ?? CLOCK.at(-1);
-    return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+    const first = Math.ceil(from / step) * step;
+    return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
   }
   if (log && to / from > 8) {
     const decades = Math.log10(to / from);

@@ -95,7 +95,7 @@ function chips(drives, chosen) {
 
 function compared(drives, about, courses, chosen) {
   const names = drives.map((drive) => drive.name);
-  return [coursePictures(names, courses), money(drives, about), ...tests(drives, about, chosen)];
+  return [coursePictures(names, courses, chosen), money(drives, about), ...tests(drives, about, chosen)];
 }
 
 // --- price
@@ -299,30 +299,41 @@ function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
 
 // --- how they went
 
+// What there is to see of a drive's course: by spare area, the picture and the run that it is of.
 async function coursesOf(drives, about) {
-  const runs = about.map((one) => courseRun(one));
-  return Promise.all(runs.map(async (run) => ({ run, pictures: run ? await pictures(run) : [] })));
-}
-
-// The run whose course stands for a drive: of the consistency test if there is one.
-function courseRun(about) {
-  const rank = (run) => {
-    const { test, standard } = bench.condition.get(run.conditions);
-    return (test === "consistency" ? 2 : test === "spare-area" ? 1 : 0) + (standard ? 4 : 0);
-  };
-  return withCourse(about)
-    .filter((run) => rank(run) % 4 > 0)
-    .sort((a, b) => rank(b) - rank(a))[0];
-}
-
-function coursePictures(names, courses) {
-  const first = courses.map(({ pictures }) => pictures[0]);
-  const there = first.filter(Boolean);
-  if (there.length < 2) return null;
-  const axes = courseAxes(there);
-  const conditions = new Set(
-    courses.filter(({ pictures }) => pictures.length).map(({ run }) => run.conditions),
+  return Promise.all(
+    about.map(async (one) => {
+      const runs = courseRuns(one);
+      const all = await Promise.all(runs.map(pictures));
+      const named = all.flatMap((some, at) => some.map((picture) => [picture.name, { picture, run: runs[at] }]));
+      return new Map(named.reverse());
+    }),
   );
+}
+
+// The runs whose courses stand for a drive: the best of the consistency test, the best of spare areas.
+function courseRuns(about) {
+  const best = (test) =>
+    withCourse(about)
+      .filter((run) => bench.condition.get(run.conditions).test === test)
+      .sort(
+        (a, b) =>
+          bench.condition.get(b.conditions).standard - bench.condition.get(a.conditions).standard,
+      )[0];
+  return ["consistency", "spare-area"].map(best).filter(Boolean);
+}
+
+function coursePictures(names, courses, chosen) {
+  const settings = [...new Set(courses.flatMap((course) => [...course.keys()]))].filter(
+    (name) => courses.filter((course) => course.has(name)).length > 1,
+  );
+  if (!settings.length) return null;
+  const setting = settings.find((name) => name === chosen.get("spare")) ?? settings[0];
+  const isSteady = chosen.get("part") === "steady";
+  const there = courses.map((course) => course.get(setting));
+  const shown = there.map((one) => one && (isSteady ? lastPart(one.picture) : one.picture));
+  const axes = courseAxes(shown.filter(Boolean), { log: !isSteady });
+  const conditions = new Set(there.filter(Boolean).map(({ run }) => run.conditions));
   const said =
     conditions.size > 1 ? "These runs were not under the same conditions." : "The axes are the same.";
   return el(
@@ -336,12 +347,18 @@ function coursePictures(names, courses) {
     ),
     el(
       "div",
+      { class: "fields" },
+      oneOf("Part", "part", ["", "steady"], isSteady ? "steady" : "", { "": "Whole run", steady: "Last 30 %" }),
+      settings.length > 1 && oneOf("Spare area", "spare", settings, setting),
+    ),
+    el(
+      "div",
       { class: "plots" },
-      first.map(
+      shown.map(
         (picture, at) =>
           picture &&
           coursePicture(
-            `${names[at]} (${bench.condition.get(courses[at].run.conditions).kind})`,
+            `${names[at]} (${bench.condition.get(there[at].run.conditions).kind})`,
             picture,
             axes,
           ),
@@ -349,3 +366,22 @@ function coursePictures(names, courses) {
     ),
   );
 }
+
+// Buttons of which one is pressed; the choice is in the address.
+const oneOf = (label, key, values, now, words = {}) =>
+  el(
+    "div",
+    { class: "switch settings", role: "group", "aria-label": label },
+    values.map((value) =>
+      el(
+        "button",
+        {
+          type: "button",
+          "data-key": `${key}-${value}`,
+          "aria-pressed": String(value === now),
+          click: () => choose({ [key]: value }),
+        },
+        words[value] ?? capital(value),
+      ),
+    ),
+  );

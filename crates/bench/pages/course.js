@@ -3,18 +3,28 @@
 // The runs whose course is worth a picture, each conditions' latest in front.
 const withCourse = (about) => about.runs.filter((run) => run.pictured && run.status === "complete");
 
-const ends = (pictures) => ({
-  x: Math.max(1, ...pictures.map((picture) => picture.seconds * picture.stretches.length)),
-  values: pictures.flatMap((picture) => picture.stretches.flat()),
-});
+// The last three tenths of a run, where it is steady if it ever is; `first` is the stretch it begins with.
+function lastPart(picture) {
+  const first = Math.floor(picture.stretches.length * 0.7);
+  return { ...picture, first, stretches: picture.stretches.slice(first) };
+}
 
 // One axis for all of them: pictures beside each other can be compared.
-function courseAxes(pictures) {
-  const { x, values } = ends(pictures);
+function courseAxes(pictures, { log = true } = {}) {
+  const begin = ({ seconds, first = 0 }) => first * seconds;
+  const end = ({ seconds, first = 0, stretches }) => (first + stretches.length) * seconds;
+  const values = pictures.flatMap((picture) => picture.stretches.flat());
   const unit = pictures[0]?.unit ?? "";
   return {
-    x: { from: 0, to: x, log: false, isTime: true, name: "time", say: clock },
-    y: { ...axisOf(values, { log: true, name: `${unit}, logarithmic`, say: short }) },
+    x: {
+      from: Math.min(...pictures.map(begin)),
+      to: Math.max(1, ...pictures.map(end)),
+      log: false,
+      isTime: true,
+      name: "time",
+      say: clock,
+    },
+    y: { ...axisOf(values, { log, name: log ? `${unit}, logarithmic` : unit, say: short }) },
   };
 }
 
@@ -30,7 +40,9 @@ const clock = (seconds) =>
 function coursePicture(title, picture, axes) {
   const { seconds, stretches, unit } = picture;
   const middles = stretches.map(([, middle]) => middle);
-  const last = middles.slice(Math.floor(middles.length * 0.7)).sort((a, b) => a - b);
+  const last = lastPart(picture)
+    .stretches.map(([, middle]) => middle)
+    .sort((a, b) => a - b);
   const label = `${title}: ${unit} over ${time(seconds * stretches.length)}. It begins at ${written(middles[0] ?? 0)}, and in the last part the middle is ${written(last[last.length >> 1] ?? 0)}`;
   return el(
     "figure",
@@ -40,8 +52,8 @@ function coursePicture(title, picture, axes) {
   );
 }
 
-function drawCourse(place, x, y, { seconds, stretches, unit }) {
-  const middle = (at) => x((at + 0.5) * seconds);
+function drawCourse(place, x, y, { seconds, first = 0, stretches, unit }) {
+  const middle = (at) => x((first + at + 0.5) * seconds);
   const up = stretches.map(([, , high], at) => `${middle(at).toFixed(1)} ${y(high).toFixed(1)}`);
   const down = stretches.map(([low], at) => `${middle(at).toFixed(1)} ${y(low).toFixed(1)}`).reverse();
   const line = stretches.map(([, half], at) => `${middle(at).toFixed(1)} ${y(half).toFixed(1)}`);
@@ -55,6 +67,6 @@ function drawCourse(place, x, y, { seconds, stretches, unit }) {
     x: middle(at),
     y: y(half),
     flat: true,
-    text: `${time(at * seconds)}${seconds > 1 ? ` to ${time((at + 1) * seconds)}` : ""}\n${low === high ? "" : "middle "}${shown(half, unit)}${low === high ? "" : `\n${written(low)} to ${written(high)}`}`,
+    text: `${time((first + at) * seconds)}${seconds > 1 ? ` to ${time((first + at + 1) * seconds)}` : ""}\n${low === high ? "" : "middle "}${shown(half, unit)}${low === high ? "" : `\n${written(low)} to ${written(high)}`}`,
   }));
 }

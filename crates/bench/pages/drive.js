@@ -236,22 +236,7 @@ function figureTable(drive, about, entry, isOpen) {
       several && [value(lowest), value(highest), el("td", {}, runs)],
     );
   };
-  const table = el(
-    "table",
-    {},
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        ["Figure", several ? "Median" : "Value", ...(several ? ["Lowest", "Highest", "Runs"] : [])].map(
-          (head) => el("th", { scope: "col" }, head),
-        ),
-      ),
-    ),
-    el("tbody", {}, metrics.map(row)),
-  );
+  const heads = several ? ["Figure", "Median", "Lowest", "Highest", "Runs"] : ["Figure", "Value"];
   const lines = metrics.map((metric) => [
     figureName(metric),
     metric.unit,
@@ -262,7 +247,7 @@ function figureTable(drive, about, entry, isOpen) {
     { class: "more", open: isOpen },
     el("summary", {}, title),
     doubtsOf(about, entry).map((doubt) => el("p", { class: "warning" }, doubt)),
-    scroll(`${conditions.test}: ${title}`, table),
+    scroll(`${conditions.test}: ${title}`, tableWith(heads, metrics.map(row))),
     takeAlong((form) => ({
       name: `${drive.id}-${conditions.test}`,
       heads: ["Figure", "Unit", "Median", "Lowest", "Highest", "Runs"],
@@ -306,23 +291,7 @@ function publishedOf(about) {
       {},
       "What others printed, in their words. Their tests are not ours, so that these figures are not ranked with ours.",
     ),
-    scroll(
-      "Published",
-      el(
-        "table",
-        {},
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            ["Figure", "Value", "How", "Source"].map((head) => el("th", { scope: "col" }, head)),
-          ),
-        ),
-        el("tbody", {}, about.published.map(row)),
-      ),
-    ),
+    scroll("Published", tableWith(["Figure", "Value", "How", "Source"], about.published.map(row))),
     takeAlong(() => ({
       name: "published",
       heads: ["Figure", "Value", "Unit", "How", "Source", "Address"],

@@ -29,6 +29,24 @@ const option = (value, text, chosen) => el("option", { value, selected: value ==
 const field = (name, control, attributes = {}) =>
   el("label", { class: "field", ...attributes }, el("span", {}, name), control);
 
+// A head of a column, and a table of such heads (or the texts of them) and of rows.
+const columnHead = (...children) => el("th", { scope: "col" }, children);
+const tableWith = (heads, rows, attributes = {}) =>
+  el(
+    "table",
+    attributes,
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        heads.map((one) => (typeof one === "string" ? columnHead(one) : one)),
+      ),
+    ),
+    el("tbody", {}, rows),
+  );
+
 const scroll = (name, table) =>
   el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, table);
 

@@ -246,40 +246,23 @@ function cloud(title, x, y, dots, chosen) {
 
 function dotTable(title, x, y, dots) {
   const unit = (side) => (side.unit ? `${side.name}, ${side.unit}` : side.name);
-  const table = el(
-    "table",
-    {},
+  const heads = ["Drive", unit(x), unit(y)];
+  const row = (dot) =>
     el(
-      "thead",
+      "tr",
       {},
-      el(
-        "tr",
-        {},
-        ["Drive", unit(x), unit(y)].map((head) => el("th", { scope: "col" }, head)),
-      ),
-    ),
-    el(
-      "tbody",
-      {},
-      dots.map((dot) =>
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)),
-          el("td", {}, (x.say ?? written)(dot.x)),
-          el("td", {}, (y.say ?? written)(dot.y)),
-        ),
-      ),
-    ),
-  );
+      el("th", { scope: "row" }, link(toDrive(dot.drive), dot.name)),
+      el("td", {}, (x.say ?? written)(dot.x)),
+      el("td", {}, (y.say ?? written)(dot.y)),
+    );
   return el(
     "details",
     {},
     el("summary", {}, "The same as a table"),
-    scroll(title, table),
+    scroll(title, tableWith(heads, dots.map(row))),
     takeAlong(() => ({
       name: slugOf(title),
-      heads: ["Drive", unit(x), unit(y)],
+      heads,
       lines: dots.map((dot) => [dot.name, dot.x, dot.y]),
     })),
   );

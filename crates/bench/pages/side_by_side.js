@@ -13,40 +13,17 @@ function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
       star,
     );
   };
-  const table = el(
-    "table",
-    {},
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        el("th", { scope: "col" }, "Figure"),
-        columns.map(({ name, note, doubts }) =>
-          el(
-            "th",
-            { scope: "col" },
-            name,
-            doubts?.length > 0 && [" ", doubtMark()],
-            note && el("small", {}, note),
-          ),
-        ),
-      ),
-    ),
-    el(
-      "tbody",
-      {},
-      lines.map((line, at) =>
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name),
-          line.values.map((value, column) => cell(line, at, value, column)),
-        ),
-      ),
-    ),
+  const heads = columns.map(({ name, note, doubts }) =>
+    columnHead(name, doubts?.length > 0 && [" ", doubtMark()], note && el("small", {}, note)),
   );
+  const row = (line, at) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name),
+      line.values.map((value, column) => cell(line, at, value, column)),
+    );
+  const table = tableWith(["Figure", ...heads], lines.map(row));
   const along = () => ({
     name: slugOf(title),
     heads: ["Figure", ...columns.map(({ name, note }) => (note ? `${name} (${note})` : name))],

@@ -92,7 +92,7 @@ function sorted(lines, chosen) {
 
 function everything(test, metrics, lines, chosen) {
   const now = chosen.get("sort") || "name";
-  const head = (by, text, unit, first) => {
+  const sorting = (by, text, unit, first) => {
     const order = now === by ? "ascending" : now === `-${by}` ? "descending" : null;
     const next = order ? (order === "ascending" ? `-${by}` : by) : first + by;
     return el(
@@ -120,23 +120,13 @@ function everything(test, metrics, lines, chosen) {
       metrics.map((metric) => cell(one, metric)),
     );
   const listed = chosen.get("rows") === "all" ? lines : lines.slice(0, LINES);
-  const whole = el(
-    "table",
-    { class: "everything" },
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        head("name", "Drive", "", ""),
-        head("kind", "Kind", "", ""),
-        head("conditions", "Conditions", "", ""),
-        metrics.map((metric) => head(metric.id, figureName(metric), metric.unit, isMore(metric) ? "-" : "")),
-      ),
-    ),
-    el("tbody", {}, listed.map(line)),
-  );
+  const heads = [
+    sorting("name", "Drive", "", ""),
+    sorting("kind", "Kind", "", ""),
+    sorting("conditions", "Conditions", "", ""),
+    ...metrics.map((metric) => sorting(metric.id, figureName(metric), metric.unit, isMore(metric) ? "-" : "")),
+  ];
+  const whole = tableWith(heads, listed.map(line), { class: "everything" });
   const along = () => ({
     name: `bench-${test}`,
     heads: [

@@ -241,9 +241,10 @@ impl Catalogue {
     }
 }
 
-/// The same however often the file is made, so that links stay.
+/// The same however often the file is made, so that links stay; another when its profile is.
 fn id(reviewed: &Reviewed, conditions: &Conditions, seed: u64) -> String {
-    hash(&format!("catalogue\n{}\n{}\n{seed}", reviewed.name, conditions.id))
+    let Reviewed { name, profile, .. } = reviewed;
+    hash(&format!("catalogue\n{name}\n{profile}\n{}\n{seed}", conditions.id))
 }
 
 impl Pictures for Catalogue {

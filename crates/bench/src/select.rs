@@ -37,12 +37,24 @@ impl Bench {
         let found = self.named_like(&wanted);
         match found[..] {
             [drive] => Ok(Chosen::Drive(drive)),
-            [] => Err(BenchError::Unknown { name: name.to_owned(), known: self.names() }),
+            [] => Err(self.unknown(name)),
             _ => {
                 let all = found.iter().map(|drive| self.drives[*drive].id.clone()).collect();
                 Err(BenchError::Ambiguous { name: name.to_owned(), all })
             }
         }
+    }
+
+    /// Whether all parts of `name` are in a drive's id or in its name in the catalogue.
+    pub(crate) fn has_in_name(&self, drive: usize, name: &str) -> bool {
+        let drive = &self.drives[drive];
+        let wanted = slug(name.strip_prefix("sim:").unwrap_or(name));
+        let has_all = |id: &str| wanted.split('-').all(|part| id.contains(part));
+        has_all(&drive.id) || drive.profile.as_deref().is_some_and(has_all)
+    }
+
+    pub(crate) fn unknown(&self, name: &str) -> BenchError {
+        BenchError::Unknown { name: name.to_owned(), known: self.names() }
     }
 
     /// Drives whose id ends so; else those that have it in one piece; else those that have its parts.

@@ -272,9 +272,18 @@ fn compared_drives_have_the_better_figure_marked_and_never_across_conditions() {
             && Math.abs(Number(said[1].replace(',', '')) / (Math.max(a, b) / Math.min(a, b)) - 1) < 0.06); })";
     assert_eq!(browser.evaluate(best), true);
     assert!(browser.evaluate("document.querySelectorAll('.best').length").as_u64().unwrap() > 5);
-    let axes = "[...document.querySelectorAll('.plots .drawing')].map(one => one.querySelector('.tick').textContent)";
-    let axes = browser.evaluate(axes);
+    let axes_of = "[...document.querySelectorAll('.plots .drawing')].map(one => one.querySelector('.tick').textContent)";
+    let axes = browser.evaluate(axes_of);
     assert_eq!(axes[0], axes[1], "pictures have one axis");
+    // The last part alone, on axes of its own that are linear; the address holds the choice.
+    browser.evaluate("document.querySelector('[data-key=\"part-steady\"]').click()");
+    browser.wait_for(&format!("{SHOWN} && location.hash.includes('part=steady')"));
+    let titles = "[...document.querySelectorAll('.plots .drawing')].map(one => \
+        [...one.querySelectorAll('.title')].map(title => title.textContent))";
+    browser.wait_for(&format!("({titles})[1]?.[1] === 'IOPS'"));
+    let last = browser.evaluate(axes_of);
+    assert_eq!(last[0], last[1], "pictures have one axis");
+    assert_ne!(last[0], axes[0], "and not that of the whole run");
     browser.evaluate("location.hash += '&mixed=1'");
     browser.wait_for(&format!("{SHOWN} && {WORDS}.includes('Across')"));
     // One of them was measured and simulated, the other simulated alone: never a star between kinds.

@@ -182,6 +182,31 @@ fn a_run_under_way_is_shown_as_that_and_one_that_was_broken_off_too() {
 }
 
 #[test]
+fn a_list_is_of_the_drives_that_are_named() {
+    let place = Place::new();
+    place.consistency("runs/a", 1);
+    let bench = Library::of(&[place.path("runs")]).unwrap().bench().unwrap();
+    let named = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let filter = Filter { names, ..Filter::default() };
+        let drives = bench.drive_list(&filter)?.into_iter().map(|drive| drive.id).collect();
+        let runs = bench.run_list(&filter)?.into_iter().map(|run| run.drive).collect();
+        Ok::<(Vec<String>, Vec<String>), BenchError>((drives, runs))
+    };
+    let (drives, runs) = named(&["Tiny", "m500 960"]).unwrap();
+    assert_eq!(drives, ["crucial-m500-960gb", "tiny-224mib"]);
+    assert!(runs.contains(&"tiny-224mib".to_owned()));
+    assert!(runs.iter().all(|drive| drives.contains(drive)));
+    assert!(named(&[]).unwrap().0.len() > drives.len());
+    let unknown = named(&["tiny", "tinny"]).unwrap_err();
+    let unknown = unknown.to_string();
+    assert!(
+        unknown.contains("no run 'tinny' in the results library; did you mean tiny"),
+        "{unknown}"
+    );
+}
+
+#[test]
 fn a_run_that_ends_appears_in_a_library_that_is_open() {
     let place = Place::new();
     place.consistency("runs/a", 1);

@@ -130,6 +130,7 @@ Example:
 pub(crate) const BENCH_LIST: &str = "\
 Examples:
   writecliff bench list --kind measured
+  writecliff bench list samsung                      with this in their name
   writecliff bench list --runs --test consistency
   writecliff bench list runs --json | jq '.drives[].id'";
 

@@ -592,6 +592,33 @@ fn a_disk_that_is_full_from_the_start_stops_the_run_before_it_begins() {
     assert!(errors.contains("No space left"), "{errors}");
 }
 
+#[test]
+fn an_export_that_finds_no_room_has_no_page_and_is_finished_when_there_is_some() {
+    let Some(disk) = SmallDisk::of("1m") else {
+        return;
+    };
+    let (site, page) = (disk.mount.join("site"), disk.mount.join("site/index.html"));
+    let library = tempfile::tempdir().unwrap();
+    let export = |more: &[&str]| {
+        let mut command = Command::new(WRITECLIFF);
+        command.args(["bench", "export"]).arg(&site).args(more);
+        command.env("WRITECLIFF_BENCH", library.path()).output().unwrap()
+    };
+    let output = export(&[]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("No space left") && errors.lines().count() == 1, "{errors}");
+    assert!(!page.exists(), "a page without its data");
+    let mut more = Command::new("mount");
+    more.args(["-o", "remount,size=256m"]).arg(&disk.mount);
+    assert!(more.status().unwrap().success());
+    let output = export(&["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    assert!(said["kept"].as_u64() > Some(0), "what was written is kept: {said}");
+    assert!(page.exists());
+}
+
 /// Same profile, seed and plan: the same bytes from a debug and a release build.
 #[test]
 fn debug_and_release_builds_give_the_same_bytes() {

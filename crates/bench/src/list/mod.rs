@@ -15,6 +15,8 @@ pub use text::{drive_table, run_table};
 /// What a list is cut down to; the default is everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
+    /// Only drives that have one of these in their name or id; all, if there are none.
+    pub names: Vec<String>,
     /// Only results of this test; `published` for printed figures that no test gives.
     pub test: Option<String>,
     /// Only results of this kind.
@@ -162,7 +164,7 @@ impl Bench {
     /// Every drive of which there is anything that the filter lets pass.
     ///
     /// # Errors
-    /// [`BenchError::UnknownTest`].
+    /// [`BenchError::UnknownTest`], [`BenchError::Unknown`] for a name that no drive has.
     pub fn drive_list(&self, filter: &Filter) -> Result<Vec<DriveEntry>, BenchError> {
         self.check(filter)?;
         let mut all: Vec<DriveEntry> = self.drives.iter().map(DriveEntry::of).collect();
@@ -180,21 +182,30 @@ impl Bench {
         for figure in self.published.iter().filter(|figure| self.passes_printed(filter, figure)) {
             all[figure.drive].published += 1;
         }
-        all.retain(|entry| entry.simulated + entry.measured + entry.published > 0);
-        Ok(all)
+        let is_asked_for = |(drive, entry): &(usize, DriveEntry)| {
+            self.is_named(filter, *drive) && entry.simulated + entry.measured + entry.published > 0
+        };
+        Ok(all.into_iter().enumerate().filter(is_asked_for).map(|(_, entry)| entry).collect())
     }
 
     /// Every run that the filter lets pass.
     ///
     /// # Errors
-    /// [`BenchError::UnknownTest`].
+    /// As [`Self::drive_list`].
     pub fn run_list(&self, filter: &Filter) -> Result<Vec<RunEntry>, BenchError> {
         self.check(filter)?;
-        let passing = self.runs.iter().filter(|run| self.passes(filter, run.conditions));
+        let passes =
+            |run: &&Run| self.passes(filter, run.conditions) && self.is_named(filter, run.drive);
+        let passing = self.runs.iter().filter(passes);
         Ok(passing.map(|run| self.run_entry(run)).collect())
     }
 
     fn check(&self, filter: &Filter) -> Result<(), BenchError> {
+        for name in &filter.names {
+            if !(0..self.drives.len()).any(|drive| self.has_in_name(drive, name)) {
+                return Err(self.unknown(name));
+            }
+        }
         let Some(test) = &filter.test else { return Ok(()) };
         let tests = writecliff::TESTS.iter().map(|entry| entry.name).chain([TEST]);
         let known: Vec<String> = tests.map(str::to_owned).collect();
@@ -208,6 +219,10 @@ impl Bench {
         let conditions = &self.conditions[conditions];
         filter.test.as_ref().is_none_or(|test| *test == conditions.test)
             && filter.kind.is_none_or(|kind| kind == conditions.kind)
+    }
+
+    fn is_named(&self, filter: &Filter, drive: usize) -> bool {
+        filter.names.is_empty() || filter.names.iter().any(|name| self.has_in_name(drive, name))
     }
 
     /// A printed figure may be one of a test of ours.

@@ -1,6 +1,6 @@
 //! `writecliff bench list`, `show` and `compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -14,9 +14,10 @@ use crate::output::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Look into these directories, and what is below them, instead of the library
-    #[arg(value_name = "DIR")]
-    directories: Vec<PathBuf>,
+    /// Only drives that have this in their name; or look into this directory, and what is below
+    /// it, instead of the library
+    #[arg(value_name = "NAME|DIR")]
+    places: Vec<String>,
     /// Only results of this test; `published` for printed figures that no test gives
     #[arg(long, value_name = "TEST")]
     test: Option<String>,
@@ -61,8 +62,15 @@ struct Listed {
 }
 
 pub(crate) fn list(arguments: &ListArguments) -> Result<(), CliError> {
-    let bench = library(&arguments.directories)?.bench()?;
-    let filter = Filter { test: arguments.test.clone(), kind: arguments.kind.map(Kind::from) };
+    let is_directory = |place: &&String| Path::new(place).is_dir();
+    let (directories, names): (Vec<_>, Vec<_>) = arguments.places.iter().partition(is_directory);
+    let directories: Vec<PathBuf> = directories.into_iter().map(PathBuf::from).collect();
+    let filter = Filter {
+        names: names.into_iter().cloned().collect(),
+        test: arguments.test.clone(),
+        kind: arguments.kind.map(Kind::from),
+    };
+    let bench = library(&directories)?.bench()?;
     let listed = match arguments.runs {
         true => Listed { drives: None, runs: Some(bench.run_list(&filter)?) },
         false => Listed { drives: Some(bench.drive_list(&filter)?), runs: None },
