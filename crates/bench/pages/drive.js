@@ -10,7 +10,7 @@ function drive() {
       const about = await aboutDrive(drive);
       const run = about.runs.find((run) => run.id === chosen.get("run"));
       if (chosen.has("run") && !run) return unknown("run", chosen.get("run"));
-      const pictured = run?.pictured ? run : courseRun(about);
+      const pictured = run?.pictured ? run : courseRuns(about)[0];
       const course = pictured ? await pictures(pictured) : [];
       return () => {
         replace(
