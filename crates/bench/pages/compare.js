@@ -305,8 +305,13 @@ async function coursesOf(drives, about) {
     about.map(async (one) => {
       const runs = courseRuns(one);
       const all = await Promise.all(runs.map(pictures));
-      const named = all.flatMap((some, at) => some.map((picture) => [picture.name, { picture, run: runs[at] }]));
-      return new Map(named.reverse());
+      const course = new Map();
+      all.forEach((some, at) =>
+        some.forEach((picture) => {
+          if (!course.has(picture.name)) course.set(picture.name, { picture, run: runs[at] });
+        }),
+      );
+      return course;
     }),
   );
 }
