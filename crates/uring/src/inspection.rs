@@ -5,8 +5,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use writecliff_admin::Facts;
 use writecliff_device::{Bytes, DeviceKind};
 
+use crate::admin_port::own_words;
 use crate::found::{Claim, Found, Judged};
 use crate::identify::{self, Identity};
 use crate::survey::{Survey, survey};
@@ -17,7 +19,7 @@ use crate::{ConsentName, OpenError, Refusal};
 const ANSWER: Duration = Duration::from_secs(20);
 
 /// A drive and what the guard says of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
     /// What it is.
@@ -30,6 +32,8 @@ pub struct Inspection {
     pub unseen_processes: usize,
     /// How many of some places hold data, where they were looked at.
     pub survey: Option<Survey>,
+    /// What a disk says of itself, or why it does not; `None` where it was not asked.
+    pub own_words: Option<Result<Facts, String>>,
 }
 
 /// Tells what a drive is and whether it would be refused, without opening it for writing. Claims
@@ -44,7 +48,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
     let capacity = judged.identity.capacity.0;
     let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
-    Ok(Inspection { survey, ..judged.inspection(&host, &found)? })
+    let own_words = own_words(&found);
+    Ok(Inspection { survey, own_words, ..judged.inspection(&host, &found)? })
 }
 
 /// Every block device of this machine, partitions included, that has any capacity, and the verdict
@@ -125,6 +130,7 @@ impl Inspection {
             consent: ConsentName::of_file(path, None),
             unseen_processes: 0,
             survey: None,
+            own_words: None,
         }
     }
 }
@@ -140,6 +146,7 @@ impl Judged {
             refusals: self.verdict.refusals,
             unseen_processes: self.verdict.unseen,
             survey: None,
+            own_words: None,
         })
     }
 }

@@ -10,8 +10,10 @@
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
-//! Left out: NVMe format and ATA secure erase, and what a drive counts itself (SMART).
+//! [`inspect`] also asks a drive about itself, by commands that only read. Left out: NVMe format and
+//! ATA secure erase.
 
+mod admin_port;
 mod arena;
 mod block_device;
 mod clock;
@@ -64,3 +66,4 @@ pub use open::{look, open};
 pub use refusal::Refusal;
 pub use survey::Survey;
 pub use users::{Holding, User};
+pub use writecliff_admin::Facts;

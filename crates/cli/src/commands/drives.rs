@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 use writecliff::profile;
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, printable};
 use writecliff_report::TextTable;
 use writecliff_sim::{Profile, catalogue};
+use writecliff_uring::Facts;
 use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
 use crate::error::CliError;
@@ -117,6 +118,12 @@ struct RealDrive {
     may_be_tested: bool,
     consent: String,
     refusals: Vec<String>,
+    /// Of a disk that was asked for by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts: Option<Facts>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts_missing: Option<String>,
 }
 
 fn chosen(names: &[OsString]) -> Result<Drives, CliError> {
@@ -163,7 +170,7 @@ fn simulated_drive(name: &str, whole: bool) -> Result<SimulatedDrive, CliError> 
 }
 
 fn real_drive(device: &Inspection) -> RealDrive {
-    let Inspection { identity, refusals, consent, .. } = device;
+    let Inspection { identity, refusals, consent, own_words, .. } = device;
     RealDrive {
         path: identity.path.display().to_string(),
         model: identity.model.clone(),
@@ -174,6 +181,8 @@ fn real_drive(device: &Inspection) -> RealDrive {
         may_be_tested: refusals.is_empty(),
         consent: consent.name.to_string_lossy().into_owned(),
         refusals: refusals.iter().map(ToString::to_string).collect(),
+        facts: own_words.as_ref().and_then(|words| words.as_ref().ok().cloned()),
+        facts_missing: own_words.as_ref().and_then(|words| words.as_ref().err().cloned()),
     }
 }
 
@@ -222,7 +231,7 @@ fn verdict(device: &Inspection) -> String {
     text
 }
 
-/// Everything that is known of a device without sending it a command of its own.
+/// Everything that is known of a device: from the system, then from itself.
 fn describe_whole(device: &Inspection) -> String {
     let drive = &device.identity;
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".to_owned());
@@ -251,6 +260,11 @@ fn describe_whole(device: &Inspection) -> String {
             "not seen",
             format!("{} of the processes could not be looked into", device.unseen_processes),
         ));
+    }
+    match &device.own_words {
+        Some(Ok(facts)) => rows.extend(facts.lines()),
+        Some(Err(why)) => rows.push(("own words", format!("nothing: {}", printable(why)))),
+        None => {}
     }
     let rows: String = rows.iter().map(|(name, value)| format!("  {name:16} {value}\n")).collect();
     rows + &verdict(device) + &how_to_erase(device)

@@ -1,0 +1,63 @@
+//! ATA drives.
+
+mod identify;
+mod purges;
+mod smart;
+mod statistics;
+
+use std::io;
+
+use crate::bytes::Fields;
+use crate::facts::{Facts, Health};
+use crate::port::{AdminPort, AtaCommand};
+use identify::Identity;
+
+const SECTOR: usize = 512;
+
+pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
+    let mut page = [0; SECTOR];
+    port.ata(AtaCommand::identify(), &mut page)?;
+    let drive = Identity::parse(Fields(&page));
+    let statistics = drive.has_logs.then(|| statistics::ask(port, drive.lba_size)).flatten();
+    let attributes = drive.has_smart.then(|| smart::ask(port, drive.model.as_deref())).flatten();
+    Ok(Facts {
+        speaks: drive.version(),
+        capacity: drive.capacity(),
+        formats: vec![drive.format()],
+        link: drive.link,
+        write_cache: drive.write_cache,
+        power_states: Vec::new(),
+        warning_c: None,
+        critical_c: statistics.as_ref().and_then(|statistics| statistics.critical_c),
+        health: health(statistics.map(|statistics| statistics.health), attributes),
+        security: drive.security,
+        purges: purges::offers(&drive),
+        model: drive.model,
+        serial: drive.serial,
+        firmware: drive.firmware,
+    })
+}
+
+/// The standard's statistics, and what only attributes say.
+fn health(statistics: Option<Health>, attributes: Option<Health>) -> Option<Health> {
+    let (first, second) = match (statistics, attributes) {
+        (Some(first), Some(second)) => (first, second),
+        (one, other) => return one.or(other),
+    };
+    Some(Health {
+        warnings: [first.warnings, second.warnings].concat(),
+        temperature_c: first.temperature_c.or(second.temperature_c),
+        used_percent: first.used_percent.or(second.used_percent),
+        spare_percent: first.spare_percent.or(second.spare_percent),
+        spare_threshold_percent: first.spare_threshold_percent.or(second.spare_threshold_percent),
+        host_written: first.host_written.or(second.host_written),
+        host_read: first.host_read.or(second.host_read),
+        nand_written: first.nand_written.or(second.nand_written),
+        power_on_hours: first.power_on_hours.or(second.power_on_hours),
+        power_cycles: first.power_cycles.or(second.power_cycles),
+        unsafe_shutdowns: first.unsafe_shutdowns.or(second.unsafe_shutdowns),
+        media_errors: first.media_errors.or(second.media_errors),
+        warm_minutes: first.warm_minutes.or(second.warm_minutes),
+        hot_minutes: first.hot_minutes.or(second.hot_minutes),
+    })
+}

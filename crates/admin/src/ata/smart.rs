@@ -1,0 +1,139 @@
+//! SMART attributes. The standard gives them numbers and leaves their meaning to makers: what is read
+//! here are those that all drives have in common, and those of a few makers that are known. The
+//! meanings of makers' attributes are those of smartmontools' drive database
+//! (<https://github.com/smartmontools/smartmontools/blob/main/smartmontools/drivedb.h>).
+
+use crate::bytes::Fields;
+use crate::facts::Health;
+use crate::port::{AdminPort, AtaCommand};
+
+const READ_DATA: u8 = 0xD0;
+const POWER_ON_HOURS: u8 = 9;
+const POWER_CYCLES: u8 = 12;
+const REPORTED_UNCORRECTABLE: u8 = 187;
+const TEMPERATURE: u8 = 194;
+
+const SECTOR: u128 = 512;
+const MIB: u128 = 1 << 20;
+const GIB: u128 = 1 << 30;
+
+/// What a family of drives says with attributes of its own.
+struct Family {
+    /// How model names of it begin.
+    models: &'static [&'static str],
+    /// Written by the host: the attribute, and the bytes of its unit.
+    host_written: (u8, u128),
+    /// Written into NAND.
+    nand_written: NandWritten,
+    /// An attribute whose value counts down from 100 with the endurance left.
+    life_left: u8,
+    /// Power that went without a word.
+    unsafe_shutdowns: Option<u8>,
+}
+
+/// How a drive tells what it programmed.
+enum NandWritten {
+    Unknown,
+    /// An attribute, and the bytes of its unit.
+    Counted(u8, u128),
+    /// Pages programmed for the host, and for the drive itself: their ratio is what is known.
+    Pages {
+        host: u8,
+        own: u8,
+    },
+}
+
+const FAMILIES: [Family; 4] = [
+    Family {
+        models: &["Crucial_CT", "CT", "Micron", "MTFDDA"],
+        host_written: (246, SECTOR),
+        nand_written: NandWritten::Pages { host: 247, own: 248 },
+        life_left: 202,
+        unsafe_shutdowns: Some(174),
+    },
+    Family {
+        models: &["INTEL SSDSC", "INTEL SSDSA"],
+        host_written: (225, 32 * MIB),
+        nand_written: NandWritten::Counted(249, GIB),
+        life_left: 233,
+        unsafe_shutdowns: Some(174),
+    },
+    Family {
+        models: &["Samsung SSD", "SAMSUNG MZ"],
+        host_written: (241, SECTOR),
+        nand_written: NandWritten::Unknown,
+        life_left: 177,
+        unsafe_shutdowns: Some(235),
+    },
+    Family {
+        models: &[
+            "OCZ-VERTEX3",
+            "OCZ-AGILITY3",
+            "Corsair Force",
+            "KINGSTON SH103S3",
+            "SanDisk SDSSDX",
+        ],
+        host_written: (241, GIB),
+        nand_written: NandWritten::Unknown,
+        life_left: 231,
+        unsafe_shutdowns: Some(174),
+    },
+];
+
+/// One of thirty.
+#[derive(Clone, Copy)]
+struct Attribute {
+    number: u8,
+    value: u8,
+    raw: u64,
+}
+
+pub(super) fn ask(port: &mut dyn AdminPort, model: Option<&str>) -> Option<Health> {
+    let mut page = [0; 512];
+    port.ata(AtaCommand::smart(READ_DATA), &mut page).ok()?;
+    // The bytes of the page add up to zero; some bridges answer with something else.
+    let sum = page.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    (sum == 0).then(|| parse(Fields(&page), model.unwrap_or_default()))
+}
+
+fn parse(page: Fields<'_>, model: &str) -> Health {
+    let attributes: Vec<Attribute> = (0..30)
+        .map(|index| 2 + 12 * index)
+        .map(|at| Attribute {
+            number: page.byte(at),
+            value: page.byte(at + 3),
+            raw: page.number(at + 5, 6) as u64,
+        })
+        .filter(|attribute| attribute.number != 0)
+        .collect();
+    let of = |number: u8| attributes.iter().find(|attribute| attribute.number == number).copied();
+    let raw = |number: u8| of(number).map(|attribute| u128::from(attribute.raw));
+    let common = Health {
+        // The upper bytes hold parts of hours, or the lowest and highest temperature.
+        power_on_hours: raw(POWER_ON_HOURS).map(|raw| raw & 0xFF_FFFF),
+        power_cycles: raw(POWER_CYCLES),
+        media_errors: raw(REPORTED_UNCORRECTABLE),
+        temperature_c: raw(TEMPERATURE).map(|raw| i32::from(raw as u8 as i8)),
+        ..Health::default()
+    };
+    let is_of = |family: &&Family| family.models.iter().any(|begins| model.starts_with(begins));
+    let Some(family) = FAMILIES.iter().find(is_of) else { return common };
+    let (written, unit) = family.host_written;
+    let host_written = raw(written).map(|count| count * unit);
+    Health {
+        host_written,
+        nand_written: match family.nand_written {
+            NandWritten::Unknown => None,
+            NandWritten::Counted(attribute, unit) => raw(attribute).map(|count| count * unit),
+            NandWritten::Pages { host, own } => match (host_written, raw(host), raw(own)) {
+                (Some(written), Some(host), Some(own)) if host > 0 => {
+                    Some((written as f64 * (host + own) as f64 / host as f64) as u128)
+                }
+                _ => None,
+            },
+        },
+        used_percent: of(family.life_left).map(|left| 100 - left.value.min(100)),
+        unsafe_shutdowns: family.unsafe_shutdowns.and_then(raw),
+        ..common
+    }
+}

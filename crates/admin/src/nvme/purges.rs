@@ -1,0 +1,98 @@
+//! How an NVMe drive can be erased: SANICAP, FNA, and the sanitize status log page (Base
+//! Specification 2.1, figure 291).
+
+use std::time::Duration;
+
+use super::identify::{Controller, Namespace};
+use crate::bytes::Fields;
+use crate::facts::{PurgeKind, PurgeOffer};
+use crate::port::{AdminPort, NvmeCommand};
+
+const SANITIZE_STATUS: u8 = 0x81;
+
+/// What became of the last sanitize, and how long the next takes.
+pub(super) struct SanitizeStatus {
+    state: u8,
+    /// Of 65,536.
+    progress: u16,
+    overwrite: Option<Duration>,
+    block: Option<Duration>,
+    crypto: Option<Duration>,
+}
+
+impl SanitizeStatus {
+    fn parse(page: Fields<'_>) -> Self {
+        let time = |at| match page.u32(at) {
+            0 | u32::MAX => None,
+            seconds => Some(Duration::from_secs(seconds.into())),
+        };
+        Self {
+            state: page.byte(2) & 7,
+            progress: page.u16(0),
+            overwrite: time(8),
+            block: time(12),
+            crypto: time(16),
+        }
+    }
+
+    fn hindrance(&self) -> Option<String> {
+        match self.state {
+            2 => {
+                let percent = u32::from(self.progress) * 100 / 65_536;
+                Some(format!("a sanitize is under way, at {percent} %"))
+            }
+            3 => Some(
+                "the last sanitize failed: until one succeeds the drive refuses I/O".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn status(port: &mut dyn AdminPort) -> Option<SanitizeStatus> {
+    let mut page = [0; 512];
+    let command = NvmeCommand::log_page(SANITIZE_STATUS, NvmeCommand::ALL_NAMESPACES, page.len());
+    port.nvme(command, &mut page).ok()?;
+    Some(SanitizeStatus::parse(Fields(&page)))
+}
+
+/// The best first.
+pub(super) fn offers(
+    controller: &Controller,
+    space: &Namespace,
+    spaces: Option<usize>,
+    status: Option<&SanitizeStatus>,
+) -> Vec<PurgeOffer> {
+    let others = match spaces {
+        Some(0 | 1) => None,
+        Some(count) => Some(format!("it erases all {count} namespaces of the drive")),
+        None => Some("it erases all namespaces, and the drive does not tell how many".to_owned()),
+    };
+    let under_way = status.and_then(SanitizeStatus::hindrance);
+    let time = |of: fn(&SanitizeStatus) -> Option<Duration>| status.and_then(of);
+    let sanitize = |kind, time| {
+        let hindrances = under_way.iter().chain(&others).cloned().collect();
+        PurgeOffer { kind, time, hindrances }
+    };
+    let format = |kind| {
+        let of_all = controller.format_is_of_all || controller.erasure_is_of_all;
+        let hindrances = others.iter().filter(|_| of_all).cloned().collect();
+        PurgeOffer { kind, time: None, hindrances }
+    };
+    let can_format = controller.can_format && !space.formats.is_empty();
+    let all = [
+        (controller.can_sanitize_block(), sanitize(PurgeKind::SanitizeBlock, time(|s| s.block))),
+        (controller.can_sanitize_crypto(), sanitize(PurgeKind::SanitizeCrypto, time(|s| s.crypto))),
+        (can_format, format(PurgeKind::Format)),
+        (can_format && controller.has_crypto_erase, format(PurgeKind::FormatCrypto)),
+        (
+            controller.can_sanitize_overwrite(),
+            sanitize(PurgeKind::SanitizeOverwrite, time(|s| s.overwrite)),
+        ),
+        (
+            controller.can_deallocate,
+            PurgeOffer { kind: PurgeKind::Discard, time: None, hindrances: Vec::new() },
+        ),
+    ];
+    all.into_iter().filter_map(|(is_there, offer)| is_there.then_some(offer)).collect()
+}

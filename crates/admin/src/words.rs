@@ -1,0 +1,199 @@
+//! A drive's facts in words that a person can act on.
+
+use std::time::Duration;
+
+use writecliff_device::Bytes;
+
+use crate::facts::{Facts, Health, Link, PowerState, PurgeKind, PurgeOffer, Security};
+
+impl Facts {
+    /// What each thing is called, and what is known of it; several lines may have one name.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines =
+            vec![("speaks", self.speaks.clone()), ("LBA formats", self.formats_in_words())];
+        lines.extend(self.link.map(|link| ("link", link.in_words())));
+        lines.extend(self.write_cache.map(|cache| {
+            let words = match cache.enabled {
+                Some(true) => "on",
+                Some(false) => "off: writes are slower than they could be",
+                None => "there is one",
+            };
+            ("write cache", words.to_owned())
+        }));
+        if let Some(health) = &self.health {
+            lines.extend(health.lines(self.warning_c, self.critical_c));
+        }
+        lines.extend(self.power_states.iter().map(|state| ("power state", state.in_words())));
+        lines.extend(self.security.map(|security| ("security", security.in_words())));
+        lines.extend(self.purges.iter().map(|offer| ("can purge by", offer.in_words())));
+        lines
+    }
+
+    fn formats_in_words(&self) -> String {
+        let format = |format: &crate::LbaFormat| {
+            let metadata = match format.metadata.0 {
+                0 => String::new(),
+                bytes => format!(" + {bytes}"),
+            };
+            let rank = match format.rank {
+                Some(0) => ", the best by its own word",
+                _ => "",
+            };
+            let in_use = if format.in_use { " in use" } else { "" };
+            format!("{}{metadata} bytes{in_use}{rank}", format.data.0)
+        };
+        self.formats.iter().map(format).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Link {
+    fn in_words(self) -> String {
+        match self.now_gbps {
+            Some(now) if now < self.best_gbps => {
+                format!(
+                    "{now} Gb/s, and the drive can do {}: look at cable and port",
+                    self.best_gbps
+                )
+            }
+            Some(now) => format!("{now} Gb/s"),
+            None => format!("the drive can do {} Gb/s", self.best_gbps),
+        }
+    }
+}
+
+impl Health {
+    fn lines(&self, warning: Option<i32>, critical: Option<i32>) -> Vec<(&'static str, String)> {
+        let mut lines: Vec<_> =
+            self.warnings.iter().map(|warning| ("WARNING", warning.clone())).collect();
+        let wear = [
+            self.used_percent.map(|used| format!("{used} % of the endurance used")),
+            self.spare_percent.map(|spare| match self.spare_threshold_percent {
+                Some(least) => {
+                    format!("{spare} % of the spare blocks left (warns below {least} %)")
+                }
+                None => format!("{spare} % of the spare blocks left"),
+            }),
+        ];
+        lines.extend(joined("wear", wear));
+        let written = [
+            self.host_written.map(|bytes| format!("{} by hosts", amount(bytes))),
+            self.nand_written.map(|bytes| format!("{} into NAND", amount(bytes))),
+            self.write_amplification().map(|times| format!("write amplification {times:.2}")),
+        ];
+        lines.extend(joined("written", written));
+        lines.extend(joined(
+            "read",
+            [self.host_read.map(|bytes| format!("{} by hosts", amount(bytes)))],
+        ));
+        let degrees = [
+            self.temperature_c.map(|now| format!("{now} °C")),
+            warning.map(|at| format!("slows down at {at} °C")),
+            critical.map(|at| format!("stops at {at} °C")),
+            self.warm_minutes
+                .filter(|minutes| *minutes > 0)
+                .map(|m| format!("{m} min beyond the first")),
+            self.hot_minutes.filter(|minutes| *minutes > 0).map(|m| format!("{m} min too hot")),
+        ];
+        lines.extend(joined("temperature", degrees));
+        let power = [
+            self.power_on_hours.map(|hours| format!("{hours} h")),
+            self.power_cycles.map(|times| format!("switched on {times} times")),
+            self.unsafe_shutdowns.map(|times| format!("{times} times off without a word")),
+        ];
+        lines.extend(joined("power on", power));
+        lines.extend(self.media_errors.map(|count| {
+            let words = match count {
+                0 => "none".to_owned(),
+                count => format!("{count}: data that it could not give back"),
+            };
+            ("media errors", words)
+        }));
+        lines
+    }
+
+    /// What was programmed for each byte of a host, in the drive's life.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let (nand, host) = (self.nand_written?, self.host_written.filter(|bytes| *bytes > 0)?);
+        Some(nand as f64 / host as f64)
+    }
+}
+
+/// One line of what is known, if anything is.
+fn joined<const N: usize>(
+    name: &'static str,
+    parts: [Option<String>; N],
+) -> Option<(&'static str, String)> {
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| (name, known.join(", ")))
+}
+
+fn amount(bytes: u128) -> String {
+    u64::try_from(bytes).map_or_else(|_| format!("{bytes} bytes"), |bytes| Bytes(bytes).to_string())
+}
+
+impl PowerState {
+    fn in_words(&self) -> String {
+        let time = |what: &str, time: Option<Duration>| {
+            time.map(|time| format!("{what} in {}", short(time)))
+        };
+        let parts = [
+            self.max_w.map(|watts| format!("{watts} W at most")),
+            (!self.works).then(|| "idle".to_owned()),
+            time("entered", self.entry),
+            time("left", self.exit),
+        ];
+        let known: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{}: {}", self.number, known.join(", "))
+    }
+}
+
+fn short(time: Duration) -> String {
+    match time.as_micros() {
+        micros @ 0..1000 => format!("{micros} us"),
+        micros => format!("{} ms", micros as f64 / 1000.0),
+    }
+}
+
+impl Security {
+    fn in_words(self) -> String {
+        let all = [
+            (self.locked, "locked: it gives no data without its password"),
+            (self.enabled && !self.locked, "a password is set, and the drive is unlocked"),
+            (!self.enabled, "no password is set"),
+            (self.frozen, "frozen until its power is off"),
+            (self.count_expired, "too many wrong passwords"),
+        ];
+        let said: Vec<_> =
+            all.into_iter().filter_map(|(is_so, words)| is_so.then_some(words)).collect();
+        said.join("; ")
+    }
+}
+
+impl PurgeOffer {
+    fn in_words(&self) -> String {
+        let time = self.time.map(|time| match time.as_secs() {
+            seconds @ 0..120 => format!(", {seconds} s by its own word"),
+            seconds => format!(", {} min by its own word", seconds.div_ceil(60)),
+        });
+        let but = self.hindrances.iter().map(|words| format!("; {words}")).collect::<String>();
+        format!("{}{}{but}", self.kind.in_words(), time.unwrap_or_default())
+    }
+}
+
+impl PurgeKind {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::SanitizeBlock => "sanitize, all blocks erased",
+            Self::SanitizeCrypto => "sanitize, a new key",
+            Self::SanitizeOverwrite => "sanitize, everything written over",
+            Self::Format => "format",
+            Self::FormatCrypto => "format, a new key",
+            Self::AtaSanitizeBlock => "ATA sanitize, all blocks erased",
+            Self::AtaSanitizeCrypto => "ATA sanitize, a new key",
+            Self::AtaSanitizeOverwrite => "ATA sanitize, everything written over",
+            Self::AtaSecureErase => "ATA secure erase",
+            Self::AtaSecureEraseEnhanced => "ATA enhanced secure erase",
+            Self::Discard => "discard of every LBA",
+        }
+    }
+}
