@@ -18,7 +18,7 @@ pub struct Facts {
     /// The firmware revision.
     pub firmware: Option<String>,
     /// Bytes that the host can address.
-    #[serde(rename = "capacity_bytes")]
+    #[serde(rename = "capacity_bytes", serialize_with = "number")]
     pub capacity: Bytes,
     /// How the host's blocks may be laid out; the one in use is marked.
     pub formats: Vec<LbaFormat>,
@@ -45,10 +45,10 @@ pub struct Facts {
 #[non_exhaustive]
 pub struct LbaFormat {
     /// Data of an LBA.
-    #[serde(rename = "data_bytes")]
+    #[serde(rename = "data_bytes", serialize_with = "number")]
     pub data: Bytes,
     /// Metadata beside it.
-    #[serde(rename = "metadata_bytes")]
+    #[serde(rename = "metadata_bytes", serialize_with = "number")]
     pub metadata: Bytes,
     /// How it performs among the drive's formats, 0 is best; NVMe only.
     pub rank: Option<u8>,
@@ -183,6 +183,10 @@ pub struct PurgeOffer {
     pub time: Option<Duration>,
     /// What it does besides, and what is in its way now: empty if nothing is.
     pub hindrances: Vec<String>,
+}
+
+fn number<S: serde::Serializer>(bytes: &Bytes, to: S) -> Result<S::Ok, S::Error> {
+    bytes.0.serialize(to)
 }
 
 fn micros<S: serde::Serializer>(time: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {

@@ -174,6 +174,17 @@ fn an_nvme_drive_is_read_field_by_field() {
 }
 
 #[test]
+fn json_has_numbers_and_says_their_units() {
+    let facts = serde_json::to_value(ask(&mut nvme_drive()).unwrap()).unwrap();
+    assert_eq!(facts["capacity_bytes"], 1_000_204_886_016_u64);
+    assert_eq!(facts["formats"][1]["data_bytes"], 4096);
+    assert_eq!(facts["power_states"][2]["exit_us"], 9000);
+    assert_eq!(facts["health"]["nand_written_bytes"], 640_000_000_000_u64);
+    assert_eq!(facts["purges"][0]["kind"], "sanitize-block");
+    assert_eq!(facts["purges"][0]["time_s"], 90);
+}
+
+#[test]
 fn what_a_drive_does_not_answer_is_left_out() {
     let mut drive = nvme_drive();
     drive.nvme.truncate(2);

@@ -53,14 +53,17 @@ impl<'a> KernelPort<'a> {
             return Ok(Self { drive, protocol: Protocol::Nvme { namespace } });
         }
         let mut port = Self { drive, protocol: Protocol::Ata };
-        port.ata(AtaCommand::identify(), &mut [0; 512]).map_err(|error| {
-            match error.raw_os_error() {
-                Some(libc::ENOTTY | libc::EINVAL | libc::ENODEV) => io::Error::new(
-                    io::ErrorKind::Unsupported,
-                    "it takes no commands of NVMe or ATA",
-                ),
-                _ => error,
+        // What is not ATA refuses the command, and what carries no commands does not know the control.
+        let is_unknown = |error: &io::Error| match error.raw_os_error() {
+            None => true,
+            Some(code) => matches!(code, libc::ENOTTY | libc::EINVAL | libc::ENODEV),
+        };
+        let told = port.ata(AtaCommand::identify(), &mut [0; 512]);
+        told.map_err(|error| match is_unknown(&error) {
+            true => {
+                io::Error::new(io::ErrorKind::Unsupported, "it takes no commands of NVMe or ATA")
             }
+            false => error,
         })?;
         Ok(port)
     }
