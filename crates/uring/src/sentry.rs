@@ -27,6 +27,10 @@ use crate::{Refusal, refusal};
 /// Somebody who opened the drive only to look at it is given so long to go away again.
 const PATIENCE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(20);
+/// The kernel tells of an opening before the process has the descriptor, and on a busy machine it may
+/// take its time between the two: after each opening it is looked for so often, after [`STEP`] for
+/// the first time and each time after twice as long, five seconds together.
+const LOOKS: u32 = 8;
 
 /// The watch over one drive. Ends with it.
 #[derive(Debug)]
@@ -103,7 +107,7 @@ impl Sentry {
         let Some(Watch { openings, seen, .. }) = &self.watch else {
             return Some(0);
         };
-        let is_waiting = opened(openings, None, Some(Timespec::default()));
+        let is_waiting = wait(openings, None, Some(Duration::ZERO)) == Told::Opening;
         (!is_waiting).then(|| seen.times.load(Ordering::SeqCst))
     }
 }
@@ -116,9 +120,18 @@ impl Watch {
         let (told, stopped, noted) = (Arc::clone(&openings), Arc::clone(&stop), Arc::clone(&seen));
         let (host, sought) = (host.clone(), sought.clone());
         let look_out = move || {
-            while opened(&told, Some(&stopped), None) {
-                noted.times.fetch_add(1, Ordering::SeqCst);
-                drain(&told);
+            let mut looks = LOOKS;
+            loop {
+                let patience = (looks < LOOKS).then(|| STEP * 2_u32.pow(looks));
+                match wait(&told, Some(&stopped), patience) {
+                    Told::Stop => return,
+                    Told::Opening => {
+                        noted.times.fetch_add(1, Ordering::SeqCst);
+                        drain(&told);
+                        looks = 0;
+                    }
+                    Told::Nothing => looks += 1,
+                }
                 noted.look(&host, &sought);
             }
         };
@@ -166,17 +179,35 @@ fn watch_openings(nodes: &[PathBuf]) -> io::Result<OwnedFd> {
     Ok(openings)
 }
 
-/// Whether there was an opening, waiting for one so long, or without end; `false` if told to stop.
-fn opened(openings: &OwnedFd, stop: Option<&OwnedFd>, patience: Option<Timespec>) -> bool {
+/// What the kernel told.
+#[derive(PartialEq, Eq)]
+enum Told {
+    Opening,
+    Stop,
+    /// Nothing in the time that was waited.
+    Nothing,
+}
+
+/// Waits for an opening or for the end, so long or without end.
+fn wait(openings: &OwnedFd, stop: Option<&OwnedFd>, patience: Option<Duration>) -> Told {
     let mut watched = vec![PollFd::new(openings, PollFlags::IN)];
     watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
+    let patience = patience.map(|time| Timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: i64::from(time.subsec_nanos()),
+    });
     while let Err(error) = poll(&mut watched, patience.as_ref()) {
         if error != rustix::io::Errno::INTR {
-            return false;
+            return Told::Stop;
         }
     }
-    let is_stopped = watched.get(1).is_some_and(|stop| !stop.revents().is_empty());
-    !is_stopped && !watched[0].revents().is_empty()
+    let [opening, stop] =
+        [0, 1].map(|at| watched.get(at).is_some_and(|fd| !fd.revents().is_empty()));
+    match (stop, opening) {
+        (true, _) => Told::Stop,
+        (false, true) => Told::Opening,
+        (false, false) => Told::Nothing,
+    }
 }
 
 fn drain(openings: &OwnedFd) {
