@@ -11,6 +11,7 @@ use std::time::Duration;
 use writecliff_admin::{AdminPort, AtaCommand, AtaProtocol, Facts, NvmeCommand, Protocol, ask};
 
 use crate::found::{Claim, Found, Thing};
+use crate::sysfs::Node;
 
 /// `NVME_IOCTL_ID` and `NVME_IOCTL_ADMIN_CMD`.
 const NVME_ID: libc::c_ulong = 0x4E40;
@@ -27,8 +28,10 @@ pub(crate) fn own_words(found: &Found) -> Option<Result<Facts, String>> {
         return None;
     }
     let drive = found.open(Claim::None).ok()?.ok()?;
-    let facts = KernelPort::new(&drive).and_then(|mut port| ask(&mut port));
-    Some(facts.map_err(|error| match error.kind() {
+    let Some(mut port) = KernelPort::to(node, &drive) else {
+        return Some(Err("it takes no commands of NVMe or ATA".to_owned()));
+    };
+    Some(ask(&mut port).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => "only root may ask the drive itself".to_owned(),
         _ => error.to_string(),
     }))
@@ -42,31 +45,25 @@ pub(crate) struct KernelPort<'a> {
 }
 
 impl<'a> KernelPort<'a> {
-    /// The way to a drive, by what the kernel carries to it.
-    ///
-    /// # Errors
-    /// `Unsupported` for what is neither: a file, a partition of a kind that carries nothing.
-    pub(crate) fn new(drive: &'a File) -> io::Result<Self> {
-        // SAFETY: the control takes no argument and returns the namespace.
+    /// The way to a drive; `None` if it is neither. Only a disk that the kernel knows to be ATA is
+    /// asked in that language: there are USB bridges that never recover from a command that they do
+    /// not know.
+    fn to(node: &Node, drive: &'a File) -> Option<Self> {
+        // SAFETY: the control takes no argument and returns the namespace, or an error.
         let namespace = unsafe { libc::ioctl(drive.as_raw_fd(), NVME_ID) };
-        if let Ok(namespace @ 1..) = u32::try_from(namespace) {
-            return Ok(Self { drive, protocol: Protocol::Nvme { namespace } });
-        }
-        let mut port = Self { drive, protocol: Protocol::Ata };
-        // What is not ATA refuses the command, and what carries no commands does not know the control.
-        let is_unknown = |error: &io::Error| match error.raw_os_error() {
-            None => true,
-            Some(code) => matches!(code, libc::ENOTTY | libc::EINVAL | libc::ENODEV),
+        let protocol = match u32::try_from(namespace) {
+            Ok(namespace @ 1..) => Protocol::Nvme { namespace },
+            _ => is_ata(node).then_some(Protocol::Ata)?,
         };
-        let told = port.ata(AtaCommand::identify(), &mut [0; 512]);
-        told.map_err(|error| match is_unknown(&error) {
-            true => {
-                io::Error::new(io::ErrorKind::Unsupported, "it takes no commands of NVMe or ATA")
-            }
-            false => error,
-        })?;
-        Ok(port)
+        Some(Self { drive, protocol })
     }
+}
+
+/// Whether the kernel has the page of SCSI / ATA translation from it (VPD 89h), or carries it itself.
+fn is_ata(node: &Node) -> bool {
+    let vendor = node.attribute("device/vendor").ok().flatten();
+    vendor.is_some_and(|vendor| vendor.trim() == "ATA")
+        || node.attribute_bytes("device/vpd_pg89").is_ok_and(|page| page.is_some())
 }
 
 /// `struct nvme_admin_cmd`.

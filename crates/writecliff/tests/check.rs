@@ -88,6 +88,9 @@ fn predictions_are_as_good_as_the_docs_say() {
         let errors = accuracy.errors.iter().find(is_it).unwrap();
         assert!(errors.median <= median && errors.p90 <= p90, "{errors:?}");
     }
+    let orders = &accuracy.rank_orders;
+    let right = orders.iter().filter(|order| order.wrong == 0).count();
+    assert!(right * 5 >= orders.len() * 4, "{right} orders of {} are right", orders.len());
 }
 
 /// Error factors of predictions: the median, and what nine in ten are not above.

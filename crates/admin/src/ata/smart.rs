@@ -12,6 +12,8 @@ const POWER_ON_HOURS: u8 = 9;
 const POWER_CYCLES: u8 = 12;
 const REPORTED_UNCORRECTABLE: u8 = 187;
 const TEMPERATURE: u8 = 194;
+/// Of drives that have no other, Samsung's among them.
+const AIRFLOW_TEMPERATURE: u8 = 190;
 
 const SECTOR: u128 = 512;
 const MIB: u128 = 1 << 20;
@@ -113,7 +115,9 @@ fn parse(page: Fields<'_>, model: &str) -> Health {
         power_on_hours: raw(POWER_ON_HOURS).map(|raw| raw & 0xFF_FFFF),
         power_cycles: raw(POWER_CYCLES),
         media_errors: raw(REPORTED_UNCORRECTABLE),
-        temperature_c: raw(TEMPERATURE).map(|raw| i32::from(raw as u8 as i8)),
+        temperature_c: raw(TEMPERATURE)
+            .or(raw(AIRFLOW_TEMPERATURE))
+            .map(|raw| i32::from(raw as u8 as i8)),
         ..Health::default()
     };
     let is_of = |family: &&Family| family.models.iter().any(|begins| model.starts_with(begins));
