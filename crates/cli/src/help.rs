@@ -31,7 +31,7 @@ pub(crate) const DRIVES: &str = "\
 Examples:
   writecliff drives samsung                          those with this in their name
   writecliff drives samsung-840-evo-250gb            all about one
-  writecliff drives /dev/sdX                         may it be tested?
+  writecliff drives /dev/sdX                         may it be tested? what does it say of itself?
   writecliff drives --json | jq '.devices[] | select(.may_be_tested) | .path'
   writecliff drives --check samsung-840-evo-250gb    model beside published figures
   writecliff drives --check --leave-out test         and had it not been fitted to them
