@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::inotify;
@@ -31,6 +31,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// take its time between the two: after each opening it is looked for so often, after [`STEP`] for
 /// the first time and each time after twice as long, five seconds together.
 const LOOKS: u32 = 8;
+/// So long after an opening who opened it has his descriptor, but for a machine that stands still.
+const QUIET: Duration = Duration::from_millis(100);
 
 /// The watch over one drive. Ends with it.
 #[derive(Debug)]
@@ -57,6 +59,8 @@ struct Watch {
 struct Seen {
     /// How often it was told of openings.
     times: AtomicU64,
+    /// When it was told of the last.
+    last: Mutex<Option<Instant>>,
     /// Whether somebody has opened it for writing, and who.
     is_intruded: AtomicBool,
     intruders: Mutex<Vec<Refusal>>,
@@ -79,8 +83,9 @@ impl Sentry {
                 Ok((found, _)) => found,
                 Err(doubt) => return vec![doubt.into()],
             };
-            // Who opened it meanwhile may not have been there yet when his processes were looked at.
-            let is_settled = before.is_some() && self.openings() == before;
+            // Who opened it meanwhile, or just before, may not have been there yet when his processes
+            // were looked at.
+            let is_settled = before.is_some() && self.openings() == before && self.is_quiet();
             let patience = PATIENCE.max(refusal::patience(&found));
             if waited >= patience || (found.is_empty() && is_settled) {
                 return found;
@@ -88,6 +93,15 @@ impl Sentry {
             thread::sleep(STEP);
             waited += STEP;
         }
+    }
+
+    /// Whether nobody has just opened it.
+    fn is_quiet(&self) -> bool {
+        let Some(Watch { seen, .. }) = &self.watch else {
+            return true;
+        };
+        let last = *seen.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|last| last.elapsed() >= QUIET)
     }
 
     /// Who has opened the drive for writing since it was judged; empty while nobody has.
@@ -126,6 +140,8 @@ impl Watch {
                 match wait(&told, Some(&stopped), patience) {
                     Told::Stop => return,
                     Told::Opening => {
+                        *noted.last.lock().unwrap_or_else(PoisonError::into_inner) =
+                            Some(Instant::now());
                         noted.times.fetch_add(1, Ordering::SeqCst);
                         drain(&told);
                         looks = 0;
