@@ -16,7 +16,7 @@ mod words;
 pub use facts::{
     Facts, Health, LbaFormat, Link, PowerState, PurgeKind, PurgeOffer, Security, WriteCache,
 };
-pub use port::{AdminPort, AtaCommand, AtaProtocol, NvmeCommand, Protocol};
+pub use port::{AdminPort, AtaCommand, NvmeCommand, Protocol};
 
 use std::io;
 

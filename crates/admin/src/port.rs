@@ -61,22 +61,11 @@ impl NvmeCommand {
     }
 }
 
-/// How the data of an ATA command come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtaProtocol {
-    /// Through the command block, sector by sector.
-    PioIn,
-    /// By direct memory access.
-    DmaIn,
-}
-
-/// An ATA command that reads whole sectors of 512 bytes.
+/// An ATA command that reads whole sectors of 512 bytes, by PIO.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtaCommand {
     /// The command: [`Self::IDENTIFY_DEVICE`], [`Self::SMART`] or [`Self::READ_LOG`].
     pub command: u8,
-    /// How its data come.
-    pub protocol: AtaProtocol,
     /// The feature field.
     pub feature: u16,
     /// The LBA field.
@@ -93,21 +82,19 @@ impl AtaCommand {
 
     /// Identify device: one sector.
     pub fn identify() -> Self {
-        let command = Self::IDENTIFY_DEVICE;
-        Self { command, protocol: AtaProtocol::PioIn, feature: 0, lba: 0 }
+        Self { command: Self::IDENTIFY_DEVICE, feature: 0, lba: 0 }
     }
 
-    /// One sector of SMART: data (0xD0) or thresholds (0xD1). The LBA is the key that the standard
-    /// asks for.
+    /// One sector of SMART, the data (0xD0) for instance. The LBA is the key that the standard asks
+    /// for.
     pub fn smart(subcommand: u8) -> Self {
-        let (command, feature) = (Self::SMART, u16::from(subcommand));
-        Self { command, protocol: AtaProtocol::PioIn, feature, lba: 0xC2_4F00 }
+        Self { command: Self::SMART, feature: u16::from(subcommand), lba: 0xC2_4F00 }
     }
 
     /// One page of a general purpose log.
     pub fn log(address: u8, page: u8) -> Self {
         let lba = u64::from(page) << 8 | u64::from(address);
-        Self { command: Self::READ_LOG, protocol: AtaProtocol::PioIn, feature: 0, lba }
+        Self { command: Self::READ_LOG, feature: 0, lba }
     }
 
     /// Whether it has fields of 48 bits.

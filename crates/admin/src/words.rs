@@ -143,7 +143,8 @@ impl PowerState {
             time("left", self.exit),
         ];
         let known: Vec<String> = parts.into_iter().flatten().collect();
-        format!("{}: {}", self.number, known.join(", "))
+        let known = if known.is_empty() { "nothing told".to_owned() } else { known.join(", ") };
+        format!("{}: {known}", self.number)
     }
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use writecliff_admin::{AdminPort, AtaCommand, AtaProtocol, Facts, NvmeCommand, Protocol, ask};
+use writecliff_admin::{AdminPort, AtaCommand, Facts, NvmeCommand, Protocol, ask};
 
 use crate::found::{Claim, Found, Thing};
 use crate::sysfs::Node;
@@ -188,19 +188,16 @@ impl AdminPort for KernelPort<'_> {
 
 /// SAT-4, table 133.
 fn pass_through(command: AtaCommand, sectors: usize) -> [u8; 16] {
+    const PIO_DATA_IN: u8 = 4;
     /// From the drive, in blocks of 512 bytes, as many as the count says.
     const TRANSFER: u8 = 0b0000_1110;
-    let protocol = match command.protocol {
-        AtaProtocol::PioIn => 4,
-        AtaProtocol::DmaIn => 6,
-    };
     let extended = u8::from(command.is_extended());
     let [lba_0, lba_1, lba_2, lba_3, lba_4, lba_5, ..] = command.lba.to_le_bytes();
     let [feature_low, feature_high] = command.feature.to_le_bytes();
     let [count_low, count_high] = (sectors as u16).to_le_bytes();
     [
         ATA_PASS_THROUGH_16,
-        protocol << 1 | extended,
+        PIO_DATA_IN << 1 | extended,
         TRANSFER,
         feature_high,
         feature_low,

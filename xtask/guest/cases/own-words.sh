@@ -1,13 +1,13 @@
 # What a drive says of itself is what the tools of its interface read from it.
 
-# own_words DEVICE: what the tool reads from a drive, for `says`.
+# own_words DEVICE: what the tool reads from a drive, for `agree`.
 own_words() {
   writecliff drives "$1" --json > /run/ours || wrong "drives $1 failed"
   grep -q '"facts"' /run/ours || wrong "$1 says nothing: $(grep facts_missing /run/ours)"
 }
 
-# says PYTHON: whether this is true, `ours` being the facts and `theirs(NAME)` a tool's JSON.
-says() {
+# agree PYTHON: whether these (NAME, OURS, THEIRS) are equal, `ours` being the facts and `theirs(NAME)` a tool's JSON.
+agree() {
   python3 -c "
 import json
 load = lambda path: json.load(open(path))
@@ -24,7 +24,7 @@ own-words-of-nvme-are-those-of-nvme-cli() { # quick
   nvme id-ctrl "$device" -o json > /run/controller
   nvme id-ns "$device" -o json > /run/namespace
   nvme smart-log "$device" -o json > /run/health
-  says "
+  agree "
     ('model', ours['model'], theirs('controller')['mn'].strip()),
     ('serial', ours['serial'], theirs('controller')['sn'].strip()),
     ('firmware', ours['firmware'], theirs('controller')['fr'].strip()),
@@ -46,11 +46,11 @@ own-words-of-nvme-are-those-of-nvme-cli() { # quick
 }
 
 own-words-count-what-is-written-to-nvme() { # full
-  local device before; device=$(fresh nvme)
+  local device; device=$(fresh nvme)
   own_words "$device"; cp /run/ours /run/before
   dd if=/dev/urandom of="$device" bs=1M count=64 oflag=direct 2> /run/dd
   own_words "$device"
-  says "('counted', ours['health']['host_written_bytes'] >= 64000000 +
+  agree "('counted', ours['health']['host_written_bytes'] >= 64000000 +
     theirs('before')['devices'][0]['facts']['health']['host_written_bytes'], True)"
 }
 
@@ -58,7 +58,7 @@ own-words-of-sata-are-those-of-smartctl() { # quick
   local device; device=$(at sata)
   own_words "$device"
   smartctl -j -a "$device" > /run/smart || :
-  says "
+  agree "
     ('model', ours['model'], theirs('smart')['model_name']),
     ('serial', ours['serial'], theirs('smart')['serial_number']),
     ('firmware', ours['firmware'], theirs('smart')['firmware_version']),
@@ -75,7 +75,7 @@ own-words-of-a-drive-in-use-are-read() { # quick
   local device; device=$(fresh nvme)
   mkfs.ext4 -q "$device"; mount "$device" /mnt
   own_words "$device"
-  says "('speaks', ours['speaks'][:4], 'NVMe'), ('refused', drive['may_be_tested'], False)"
+  agree "('speaks', ours['speaks'][:4], 'NVMe'), ('refused', drive['may_be_tested'], False)"
 }
 
 own-words-are-not-asked-of-what-has-none() { # full
