@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Purge};
 
 /// A drive in its own words. `None` is what it does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -143,41 +143,12 @@ pub struct Security {
     pub count_expired: bool,
 }
 
-/// A way to erase everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum PurgeKind {
-    /// NVMe sanitize: all blocks are erased, those that the host cannot reach too.
-    SanitizeBlock,
-    /// NVMe sanitize: the key of the data is changed.
-    SanitizeCrypto,
-    /// NVMe sanitize: everything is written over.
-    SanitizeOverwrite,
-    /// NVMe format with erasure of the user's data.
-    Format,
-    /// NVMe format with a new key.
-    FormatCrypto,
-    /// ATA sanitize: block erase.
-    AtaSanitizeBlock,
-    /// ATA sanitize: crypto scramble.
-    AtaSanitizeCrypto,
-    /// ATA sanitize: overwrite.
-    AtaSanitizeOverwrite,
-    /// ATA security: erase unit.
-    AtaSecureErase,
-    /// ATA security: enhanced erase unit.
-    AtaSecureEraseEnhanced,
-    /// Deallocate, or TRIM, of every LBA.
-    Discard,
-}
-
 /// A way that a drive has, and how it stands with it now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PurgeOffer {
     /// Which.
-    pub kind: PurgeKind,
+    pub kind: Purge,
     /// How long it takes by the drive's own word.
     #[serde(rename = "time_s", serialize_with = "seconds")]
     pub time: Option<Duration>,

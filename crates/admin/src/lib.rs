@@ -13,10 +13,8 @@ mod nvme;
 mod port;
 mod words;
 
-pub use facts::{
-    Facts, Health, LbaFormat, Link, PowerState, PurgeKind, PurgeOffer, Security, WriteCache,
-};
-pub use port::{AdminPort, AtaCommand, NvmeCommand, Protocol};
+pub use facts::{Facts, Health, LbaFormat, Link, PowerState, PurgeOffer, Security, WriteCache};
+pub use port::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol};
 
 use std::io;
 

@@ -1,6 +1,7 @@
 //! A way to a drive's own commands.
 
 use std::io;
+use std::time::Duration;
 
 /// What a drive speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,10 +15,24 @@ pub enum Protocol {
     Ata,
 }
 
-/// An NVMe admin command that reads.
+/// What a command moves, beside itself.
+#[derive(Debug)]
+pub enum Data<'a> {
+    /// Nothing.
+    None,
+    /// The drive fills it whole.
+    FromDrive(&'a mut [u8]),
+    /// The drive gets it.
+    ToDrive(&'a [u8]),
+}
+
+/// A question is answered in moments; a drive that has not by then is left alone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An NVMe admin command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NvmeCommand {
-    /// The opcode: [`Self::IDENTIFY`], [`Self::GET_LOG_PAGE`] or [`Self::GET_FEATURES`].
+    /// The opcode.
     pub opcode: u8,
     /// The namespace that it is about; zero or all ones for the controller.
     pub namespace: u32,
@@ -25,98 +40,106 @@ pub struct NvmeCommand {
     pub dword_10: u32,
     /// Command dword 11.
     pub dword_11: u32,
+    /// So long the drive may take.
+    pub patience: Duration,
 }
 
 impl NvmeCommand {
-    /// Base Specification 2.1, 5.1.12.
-    pub const GET_LOG_PAGE: u8 = 0x02;
-    /// 5.1.13.
-    pub const IDENTIFY: u8 = 0x06;
-    /// 5.1.11.
-    pub const GET_FEATURES: u8 = 0x0A;
     /// A namespace number that means the controller.
     pub const ALL_NAMESPACES: u32 = u32::MAX;
 
-    /// Identify: 4 KiB about what `structure` (CNS) names.
+    /// Identify (Base Specification 2.1, 5.1.13): 4 KiB about what `structure` (CNS) names.
     pub fn identify(structure: u8, namespace: u32) -> Self {
-        let opcode = Self::IDENTIFY;
-        Self { opcode, namespace, dword_10: u32::from(structure), dword_11: 0 }
+        Self { namespace, dword_10: u32::from(structure), ..Self::new(0x06) }
     }
 
-    /// A log page of `length` bytes, a multiple of four.
+    /// Get Log Page (5.1.12): `length` bytes, a multiple of four.
     pub fn log_page(page: u8, namespace: u32, length: usize) -> Self {
         let dwords = (length / 4).saturating_sub(1) as u32;
         Self {
-            opcode: Self::GET_LOG_PAGE,
             namespace,
             dword_10: dwords << 16 | u32::from(page),
             dword_11: dwords >> 16,
+            ..Self::new(0x02)
         }
     }
 
-    /// The current value of a feature, which comes as the command's result.
+    /// Get Features (5.1.11): the current value of one, which comes as the command's result.
     pub fn feature(identifier: u8) -> Self {
-        let opcode = Self::GET_FEATURES;
-        Self { opcode, namespace: 0, dword_10: u32::from(identifier), dword_11: 0 }
+        Self { dword_10: u32::from(identifier), ..Self::new(0x0A) }
+    }
+
+    /// A command of this opcode that says nothing more, and is about the controller.
+    pub fn new(opcode: u8) -> Self {
+        Self { opcode, namespace: 0, dword_10: 0, dword_11: 0, patience: PATIENCE }
     }
 }
 
-/// An ATA command that reads whole sectors of 512 bytes, by PIO.
+/// An ATA command; one that moves data moves whole sectors of 512 bytes, by PIO, and its count is
+/// theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtaCommand {
-    /// The command: [`Self::IDENTIFY_DEVICE`], [`Self::SMART`] or [`Self::READ_LOG`].
+    /// The command.
     pub command: u8,
     /// The feature field.
     pub feature: u16,
+    /// The count field of a command without data.
+    pub count: u16,
     /// The LBA field.
     pub lba: u64,
+    /// Whether its fields have 48 bits.
+    pub is_extended: bool,
+    /// So long the drive may take.
+    pub patience: Duration,
 }
 
 impl AtaCommand {
-    /// ACS-4, 7.13.
-    pub const IDENTIFY_DEVICE: u8 = 0xEC;
-    /// 7.46 (of ACS-3: 7.48).
-    pub const SMART: u8 = 0xB0;
-    /// READ LOG EXT: 7.22.
-    pub const READ_LOG: u8 = 0x2F;
-
-    /// Identify device: one sector.
+    /// IDENTIFY DEVICE (ACS-4, 7.13): one sector.
     pub fn identify() -> Self {
-        Self { command: Self::IDENTIFY_DEVICE, feature: 0, lba: 0 }
+        Self::new(0xEC)
     }
 
     /// One sector of SMART, the data (0xD0) for instance. The LBA is the key that the standard asks
     /// for.
     pub fn smart(subcommand: u8) -> Self {
-        Self { command: Self::SMART, feature: u16::from(subcommand), lba: 0xC2_4F00 }
+        Self { feature: u16::from(subcommand), lba: 0xC2_4F00, ..Self::new(0xB0) }
     }
 
-    /// One page of a general purpose log.
+    /// READ LOG EXT (7.22): one page of a general purpose log.
     pub fn log(address: u8, page: u8) -> Self {
         let lba = u64::from(page) << 8 | u64::from(address);
-        Self { command: Self::READ_LOG, feature: 0, lba }
+        Self { lba, is_extended: true, ..Self::new(0x2F) }
     }
 
-    /// Whether it has fields of 48 bits.
-    pub fn is_extended(&self) -> bool {
-        self.command == Self::READ_LOG
+    /// A command that says nothing more.
+    pub fn new(command: u8) -> Self {
+        Self { command, feature: 0, count: 0, lba: 0, is_extended: false, patience: PATIENCE }
     }
 }
 
-/// Carries commands that read to a drive.
+/// What an ATA drive leaves in its registers after a command without data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AtaResult {
+    /// The count field.
+    pub count: u16,
+    /// The LBA field.
+    pub lba: u64,
+}
+
+/// Carries commands to a drive.
 pub trait AdminPort {
     /// What the drive speaks.
     fn protocol(&self) -> Protocol;
 
-    /// Sends an NVMe admin command, which fills `data`; returns its result, dword 0.
+    /// Sends an NVMe admin command; returns its result, dword 0.
     ///
     /// # Errors
     /// What the kernel says; `Other` with the status if the drive refused.
-    fn nvme(&mut self, command: NvmeCommand, data: &mut [u8]) -> io::Result<u32>;
+    fn nvme(&mut self, command: NvmeCommand, data: Data<'_>) -> io::Result<u32>;
 
-    /// Sends an ATA command, which fills `data`, whole sectors.
+    /// Sends an ATA command; returns the registers after one without data, and zeros after others.
     ///
     /// # Errors
     /// What the kernel says; `Other` if the drive, or what is before it, refused.
-    fn ata(&mut self, command: AtaCommand, data: &mut [u8]) -> io::Result<()>;
+    fn ata(&mut self, command: AtaCommand, data: Data<'_>) -> io::Result<AtaResult>;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use writecliff_device::Bytes;
 
-use crate::facts::{Facts, Health, Link, PowerState, PurgeKind, PurgeOffer, Security};
+use crate::facts::{Facts, Health, Link, PowerState, PurgeOffer, Security};
 
 impl Facts {
     /// What each thing is called, and what is known of it; several lines may have one name.
@@ -177,24 +177,6 @@ impl PurgeOffer {
             seconds => format!(", {} min by its own word", seconds.div_ceil(60)),
         });
         let but = self.hindrances.iter().map(|words| format!("; {words}")).collect::<String>();
-        format!("{}{}{but}", self.kind.in_words(), time.unwrap_or_default())
-    }
-}
-
-impl PurgeKind {
-    fn in_words(self) -> &'static str {
-        match self {
-            Self::SanitizeBlock => "sanitize, all blocks erased",
-            Self::SanitizeCrypto => "sanitize, a new key",
-            Self::SanitizeOverwrite => "sanitize, everything written over",
-            Self::Format => "format",
-            Self::FormatCrypto => "format, a new key",
-            Self::AtaSanitizeBlock => "ATA sanitize, all blocks erased",
-            Self::AtaSanitizeCrypto => "ATA sanitize, a new key",
-            Self::AtaSanitizeOverwrite => "ATA sanitize, everything written over",
-            Self::AtaSecureErase => "ATA secure erase",
-            Self::AtaSecureEraseEnhanced => "ATA enhanced secure erase",
-            Self::Discard => "discard of every LBA",
-        }
+        format!("{}{}{but}", self.kind, time.unwrap_or_default())
     }
 }

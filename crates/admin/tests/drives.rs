@@ -4,8 +4,8 @@
 use std::io;
 use std::time::Duration;
 
-use writecliff_admin::{AdminPort, AtaCommand, Facts, NvmeCommand, Protocol, PurgeKind, ask};
-use writecliff_device::Bytes;
+use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, Facts, NvmeCommand, Protocol, ask};
+use writecliff_device::{Bytes, Purge};
 
 /// A drive that answers with what it was given, and refuses the rest.
 #[derive(Clone)]
@@ -24,17 +24,27 @@ impl AdminPort for Given {
         self.protocol
     }
 
-    fn nvme(&mut self, command: NvmeCommand, data: &mut [u8]) -> io::Result<u32> {
+    fn nvme(&mut self, command: NvmeCommand, data: Data<'_>) -> io::Result<u32> {
         let answer = self.nvme.iter().find(|(known, ..)| *known == command).ok_or_else(refused)?;
-        data.copy_from_slice(&answer.1);
+        give(&answer.1, data)?;
         Ok(answer.2)
     }
 
-    fn ata(&mut self, command: AtaCommand, data: &mut [u8]) -> io::Result<()> {
+    fn ata(&mut self, command: AtaCommand, data: Data<'_>) -> io::Result<AtaResult> {
         let answer = self.ata.iter().find(|(known, _)| *known == command).ok_or_else(refused)?;
-        data.copy_from_slice(&answer.1);
-        Ok(())
+        give(&answer.1, data)?;
+        Ok(AtaResult::default())
     }
+}
+
+/// Questions only ever move data from the drive.
+fn give(answer: &[u8], to: Data<'_>) -> io::Result<()> {
+    match to {
+        Data::None => {}
+        Data::FromDrive(data) => data.copy_from_slice(answer),
+        Data::ToDrive(_) => return Err(refused()),
+    }
+    Ok(())
 }
 
 /// A page with these fields in it, each at its offset.
@@ -130,7 +140,7 @@ fn nvme_drive() -> Given {
     }
 }
 
-fn offered(facts: &Facts) -> Vec<PurgeKind> {
+fn offered(facts: &Facts) -> Vec<Purge> {
     facts.purges.iter().map(|offer| offer.kind).collect()
 }
 
@@ -163,7 +173,7 @@ fn an_nvme_drive_is_read_field_by_field() {
     assert_eq!((health.power_on_hours, health.power_cycles), (Some(1234), Some(56)));
     assert_eq!((health.unsafe_shutdowns, health.media_errors), (Some(7), Some(3)));
     assert_eq!((health.warm_minutes, health.hot_minutes), (Some(5), Some(0)));
-    use PurgeKind::{Discard, Format, FormatCrypto, SanitizeBlock, SanitizeCrypto};
+    use Purge::{Discard, Format, FormatCrypto, SanitizeBlock, SanitizeCrypto};
     assert_eq!(offered(&facts), [SanitizeBlock, SanitizeCrypto, Format, FormatCrypto, Discard]);
     let block = &facts.purges[0];
     assert_eq!(block.time, Some(Duration::from_secs(90)));
@@ -301,7 +311,7 @@ fn an_ata_drive_is_read_field_by_field() {
     assert_eq!((health.used_percent, health.unsafe_shutdowns), (Some(9), Some(11)));
     assert_eq!(health.host_written, Some(512_000_000_000));
     assert_eq!(health.write_amplification(), Some(2.5), "pages of the host and of the drive");
-    use PurgeKind::{
+    use Purge::{
         AtaSanitizeBlock, AtaSanitizeCrypto, AtaSecureErase, AtaSecureEraseEnhanced, Discard,
     };
     let expected =
@@ -407,7 +417,7 @@ fn real_drives_are_read_as_another_tool_reads_them() {
     assert_eq!((health.temperature_c, health.used_percent), (Some(31), Some(3)));
     assert_eq!((health.unsafe_shutdowns, health.media_errors), (Some(96), Some(0)));
     assert_eq!(health.host_written.map(|bytes| bytes / 512_000), Some(0x19E_9FDE));
-    use PurgeKind::{Format, SanitizeBlock, SanitizeCrypto};
+    use Purge::{Format, SanitizeBlock, SanitizeCrypto};
     assert_eq!(offered(&pm981), [SanitizeBlock, SanitizeCrypto, Format]);
 
     let nm790 = of(include_str!("recorded/lexar-nm790-4tb.txt"));

@@ -144,9 +144,9 @@ fn purge(record: &RunRecord) -> &'static str {
     match record.purge.as_ref().map(|purge| purge.how) {
         None if is_disk => FRESH,
         None => "nothing",
-        Some(Purge::SecureErase) => FRESH,
-        Some(Purge::Discard) => "discard",
+        Some(how) if how.is_firmware_erase() => FRESH,
         Some(Purge::HolePunch) => "hole punching",
+        Some(how) => how.name(),
     }
 }
 

@@ -1,13 +1,15 @@
 //! The one trait of the product, and what a device says of itself.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Bytes, Completion, DeviceTime, Energy, ErrorKind, Io, Nanos, Power, Temperature};
+use crate::{
+    Bytes, Completion, DeviceTime, Energy, ErrorKind, Io, Nanos, Power, Purge, PurgeOutcome,
+    PurgeWatch, Temperature,
+};
 
 /// A drive, real or simulated, and the clock it is measured by.
 ///
@@ -73,9 +75,6 @@ pub trait Device {
         None
     }
 }
-
-/// Sees how far a purge is, from 0 to 1, and may break it off.
-pub type PurgeWatch<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
 /// An I/O that was submitted and has not completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,45 +221,6 @@ impl Specification {
     }
 }
 
-/// A way to bring a drive to its fresh state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purge {
-    /// The drive's own erase of every block, spare area included.
-    SecureErase,
-    /// A discard (TRIM) of every LBA: as good as the drive's TRIM, which may be deferred or
-    /// partial.
-    Discard,
-    /// Deallocating a file's blocks: the drive below may or may not be told.
-    HolePunch,
-}
-
-impl Purge {
-    /// What the purge is and what it is worth, for a person.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Self::SecureErase => "secure erase: every block is erased, the drive is as new",
-            Self::Discard => {
-                "whole-device discard: every LBA is trimmed; as fresh as the drive's TRIM makes it"
-            }
-            Self::HolePunch => {
-                "hole punching: the file's blocks are deallocated; the drive below may not be told"
-            }
-        }
-    }
-}
-
-/// What a purge did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PurgeOutcome {
-    /// How it was done.
-    pub how: Purge,
-    /// Places read back afterwards.
-    pub sampled: u32,
-    /// Of these, how many still returned data instead of zeros.
-    pub still_readable: u32,
-}
-
 /// What a drive says of itself. Counters count from the device's first power-on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Telemetry {
@@ -366,7 +326,7 @@ pub enum DeviceError {
         io_size_max: Bytes,
     },
     /// The device has no such purge.
-    #[error("{address} cannot do a {how:?} purge; it can do {supported:?}")]
+    #[error("{address} has no purge called {how}; it has {}", Purge::names(supported))]
     PurgeUnsupported {
         /// The device.
         address: String,
@@ -395,7 +355,7 @@ pub enum DeviceError {
         address: String,
     },
     /// The drive did not do the purge, but is there and can go on.
-    #[error("{address} failed its purge ({}) at offset {}: {source}", how.describe(), offset.0)]
+    #[error("{address} failed its purge ({how}) at offset {}: {source}", offset.0)]
     PurgeFailed {
         /// The device.
         address: String,

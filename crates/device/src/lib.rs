@@ -11,6 +11,7 @@ mod device;
 mod error;
 mod io;
 mod names;
+mod purge;
 mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
@@ -18,12 +19,13 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord, Purge,
-    PurgeOutcome, PurgeWatch, Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord,
+    Specification, Telemetry,
 };
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};
+pub use purge::{Purge, PurgeOutcome, PurgeWatch};
 pub use random::{SPLIT_MIX_STEP, split_mix};
 pub use text::{printable, printable_lines};
 pub use units::{

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Nanos, Operation, Purge,
-    PurgeOutcome, Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Nanos, Operation, PurgeOutcome,
+    Telemetry,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
         if outcome.still_readable > 0 {
             let (still_readable, sampled) = (outcome.still_readable, outcome.sampled);
             self.warn(Warning::PurgeIneffective { still_readable, sampled });
-        } else if outcome.how != Purge::SecureErase {
+        } else if !outcome.how.is_firmware_erase() {
             self.warn(Warning::WeakPurge { how: outcome.how });
         }
         self.record.purge = Some(outcome);

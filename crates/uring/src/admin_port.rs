@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use writecliff_admin::{AdminPort, AtaCommand, Facts, NvmeCommand, Protocol, ask};
+use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, Facts, NvmeCommand, Protocol, ask};
 
 use crate::found::{Claim, Found, Thing};
 use crate::sysfs::Node;
@@ -17,8 +17,6 @@ use crate::sysfs::Node;
 const NVME_ID: libc::c_ulong = 0x4E40;
 const NVME_ADMIN: libc::c_ulong = 0xC048_4E41;
 const SG_IO: libc::c_ulong = 0x2285;
-/// A drive that has not answered by then is left alone.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks a whole disk about itself, whoever else uses it; `None` for a file, a partition and what
 /// stands on other devices. What it sends only reads.
@@ -113,27 +111,43 @@ struct SgIo {
     info: u32,
 }
 
+const NO_DATA: i32 = -1;
+const TO_DRIVE: i32 = -2;
 const FROM_DRIVE: i32 = -3;
 const ATA_PASS_THROUGH_16: u8 = 0x85;
+/// A command that was asked to show its registers ends with this status, whatever became of it.
+const CHECK_CONDITION: u8 = 0x02;
+
+/// Where a command's data are: direction, address, length.
+fn place(data: &mut Data<'_>) -> (i32, *mut c_void, usize) {
+    match data {
+        Data::None => (NO_DATA, std::ptr::null_mut(), 0),
+        Data::FromDrive(data) => (FROM_DRIVE, data.as_mut_ptr().cast(), data.len()),
+        // The kernel only reads what goes to a drive.
+        Data::ToDrive(data) => (TO_DRIVE, data.as_ptr().cast_mut().cast(), data.len()),
+    }
+}
 
 impl AdminPort for KernelPort<'_> {
     fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    fn nvme(&mut self, command: NvmeCommand, data: &mut [u8]) -> io::Result<u32> {
+    fn nvme(&mut self, command: NvmeCommand, mut data: Data<'_>) -> io::Result<u32> {
+        let (_, address, length) = place(&mut data);
         let mut admin = NvmeAdmin {
             opcode: command.opcode,
             namespace: command.namespace,
-            data: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
-            data_length: data.len() as u32,
+            data: address as u64,
+            data_length: length as u32,
             dword_10: command.dword_10,
             dword_11: command.dword_11,
-            timeout_ms: PATIENCE.as_millis() as u32,
+            timeout_ms: millis(command.patience),
             ..NvmeAdmin::default()
         };
-        // SAFETY: the structure has the kernel's layout, and `data` outlives the call, which writes no
-        // more than its length.
+        // SAFETY: the structure has the kernel's layout, and the data outlive the call, which writes no
+        // more than their length, and only to those that the drive fills: the opcode's lowest bits say
+        // which way data go, and every command here is made with the data that its opcode has.
         let status =
             unsafe { libc::ioctl(self.drive.as_fd().as_raw_fd(), NVME_ADMIN, &raw mut admin) };
         match status {
@@ -143,20 +157,21 @@ impl AdminPort for KernelPort<'_> {
         }
     }
 
-    fn ata(&mut self, command: AtaCommand, data: &mut [u8]) -> io::Result<()> {
-        let cdb = pass_through(command, data.len() / 512);
+    fn ata(&mut self, command: AtaCommand, mut data: Data<'_>) -> io::Result<AtaResult> {
+        let (direction, address, length) = place(&mut data);
+        let cdb = pass_through(command, direction, length / 512);
         let mut sense = [0_u8; 32];
         let mut io = SgIo {
             interface: i32::from(b'S'),
-            direction: FROM_DRIVE,
+            direction,
             command_length: cdb.len() as u8,
             sense_max: sense.len() as u8,
             pieces: 0,
-            data_length: data.len() as u32,
-            data: data.as_mut_ptr().cast(),
+            data_length: length as u32,
+            data: address,
             command: cdb.as_ptr(),
             sense: sense.as_mut_ptr(),
-            timeout_ms: PATIENCE.as_millis() as u32,
+            timeout_ms: millis(command.patience),
             flags: 0,
             pack: 0,
             user: std::ptr::null_mut(),
@@ -171,34 +186,50 @@ impl AdminPort for KernelPort<'_> {
             info: 0,
         };
         // SAFETY: the structure has the kernel's layout; command, data and sense outlive the call,
-        // which writes no more than their lengths.
+        // which writes no more than their lengths, and to the data only if the drive fills them.
         let done = unsafe { libc::ioctl(self.drive.as_fd().as_raw_fd(), SG_IO, &raw mut io) };
         if done < 0 {
             return Err(io::Error::last_os_error());
         }
-        let is_whole = io.status == 0 && io.host_status == 0 && io.residual == 0;
-        is_whole.then_some(()).ok_or_else(|| {
+        let refused = || {
             io::Error::other(format!(
                 "it answered with status {:#x}, {:#x}, {:#x}",
                 io.status, io.host_status, io.driver_status
             ))
-        })
+        };
+        if direction == NO_DATA {
+            let shown = io.status == CHECK_CONDITION && io.host_status == 0;
+            let told = shown.then(|| registers(&sense[..usize::from(io.sense_length).min(32)]));
+            return told.flatten().ok_or_else(refused)?;
+        }
+        let is_whole = io.status == 0 && io.host_status == 0 && io.residual == 0;
+        is_whole.then_some(AtaResult::default()).ok_or_else(refused)
     }
 }
 
+fn millis(time: Duration) -> u32 {
+    u32::try_from(time.as_millis()).unwrap_or(u32::MAX)
+}
+
 /// SAT-4, table 133.
-fn pass_through(command: AtaCommand, sectors: usize) -> [u8; 16] {
-    const PIO_DATA_IN: u8 = 4;
-    /// From the drive, in blocks of 512 bytes, as many as the count says.
-    const TRANSFER: u8 = 0b0000_1110;
-    let extended = u8::from(command.is_extended());
+fn pass_through(command: AtaCommand, direction: i32, sectors: usize) -> [u8; 16] {
+    /// In blocks of 512 bytes, as many as the count says.
+    const TRANSFER: u8 = 0b0000_0110;
+    const FROM_DRIVE_FLAG: u8 = 0b0000_1000;
+    /// The registers are wanted, in the sense data.
+    const SHOW_REGISTERS: u8 = 0b0010_0000;
+    let (protocol, flags, count) = match direction {
+        FROM_DRIVE => (4, TRANSFER | FROM_DRIVE_FLAG, sectors as u16),
+        TO_DRIVE => (5, TRANSFER, sectors as u16),
+        _ => (3, SHOW_REGISTERS, command.count),
+    };
     let [lba_0, lba_1, lba_2, lba_3, lba_4, lba_5, ..] = command.lba.to_le_bytes();
     let [feature_low, feature_high] = command.feature.to_le_bytes();
-    let [count_low, count_high] = (sectors as u16).to_le_bytes();
+    let [count_low, count_high] = count.to_le_bytes();
     [
         ATA_PASS_THROUGH_16,
-        PIO_DATA_IN << 1 | extended,
-        TRANSFER,
+        protocol << 1 | u8::from(command.is_extended),
+        flags,
         feature_high,
         feature_low,
         count_high,
@@ -215,6 +246,36 @@ fn pass_through(command: AtaCommand, sectors: usize) -> [u8; 16] {
     ]
 }
 
+/// The registers in sense data: SAT-4, 12.2.2.7, a descriptor of type 9 and 12 bytes; in the fixed
+/// format, information and command-specific information (12.2.2.8). `None` where there are none; an
+/// error if they say that the command failed.
+fn registers(sense: &[u8]) -> Option<io::Result<AtaResult>> {
+    const DESCRIPTORS: u8 = 0x72;
+    const FIXED: u8 = 0x70;
+    const RETURN: [u8; 2] = [0x09, 0x0C];
+    const ERROR: u8 = 0x01;
+    const FAULT: u8 = 0x20;
+    let (error, status, result) = match sense.first()? & 0x7F {
+        DESCRIPTORS => {
+            let found = sense.get(8..22).filter(|found| found[..2] == RETURN)?;
+            let lba = [found[7], found[9], found[11], found[6], found[8], found[10], 0, 0];
+            let count = u16::from_be_bytes([found[4], found[5]]);
+            (found[3], found[13], AtaResult { count, lba: u64::from_le_bytes(lba) })
+        }
+        FIXED => {
+            let found = sense.get(..12)?;
+            let lba = [found[9], found[10], found[11], 0, 0, 0, 0, 0];
+            let count = u16::from(found[6]);
+            (found[3], found[4], AtaResult { count, lba: u64::from_le_bytes(lba) })
+        }
+        _ => return None,
+    };
+    Some(match status & (ERROR | FAULT) {
+        0 => Ok(result),
+        _ => Err(io::Error::other(format!("the drive answered with error {error:#04x}"))),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,9 +288,39 @@ mod tests {
 
     #[test]
     fn fields_of_an_ata_command_are_where_sat_has_them() {
-        let cdb = pass_through(AtaCommand::smart(0xD0), 1);
+        let cdb = pass_through(AtaCommand::smart(0xD0), FROM_DRIVE, 1);
         assert_eq!(cdb, [0x85, 8, 0x0E, 0, 0xD0, 0, 1, 0, 0, 0, 0x4F, 0, 0xC2, 0x40, 0xB0, 0]);
-        let cdb = pass_through(AtaCommand::log(4, 7), 1);
+        let cdb = pass_through(AtaCommand::log(4, 7), FROM_DRIVE, 1);
         assert_eq!(cdb, [0x85, 9, 0x0E, 0, 0, 0, 1, 0, 4, 0, 7, 0, 0, 0x40, 0x2F, 0]);
+        let cdb = pass_through(AtaCommand::new(0xF1), TO_DRIVE, 1);
+        assert_eq!(cdb, [0x85, 10, 0x06, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x40, 0xF1, 0]);
+        let sanitize = AtaCommand {
+            feature: 0x12,
+            count: 0x10,
+            lba: 0x426B_4572,
+            is_extended: true,
+            ..AtaCommand::new(0xB4)
+        };
+        let cdb = pass_through(sanitize, NO_DATA, 0);
+        let expected =
+            [0x85, 7, 0x20, 0, 0x12, 0, 0x10, 0x42, 0x72, 0, 0x45, 0, 0x6B, 0x40, 0xB4, 0];
+        assert_eq!(cdb, expected);
+    }
+
+    #[test]
+    fn registers_are_read_from_both_kinds_of_sense_data() {
+        let mut sense = [0; 22];
+        sense[..8].copy_from_slice(&[0x72, 1, 0, 0x1D, 0, 0, 0, 14]);
+        // extended, error, count, and the LBA with its upper and lower half by turns
+        sense[8..].copy_from_slice(&[9, 12, 1, 0, 0x40, 0x02, 4, 1, 5, 2, 6, 3, 0x40, 0x50]);
+        let result = registers(&sense).unwrap().unwrap();
+        assert_eq!((result.count, result.lba), (0x4002, 0x0605_0403_0201));
+        sense[21] = 0x51;
+        sense[11] = 0x04;
+        assert!(registers(&sense).unwrap().unwrap_err().to_string().contains("0x04"));
+        let fixed = [0x70, 0, 1, 0, 0x50, 0x40, 0x02, 10, 0, 1, 2, 3];
+        let result = registers(&fixed).unwrap().unwrap();
+        assert_eq!((result.count, result.lba), (2, 0x03_0201));
+        assert!(registers(&[0x70, 0, 5]).is_none() && registers(&[]).is_none());
     }
 }

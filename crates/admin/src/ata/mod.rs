@@ -9,14 +9,14 @@ use std::io;
 
 use crate::bytes::Fields;
 use crate::facts::{Facts, Health};
-use crate::port::{AdminPort, AtaCommand};
+use crate::port::{AdminPort, AtaCommand, Data};
 use identify::Identity;
 
 const SECTOR: usize = 512;
 
 pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
     let mut page = [0; SECTOR];
-    port.ata(AtaCommand::identify(), &mut page)?;
+    port.ata(AtaCommand::identify(), Data::FromDrive(&mut page))?;
     let drive = Identity::parse(Fields(&page));
     let statistics = drive.has_logs.then(|| statistics::ask(port, drive.lba_size)).flatten();
     let attributes = drive.has_smart.then(|| smart::ask(port, drive.model.as_deref())).flatten();

@@ -1,7 +1,9 @@
 //! How an ATA drive can be erased: words 59, 89, 90, 128 and 169 of its identity.
 
+use writecliff_device::Purge;
+
 use super::identify::Identity;
-use crate::facts::{PurgeKind, PurgeOffer, Security};
+use crate::facts::{PurgeOffer, Security};
 
 /// The best first.
 pub(super) fn offers(drive: &Identity) -> Vec<PurgeOffer> {
@@ -18,15 +20,15 @@ pub(super) fn offers(drive: &Identity) -> Vec<PurgeOffer> {
     };
     let has_security = drive.security.is_some();
     let all = [
-        (drive.can_sanitize_block(), plain(PurgeKind::AtaSanitizeBlock)),
-        (drive.can_sanitize_crypto(), plain(PurgeKind::AtaSanitizeCrypto)),
+        (drive.can_sanitize_block(), plain(Purge::AtaSanitizeBlock)),
+        (drive.can_sanitize_crypto(), plain(Purge::AtaSanitizeCrypto)),
         (
             has_security && drive.can_erase_enhanced,
-            secure(PurgeKind::AtaSecureEraseEnhanced, drive.enhanced_erase_time),
+            secure(Purge::AtaSecureEraseEnhanced, drive.enhanced_erase_time),
         ),
-        (has_security, secure(PurgeKind::AtaSecureErase, drive.erase_time)),
-        (drive.can_sanitize_overwrite(), plain(PurgeKind::AtaSanitizeOverwrite)),
-        (drive.has_trim, plain(PurgeKind::Discard)),
+        (has_security, secure(Purge::AtaSecureErase, drive.erase_time)),
+        (drive.can_sanitize_overwrite(), plain(Purge::AtaSanitizeOverwrite)),
+        (drive.has_trim, plain(Purge::Discard)),
     ];
     all.into_iter().filter_map(|(is_there, offer)| is_there.then_some(offer)).collect()
 }

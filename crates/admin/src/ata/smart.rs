@@ -5,7 +5,7 @@
 
 use crate::bytes::Fields;
 use crate::facts::Health;
-use crate::port::{AdminPort, AtaCommand};
+use crate::port::{AdminPort, AtaCommand, Data};
 
 const READ_DATA: u8 = 0xD0;
 const POWER_ON_HOURS: u8 = 9;
@@ -92,7 +92,7 @@ struct Attribute {
 
 pub(super) fn ask(port: &mut dyn AdminPort, model: Option<&str>) -> Option<Health> {
     let mut page = [0; 512];
-    port.ata(AtaCommand::smart(READ_DATA), &mut page).ok()?;
+    port.ata(AtaCommand::smart(READ_DATA), Data::FromDrive(&mut page)).ok()?;
     // The bytes of the page add up to zero; some bridges answer with something else.
     let sum = page.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
     (sum == 0).then(|| parse(Fields(&page), model.unwrap_or_default()))

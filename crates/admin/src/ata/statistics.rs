@@ -2,7 +2,7 @@
 
 use crate::bytes::Fields;
 use crate::facts::Health;
-use crate::port::{AdminPort, AtaCommand};
+use crate::port::{AdminPort, AtaCommand, Data};
 
 const LOG: u8 = 0x04;
 const GENERAL: u8 = 0x01;
@@ -51,7 +51,7 @@ struct Page([u8; 512]);
 impl Page {
     fn read(port: &mut dyn AdminPort, number: u8) -> Option<Self> {
         let mut page = [0; 512];
-        port.ata(AtaCommand::log(LOG, number), &mut page).ok()?;
+        port.ata(AtaCommand::log(LOG, number), Data::FromDrive(&mut page)).ok()?;
         // Drives answer what they do not have with zeros, or with another page.
         (page[2] == number).then_some(Self(page))
     }

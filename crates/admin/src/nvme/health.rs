@@ -4,7 +4,7 @@
 use super::identify::ZERO_C;
 use crate::bytes::Fields;
 use crate::facts::Health;
-use crate::port::{AdminPort, NvmeCommand};
+use crate::port::{AdminPort, Data, NvmeCommand};
 
 const HEALTH: u8 = 0x02;
 const OCP: u8 = 0xC0;
@@ -29,7 +29,7 @@ const WARNINGS: [&str; 6] = [
 pub(super) fn ask(port: &mut dyn AdminPort) -> Option<Health> {
     let mut page = [0; 512];
     let command = NvmeCommand::log_page(HEALTH, NvmeCommand::ALL_NAMESPACES, page.len());
-    port.nvme(command, &mut page).ok()?;
+    port.nvme(command, Data::FromDrive(&mut page)).ok()?;
     Some(Health { nand_written: nand_written(port), ..parse(Fields(&page)) })
 }
 
@@ -57,7 +57,10 @@ fn parse(page: Fields<'_>) -> Health {
 /// "Physical media units written", in bytes.
 fn nand_written(port: &mut dyn AdminPort) -> Option<u128> {
     let mut page = [0; 512];
-    port.nvme(NvmeCommand::log_page(OCP, NvmeCommand::ALL_NAMESPACES, page.len()), &mut page)
-        .ok()?;
+    port.nvme(
+        NvmeCommand::log_page(OCP, NvmeCommand::ALL_NAMESPACES, page.len()),
+        Data::FromDrive(&mut page),
+    )
+    .ok()?;
     (page[496..] == OCP_GUID).then(|| Fields(&page).u128(0))
 }

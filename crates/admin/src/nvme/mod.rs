@@ -8,7 +8,7 @@ use std::io;
 
 use crate::bytes::Fields;
 use crate::facts::{Facts, WriteCache};
-use crate::port::{AdminPort, NvmeCommand};
+use crate::port::{AdminPort, Data, NvmeCommand};
 use identify::{Controller, Namespace};
 
 /// Identify: the namespace (CNS 0), the controller (CNS 1), the namespaces that are active (CNS 2).
@@ -20,13 +20,13 @@ const WRITE_CACHE: u8 = 0x06;
 
 pub(crate) fn ask(port: &mut dyn AdminPort, namespace: u32) -> io::Result<Facts> {
     let mut page = [0; 4096];
-    port.nvme(NvmeCommand::identify(CONTROLLER, 0), &mut page)?;
+    port.nvme(NvmeCommand::identify(CONTROLLER, 0), Data::FromDrive(&mut page))?;
     let controller = Controller::parse(Fields(&page));
     let mut page = [0; 4096];
-    port.nvme(NvmeCommand::identify(NAMESPACE, namespace), &mut page)?;
+    port.nvme(NvmeCommand::identify(NAMESPACE, namespace), Data::FromDrive(&mut page))?;
     let space = Namespace::parse(Fields(&page));
     let enabled = || {
-        let value = port.nvme(NvmeCommand::feature(WRITE_CACHE), &mut []).ok()?;
+        let value = port.nvme(NvmeCommand::feature(WRITE_CACHE), Data::None).ok()?;
         Some(value & 1 == 1)
     };
     let write_cache = controller.write_cache.then(enabled).map(|enabled| WriteCache { enabled });
@@ -53,6 +53,6 @@ pub(crate) fn ask(port: &mut dyn AdminPort, namespace: u32) -> io::Result<Facts>
 /// How many namespaces the drive has; `None` if it does not tell.
 fn active_namespaces(port: &mut dyn AdminPort) -> Option<usize> {
     let mut page = [0; 4096];
-    port.nvme(NvmeCommand::identify(ACTIVE_NAMESPACES, 0), &mut page).ok()?;
+    port.nvme(NvmeCommand::identify(ACTIVE_NAMESPACES, 0), Data::FromDrive(&mut page)).ok()?;
     Some((0..1024).take_while(|index| Fields(&page).u32(4 * index) != 0).count())
 }

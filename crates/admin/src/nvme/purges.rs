@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use writecliff_device::Purge;
+
 use super::identify::{Controller, Namespace};
 use crate::bytes::Fields;
-use crate::facts::{PurgeKind, PurgeOffer};
-use crate::port::{AdminPort, NvmeCommand};
+use crate::facts::PurgeOffer;
+use crate::port::{AdminPort, Data, NvmeCommand};
 
 const SANITIZE_STATUS: u8 = 0x81;
 
@@ -52,7 +54,7 @@ impl SanitizeStatus {
 pub(super) fn status(port: &mut dyn AdminPort) -> Option<SanitizeStatus> {
     let mut page = [0; 512];
     let command = NvmeCommand::log_page(SANITIZE_STATUS, NvmeCommand::ALL_NAMESPACES, page.len());
-    port.nvme(command, &mut page).ok()?;
+    port.nvme(command, Data::FromDrive(&mut page)).ok()?;
     Some(SanitizeStatus::parse(Fields(&page)))
 }
 
@@ -81,17 +83,17 @@ pub(super) fn offers(
     };
     let can_format = controller.can_format && !space.formats.is_empty();
     let all = [
-        (controller.can_sanitize_block(), sanitize(PurgeKind::SanitizeBlock, time(|s| s.block))),
-        (controller.can_sanitize_crypto(), sanitize(PurgeKind::SanitizeCrypto, time(|s| s.crypto))),
-        (can_format, format(PurgeKind::Format)),
-        (can_format && controller.has_crypto_erase, format(PurgeKind::FormatCrypto)),
+        (controller.can_sanitize_block(), sanitize(Purge::SanitizeBlock, time(|s| s.block))),
+        (controller.can_sanitize_crypto(), sanitize(Purge::SanitizeCrypto, time(|s| s.crypto))),
+        (can_format, format(Purge::Format)),
+        (can_format && controller.has_crypto_erase, format(Purge::FormatCrypto)),
         (
             controller.can_sanitize_overwrite(),
-            sanitize(PurgeKind::SanitizeOverwrite, time(|s| s.overwrite)),
+            sanitize(Purge::SanitizeOverwrite, time(|s| s.overwrite)),
         ),
         (
             controller.can_deallocate,
-            PurgeOffer { kind: PurgeKind::Discard, time: None, hindrances: Vec::new() },
+            PurgeOffer { kind: Purge::Discard, time: None, hindrances: Vec::new() },
         ),
     ];
     all.into_iter().filter_map(|(is_there, offer)| is_there.then_some(offer)).collect()
