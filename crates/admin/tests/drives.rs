@@ -445,7 +445,7 @@ fn facts_are_told_in_words() {
         "write amplification 1.25",
         "temperature: 41 °C, slows down at 70 °C, stops at 85 °C, 5 min beyond the first",
         "power state: 2: 0.05 W at most, idle, entered in 1 ms, left in 9 ms",
-        "can purge by: sanitize, all blocks erased, 90 s by its own word; a sanitize is under way",
+        "can purge by: sanitize-block, 90 s by its own word; a sanitize is under way",
     ] {
         assert!(nvme.contains(words), "{words} in\n{nvme}");
     }
@@ -453,7 +453,7 @@ fn facts_are_told_in_words() {
     for words in [
         "link: 3 Gb/s, and the drive can do 6: look at cable and port",
         "security: no password is set; frozen until its power is off",
-        "can purge by: ATA secure erase, 4 min by its own word; frozen: plug its power",
+        "can purge by: ata-secure-erase, 4 min by its own word; frozen: plug its power",
         "media errors: 2: data that it could not give back",
     ] {
         assert!(ata.contains(words), "{words} in\n{ata}");
