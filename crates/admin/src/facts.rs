@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use writecliff_device::{Bytes, Purge};
+use writecliff_device::{Bytes, Link, Purge};
 
 /// A drive in its own words. `None` is what it does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,16 +56,6 @@ pub struct LbaFormat {
     pub in_use: bool,
 }
 
-/// A SATA link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Link {
-    /// What was agreed on, in Gb/s.
-    pub now_gbps: Option<f64>,
-    /// The fastest that the drive can.
-    pub best_gbps: f64,
-}
-
 /// A volatile cache of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -115,6 +105,9 @@ pub struct Health {
     /// Written into NAND, if it tells.
     #[serde(rename = "nand_written_bytes")]
     pub nand_written: Option<u128>,
+    /// The coarsest unit of what it counts as written.
+    #[serde(rename = "written_unit_bytes")]
+    pub written_unit: Option<u64>,
     /// Hours with power.
     pub power_on_hours: Option<u128>,
     /// How often power was switched on.

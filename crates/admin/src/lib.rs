@@ -11,12 +11,22 @@ mod bytes;
 mod facts;
 mod nvme;
 mod port;
+mod purge;
 mod words;
 
-pub use facts::{Facts, Health, LbaFormat, Link, PowerState, PurgeOffer, Security, WriteCache};
+pub use facts::{Facts, Health, LbaFormat, PowerState, PurgeOffer, Security, WriteCache};
 pub use port::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol};
+pub use purge::{PASSWORD, PurgeError, PurgeHost, UnfinishedPurge, finish, purge, unfinished};
 
 use std::io;
+
+/// Asks a drive for what it counts, and nothing else; `None` if it does not tell.
+pub fn health(port: &mut dyn AdminPort) -> Option<Health> {
+    match port.protocol() {
+        Protocol::Nvme { .. } => nvme::health(port),
+        Protocol::Ata => ata::health(port),
+    }
+}
 
 /// Asks a drive for everything that it tells. What it has no answer for is left out.
 ///

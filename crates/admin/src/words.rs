@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Link};
 
-use crate::facts::{Facts, Health, Link, PowerState, PurgeOffer, Security};
+use crate::facts::{Facts, Health, PowerState, PurgeOffer, Security};
 
 impl Facts {
     /// What each thing is called, and what is known of it; several lines may have one name.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines =
             vec![("speaks", self.speaks.clone()), ("LBA formats", self.formats_in_words())];
-        lines.extend(self.link.map(|link| ("link", link.in_words())));
+        lines.extend(self.link.map(|link| ("link", link_in_words(link))));
         lines.extend(self.write_cache.map(|cache| {
             let words = match cache.enabled {
                 Some(true) => "on",
@@ -46,19 +46,9 @@ impl Facts {
     }
 }
 
-impl Link {
-    fn in_words(self) -> String {
-        match self.now_gbps {
-            Some(now) if now < self.best_gbps => {
-                format!(
-                    "{now} Gb/s, and the drive can do {}: look at cable and port",
-                    self.best_gbps
-                )
-            }
-            Some(now) => format!("{now} Gb/s"),
-            None => format!("the drive can do {} Gb/s", self.best_gbps),
-        }
-    }
+fn link_in_words(link: Link) -> String {
+    let advice = if link.is_reduced() { ": look at cable, slot and port" } else { "" };
+    format!("{link}{advice}")
 }
 
 impl Health {

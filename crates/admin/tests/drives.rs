@@ -451,7 +451,7 @@ fn facts_are_told_in_words() {
     }
     let ata = lines(ata_drive("Crucial_CT480M500SSD1"));
     for words in [
-        "link: 3 Gb/s, and the drive can do 6: look at cable and port",
+        "link: 3 Gb/s of 6: look at cable, slot and port",
         "security: no password is set; frozen until its power is off",
         "can purge by: ata-secure-erase, 4 min by its own word; frozen: plug its power",
         "media errors: 2: data that it could not give back",

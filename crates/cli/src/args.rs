@@ -11,6 +11,7 @@ use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::meter::MeterArguments;
+use crate::commands::purge::PurgeArguments;
 use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
 use crate::commands::run::RunArguments;
@@ -82,6 +83,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: GateArguments,
     },
+    /// Bring a drive to its fresh state, or out of a purge that was broken off
+    #[command(after_help = help::PURGE)]
+    Purge(PurgeArguments),
     /// Make one report of any number of runs
     #[command(after_help = help::REPORT)]
     Report(ReportArguments),

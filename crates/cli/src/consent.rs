@@ -4,10 +4,12 @@ use std::ffi::OsStr;
 use std::io::{BufRead, IsTerminal, Write};
 
 use writecliff::{DestroyData, DriveName, Inspection};
-use writecliff_device::printable_lines;
+use writecliff_device::{Purge, printable_lines};
+use writecliff_uring::PurgeOffer;
 
 use crate::error::CliError;
 use crate::output::say;
+use crate::progress::human;
 
 /// Consent for what `writes` to a drive; `None` where there are no data to lose, and where nobody can
 /// be asked: the guard's own refusal says then what to pass.
@@ -15,12 +17,14 @@ pub(crate) fn consent(
     drive: &DriveName,
     writes: bool,
     passed: Option<&OsStr>,
+    purge: Option<Purge>,
 ) -> Result<Option<DestroyData>, CliError> {
     let inspection = if writes { drive.inspect()? } else { None };
     let Some(inspection) = inspection else {
         return Ok(None);
     };
     tell_what_was_not_seen(&inspection);
+    tell_how_it_will_be_purged(&inspection, purge);
     match passed {
         Some(name) => Ok(Some(DestroyData::named(name))),
         None => ask(&inspection),
@@ -38,6 +42,36 @@ fn tell_what_was_not_seen(inspection: &Inspection) {
          of this container): make sure that none uses {}",
         identity.path.display()
     ));
+}
+
+/// What comes first, and cannot be undone: which purge, how long it takes, what it is worth.
+fn tell_how_it_will_be_purged(inspection: &Inspection, chosen: Option<Purge>) {
+    let offers = match &inspection.own_words {
+        Some(Ok(facts)) => &facts.purges[..],
+        _ => &[],
+    };
+    let usable = |offer: &&PurgeOffer| {
+        offer.kind.is_the_drives_own()
+            && !offer.kind.is_by_name_only()
+            && offer.hindrances.is_empty()
+    };
+    let offer = match chosen {
+        Some(how) => offers.iter().find(|offer| offer.kind == how),
+        None => offers.iter().find(usable),
+    };
+    let how = chosen.or(offer.map(|offer| offer.kind));
+    let Some(how) = how.filter(|how| how.is_the_drives_own()) else { return };
+    let time = offer
+        .and_then(|offer| offer.time)
+        .map_or_else(String::new, |time| format!("; {} by its own word", human(time)));
+    let path = inspection.identity.path.display();
+    say(&format!("note: {path} is purged by {how}{time}. {}", capital(how.describe())));
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Shows what would be destroyed and lets the user type its name.

@@ -74,6 +74,12 @@ pub(crate) const METER: &str = "\
 Example:
   writecliff meter runs/mine/power meter.csv --clock-offset -300ms";
 
+pub(crate) const PURGE: &str = "\
+Examples:
+  writecliff drives /dev/nvme0n1                     which purges does it have?
+  writecliff purge /dev/nvme0n1 --destroy-data-on SERIAL
+  writecliff purge /dev/nvme0n1 --purge sanitize-block --destroy-data-on SERIAL";
+
 pub(crate) const GATE: &str = "\
 Examples:
   writecliff gate runs/new --min-floor-iops 5000 --max-p999 20ms

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Gate { run, options } => commands::gate::run(&run, &options),
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),
+        Command::Purge(arguments) => commands::purge::run(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Bench { command } => commands::bench::bench(&command),
         Command::Completions { shell } => commands::manual::completions(shell),

@@ -19,8 +19,8 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord,
-    Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Link, OwnCounters,
+    ProfileRecord, Specification, Telemetry,
 };
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};

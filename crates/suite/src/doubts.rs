@@ -2,7 +2,7 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology.md has the bounds.
 
-use writecliff_device::{Bytes, HostCounters, Nanos, Temperature};
+use writecliff_device::{Bytes, HostCounters, Nanos, OwnCounters, Temperature};
 use writecliff_measure::{Recording, Sample};
 
 use crate::Warning;
@@ -31,6 +31,9 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         suspended(record),
         held_up(record),
         failed_ios(recording),
+        media_errors(record),
+        throttled(record),
+        unsafe_shutdown(record),
     ];
     found.into_iter().flatten().collect()
 }
@@ -128,6 +131,29 @@ fn failed_ios(recording: &Recording) -> Option<Warning> {
     (count > 0).then_some(Warning::FailedIos { count })
 }
 
+fn media_errors(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.media_errors)?;
+    (count > 0).then_some(Warning::MediaErrors { count })
+}
+
+fn throttled(record: &RunRecord) -> Option<Warning> {
+    let minutes = counted_since(record, |own| own.throttled_minutes)?;
+    (minutes > 0).then_some(Warning::Throttled { minutes })
+}
+
+fn unsafe_shutdown(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.unsafe_shutdowns)?;
+    (count > 0).then_some(Warning::UnsafeShutdown { count })
+}
+
+/// What the drive itself counted from the first phase to the last that it was asked after.
+fn counted_since(record: &RunRecord, of: fn(&OwnCounters) -> Option<u64>) -> Option<u64> {
+    let first = record.phases.first()?.before.own.as_ref().and_then(of)?;
+    let last =
+        record.phases.iter().rev().find_map(|phase| phase.after.own.as_ref().and_then(of))?;
+    last.checked_sub(first)
+}
+
 /// What the system counted before and after a phase, on a real device.
 fn host(phase: &Phase) -> Option<(HostCounters, HostCounters)> {
     phase.before.host.zip(phase.after.host)
@@ -220,6 +246,7 @@ mod tests {
             trim: true,
             purges: Vec::new(),
             scheduler: None,
+            link: None,
             temperature_limit: None,
             specification: Specification::default(),
             profile: None,

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Nanos, Operation, PurgeOutcome,
-    Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Link, Nanos, Operation,
+    PurgeOutcome, Telemetry,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -143,10 +143,12 @@ impl<'a> Session<'a> {
         self.device.info()
     }
 
-    /// Purges the drive in the best way it has, and notes what that is worth. A drive that fails
-    /// its purge and is still there is tested as it is, like one that has none.
+    /// Purges the drive in the way that was chosen, else in the best that it has, and notes what that
+    /// is worth. A drive that fails a purge that nobody chose and is still there is tested as it is,
+    /// like one that has none.
     pub(crate) fn purge(&mut self) -> Result<(), RunError> {
-        let Some(&how) = self.drive().purges.first() else {
+        let chosen = self.record.options.purge;
+        let Some(how) = chosen.or(self.drive().purges.first().copied()) else {
             self.warn(Warning::NotPurged);
             return Ok(());
         };
@@ -160,7 +162,7 @@ impl<'a> Session<'a> {
         }
         match self.device.purge(how, &mut show) {
             Ok(outcome) => self.note_purge(outcome),
-            Err(error @ DeviceError::PurgeFailed { .. }) => {
+            Err(error @ DeviceError::PurgeFailed { .. }) if chosen.is_none() => {
                 self.warn(Warning::PurgeFailed { error: error.to_string() });
             }
             Err(error) => return Err(error.into()),
@@ -241,12 +243,12 @@ impl<'a> Session<'a> {
         name: &str,
         what: impl FnOnce(&mut Self) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
+        let before = self.device.full_telemetry();
         let start = self.device.now();
-        let before = self.device.telemetry();
         self.begin_phase(name, start, before)?;
         let ended = what(self);
         let span = self.recorder.span(start, self.device.now());
-        let after = self.device.telemetry();
+        let after = self.device.full_telemetry();
         if let Some(phase) = self.record.phases.last_mut() {
             (phase.length, phase.after) = (span.length, after);
         }
@@ -333,6 +335,11 @@ impl<'a> Session<'a> {
 }
 
 fn doubts_about(drive: &DeviceInfo) -> Vec<Warning> {
+    let reduced = drive.link.filter(Link::is_reduced).map(|link| Warning::ReducedLink { link });
+    reduced.into_iter().chain(doubts_about_kind(drive)).collect()
+}
+
+fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
         DeviceKind::Null => vec![Warning::NoDrive],
         _ if drive.is_on_a_file() => vec![Warning::FileNotDrive],

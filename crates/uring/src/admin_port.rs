@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, Facts, NvmeCommand, Protocol, ask};
 
+use writecliff_device::Link;
+
 use crate::found::{Claim, Found, Thing};
 use crate::sysfs::Node;
 
@@ -21,39 +23,76 @@ const SG_IO: libc::c_ulong = 0x2285;
 /// Asks a whole disk about itself, whoever else uses it; `None` for a file, a partition and what
 /// stands on other devices. What it sends only reads.
 pub(crate) fn own_words(found: &Found) -> Option<Result<Facts, String>> {
-    let Thing::Block(node) = &found.thing else { return None };
-    if node.is_partition() || node.slaves().is_ok_and(|below| !below.is_empty()) {
+    if !is_whole_disk(found) {
         return None;
     }
-    let drive = found.open(Claim::None).ok()?.ok()?;
-    let Some(mut port) = KernelPort::to(node, &drive) else {
+    let Some(mut port) = KernelPort::to(found) else {
         return Some(Err("it takes no commands of NVMe or ATA".to_owned()));
     };
-    Some(ask(&mut port).map_err(|error| match error.kind() {
+    let told = ask(&mut port).map(|mut facts| {
+        facts.link = facts.link.or_else(|| port.pcie_link());
+        facts
+    });
+    Some(told.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => "only root may ask the drive itself".to_owned(),
         _ => error.to_string(),
     }))
 }
 
+fn is_whole_disk(found: &Found) -> bool {
+    let Thing::Block(node) = &found.thing else { return false };
+    !node.is_partition() && node.slaves().is_ok_and(|below| below.is_empty())
+}
+
 /// A drive that is open; for reading is enough.
 #[derive(Debug)]
-pub(crate) struct KernelPort<'a> {
-    drive: &'a File,
+pub(crate) struct KernelPort {
+    drive: File,
+    node: Node,
     protocol: Protocol,
 }
 
-impl<'a> KernelPort<'a> {
-    /// The way to a drive; `None` if it is neither. Only a disk that the kernel knows to be ATA is
-    /// asked in that language: there are USB bridges that never recover from a command that they do
-    /// not know.
-    fn to(node: &Node, drive: &'a File) -> Option<Self> {
+impl KernelPort {
+    /// The way to a whole disk; `None` if it is none, or speaks another language. Only a disk that
+    /// the kernel knows to be ATA is asked in that language: there are USB bridges that never recover
+    /// from a command that they do not know.
+    pub(crate) fn to(found: &Found) -> Option<Self> {
+        let Thing::Block(node) = &found.thing else { return None };
+        if !is_whole_disk(found) {
+            return None;
+        }
+        let drive = found.open(Claim::None).ok()?.ok()?;
         // SAFETY: the control takes no argument and returns the namespace, or an error.
         let namespace = unsafe { libc::ioctl(drive.as_raw_fd(), NVME_ID) };
         let protocol = match u32::try_from(namespace) {
             Ok(namespace @ 1..) => Protocol::Nvme { namespace },
             _ => is_ata(node).then_some(Protocol::Ata)?,
         };
-        Some(Self { drive, protocol })
+        Some(Self { drive, node: node.clone(), protocol })
+    }
+
+    /// Another of the same, for another thread.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let (drive, node) = (self.drive.try_clone()?, self.node.clone());
+        Ok(Self { drive, node, protocol: self.protocol })
+    }
+
+    /// The link of an NVMe drive, as the kernel knows it from its PCI device.
+    fn pcie_link(&self) -> Option<Link> {
+        let text = |name: &str| {
+            let attribute = self.node.attribute(&format!("device/device/{name}"));
+            attribute.ok().flatten()
+        };
+        // "8.0 GT/s PCIe"; of a link that is down "Unknown".
+        let speed = |name: &str| text(name)?.split_whitespace().next()?.parse::<f64>().ok();
+        let lanes =
+            |name: &str| text(name)?.parse::<u8>().ok().filter(|lanes| (1..=32).contains(lanes));
+        Some(Link {
+            now_gbps: speed("current_link_speed"),
+            best_gbps: speed("max_link_speed")?,
+            lanes_now: lanes("current_link_width"),
+            lanes_best: lanes("max_link_width"),
+        })
     }
 }
 
@@ -128,7 +167,7 @@ fn place(data: &mut Data<'_>) -> (i32, *mut c_void, usize) {
     }
 }
 
-impl AdminPort for KernelPort<'_> {
+impl AdminPort for KernelPort {
     fn protocol(&self) -> Protocol {
         self.protocol
     }

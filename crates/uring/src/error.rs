@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use writecliff_device::{Bytes, ErrorKind};
+use writecliff_device::{Bytes, DeviceError, ErrorKind, Purge};
 
 use crate::{ConsentName, Refusal, advice};
 
@@ -49,6 +49,19 @@ pub enum OpenError {
         named: Option<OsString>,
         /// What would have been right.
         expected: ConsentName,
+    },
+    /// The purge that was asked for is not to be had.
+    #[error(
+        "{} cannot be purged by {how}: {why}; `writecliff drives {}` tells which purges it has",
+        path.display(), path.display()
+    )]
+    NoPurge {
+        /// The drive.
+        path: PathBuf,
+        /// What was asked.
+        how: Purge,
+        /// What is in the way.
+        why: String,
     },
     /// The path leads to something else.
     #[error("{} is {found}; name a block device, `writecliff drives` lists them", path.display())]
@@ -104,6 +117,18 @@ pub enum OpenError {
     },
 }
 
+/// Why [`finish_purge`](crate::finish_purge) did not.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FinishError {
+    /// The drive was refused, or could not be looked at.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The drive did not do it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
 impl OpenError {
     /// Refused where it is the guard's no, and there is something that it guards.
     pub fn kind(&self) -> ErrorKind {
@@ -112,7 +137,9 @@ impl OpenError {
                 ErrorKind::Usage
             }
             Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
-            Self::NotABlockDevice { .. } | Self::Options { .. } => ErrorKind::Usage,
+            Self::NotABlockDevice { .. } | Self::Options { .. } | Self::NoPurge { .. } => {
+                ErrorKind::Usage
+            }
             Self::System { source, .. } => ErrorKind::of_path(source),
             Self::NoDirectIo { .. } | Self::RingUnavailable { .. } | Self::LockedMemory { .. } => {
                 ErrorKind::Failed

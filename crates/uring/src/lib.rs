@@ -10,11 +10,12 @@
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
-//! [`inspect`] also asks a drive about itself, by commands that only read. Left out: NVMe format and
-//! ATA secure erase.
+//! [`inspect`] also asks a drive about itself, by commands that only read; a purge may be the drive's
+//! own, and [`finish_purge`] ends one that was broken off.
 
 mod admin_port;
 mod arena;
+mod beside;
 mod block_device;
 mod clock;
 mod consent;
@@ -28,6 +29,7 @@ mod erasing;
 mod error;
 mod exports;
 mod family;
+mod firmware_purge;
 mod found;
 mod gauges;
 mod guard;
@@ -41,6 +43,8 @@ mod mounts;
 mod null;
 mod open;
 mod other_tools;
+mod own;
+mod own_counters;
 mod pauses;
 mod presence;
 mod refusal;
@@ -58,12 +62,12 @@ pub use consent::{Access, ConsentKind, ConsentName, DestroyData};
 pub use content::ContentStream;
 pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use erasing::{Extent, advice};
-pub use error::OpenError;
+pub use error::{FinishError, OpenError};
 pub use identify::Identity;
 pub use inspection::{Inspection, block_devices, disks, inspect};
 pub use null::NullDevice;
-pub use open::{look, open};
+pub use open::{finish_purge, look, open};
 pub use refusal::Refusal;
 pub use survey::Survey;
 pub use users::{Holding, User};
-pub use writecliff_admin::Facts;
+pub use writecliff_admin::{Facts, PASSWORD, PurgeOffer, UnfinishedPurge};

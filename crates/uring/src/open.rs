@@ -10,15 +10,20 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_admin::UnfinishedPurge;
+use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
 
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
 use crate::identify::Identity;
+use crate::own::Own;
 use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{Host, Node};
 use crate::test_file;
-use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice, device};
+use crate::{
+    Access, ConsentName, DestroyData, FinishError, OpenError, Options, Refusal, UringDevice,
+    device, firmware_purge,
+};
 
 /// Opens a drive or file for a run.
 ///
@@ -51,7 +56,7 @@ pub fn look(path: &Path) -> Result<DeviceInfo, OpenError> {
 
 fn open_to_read(host: &Host, found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
     let (file, identity) = readable(host, found)?;
-    UringDevice::read_only(file, &identity, found.gauges(), options)
+    UringDevice::read_only(file, &identity, found.gauges(), options, Own::of(found))
 }
 
 /// The drive, open to be read, if there is anything on it.
@@ -71,6 +76,10 @@ fn open_to_destroy(
     consent: Option<&DestroyData>,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
+    let mut own = Own::of(found);
+    if let Some(purge) = own.as_mut().and_then(Own::unfinished_purge) {
+        return Err(found.refused(Refusal::UnfinishedPurge { device: found.path.clone(), purge }));
+    }
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
     let path = found.path.clone();
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
@@ -89,7 +98,41 @@ fn open_to_destroy(
     watched.extend(verdict.own_nodes.iter().map(|node| host.path_of(node)));
     watched.retain(|path| path.exists());
     let sentry = Sentry::post(host, &watched, verdict.sought, claims);
-    UringDevice::writable(file, &identity, found.gauges(), options, sentry)
+    UringDevice::writable(file, &identity, found.gauges(), options, own, sentry)
+}
+
+/// Brings a purge by the drive's own command, which was broken off or goes on by itself, to its end:
+/// waits for it, or undoes what it left. `None` if there is none.
+///
+/// # Errors
+/// Of kind `Refused` if the consent is not the drive's, or somebody uses it; otherwise what the drive
+/// or the system could not do.
+pub fn finish_purge(
+    path: &Path,
+    consent: Option<&DestroyData>,
+    watch: PurgeWatch<'_>,
+) -> Result<Option<UnfinishedPurge>, FinishError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let Some(mut own) = Own::of(&found) else { return Ok(None) };
+    let Some(left) = own.unfinished_purge() else { return Ok(None) };
+    let identity = found.identify(&host)?;
+    check_consent(&identity, found.consent_names(&host, &identity, None, consent)?, consent)?;
+    // A drive in this state cannot be read: that is no objection to helping it out, all others are.
+    let Judged { verdict, .. } = found.judge_patiently(&host, Claim::ExclusiveRead)?;
+    let mut refusals = verdict.refusals;
+    refusals.retain(|refusal| !refusal.is_of_reading());
+    if !refusals.is_empty() {
+        return Err(OpenError::Refused { path: found.path, refusals }.into());
+    }
+    let address = found.path.display().to_string();
+    let how = match left {
+        UnfinishedPurge::OwnPassword => Purge::AtaSecureErase,
+        _ => Purge::SanitizeBlock,
+    };
+    firmware_purge::end(own.port, left, watch)
+        .map_err(|unfinished| unfinished.told(address, how))?;
+    Ok(Some(left))
 }
 
 /// Claims the other paths to a drive, so that nobody can by them what this one's claim forbids.

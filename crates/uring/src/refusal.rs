@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use writecliff_admin::{PASSWORD, UnfinishedPurge};
 use writecliff_device::Bytes;
 
 use crate::erasing::Extent;
@@ -136,6 +137,17 @@ pub enum Refusal {
     NoAnswer {
         /// How long was waited.
         seconds: u64,
+    },
+    /// A purge by the drive's own command was broken off, or is under way.
+    #[error(
+        "{}; `writecliff purge {}` brings that to its end first",
+        in_words(*purge), device.display()
+    )]
+    UnfinishedPurge {
+        /// The drive.
+        device: PathBuf,
+        /// How it stands.
+        purge: UnfinishedPurge,
     },
     /// A filesystem on it, its parent, a partition or a neighbour partition is mounted.
     #[error("{device} is mounted at {}; if this is the right drive, run `umount {}` first", mount_point.display(), mount_point.display())]
@@ -275,6 +287,15 @@ impl Refusal {
         matches!(self, Self::Missing | Self::Directory | Self::CharacterDevice | Self::NotADrive)
     }
 
+    /// Whether the drive could not be read, and nothing else.
+    pub(crate) fn is_of_reading(&self) -> bool {
+        match self {
+            Self::BadBlock { .. } | Self::ToolFailed { .. } => true,
+            Self::Unreadable { path, .. } => path.starts_with("/dev"),
+            _ => false,
+        }
+    }
+
     /// What would have to be erased, and on which device; `None` for what erasing does not mend.
     pub(crate) fn erasable(&self) -> Option<(&str, &[Extent])> {
         match self {
@@ -288,6 +309,22 @@ impl Refusal {
             }
             _ => None,
         }
+    }
+}
+
+fn in_words(purge: UnfinishedPurge) -> String {
+    match purge {
+        UnfinishedPurge::Sanitizing { percent } => {
+            format!("it erases itself (sanitize), at {percent} %, and nothing stops that")
+        }
+        UnfinishedPurge::SanitizeFailed => {
+            "its last sanitize failed, and it refuses I/O since".to_owned()
+        }
+        UnfinishedPurge::OwnPassword => format!(
+            "a secure erase was broken off, and it still has the password '{PASSWORD}' that was set \
+             for it"
+        ),
+        _ => "a purge of it is not over".to_owned(),
     }
 }
 

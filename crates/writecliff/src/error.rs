@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use writecliff_device::{ErrorKind, did_you_mean};
+use writecliff_device::{DeviceError, ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
@@ -43,6 +43,24 @@ pub enum Error {
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A drive that did not do what it was asked for outside of a test.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A simulated drive was to be purged by itself.
+    #[error("{name} is no real drive: every run on it begins with a fresh one")]
+    NothingToPurge {
+        /// The drive.
+        name: String,
+    },
+    /// A drive that can neither be erased nor trimmed.
+    #[error(
+        "{name} offers no way to erase or trim it that is done without being asked for by name; \
+         `writecliff drives {name}` tells what it has"
+    )]
+    NoPurge {
+        /// The drive.
+        name: String,
+    },
     /// A test that there is not.
     #[error(
         "there is no test '{name}'{}; there are {}",
@@ -131,6 +149,8 @@ impl Error {
         match self {
             Self::Profile(error) => error.kind(),
             Self::Open(error) => error.kind(),
+            Self::Device(error) => error.kind(),
+            Self::NothingToPurge { .. } | Self::NoPurge { .. } => ErrorKind::Usage,
             Self::Plan(error) => error.kind(),
             Self::Run(error) => error.kind(),
             Self::Again(error) => error.kind(),

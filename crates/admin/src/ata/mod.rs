@@ -10,16 +10,13 @@ use std::io;
 use crate::bytes::Fields;
 use crate::facts::{Facts, Health};
 use crate::port::{AdminPort, AtaCommand, Data};
-use identify::Identity;
+pub(crate) use identify::Identity;
 
 const SECTOR: usize = 512;
 
 pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
-    let mut page = [0; SECTOR];
-    port.ata(AtaCommand::identify(), Data::FromDrive(&mut page))?;
-    let drive = Identity::parse(Fields(&page));
-    let statistics = drive.has_logs.then(|| statistics::ask(port, drive.lba_size)).flatten();
-    let attributes = drive.has_smart.then(|| smart::ask(port, drive.model.as_deref())).flatten();
+    let drive = identify(port)?;
+    let (health, critical_c) = counted(port, &drive);
     Ok(Facts {
         speaks: drive.version(),
         capacity: drive.capacity(),
@@ -28,8 +25,8 @@ pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
         write_cache: drive.write_cache,
         power_states: Vec::new(),
         warning_c: None,
-        critical_c: statistics.as_ref().and_then(|statistics| statistics.critical_c),
-        health: health(statistics.map(|statistics| statistics.health), attributes),
+        critical_c,
+        health,
         security: drive.security,
         purges: purges::offers(&drive),
         model: drive.model,
@@ -38,8 +35,27 @@ pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
     })
 }
 
+pub(crate) fn identify(port: &mut dyn AdminPort) -> io::Result<Identity> {
+    let mut page = [0; SECTOR];
+    port.ata(AtaCommand::identify(), Data::FromDrive(&mut page))?;
+    Ok(Identity::parse(Fields(&page)))
+}
+
+pub(crate) fn health(port: &mut dyn AdminPort) -> Option<Health> {
+    let drive = identify(port).ok()?;
+    counted(port, &drive).0
+}
+
+/// What it counts, and where it stops in degrees Celsius.
+fn counted(port: &mut dyn AdminPort, drive: &Identity) -> (Option<Health>, Option<i32>) {
+    let statistics = drive.has_logs.then(|| statistics::ask(port, drive.lba_size)).flatten();
+    let attributes = drive.has_smart.then(|| smart::ask(port, drive.model.as_deref())).flatten();
+    let critical_c = statistics.as_ref().and_then(|statistics| statistics.critical_c);
+    (joined(statistics.map(|statistics| statistics.health), attributes), critical_c)
+}
+
 /// The standard's statistics, and what only attributes say.
-fn health(statistics: Option<Health>, attributes: Option<Health>) -> Option<Health> {
+fn joined(statistics: Option<Health>, attributes: Option<Health>) -> Option<Health> {
     let (first, second) = match (statistics, attributes) {
         (Some(first), Some(second)) => (first, second),
         (one, other) => return one.or(other),
@@ -53,6 +69,7 @@ fn health(statistics: Option<Health>, attributes: Option<Health>) -> Option<Heal
         host_written: first.host_written.or(second.host_written),
         host_read: first.host_read.or(second.host_read),
         nand_written: first.nand_written.or(second.nand_written),
+        written_unit: first.written_unit.max(second.written_unit),
         power_on_hours: first.power_on_hours.or(second.power_on_hours),
         power_cycles: first.power_cycles.or(second.power_cycles),
         unsafe_shutdowns: first.unsafe_shutdowns.or(second.unsafe_shutdowns),

@@ -33,6 +33,17 @@ struct Family {
     unsafe_shutdowns: Option<u8>,
 }
 
+impl Family {
+    /// The coarsest unit of what is counted as written.
+    fn written_unit(&self) -> u64 {
+        let nand = match self.nand_written {
+            NandWritten::Counted(_, unit) => unit,
+            NandWritten::Unknown | NandWritten::Pages { .. } => 0,
+        };
+        self.host_written.1.max(nand) as u64
+    }
+}
+
 /// How a drive tells what it programmed.
 enum NandWritten {
     Unknown,
@@ -136,6 +147,7 @@ fn parse(page: Fields<'_>, model: &str) -> Health {
                 _ => None,
             },
         },
+        written_unit: Some(family.written_unit()),
         used_percent: of(family.life_left).map(|left| 100 - left.value.min(100)),
         unsafe_shutdowns: family.unsafe_shutdowns.and_then(raw),
         ..common

@@ -34,6 +34,7 @@ pub(super) fn ask(port: &mut dyn AdminPort, lba_size: u64) -> Option<Statistics>
                 .and_then(|page| page.number(8, 1))
                 .and_then(|used| u8::try_from(used).ok()),
             host_written: of_general(24, 6).map(|sectors| sectors * u128::from(lba_size)),
+            written_unit: Some(lba_size),
             host_read: of_general(40, 6).map(|sectors| sectors * u128::from(lba_size)),
             power_cycles: of_general(8, 4),
             power_on_hours: of_general(16, 4),

@@ -9,7 +9,9 @@ use std::io;
 use crate::bytes::Fields;
 use crate::facts::{Facts, WriteCache};
 use crate::port::{AdminPort, Data, NvmeCommand};
+pub(crate) use health::ask as health;
 use identify::{Controller, Namespace};
+pub(crate) use purges::{SanitizeState, SanitizeStatus, sanitize_status};
 
 /// Identify: the namespace (CNS 0), the controller (CNS 1), the namespaces that are active (CNS 2).
 const NAMESPACE: u8 = 0x00;
@@ -31,7 +33,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort, namespace: u32) -> io::Result<Facts>
     };
     let write_cache = controller.write_cache.then(enabled).map(|enabled| WriteCache { enabled });
     let spaces = active_namespaces(port);
-    let status = controller.can_sanitize().then(|| purges::status(port)).flatten();
+    let status = controller.can_sanitize().then(|| sanitize_status(port)).flatten();
     Ok(Facts {
         speaks: controller.version(),
         capacity: space.capacity(),

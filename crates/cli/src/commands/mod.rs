@@ -7,6 +7,7 @@ pub(crate) mod drives;
 pub(crate) mod gate;
 pub(crate) mod manual;
 pub(crate) mod meter;
+pub(crate) mod purge;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod run;

@@ -82,7 +82,7 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let shown = &options.common.shown;
     announce(shown, &tests(review), review.info(), review.estimate(), options.rated_writes);
     let passed = options.common.destroy_data_on.as_deref();
-    let consent = consent(review.drive(), review.writes(), passed)?;
+    let consent = consent(review.drive(), review.writes(), passed, options.common.purge)?;
     let interrupt = Interrupt::catch()?;
     let title = format!("review of {}", review.drive());
     let live = Live::begin(&title, total(review), &interrupt, shown.loudness());

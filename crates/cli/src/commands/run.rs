@@ -50,7 +50,7 @@ pub(crate) struct RunArguments {
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "repeat", "destroy_data_on"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "repeat", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -103,7 +103,8 @@ pub(crate) fn run_with(
     plan.check(&info).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);
     announce(shown, plan.name(), &info, estimate, None);
-    let consent = consent(drive, plan.writes(), common.destroy_data_on.as_deref())?;
+    let passed = common.destroy_data_on.as_deref();
+    let consent = consent(drive, plan.writes(), passed, options.purge)?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();
@@ -227,9 +228,9 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, label, .. } = common;
-    let (every_io, quick, io_timeout) = (*every_io, *quick, *io_timeout);
-    RunOptions { label: label.clone(), every_io, quick, io_timeout }
+    let CommonOptions { every_io, quick, io_timeout, label, purge, .. } = common;
+    let (every_io, quick, io_timeout, purge) = (*every_io, *quick, *io_timeout, *purge);
+    RunOptions { label: label.clone(), every_io, quick, io_timeout, purge }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.

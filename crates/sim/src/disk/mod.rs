@@ -421,6 +421,7 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        link: None,
         temperature_limit: None,
         specification: profile.identity.specification(),
         profile: Some(profile.origin.record(profile)),

@@ -460,6 +460,7 @@ impl Device for Ssd {
             retired_blocks: Some(u64::from(books.retired)),
             lost_pages: Some(books.lost_pages),
             host: None,
+            own: None,
         }
     }
 }
@@ -494,6 +495,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         trim: true,
         purges: vec![Purge::SecureErase],
         scheduler: None,
+        link: None,
         temperature_limit: profile.throttle_at(),
         specification: profile.specification(),
         profile: Some(profile.origin.record(profile)),
