@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 use writecliff_device::{Bytes, Link, Purge};
 
+use crate::trusted::Encryption;
+
 /// A drive in its own words. `None` is what it does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -36,6 +38,8 @@ pub struct Facts {
     pub health: Option<Health>,
     /// Its lock.
     pub security: Option<Security>,
+    /// Its own encryption.
+    pub encryption: Option<Encryption>,
     /// The ways it has to erase everything, by its own word, and why one is not possible now.
     pub purges: Vec<PurgeOffer>,
 }

@@ -12,11 +12,13 @@ mod facts;
 mod nvme;
 mod port;
 mod purge;
+mod trusted;
 mod words;
 
 pub use facts::{Facts, Health, LbaFormat, PowerState, PurgeOffer, Security, WriteCache};
 pub use port::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol};
 pub use purge::{PASSWORD, PurgeError, PurgeHost, UnfinishedPurge, finish, purge, unfinished};
+pub use trusted::{Encryption, LockingState, Psid, RevertError, Subsystem, psid_revert};
 
 use std::io;
 

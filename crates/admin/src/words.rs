@@ -5,6 +5,7 @@ use std::time::Duration;
 use writecliff_device::{Bytes, Link};
 
 use crate::facts::{Facts, Health, PowerState, PurgeOffer, Security};
+use crate::trusted::Encryption;
 
 impl Facts {
     /// What each thing is called, and what is known of it; several lines may have one name.
@@ -25,6 +26,7 @@ impl Facts {
         }
         lines.extend(self.power_states.iter().map(|state| ("power state", state.in_words())));
         lines.extend(self.security.map(|security| ("security", security.in_words())));
+        lines.extend(self.encryption.iter().map(|own| ("encryption", own.in_words())));
         lines.extend(self.purges.iter().map(|offer| ("can purge by", offer.in_words())));
         lines
     }
@@ -157,6 +159,45 @@ impl Security {
         let said: Vec<_> =
             all.into_iter().filter_map(|(is_so, words)| is_so.then_some(words)).collect();
         said.join("; ")
+    }
+}
+
+impl Encryption {
+    fn in_words(&self) -> String {
+        let classes: Vec<_> = self.subsystems.iter().map(|class| class.name()).collect();
+        let classes = match &classes[..] {
+            [] => "no TCG subsystem".to_owned(),
+            classes => format!("TCG {}", classes.join(", ")),
+        };
+        let locking = self.locking.map(|locking| {
+            let all = [
+                (locking.encrypts, "encrypts all that it stores"),
+                (!locking.enabled, "locking is off"),
+                (locking.enabled && !locking.locked, "locking is on, and nothing is locked now"),
+                (
+                    locking.locked,
+                    "LOCKED: it gives no data without its password, or takes a PSID revert, which \
+                     erases all",
+                ),
+                (
+                    locking.shadow_mbr_enabled && !locking.shadow_mbr_done,
+                    "shows a shadow MBR in place of its data",
+                ),
+            ];
+            let said = all.into_iter().filter_map(|(is_so, words)| is_so.then_some(words));
+            said.collect::<Vec<_>>().join("; ")
+        });
+        let owner = [
+            self.is_owned.map(|owned| if owned { "has an owner" } else { "has no owner" }),
+            self.is_owner_blocked
+                .filter(|blocked| *blocked)
+                .map(|_| "its owner is blocked until power goes"),
+            self.has_single_user_mode.then_some("single user mode"),
+            self.has_ieee_1667.then_some("IEEE 1667 (eDrive)"),
+        ];
+        let owner = owner.into_iter().flatten().map(str::to_owned);
+        let parts = std::iter::once(classes).chain(locking).chain(owner);
+        parts.collect::<Vec<_>>().join("; ")
     }
 }
 

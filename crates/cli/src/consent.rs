@@ -11,20 +11,31 @@ use crate::error::CliError;
 use crate::output::say;
 use crate::progress::human;
 
+/// What will be done to the drive before anything else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ComesFirst {
+    /// It is purged: in this way, or in the best that it has.
+    Purge(Option<Purge>),
+    /// It is reverted to its factory state.
+    Revert,
+}
+
 /// Consent for what `writes` to a drive; `None` where there are no data to lose, and where nobody can
 /// be asked: the guard's own refusal says then what to pass.
 pub(crate) fn consent(
     drive: &DriveName,
     writes: bool,
     passed: Option<&OsStr>,
-    purge: Option<Purge>,
+    comes_first: ComesFirst,
 ) -> Result<Option<DestroyData>, CliError> {
     let inspection = if writes { drive.inspect()? } else { None };
     let Some(inspection) = inspection else {
         return Ok(None);
     };
     tell_what_was_not_seen(&inspection);
-    tell_how_it_will_be_purged(&inspection, purge);
+    if let ComesFirst::Purge(how) = comes_first {
+        tell_how_it_will_be_purged(&inspection, how);
+    }
     match passed {
         Some(name) => Ok(Some(DestroyData::named(name))),
         None => ask(&inspection),

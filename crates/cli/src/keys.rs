@@ -7,7 +7,7 @@ use writecliff_report::ReportError;
 use writecliff_suite::gate::{Check, GateError};
 use writecliff_suite::{AddMeterError, AgainError, PlanError, RepeatsError, ReviewError, RunError};
 use writecliff_trace::{ConvertError, ReadError};
-use writecliff_uring::OpenError;
+use writecliff_uring::{OpenError, PsidRevertError};
 
 use crate::error::CliError;
 
@@ -48,7 +48,8 @@ pub(crate) fn of_error(error: &Error) -> String {
         Error::Run(RunError::Record(RecordError::Unanswered { .. })) => {
             format!("{error} (--io-timeout)")
         }
-        Error::Open(OpenError::Consent { expected, .. }) => format!(
+        Error::Open(OpenError::Consent { expected, .. })
+        | Error::PsidRevert(PsidRevertError::Open(OpenError::Consent { expected, .. })) => format!(
             "{error}: if this is the right drive, pass --destroy-data-on {}",
             expected.quoted()
         ),

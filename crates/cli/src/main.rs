@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),
         Command::Purge(arguments) => commands::purge::run(&arguments),
+        Command::Security(arguments) => commands::security::security(&arguments),
+        Command::PsidRevert(arguments) => commands::security::revert(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Bench { command } => commands::bench::bench(&command),
         Command::Completions { shell } => commands::manual::completions(shell),

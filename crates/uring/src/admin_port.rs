@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, Facts, NvmeCommand, Protocol, ask};
+use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol};
 
 use writecliff_device::Link;
 
@@ -20,26 +20,7 @@ const NVME_ID: libc::c_ulong = 0x4E40;
 const NVME_ADMIN: libc::c_ulong = 0xC048_4E41;
 const SG_IO: libc::c_ulong = 0x2285;
 
-/// Asks a whole disk about itself, whoever else uses it; `None` for a file, a partition and what
-/// stands on other devices. What it sends only reads.
-pub(crate) fn own_words(found: &Found) -> Option<Result<Facts, String>> {
-    if !is_whole_disk(found) {
-        return None;
-    }
-    let Some(mut port) = KernelPort::to(found) else {
-        return Some(Err("it takes no commands of NVMe or ATA".to_owned()));
-    };
-    let told = ask(&mut port).map(|mut facts| {
-        facts.link = facts.link.or_else(|| port.pcie_link());
-        facts
-    });
-    Some(told.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => "only root may ask the drive itself".to_owned(),
-        _ => error.to_string(),
-    }))
-}
-
-fn is_whole_disk(found: &Found) -> bool {
+pub(crate) fn is_whole_disk(found: &Found) -> bool {
     let Thing::Block(node) = &found.thing else { return false };
     !node.is_partition() && node.slaves().is_ok_and(|below| below.is_empty())
 }
@@ -78,7 +59,7 @@ impl KernelPort {
     }
 
     /// The link of an NVMe drive, as the kernel knows it from its PCI device.
-    fn pcie_link(&self) -> Option<Link> {
+    pub(crate) fn pcie_link(&self) -> Option<Link> {
         let text = |name: &str| {
             let attribute = self.node.attribute(&format!("device/device/{name}"));
             attribute.ok().flatten()

@@ -10,19 +10,20 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use writecliff_admin::UnfinishedPurge;
+use writecliff_admin::{Psid, UnfinishedPurge};
 use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
 
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
 use crate::identify::Identity;
 use crate::own::Own;
+use crate::refusal::DriveLock;
 use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{Host, Node};
 use crate::test_file;
 use crate::{
-    Access, ConsentName, DestroyData, FinishError, OpenError, Options, Refusal, UringDevice,
-    device, firmware_purge,
+    Access, ConsentName, DestroyData, FinishError, OpenError, Options, PsidRevertError, Refusal,
+    UringDevice, device, firmware_purge,
 };
 
 /// Opens a drive or file for a run.
@@ -77,8 +78,8 @@ fn open_to_destroy(
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
     let mut own = Own::of(found);
-    if let Some(purge) = own.as_mut().and_then(Own::unfinished_purge) {
-        return Err(found.refused(Refusal::UnfinishedPurge { device: found.path.clone(), purge }));
+    if let Some(refusal) = own.as_mut().and_then(|own| own.refusal(found.path.clone())) {
+        return Err(found.refused(refusal));
     }
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
     let path = found.path.clone();
@@ -116,15 +117,7 @@ pub fn finish_purge(
     let found = Found::at(&host, path)?;
     let Some(mut own) = Own::of(&found) else { return Ok(None) };
     let Some(left) = own.unfinished_purge() else { return Ok(None) };
-    let identity = found.identify(&host)?;
-    check_consent(&identity, found.consent_names(&host, &identity, None, consent)?, consent)?;
-    // A drive in this state cannot be read: that is no objection to helping it out, all others are.
-    let Judged { verdict, .. } = found.judge_patiently(&host, Claim::ExclusiveRead)?;
-    let mut refusals = verdict.refusals;
-    refusals.retain(|refusal| !refusal.is_of_reading());
-    if !refusals.is_empty() {
-        return Err(OpenError::Refused { path: found.path, refusals }.into());
-    }
+    check_unreadable(&host, &found, consent)?;
     let address = found.path.display().to_string();
     let how = match left {
         UnfinishedPurge::OwnPassword => Purge::AtaSecureErase,
@@ -133,6 +126,54 @@ pub fn finish_purge(
     firmware_purge::end(own.port, left, watch)
         .map_err(|unfinished| unfinished.told(address, how))?;
     Ok(Some(left))
+}
+
+/// Reverts a self-encrypting drive to its factory state by the PSID on its label: no password, no
+/// lock, no data.
+///
+/// # Errors
+/// Of kind `Refused` if the consent is not the drive's, or somebody uses it; otherwise what the drive
+/// or the system could not do.
+pub fn psid_revert(
+    path: &Path,
+    psid: &Psid,
+    consent: Option<&DestroyData>,
+) -> Result<(), PsidRevertError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let device = || found.path.clone();
+    let Some(mut own) = Own::of(&found) else {
+        return Err(PsidRevertError::NoCommands { path: device() });
+    };
+    match own.lock() {
+        Some(DriveLock::Tcg) => check_unreadable(&host, &found, consent)?,
+        // What it shows is what it holds.
+        _ => drop(open_to_destroy(&host, &found, consent, &REVERTING)?),
+    }
+    writecliff_admin::psid_revert(&mut own.port, psid, &mut std::thread::sleep)
+        .map_err(|error| PsidRevertError::of(device(), error))
+}
+
+/// Enough to be opened.
+const REVERTING: Options =
+    Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1, purge: None };
+
+/// Consent and guard for a drive that cannot be read as it is: that is no objection to helping it out,
+/// all others are.
+fn check_unreadable(
+    host: &Host,
+    found: &Found,
+    consent: Option<&DestroyData>,
+) -> Result<(), OpenError> {
+    let identity = found.identify(host)?;
+    check_consent(&identity, found.consent_names(host, &identity, None, consent)?, consent)?;
+    let Judged { verdict, .. } = found.judge_patiently(host, Claim::ExclusiveRead)?;
+    let mut refusals = verdict.refusals;
+    refusals.retain(|refusal| !refusal.is_of_what_it_shows());
+    match refusals.is_empty() {
+        true => Ok(()),
+        false => Err(OpenError::Refused { path: found.path.clone(), refusals }),
+    }
 }
 
 /// Claims the other paths to a drive, so that nobody can by them what this one's claim forbids.

@@ -12,7 +12,7 @@ use writecliff_suite::gate::GateError;
 use writecliff_suite::{
     AgainError, PlanError, RepeatsError, ResultsError, ReviewError, RunError, TESTS,
 };
-use writecliff_uring::OpenError;
+use writecliff_uring::{OpenError, PsidRevertError};
 use writecliff_workload::fio::FioError;
 
 /// Why something was not done. [`Self::kind`] says whether to ask differently, to think again, or to
@@ -46,12 +46,15 @@ pub enum Error {
     /// A drive that did not do what it was asked for outside of a test.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A simulated drive was to be purged by itself.
+    /// A simulated drive was to be purged or reverted by itself.
     #[error("{name} is no real drive: every run on it begins with a fresh one")]
-    NothingToPurge {
+    NoRealDrive {
         /// The drive.
         name: String,
     },
+    /// A drive that was not reverted by its PSID.
+    #[error(transparent)]
+    PsidRevert(#[from] PsidRevertError),
     /// A drive that can neither be erased nor trimmed.
     #[error(
         "{name} offers no way to erase or trim it that is done without being asked for by name; \
@@ -150,7 +153,8 @@ impl Error {
             Self::Profile(error) => error.kind(),
             Self::Open(error) => error.kind(),
             Self::Device(error) => error.kind(),
-            Self::NothingToPurge { .. } | Self::NoPurge { .. } => ErrorKind::Usage,
+            Self::PsidRevert(error) => error.kind(),
+            Self::NoRealDrive { .. } | Self::NoPurge { .. } => ErrorKind::Usage,
             Self::Plan(error) => error.kind(),
             Self::Run(error) => error.kind(),
             Self::Again(error) => error.kind(),

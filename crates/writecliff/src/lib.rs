@@ -81,7 +81,7 @@ pub use error::Error;
 pub use gate::{Gated, gate};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
-pub use purge::{Purged, purge};
+pub use purge::{Purged, psid_revert, purge};
 pub use repeat::RepeatRun;
 pub use report::{Report, ReportOptions, report};
 pub use review::ReviewRun;
@@ -92,4 +92,4 @@ pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
     Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
 };
-pub use writecliff_uring::{DestroyData, Inspection, UnfinishedPurge};
+pub use writecliff_uring::{DestroyData, Inspection, Psid, UnfinishedPurge};

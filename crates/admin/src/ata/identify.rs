@@ -23,6 +23,8 @@ pub(crate) struct Identity {
     /// General purpose logging.
     pub(super) has_logs: bool,
     pub(super) has_trim: bool,
+    /// Trusted computing commands.
+    pub(super) has_trusted: bool,
     pub(crate) security: Option<Security>,
     pub(crate) can_erase_enhanced: bool,
     pub(crate) erase_time: Option<Duration>,
@@ -57,6 +59,7 @@ impl Identity {
             has_smart: bit(82, 0) && bit(85, 0),
             has_logs: is_valid(84) && bit(84, 5),
             has_trim: bit(169, 0),
+            has_trusted: is_valid(48) && bit(48, 0),
             security: bit(128, 0).then(|| Security {
                 enabled: bit(128, 1),
                 locked: bit(128, 2),

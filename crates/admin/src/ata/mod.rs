@@ -10,6 +10,7 @@ use std::io;
 use crate::bytes::Fields;
 use crate::facts::{Facts, Health};
 use crate::port::{AdminPort, AtaCommand, Data};
+use crate::trusted;
 pub(crate) use identify::Identity;
 
 const SECTOR: usize = 512;
@@ -28,6 +29,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
         critical_c,
         health,
         security: drive.security,
+        encryption: drive.has_trusted.then(|| trusted::ask(port)).flatten(),
         purges: purges::offers(&drive),
         model: drive.model,
         serial: drive.serial,

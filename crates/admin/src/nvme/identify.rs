@@ -18,6 +18,8 @@ pub(super) struct Controller {
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
     version: u32,
+    /// Security Send and Receive.
+    pub(super) has_security: bool,
     pub(super) can_format: bool,
     /// Where it begins to slow down, where it stops.
     pub(super) warning_c: Option<i32>,
@@ -42,6 +44,7 @@ impl Controller {
             model: page.text(24, 40),
             firmware: page.text(64, 8),
             version: page.u32(80),
+            has_security: page.bit(256, 0),
             can_format: page.bit(256, 1),
             warning_c: celsius(page.u16(266)),
             critical_c: celsius(page.u16(268)),

@@ -9,6 +9,7 @@ use std::io;
 use crate::bytes::Fields;
 use crate::facts::{Facts, WriteCache};
 use crate::port::{AdminPort, Data, NvmeCommand};
+use crate::trusted;
 pub(crate) use health::ask as health;
 use identify::{Controller, Namespace};
 pub(crate) use purges::{SanitizeState, SanitizeStatus, sanitize_status};
@@ -44,6 +45,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort, namespace: u32) -> io::Result<Facts>
         critical_c: controller.critical_c,
         health: health::ask(port),
         security: None,
+        encryption: controller.has_security.then(|| trusted::ask(port)).flatten(),
         purges: purges::offers(&controller, &space, spaces, status.as_ref()),
         model: controller.model,
         serial: controller.serial,

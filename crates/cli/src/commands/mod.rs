@@ -11,4 +11,5 @@ pub(crate) mod purge;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod security;
 pub(crate) mod trace;

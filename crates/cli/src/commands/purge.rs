@@ -10,7 +10,7 @@ use writecliff_device::{Nanos, Purge, PurgeOutcome};
 use writecliff_measure::Waiting;
 use writecliff_suite::{PURGE, Progress};
 
-use crate::consent::consent;
+use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
 use crate::live::{Live, Total};
@@ -42,7 +42,7 @@ struct Told {
 /// Asks for consent, purges, and says what was done.
 pub(crate) fn run(arguments: &PurgeArguments) -> Result<(), CliError> {
     let PurgeArguments { drive, purge: how, destroy_data_on, json } = arguments;
-    let consent = consent(drive, true, destroy_data_on.as_deref(), *how)?;
+    let consent = consent(drive, true, destroy_data_on.as_deref(), ComesFirst::Purge(*how))?;
     let interrupt = Interrupt::catch()?;
     let total = Total::of([(PURGE, Nanos::ZERO)], 0, false);
     let live = Live::begin(&format!("purge of {drive}"), total, &interrupt, Loudness::Usual);

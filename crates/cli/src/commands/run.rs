@@ -15,7 +15,7 @@ use writecliff_suite::{Estimate, PURGE, Progress, Status, trim};
 use writecliff_workload::fio::Note;
 
 use super::again::{again, run_repeatedly};
-use crate::consent::consent;
+use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
 use crate::library::keep;
@@ -104,7 +104,7 @@ pub(crate) fn run_with(
     let estimate = plan.estimate(&info);
     announce(shown, plan.name(), &info, estimate, None);
     let passed = common.destroy_data_on.as_deref();
-    let consent = consent(drive, plan.writes(), passed, options.purge)?;
+    let consent = consent(drive, plan.writes(), passed, ComesFirst::Purge(options.purge))?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();
