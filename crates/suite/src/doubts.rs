@@ -165,7 +165,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use writecliff_device::{DeviceInfo, DeviceKind, Specification, Telemetry};
+    use writecliff_device::{DeviceInfo, DeviceKind, Link, Specification, Telemetry};
 
     use super::*;
     use crate::record::Host;
@@ -375,6 +375,52 @@ mod tests {
         assert!(text.contains("for 5.30 s during torture, mixed"), "{text}");
     }
 
+    /// A phase in which the drive counted so much more than before.
+    fn own(name: &str, before: (u64, u64, u64), after: (u64, u64, u64)) -> Phase {
+        let telemetry = |(errors, minutes, losses)| Telemetry {
+            own: Some(OwnCounters {
+                media_errors: Some(errors),
+                throttled_minutes: Some(minutes),
+                unsafe_shutdowns: Some(losses),
+                ..OwnCounters::default()
+            }),
+            ..Telemetry::default()
+        };
+        let (before, after) = (telemetry(before), telemetry(after));
+        Phase { before, after, ..phase(name, 0, counted(0, 0)) }
+    }
+
+    #[test]
+    fn what_the_drive_counted_of_itself_is_a_doubt_only_if_it_is_new() {
+        let old = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (7, 8, 9), (7, 8, 9))];
+        assert_eq!(doubts_of(old, vec![]), []);
+        // Also what came between two phases.
+        let new = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (8, 8, 9), (9, 20, 10))];
+        let expected = [
+            Warning::MediaErrors { count: 2 },
+            Warning::Throttled { minutes: 12 },
+            Warning::UnsafeShutdown { count: 1 },
+        ];
+        assert_eq!(doubts_of(new, vec![]), expected);
+        // A drive that was exchanged, or a counter that began again.
+        assert_eq!(doubts_of(vec![own("fill", (7, 8, 9), (0, 0, 0))], vec![]), []);
+    }
+
+    #[test]
+    fn a_coarse_counter_gives_no_write_amplification() {
+        let told = |host: u64, nand: u64| Telemetry {
+            host_written: Some(Bytes::from_gib(host)),
+            nand_written: Some(Bytes::from_gib(nand)),
+            own: Some(OwnCounters { written_unit: Bytes::from_gib(1), ..OwnCounters::default() }),
+            ..Telemetry::default()
+        };
+        let of = |host: u64, nand: u64| {
+            told(1000 + host, 2000 + nand).measured_write_amplification_since(&told(1000, 2000))
+        };
+        assert_eq!(of(99, 300), None, "by up to one of 99 units");
+        assert_eq!(of(100, 250), Some(2.5));
+    }
+
     #[test]
     fn every_warning_says_what_it_means_in_words() {
         let bytes = Bytes::from_mib(50);
@@ -384,6 +430,10 @@ mod tests {
             other.contains("52.4 MB (25 % of all)") && other.contains("fill, torture"),
             "{other}"
         );
+        let link =
+            Link { now_gbps: Some(8.0), best_gbps: 16.0, lanes_now: Some(2), lanes_best: Some(4) };
+        let reduced = Warning::ReducedLink { link }.to_string();
+        assert!(reduced.contains("came up at 8 GT/s x 2 of 16 x 4:"), "{reduced}");
         let (temperature, limit) = (Temperature(71_850), Temperature(70_000));
         let warm = Warning::TooWarm { temperature, limit }.to_string();
         assert!(warm.contains("reached 72 °C; from 70 °C on"), "{warm}");

@@ -2,6 +2,7 @@
 
 pub(crate) mod consistency;
 mod corners;
+mod counted;
 mod curves;
 mod incompressible;
 mod mixed;
@@ -31,7 +32,7 @@ macro_rules! sections {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
             let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
-                [repeats::section, $($module::section),*];
+                [repeats::section, $($module::section,)* counted::section];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
