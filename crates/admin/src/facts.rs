@@ -7,6 +7,8 @@ use writecliff_device::{Bytes, Link, Purge};
 
 use crate::trusted::Encryption;
 
+use crate::state::{FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransitions};
+
 /// A drive in its own words. `None` is what it does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -30,12 +32,24 @@ pub struct Facts {
     pub write_cache: Option<WriteCache>,
     /// Power states, the first draws most.
     pub power_states: Vec<PowerState>,
+    /// The power state that it is in; NVMe only.
+    pub power_state_now: Option<u8>,
+    /// When it changes its power state by itself; NVMe only.
+    pub power_transitions: Option<PowerTransitions>,
+    /// Whether it rests; ATA only.
+    pub power_mode: Option<PowerMode>,
+    /// Memory of the host that it works with; NVMe only.
+    pub host_memory: Option<HostMemory>,
+    /// Where its firmware may lie; NVMe only.
+    pub firmware_slots: Option<FirmwareSlots>,
     /// Where it begins to slow down, and where it stops, in degrees Celsius.
     pub warning_c: Option<i32>,
     /// See [`Self::warning_c`].
     pub critical_c: Option<i32>,
     /// Wear, errors, temperature, and what it counted.
     pub health: Option<Health>,
+    /// The errors that it remembers, the newest first; NVMe only.
+    pub errors: Vec<LoggedError>,
     /// Its lock.
     pub security: Option<Security>,
     /// Its own encryption.
@@ -94,6 +108,8 @@ pub struct Health {
     pub warnings: Vec<String>,
     /// Degrees Celsius now.
     pub temperature_c: Option<i32>,
+    /// The highest that it has ever had.
+    pub highest_c: Option<i32>,
     /// Endurance used, in per cent of what its maker expects; may exceed 100.
     pub used_percent: Option<u8>,
     /// Spare blocks left, in per cent.
@@ -120,6 +136,12 @@ pub struct Health {
     pub unsafe_shutdowns: Option<u128>,
     /// Data that it could not give back.
     pub media_errors: Option<u128>,
+    /// Blocks that it has replaced by spare ones since it was made.
+    pub reallocated: Option<u128>,
+    /// Transfers over the link that came damaged and were done again.
+    pub link_errors: Option<u128>,
+    /// Commands that it has failed, of all kinds.
+    pub logged_errors: Option<u128>,
     /// Minutes above the warning temperature.
     pub warm_minutes: Option<u128>,
     /// Minutes above the critical temperature.

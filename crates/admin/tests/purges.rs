@@ -400,7 +400,7 @@ fn a_format_keeps_lba_size_metadata_and_protection() {
     let mut drive = Nvme { holds_data: true, format: 0b011_0010, ..Nvme::default() };
     purge(&mut drive, Purge::Format, &mut machine).unwrap();
     purge(&mut drive, Purge::FormatCrypto, &mut machine).unwrap();
-    assert_eq!(drive.formats, [0b01_001_1_001_1_0010, 0b01_010_1_001_1_0010]);
+    assert_eq!(drive.formats, [0b01_0011_0011_0010, 0b01_0101_0011_0010]);
     assert!(!drive.holds_data);
     drive.forgets_its_format = true;
     let failed = purge(&mut drive, Purge::Format, &mut machine).unwrap_err();

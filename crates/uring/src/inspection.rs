@@ -48,10 +48,11 @@ pub struct Inspection {
 pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
+    // Before anything is read from it, which would wake a drive that rests.
+    let mut own = Own::ask(&found);
     let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
     let capacity = judged.identity.capacity.0;
     let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
-    let mut own = Own::ask(&found);
     let mut inspection = judged.inspection(&host, &found)?;
     let own_refusal = |own: &mut Own| own.refusal(found.path.clone());
     if let Some(refusal) = own.as_mut().and_then(|own| own.as_mut().ok().and_then(own_refusal)) {

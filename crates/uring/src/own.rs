@@ -31,7 +31,7 @@ impl Own {
             return None;
         }
         let Some(mut port) = KernelPort::to(found) else {
-            return Some(Err("it takes no commands of NVMe or ATA".to_owned()));
+            return Some(Err("it takes no commands of NVMe, ATA or SCSI".to_owned()));
         };
         let told = ask(&mut port).map(|mut facts| {
             facts.link = facts.link.or_else(|| port.pcie_link());

@@ -1,4 +1,4 @@
-//! The SMART / health log page (Base Specification 2.1, figure 207) and, of drives for data centres,
+//! The SMART / health log page (Base Specification 2.1, figure 206) and, of drives for data centres,
 //! the OCP log C0 (Datacenter NVMe SSD Specification 2.5, 4.8.6).
 
 use super::identify::ZERO_C;
@@ -44,14 +44,15 @@ fn parse(page: Fields<'_>) -> Health {
         used_percent: Some(page.byte(5)),
         host_read: page.u128(32).checked_mul(DATA_UNIT.into()),
         host_written: page.u128(48).checked_mul(DATA_UNIT.into()),
-        nand_written: None,
         written_unit: Some(DATA_UNIT),
         power_cycles: Some(page.u128(112)),
         power_on_hours: Some(page.u128(128)),
         unsafe_shutdowns: Some(page.u128(144)),
         media_errors: Some(page.u128(160)),
+        logged_errors: Some(page.u128(176)),
         warm_minutes: Some(page.u32(192).into()),
         hot_minutes: Some(page.u32(196).into()),
+        ..Health::default()
     }
 }
 

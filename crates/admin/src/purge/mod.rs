@@ -117,6 +117,7 @@ pub fn unfinished(port: &mut dyn AdminPort, host: &dyn PurgeHost) -> Option<Unfi
     match port.protocol() {
         Protocol::Nvme { .. } => nvme::unfinished(port),
         Protocol::Ata => ata::unfinished(port, host),
+        Protocol::Scsi => None,
     }
 }
 
@@ -135,6 +136,9 @@ pub fn finish(
         (Protocol::Ata, UnfinishedPurge::Sanitizing { .. }) => ata::follow(port, host),
         (Protocol::Ata, UnfinishedPurge::SanitizeFailed) => ata::leave_failure(port),
         (Protocol::Ata, UnfinishedPurge::OwnPassword) => ata::finish_erase(port, host),
+        (Protocol::Scsi, _) => Err(PurgeError::Hindered(
+            "a SCSI drive is not purged by commands of its own".to_owned(),
+        )),
     }
 }
 

@@ -78,5 +78,6 @@ fn command(
             let (feature, lba) = (u16::from(protocol), u64::from(specific) << 8);
             port.ata(AtaCommand { feature, lba, ..AtaCommand::new(ata) }, data).map(drop)
         }
+        Protocol::Scsi => Err(io::ErrorKind::Unsupported.into()),
     }
 }
