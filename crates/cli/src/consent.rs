@@ -67,22 +67,17 @@ fn tell_how_it_will_be_purged(inspection: &Inspection, chosen: Option<Purge>) {
             && offer.hindrances.is_empty()
     };
     let offer = match chosen {
-        Some(how) => offers.iter().find(|offer| offer.kind == how),
+        Some(how) => offers.iter().find(|o| o.kind == how && o.hindrances.is_empty()),
         None => offers.iter().find(usable),
     };
-    let how = chosen.or(offer.map(|offer| offer.kind));
-    let Some(how) = how.filter(|how| how.is_the_drives_own()) else { return };
-    let time = offer
-        .and_then(|offer| offer.time)
-        .map_or_else(String::new, |time| format!("; {} by its own word", human(time)));
-    let path = inspection.identity.path.display();
-    say(&format!("note: {path} is purged by {how}{time}. {}", capital(how.describe())));
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
-    first.unwrap_or_default() + letters.as_str()
+    let Some(offer) = offer else { return };
+    let time = offer.time.map(|time| format!(", {} by its own word", human(time)));
+    let (path, how) = (inspection.identity.path.display(), offer.kind);
+    say(&format!(
+        "note: {path} is purged by {how}{} ({})",
+        time.unwrap_or_default(),
+        how.describe()
+    ));
 }
 
 /// Shows what would be destroyed and lets the user type its name.

@@ -47,7 +47,9 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A simulated drive was to be purged or reverted by itself.
-    #[error("{name} is no real drive: every run on it begins with a fresh one")]
+    #[error(
+        "{name} is no real drive, and this is for real ones; a run on a model begins with a fresh one"
+    )]
     NoRealDrive {
         /// The drive.
         name: String,

@@ -28,7 +28,7 @@ nvme-format-erases-in-the-hosts-file() { # quick
   local device; device=$(filled nvme)
   purge "$device"
   [ $code = 0 ] || wrong "expected a purge, got exit $code: $(reason)"
-  grep -q 'purged by format' <<< "$output" || wrong "expected a format by default, got: $output"
+  grep -q 'is purged by format' <<< "$output" || wrong "expected a format by default, got: $output"
   grep -q 'none held what it had held' <<< "$output" || wrong "expected a read-back, got: $output"
   erased nvme
 }
