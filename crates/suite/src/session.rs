@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, ErrorKind, Link, Nanos, Operation,
-    PurgeOutcome, Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind, Link, Nanos,
+    Operation, PurgeOutcome, Telemetry,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -248,7 +248,9 @@ impl<'a> Session<'a> {
         self.begin_phase(name, start, before)?;
         let ended = what(self);
         let span = self.recorder.span(start, self.device.now());
-        let after = self.device.full_telemetry();
+        // A drive that owes answers gives no further one.
+        let owes = ended.is_err() && !self.device.in_flight_since(DeviceTime::MAX).is_empty();
+        let after = if owes { self.device.telemetry() } else { self.device.full_telemetry() };
         if let Some(phase) = self.record.phases.last_mut() {
             (phase.length, phase.after) = (span.length, after);
         }
@@ -303,7 +305,7 @@ impl<'a> Session<'a> {
     fn begin_phase(
         &mut self,
         name: &str,
-        start: writecliff_device::DeviceTime,
+        start: DeviceTime,
         before: Telemetry,
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
