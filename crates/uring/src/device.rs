@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry, split_mix,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, InFlight, Io,
+    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping, Status, Telemetry,
+    split_mix,
 };
 
 use crate::clock;
@@ -21,6 +22,7 @@ use crate::identify::Identity;
 use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
+use crate::stamper::Stamper;
 use crate::trims::{Trimmed, Trims};
 use crate::{OpenError, Refusal};
 
@@ -74,6 +76,10 @@ pub struct UringDevice {
     wrote: bool,
     ring: Ring,
     content: ContentStream,
+    /// For stamped blocks, if there are any.
+    stamper: Option<Stamper>,
+    /// Slots whose reads have brought blocks that are to be looked at.
+    looks: Vec<usize>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
@@ -144,6 +150,8 @@ impl UringDevice {
             wrote: false,
             ring,
             content: ContentStream::new(options.seed),
+            stamper: None,
+            looks: Vec::new(),
             slots: vec![idle; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
@@ -194,7 +202,10 @@ impl UringDevice {
         };
         if io.operation == Operation::Write {
             let buffer = &mut self.ring.buffer(slot)[..io.length.0 as usize];
-            self.content.fill(io, buffer);
+            match (io.stamp, &self.stamper) {
+                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+                _ => self.content.fill(io, buffer),
+            }
         }
         self.ring.queue(slot, io);
         self.slots[slot].io = *io;
@@ -238,24 +249,37 @@ impl UringDevice {
         done: &mut Vec<Completion>,
     ) -> Result<(), DeviceError> {
         let (mut lost, mut failed) = (None, false);
-        let (slots, free) = (&self.slots, &mut self.free);
+        let (slots, free, looks) = (&self.slots, &mut self.free, &mut self.looks);
         self.ring.drain(|slot, result| {
             let Slot { io, submitted } = slots[slot];
             let status = status_of(&io, result);
             lost = lost.or(device_lost(status));
             failed |= status != Status::Done;
+            if io.stamp.is_some() && io.operation == Operation::Read && status == Status::Done {
+                looks.push(slot);
+            }
             free.push(slot);
             done.push(Completion { io, submitted, completed, status });
         });
         if free.len() == slots.len() {
             self.pauses.forget();
         }
+        self.look();
         if failed {
             self.check_presence()?;
         }
         match lost {
             Some(errno) => Err(self.lost("an I/O", errno.into())),
             None => Ok(()),
+        }
+    }
+
+    /// Looks at what reads have brought, before their slots are used again.
+    fn look(&mut self) {
+        let Some(stamper) = &mut self.stamper else { return };
+        for slot in self.looks.drain(..) {
+            let io = &self.slots[slot].io;
+            stamper.look(io.offset, &self.ring.buffer(slot)[..io.length.0 as usize]);
         }
     }
 
@@ -492,6 +516,17 @@ impl Device for UringDevice {
             temperature: self.gauges.temperature(self.now(), worked),
             host: Some(self.gauges.counters(self.pauses.sum())),
             ..Telemetry::default()
+        }
+    }
+
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        self.stamper = Some(Stamper::new(stamping));
+        true
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        if let Some(stamper) = &mut self.stamper {
+            stamper.take(held);
         }
     }
 
