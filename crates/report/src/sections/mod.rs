@@ -4,6 +4,7 @@ pub(crate) mod consistency;
 mod corners;
 mod curves;
 mod incompressible;
+mod integrity;
 mod mixed;
 mod power;
 mod repeats;
@@ -64,6 +65,7 @@ sections! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Integrity integrity
 }
 
 /// The outcome of one test.
