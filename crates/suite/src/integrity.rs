@@ -506,7 +506,7 @@ impl Kind {
 impl Outcome {
     /// Blocks that were not as they were written.
     pub fn bad(&self) -> u64 {
-        Kind::ALL.iter().map(|kind| self.of_kind(*kind)).sum()
+        Kind::ALL.iter().fold(0, |sum: u64, kind| sum.saturating_add(self.of_kind(*kind)))
     }
 
     /// Those of one kind.

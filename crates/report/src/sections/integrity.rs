@@ -1,6 +1,7 @@
 //! Integrity: whether every block came back as it was written, and where those are that did not.
 
 use writecliff_device::Bytes;
+use writecliff_suite::Unit;
 use writecliff_suite::integrity::{BadBlock, FIGURES, Kind, Outcome, Plan, SLICES, TORTURE};
 
 use super::{Answer, answers, figure_row, per_drive, table_of};
@@ -28,7 +29,6 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let count = |count: u64| number::count(count as f64);
     let compared = match outcome.reopened {
         true => "blocks of an earlier run were compared",
         false => "blocks were compared",
@@ -62,9 +62,13 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 fn kinds(outcome: &Outcome) -> String {
     let kind = |kind: &Kind| {
         let blocks = outcome.of_kind(*kind);
-        (blocks > 0).then(|| format!("{} {}", number::count(blocks as f64), kind.word()))
+        (blocks > 0).then(|| format!("{} {}", count(blocks), kind.word()))
     };
     Kind::ALL.iter().filter_map(kind).collect::<Vec<_>>().join(", ")
+}
+
+fn count(blocks: u64) -> String {
+    number::in_unit(blocks as f64, Unit::Count)
 }
 
 fn style(kind: Kind) -> Style {
@@ -82,7 +86,7 @@ fn style(kind: Kind) -> Style {
 fn map(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
     let with_bad = answers.iter().filter(|answer| !answer.outcome.slices.is_empty());
     let answers: Vec<Answer<'_, Outcome>> = with_bad.copied().collect();
-    let gigabytes = |outcome: &Outcome| (outcome.block * outcome.blocks).0 as f64 / 1e9;
+    let gigabytes = |outcome: &Outcome| outcome.block.0 as f64 * outcome.blocks as f64 / 1e9;
     let points = |answer: &Answer<'_, Outcome>, kind: Kind| -> Vec<(f64, f64)> {
         let width = gigabytes(answer.outcome) / f64::from(SLICES);
         let of_kind = answer.outcome.slices.iter().filter(|slice| slice.kind == kind);
@@ -163,7 +167,7 @@ fn bad_blocks(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<T
     let named = outcome.first.len() as u64;
     let text = match outcome.bad() {
         0 => return None,
-        all if all > named => format!("The first {named} of {} that were found.", all),
+        all if all > named => format!("The first {named} of {} that were found.", count(all)),
         _ => "All that were found.".to_owned(),
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
