@@ -286,7 +286,7 @@ fn recall(
 ) -> Result<(), RunError> {
     for round in 1..=kept.flushed {
         session.show(RECALL, f64::from(round) / f64::from(kept.flushed))?;
-        scheme.round(round).for_each(|io| ledger.changed(&io));
+        scheme.round(round).take(kept.ios_of(round)).for_each(|io| ledger.changed(&io));
     }
     ledger.doubt(&kept.in_doubt);
     if kept.begun > kept.flushed {
@@ -526,7 +526,10 @@ impl Outcome {
         let (claimed, blocks, bad) = (self.capacity, self.blocks, self.bad());
         let short = self.real_capacity.map(|real| Warning::ClaimsTooMuch { claimed, real });
         let bad = (bad > 0).then_some(Warning::BadBlocks { bad, blocks });
-        short.into_iter().chain(bad)
+        let tested = Bytes(self.block.0.saturating_mul(blocks));
+        let is_part = tested.0.saturating_add(self.block.0) <= claimed.0;
+        let part = is_part.then_some(Warning::PartTested { tested, capacity: claimed });
+        [short, bad, part].into_iter().flatten()
     }
 
     fn count(&mut self, kind: Kind) -> &mut u64 {

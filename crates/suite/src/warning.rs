@@ -317,6 +317,17 @@ pub enum Warning {
         /// Of how many.
         blocks: u64,
     },
+    /// The rest of the drive was left alone.
+    #[error(
+        "Only the first {tested} of {capacity} were tested: nothing is known of the data behind \
+         that, nor whether the drive has all of it."
+    )]
+    PartTested {
+        /// From the first LBA on.
+        tested: Bytes,
+        /// What the drive claims to have.
+        capacity: Bytes,
+    },
     /// The drive claims more than it has.
     #[error(
         "The drive claims {claimed} and has {real}: what is written behind that is lost, or \

@@ -46,6 +46,8 @@ fn a_drive_that_keeps_everything_has_every_block_compared_and_none_bad() {
     assert_eq!((&record.status, &record.warnings[..]), (&Status::Complete, &[][..]));
     let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(phases, ["probes", "probes-read", "fill", "torture", "read-back"]);
+    let torture = record.phases[3].length;
+    assert!(torture < Nanos::from_millis(3200), "{torture}: a round is cut short");
     let recording = open(&dir.path().join("run")).unwrap().1;
     let sum = |series, field: fn(&writecliff_measure::Sample) -> u64| -> u64 {
         recording.series(series).map(field).sum()
@@ -148,6 +150,7 @@ fn a_part_of_a_drive_is_all_that_is_touched() {
     let (record, outcome, _dir) = on(&mut ssd, integrity::Plan { span, ..plan(1) });
     assert_eq!((outcome.blocks, outcome.bad()), (4096, 0));
     assert_eq!(record.drive.capacity, outcome.capacity);
+    assert!(matches!(record.warnings[..], [Warning::PartTested { .. }]), "{:?}", record.warnings);
 }
 
 #[test]

@@ -29,6 +29,10 @@ pub(crate) struct Kept {
     pub(crate) flushed: u32,
     /// The last round of which anything may have been written.
     pub(crate) begun: u32,
+    /// I/Os of the last round that was begun; all that there are, unless time was up.
+    pub(crate) last_ios: u64,
+    /// Whether no round follows the last one that was flushed, so that it may be cut short.
+    pub(crate) is_cut: bool,
     /// Writes that the drive failed before that.
     pub(crate) in_doubt: Vec<InDoubt>,
 }
@@ -36,13 +40,31 @@ pub(crate) struct Kept {
 impl Kept {
     /// Of a run that has written nothing yet.
     pub(crate) fn new(run: u64, block: Bytes, blocks: u64, trims: bool) -> Self {
-        let (run, in_doubt) = (format!("{run:016x}"), Vec::new());
-        Self { version: VERSION, run, block, blocks, trims, flushed: 0, begun: 0, in_doubt }
+        Self {
+            version: VERSION,
+            run: format!("{run:016x}"),
+            block,
+            blocks,
+            trims,
+            flushed: 0,
+            begun: 0,
+            last_ios: 0,
+            is_cut: false,
+            in_doubt: Vec::new(),
+        }
     }
 
     /// What the run calls its blocks.
     pub(crate) fn run(&self) -> u64 {
         u64::from_str_radix(&self.run, 16).unwrap_or(0)
+    }
+
+    /// How many I/Os of a round that was flushed were done.
+    pub(crate) fn ios_of(&self, round: u32) -> usize {
+        match self.is_cut && round == self.flushed {
+            true => usize::try_from(self.last_ios).unwrap_or(usize::MAX),
+            false => usize::MAX,
+        }
     }
 
     /// Puts it on disk, in place of what was there; it is there when this returns.

@@ -36,7 +36,7 @@ pub(crate) struct Rounds {
 pub(crate) enum Until {
     /// Up to this one.
     Round(u32),
-    /// As many as begin within this time.
+    /// For this time; the last one is cut short then.
     Time(Nanos),
 }
 
@@ -133,7 +133,7 @@ impl<'a> Load<'a> {
     /// The next I/O; `None` if there is none before what is in flight has completed, or at all.
     fn draw(&mut self, now: DeviceTime) -> Option<Io> {
         loop {
-            if let Some(io) = self.again.pop_front().or_else(|| self.ios.next()) {
+            if let Some(io) = self.again.pop_front().or_else(|| self.next_of_round(now)) {
                 return Some(io);
             }
             let writing = self.writing.as_mut().filter(|_| self.in_flight.is_empty())?;
@@ -149,6 +149,15 @@ impl<'a> Load<'a> {
                 }
             }
         }
+    }
+
+    /// The next I/O of the round, unless the time is up; it is counted, so that a later run knows how
+    /// far the last round came.
+    fn next_of_round(&mut self, now: DeviceTime) -> Option<Io> {
+        let Some(writing) = &mut self.writing else { return self.ios.next() };
+        let io = self.ios.next().filter(|_| now < writing.ends)?;
+        writing.rounds.kept.last_ios += 1;
+        Some(io)
     }
 
     /// Whether an I/O must wait for one in flight: one of both changes what the other uses.
@@ -248,11 +257,14 @@ impl Writing<'_> {
         kept.flushed = kept.begun;
         kept.begun = if goes_on { next } else { kept.begun };
         kept.in_doubt = checked.ledger.in_doubt();
+        kept.is_cut = !goes_on;
         if let Some(Err(error)) = directory.as_ref().map(|directory| kept.write(directory)) {
             *stop = Some(Stop::NotKept(error));
             return None;
         }
-        self.flush = if goes_on { Flush::Wanted(0) } else { Flush::Done };
+        if goes_on {
+            (self.flush, kept.last_ios) = (Flush::Wanted(0), 0);
+        }
         goes_on.then_some(next)
     }
 
