@@ -99,40 +99,38 @@ impl Pass {
 impl Held {
     /// What the block at `offset` holds whose parts, each of so many sectors, are these. The
     /// worst of them decides: a damaged one, one that belongs elsewhere, then that they differ.
-    pub fn of_parts(
-        offset: Bytes,
-        sectors_per_part: u32,
-        parts: impl Iterator<Item = Part> + Clone,
-    ) -> Self {
+    pub fn of_parts(offset: Bytes, sectors_per_part: u32, parts: &[Part]) -> Self {
         let is_stamped = |part: &Part| matches!(part, Part::Stamped { .. } | Part::Damaged);
-        let has_stamp = parts.clone().any(|part| is_stamped(&part));
+        let has_stamp = parts.iter().any(is_stamped);
         // A sector without a stamp among stamped ones has lost it.
         let is_damaged =
-            |part: Part| part == Part::Damaged || (has_stamp && part == Part::Unstamped);
-        if let Some(place) = parts.clone().position(is_damaged) {
+            |part: &Part| *part == Part::Damaged || (has_stamp && *part == Part::Unstamped);
+        if let Some(place) = parts.iter().position(is_damaged) {
             return Self::Damaged { sector: place as u32 * sectors_per_part };
         }
         let strays =
-            |part: &Part| matches!(part, Part::Stamped { offset: own, .. } if *own != offset);
-        match parts.clone().find(strays) {
-            Some(Part::Stamped { offset, pass }) => Self::Stamped { offset, pass },
+            |part: &&Part| matches!(part, Part::Stamped { offset: own, .. } if *own != offset);
+        match parts.iter().find(strays) {
+            Some(&Part::Stamped { offset, pass }) => Self::Stamped { offset, pass },
             _ => Self::of_versions(offset, parts),
         }
     }
 
     /// The same of parts that are all of this place or of nothing.
-    fn of_versions(offset: Bytes, parts: impl Iterator<Item = Part> + Clone) -> Self {
-        let passes = parts.clone().map(|part| match part {
-            Part::Stamped { pass, .. } => Some(pass),
-            _ => None,
-        });
-        match (passes.clone().min().flatten(), passes.max().flatten()) {
+    fn of_versions(offset: Bytes, parts: &[Part]) -> Self {
+        let passes = || {
+            parts.iter().map(|part| match part {
+                Part::Stamped { pass, .. } => Some(*pass),
+                _ => None,
+            })
+        };
+        match (passes().min().flatten(), passes().max().flatten()) {
             (Some(oldest), Some(newest)) if oldest == newest => {
                 Self::Stamped { offset, pass: newest }
             }
             (oldest, Some(newest)) => Self::Torn { oldest, newest },
-            (_, None) if parts.clone().any(|part| part == Part::AnotherRun) => Self::AnotherRun,
-            (_, None) if parts.clone().any(|part| part == Part::Unstamped) => Self::Unstamped,
+            (_, None) if parts.contains(&Part::AnotherRun) => Self::AnotherRun,
+            (_, None) if parts.contains(&Part::Unstamped) => Self::Unstamped,
             (_, None) => Self::Zeros,
         }
     }
@@ -150,7 +148,7 @@ mod tests {
     }
 
     fn held(parts: [Part; 4]) -> Held {
-        Held::of_parts(HERE, 2, parts.into_iter())
+        Held::of_parts(HERE, 2, &parts)
     }
 
     #[test]

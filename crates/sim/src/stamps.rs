@@ -70,11 +70,13 @@ impl Stamps {
     /// Looks at the blocks that a read brought. `holds` says whether there is anything at a byte of
     /// the real drive.
     pub(crate) fn look(&mut self, io: &Io, holds: impl Fn(u64) -> bool) {
+        let sectors = (self.cell / SECTOR) as u32;
+        let mut parts = Vec::with_capacity((self.block / self.cell) as usize);
         for block in (io.offset.0..io.offset.0 + io.length.0).step_by(self.block as usize) {
-            let parts =
-                self.places(block, self.block).map(|offset| self.part(block, offset, &holds));
-            let sectors = (self.cell / SECTOR) as u32;
-            self.found.push(Held::of_parts(Bytes(block), sectors, parts));
+            parts.clear();
+            let places = self.places(block, self.block);
+            parts.extend(places.map(|offset| self.part(block, offset, &holds)));
+            self.found.push(Held::of_parts(Bytes(block), sectors, &parts));
         }
     }
 
@@ -100,7 +102,7 @@ impl Stamps {
     }
 
     /// The first byte of every cell in a range of the claimed drive.
-    fn places(&self, offset: u64, length: u64) -> impl Iterator<Item = u64> + Clone + use<> {
+    fn places(&self, offset: u64, length: u64) -> impl Iterator<Item = u64> + use<> {
         let first = offset / self.cell * self.cell;
         (first..offset + length).step_by(self.cell as usize)
     }

@@ -61,7 +61,7 @@ impl Stamper {
             let part = self.part(within, sector);
             self.parts.push(part);
         }
-        Held::of_parts(Bytes(begins), 1, self.parts.iter().copied())
+        Held::of_parts(Bytes(begins), 1, &self.parts)
     }
 
     /// What a sector holds that lies so far within its block.
