@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Bytes, Completion, DeviceTime, Energy, ErrorKind, Io, Nanos, Power, Purge, PurgeOutcome,
-    PurgeWatch, Temperature,
+    Bytes, Completion, DeviceTime, Energy, ErrorKind, Held, Io, Nanos, Power, Purge, PurgeOutcome,
+    PurgeWatch, Stamping, Temperature,
 };
 
 /// A drive, real or simulated, and the clock it is measured by.
@@ -66,6 +66,20 @@ pub trait Device {
     /// for it, a few milliseconds mostly and some seconds at most; nothing may be in flight.
     fn full_telemetry(&mut self) -> Telemetry {
         self.telemetry()
+    }
+
+    /// From now on a write with a [pass](Io::stamp) writes stamped blocks, and a read with one looks
+    /// at what its blocks hold; `false` if the device keeps nothing that could be looked at. Nobody
+    /// may write where such a read is in flight, or read where such a write is.
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        let _ = stamping;
+        false
+    }
+
+    /// Appends what was found by the reads with a pass that were reaped since this was asked last,
+    /// and did not fail: block after block, in the order of their completions.
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        let _ = held;
     }
 
     /// The I/Os in flight that were submitted before `before`, oldest first. A simulated drive

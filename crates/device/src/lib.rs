@@ -15,6 +15,7 @@ mod purge;
 mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
+mod stamp;
 mod text;
 mod units;
 
@@ -27,6 +28,7 @@ pub use io::{Completion, Content, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};
 pub use purge::{Purge, PurgeOutcome, PurgeWatch};
 pub use random::{SPLIT_MIX_STEP, split_mix};
+pub use stamp::{Held, Part, Pass, Stamping};
 pub use text::{printable, printable_lines};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,

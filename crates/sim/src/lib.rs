@@ -12,6 +12,7 @@ mod catalogue;
 mod disk;
 mod profile;
 mod ssd;
+mod stamps;
 mod what_if;
 
 use writecliff_device::Device;

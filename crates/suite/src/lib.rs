@@ -18,6 +18,7 @@ mod figure;
 mod foreign;
 pub mod gate;
 pub mod incompressible;
+pub mod integrity;
 mod label;
 mod list;
 mod meter;

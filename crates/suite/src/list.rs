@@ -204,10 +204,15 @@ macro_rules! tests {
                 &self,
                 recording: &Recording,
                 traces: &[TraceFacts],
+                found: Option<&Outcome>,
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
                     $(Self::$variant(plan) => {
-                        let (outcome, warnings) = plan.conclude(recording, traces);
+                        let found = match found {
+                            Some(Outcome::$variant(found)) => Some(found),
+                            _ => None,
+                        };
+                        let (outcome, warnings) = plan.conclude_from(recording, traces, found);
                         (outcome.map(Outcome::$variant), warnings)
                     })*
                 }
@@ -250,6 +255,7 @@ tests! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Integrity integrity
 }
 
 impl Plan {

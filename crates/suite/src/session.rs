@@ -5,7 +5,7 @@ use std::path::Path;
 
 use writecliff_device::{
     Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind, Link, Nanos,
-    Operation, PurgeOutcome, Telemetry,
+    Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -17,7 +17,7 @@ use writecliff_workload::Sequential;
 use crate::meter::PowerSource;
 use crate::rate::Rate;
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
-use crate::{Plan, PlanError, RunOptions, Warning};
+use crate::{Outcome, Plan, PlanError, RunOptions, Warning};
 
 /// What a watcher is shown every second of the device's time.
 #[derive(Debug)]
@@ -141,6 +141,47 @@ impl<'a> Session<'a> {
 
     pub(crate) fn drive(&self) -> &DeviceInfo {
         self.device.info()
+    }
+
+    /// What the run calls its stamped blocks, unlike any other run's on the same drive. A simulated
+    /// drive has no data of other runs.
+    pub(crate) fn stamps_run(&self) -> u64 {
+        let begun = match self.drive().kind {
+            DeviceKind::Simulated => 0,
+            _ => self.record.started_unix_ns.unwrap_or(0),
+        };
+        split_mix(self.record.plan.seed() ^ begun)
+    }
+
+    /// Has the drive stamp blocks, and look at them.
+    pub(crate) fn stamp(&mut self, stamping: Stamping) -> Result<(), RunError> {
+        if self.device.stamp(stamping) {
+            return Ok(());
+        }
+        let (option, got) = ("a look at the data of", self.drive().address.clone());
+        let reason = "it keeps none that could be compared".to_owned();
+        Err(PlanError { option, got, reason }.into())
+    }
+
+    /// Where the run is kept.
+    pub(crate) fn directory(&self) -> &Path {
+        self.recorder.directory().path()
+    }
+
+    /// Keeps what was found up to now, which no recording holds.
+    pub(crate) fn found(&mut self, outcome: Outcome) -> Result<(), RunError> {
+        self.record.outcome = Some(outcome);
+        Ok(self.recorder.directory().write_record(&self.record)?)
+    }
+
+    /// Shows a step that is not recorded, and asks whether to go on.
+    pub(crate) fn show(&mut self, step: &str, fraction: f64) -> Result<(), RunError> {
+        let waiting = Waiting::default();
+        let progress = Progress { sample: None, step, fraction, length: None, waiting };
+        match (self.watch)(&progress).is_break() {
+            true => Err(RecordError::Interrupted.into()),
+            false => Ok(()),
+        }
     }
 
     /// Purges the drive in the way that was chosen, else in the best that it has, and notes what that

@@ -342,6 +342,39 @@ pub enum Warning {
         /// Its runtime, or the run's if that is shorter.
         planned: Nanos,
     },
+    /// Blocks did not come back as they were written.
+    #[error(
+        "{bad} of {blocks} blocks did not come back as they were written. Nothing should be trusted \
+         to this drive before it is known why: LBAs and what was found there are in the report."
+    )]
+    BadBlocks {
+        /// How many.
+        bad: u64,
+        /// Of how many.
+        blocks: u64,
+    },
+    /// The rest of the drive was left alone.
+    #[error(
+        "Only the first {tested} of {capacity} were tested: nothing is known of the data behind \
+         that, nor whether the drive has all of it."
+    )]
+    PartTested {
+        /// From the first LBA on.
+        tested: Bytes,
+        /// What the drive claims to have.
+        capacity: Bytes,
+    },
+    /// The drive claims more than it has.
+    #[error(
+        "The drive claims {claimed} and has {real}: what is written behind that is lost, or \
+         destroys what was written before."
+    )]
+    ClaimsTooMuch {
+        /// What it says.
+        claimed: Bytes,
+        /// What was found.
+        real: Bytes,
+    },
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes; the figures \

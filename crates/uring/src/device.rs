@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry, split_mix,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, InFlight, Io,
+    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping, Status, Telemetry,
+    split_mix,
 };
 
 use crate::beside::{StillRunning, Unfinished};
@@ -25,6 +26,7 @@ use crate::own_counters::Asker;
 use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
+use crate::stamper::Stamper;
 use crate::trims::{Trimmed, Trims};
 use crate::{OpenError, Refusal};
 
@@ -81,6 +83,10 @@ pub struct UringDevice {
     wrote: bool,
     ring: Ring,
     content: ContentStream,
+    /// For stamped blocks, if there are any.
+    stamper: Option<Stamper>,
+    /// Slots whose reads have brought blocks that are to be looked at.
+    looks: Vec<usize>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
@@ -162,6 +168,8 @@ impl UringDevice {
             wrote: false,
             ring,
             content: ContentStream::new(options.seed),
+            stamper: None,
+            looks: Vec::new(),
             slots: vec![idle; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
@@ -214,7 +222,10 @@ impl UringDevice {
         };
         if io.operation == Operation::Write {
             let buffer = &mut self.ring.buffer(slot)[..io.length.0 as usize];
-            self.content.fill(io, buffer);
+            match (io.stamp, &self.stamper) {
+                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+                _ => self.content.fill(io, buffer),
+            }
         }
         self.ring.queue(slot, io);
         self.slots[slot].io = *io;
@@ -258,24 +269,37 @@ impl UringDevice {
         done: &mut Vec<Completion>,
     ) -> Result<(), DeviceError> {
         let (mut lost, mut failed) = (None, false);
-        let (slots, free) = (&self.slots, &mut self.free);
+        let (slots, free, looks) = (&self.slots, &mut self.free, &mut self.looks);
         self.ring.drain(|slot, result| {
             let Slot { io, submitted } = slots[slot];
             let status = status_of(&io, result);
             lost = lost.or(device_lost(status));
             failed |= status != Status::Done;
+            if io.stamp.is_some() && io.operation == Operation::Read && status == Status::Done {
+                looks.push(slot);
+            }
             free.push(slot);
             done.push(Completion { io, submitted, completed, status });
         });
         if free.len() == slots.len() {
             self.pauses.forget();
         }
+        self.look();
         if failed {
             self.check_presence()?;
         }
         match lost {
             Some(errno) => Err(self.lost("an I/O", errno.into())),
             None => Ok(()),
+        }
+    }
+
+    /// Looks at what reads have brought, before their slots are used again.
+    fn look(&mut self) {
+        let Some(stamper) = &mut self.stamper else { return };
+        for slot in self.looks.drain(..) {
+            let io = &self.slots[slot].io;
+            stamper.look(io.offset, &self.ring.buffer(slot)[..io.length.0 as usize]);
         }
     }
 
@@ -317,7 +341,7 @@ impl UringDevice {
 
     /// Reads evenly spread places: of each what its data hash to, `None` where there are none (every
     /// byte the same) or where it cannot be read.
-    fn sample(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<Vec<Held>, DeviceError> {
+    fn sample(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<Vec<Sampled>, DeviceError> {
         let length = self.info.lba_size.0;
         let blocks = self.info.capacity.0 / length;
         let count = blocks.min(PURGE_SAMPLES);
@@ -331,7 +355,12 @@ impl UringDevice {
 
     /// What a place holds. Read by the ring, so that the watcher can break off what the drive does not
     /// answer.
-    fn held_at(&mut self, io: &Io, how: Purge, watch: PurgeWatch<'_>) -> Result<Held, DeviceError> {
+    fn held_at(
+        &mut self,
+        io: &Io,
+        how: Purge,
+        watch: PurgeWatch<'_>,
+    ) -> Result<Sampled, DeviceError> {
         let slot = self.free.last().copied().unwrap_or(0);
         self.queue(io);
         let mut done = Vec::new();
@@ -340,7 +369,7 @@ impl UringDevice {
             match done.pop().map(|completion| completion.status) {
                 Some(Status::Done) => break,
                 Some(Status::Failed(errno)) => {
-                    return Ok(Held::Unreadable(io::Error::from_raw_os_error(errno)));
+                    return Ok(Sampled::Unreadable(io::Error::from_raw_os_error(errno)));
                 }
                 None if watch(1.0).is_break() => {
                     return Err(self.unfinished(how, Unfinished::Stopped { goes_on: false }));
@@ -350,8 +379,8 @@ impl UringDevice {
         }
         let buffer = &self.ring.buffer(slot)[..io.length.0 as usize];
         Ok(match buffer.iter().all(|&byte| byte == buffer[0]) {
-            true => Held::Nothing,
-            false => Held::Data(hash(buffer)),
+            true => Sampled::Nothing,
+            false => Sampled::Data(hash(buffer)),
         })
     }
 
@@ -396,17 +425,17 @@ impl UringDevice {
     fn read_back(
         &self,
         how: Purge,
-        before: &[Held],
-        after: Vec<Held>,
+        before: &[Sampled],
+        after: Vec<Sampled>,
     ) -> Result<PurgeOutcome, DeviceError> {
         let sampled = after.len() as u32;
         let mut still_readable = 0;
         for (before, after) in before.iter().zip(after) {
             match (before, after) {
-                (Held::Data(before), Held::Data(after)) => {
+                (Sampled::Data(before), Sampled::Data(after)) => {
                     still_readable += u32::from(*before == after);
                 }
-                (_, Held::Unreadable(error)) => {
+                (_, Sampled::Unreadable(error)) => {
                     return Err(self.lost("reading back after the purge", error));
                 }
                 _ => {}
@@ -556,6 +585,17 @@ impl Device for UringDevice {
         full
     }
 
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        self.stamper = Some(Stamper::new(stamping));
+        true
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        if let Some(stamper) = &mut self.stamper {
+            stamper.take(held);
+        }
+    }
+
     fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
         let handed_over = |slot: &usize| self.ring.is_busy(*slot) && !self.queued.contains(slot);
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
@@ -615,7 +655,7 @@ fn device_lost(status: Status) -> Option<Errno> {
 }
 
 /// What a place of a drive held when it was read.
-enum Held {
+enum Sampled {
     /// Every byte the same, zero mostly.
     Nothing,
     /// Something that hashes to this.

@@ -52,6 +52,7 @@ mod refusal;
 mod ring;
 mod sentry;
 mod signatures;
+mod stamper;
 mod survey;
 mod sysfs;
 mod test_file;

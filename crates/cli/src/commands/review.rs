@@ -134,6 +134,7 @@ fn begin(drive: DriveName, options: &ReviewArguments, path: &Path) -> Result<Rev
         spare: options.spare.clone(),
         seed: common.seed,
         traces: options.traces.clone(),
+        reopen: None,
     };
     Ok(ReviewRun::begin(drive, &tests, &overrides, run_options(common), path)?)
 }

@@ -26,6 +26,9 @@ use crate::output::{print, print_json, print_summary, say};
 use crate::place::Place;
 use crate::progress::human;
 
+/// Less memory than this is nobody's concern.
+const MEMORY_WORTH_A_WORD: Bytes = Bytes::from_mib(64);
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Leave this share of the LBAs untouched, in percent; spare-area takes a list: 10,25,40
@@ -42,6 +45,11 @@ pub(crate) struct RunArguments {
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Of integrity: only read what the run in this directory wrote, and compare: after the drive was
+    /// unplugged or the machine restarted
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["spare", "duration", "plan", "traces", "quick", "seed", "repeat", "again"])]
+    pub(crate) reopen: Option<PathBuf>,
     /// Run the test so often, with the seed and those that follow, and give every figure with its
     /// deviation; on models of a drive on all processors at once
     #[arg(long, value_name = "N", allow_negative_numbers = true,
@@ -153,7 +161,7 @@ pub(crate) fn announce(
     if shown.quiet {
         return;
     }
-    let Estimate { time, written, .. } = estimate;
+    let Estimate { time, written, memory, .. } = estimate;
     let mut text = format!(
         "{what} of {}:\n  roughly {} of the drive's time",
         drive.model,
@@ -167,6 +175,9 @@ pub(crate) fn announce(
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
     }
+    if memory >= MEMORY_WORTH_A_WORD {
+        text += &format!("\n  {memory} of this machine's memory");
+    }
     say(&text);
 }
 
@@ -177,6 +188,7 @@ fn in_plan_file(error: CliError, options: &RunArguments) -> CliError {
         "duration" => options.duration.is_some(),
         "spare" => !options.spare.is_empty(),
         "traces" => !options.traces.is_empty(),
+        "reopen" => options.reopen.is_some(),
         _ => false,
     };
     match &options.plan {
@@ -245,6 +257,7 @@ fn plan(test: &str, options: &RunArguments) -> Result<Plan, CliError> {
         spare: options.spare.clone(),
         seed: options.common.seed,
         traces: options.traces.clone(),
+        reopen: options.reopen.clone(),
     };
     Ok(plan.with(&overrides).map_err(writecliff::Error::from)?)
 }

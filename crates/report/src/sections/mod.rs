@@ -5,6 +5,7 @@ mod corners;
 mod counted;
 mod curves;
 mod incompressible;
+mod integrity;
 mod mixed;
 mod power;
 mod repeats;
@@ -65,6 +66,7 @@ sections! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Integrity integrity
 }
 
 /// The outcome of one test.

@@ -17,6 +17,7 @@ mod parity;
 mod power;
 mod reduction;
 mod slc;
+mod stamps;
 mod trim;
 mod wear;
 
