@@ -459,7 +459,7 @@ impl Device for Ssd {
             wear_permille: books.wear_permille,
             retired_blocks: Some(u64::from(books.retired)),
             lost_pages: Some(books.lost_pages),
-            host: None,
+            ..Telemetry::default()
         }
     }
 }
