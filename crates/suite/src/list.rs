@@ -10,6 +10,7 @@ use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
 use crate::plan::check_duration;
+use crate::record::Phase;
 use crate::session::{RunError, Session};
 use crate::test::Test;
 use crate::traces::TraceFacts;
@@ -204,10 +205,12 @@ macro_rules! tests {
                 &self,
                 recording: &Recording,
                 traces: &[TraceFacts],
+                phases: &[Phase],
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
                     $(Self::$variant(plan) => {
                         let (outcome, warnings) = plan.conclude(recording, traces);
+                        let outcome = outcome.map(|outcome| plan.with_phases(outcome, phases));
                         (outcome.map(Outcome::$variant), warnings)
                     })*
                 }
@@ -250,6 +253,7 @@ tests! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Encryption encryption
 }
 
 impl Plan {

@@ -162,7 +162,7 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        let (outcome, mut warnings) = self.plan.conclude(recording, &self.traces);
+        let (outcome, mut warnings) = self.plan.conclude(recording, &self.traces, &self.phases);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));

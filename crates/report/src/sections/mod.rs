@@ -3,6 +3,7 @@
 pub(crate) mod consistency;
 mod corners;
 mod curves;
+mod encryption;
 mod incompressible;
 mod mixed;
 mod power;
@@ -64,6 +65,7 @@ sections! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Encryption encryption
 }
 
 /// The outcome of one test.

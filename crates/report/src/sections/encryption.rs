@@ -1,0 +1,279 @@
+//! Encryption: what it costs, in speed, in the host's processor, and in what TRIM brings back.
+
+use writecliff_suite::encryption::{Outcome, Part, PartFigures, Plan, Setting};
+use writecliff_suite::{Good, Plan as AnyPlan};
+
+use super::{Answer, answers, number_row, per_drive, table_of};
+use crate::number;
+use crate::picture::{Bar, Picture, nth_style};
+use crate::section::{Row, Section, Table, View};
+use crate::subject::Subjects;
+
+const TITLE: &str = "Encryption";
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let views = [
+        view(subjects, &answers, ("encryption-random", "Random reads and writes"), true),
+        view(subjects, &answers, ("encryption-sequential", "Sequential reads and writes"), false),
+    ];
+    let said: Vec<String> = answers.iter().map(|answer| said(subjects, answer)).collect();
+    let method = said.join(" ");
+    let tables = tables(subjects, &answers);
+    Some(Section::new(Plan::NAME, TITLE, &method, views.into_iter().flatten().collect(), tables))
+}
+
+/// The test in a sentence or two.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let writes = Cost::of(outcome, Part::Used)?;
+    let mut text = match writes.kept {
+        ..LITTLE => format!("Software encryption costs this drive {}", writes.in_words()),
+        _ => format!("Software encryption costs this drive next to nothing: {}", writes.in_words()),
+    };
+    text += &writes.reason();
+    let trim = trim(outcome).map_or_else(String::new, |trim| format!(" {trim}"));
+    Some(format!("{text}.{trim}"))
+}
+
+/// From this share of the plain rate on there is no difference worth a reason.
+const LITTLE: f64 = 0.97;
+/// A processor that is busy for this share of the time is what bounds the rate.
+const BOUND: f64 = 0.95;
+/// Data that take so many times as much NAND are what the drive saved before.
+const SAVED: f64 = 1.1;
+
+/// What encryption costs in one part.
+struct Cost<'a> {
+    kept: f64,
+    plain: &'a PartFigures,
+    encrypted: &'a PartFigures,
+}
+
+impl<'a> Cost<'a> {
+    fn of(outcome: &'a Outcome, part: Part) -> Option<Self> {
+        let kept = outcome.kept(Setting::Encrypted, part)?;
+        let plain = outcome.find(Setting::Plain, part)?;
+        let encrypted = outcome.find(Setting::Encrypted, part)?;
+        Some(Self { kept, plain, encrypted })
+    }
+
+    /// `38 % of its random writes once it is used, 4,700 IOPS instead of 7,580`.
+    fn in_words(&self) -> String {
+        let [plain, encrypted] = [self.plain, self.encrypted].map(rate);
+        match self.kept {
+            ..LITTLE => format!(
+                "{} of its random writes once it is used, {encrypted} instead of {plain}",
+                number::percent(1.0 - self.kept)
+            ),
+            _ => format!("{encrypted} of random writes once it is used, and {plain} without"),
+        }
+    }
+
+    /// Why, where figures tell; a part of the sentence.
+    fn reason(&self) -> String {
+        let nand = |figures: &PartFigures| figures.write_amplification;
+        let (before, after) = (nand(self.plain), nand(self.encrypted));
+        match (self.kept, before.zip(after), self.encrypted.processors_busy) {
+            (LITTLE.., ..) => String::new(),
+            (_, Some((before, after)), _) if after > before * SAVED => format!(
+                ". Its controller reduces what it writes, and encrypted data do not shrink: a byte \
+                 of the host's takes {} bytes of NAND writes instead of {}",
+                number::ratio(after),
+                number::ratio(before)
+            ),
+            (_, _, Some(busy)) if busy >= BOUND => ". The host's processor is what bounds it: it \
+                                                    encrypts all the time"
+                .to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// What a TRIM of everything brings back, if it passes and if not.
+fn trim(outcome: &Outcome) -> Option<String> {
+    let after = |setting| outcome.find(setting, Part::AfterTrim).map(rate);
+    let (kept, passed) = (after(Setting::Encrypted)?, after(Setting::EncryptedWithTrim)?);
+    Some(format!(
+        "After a TRIM of everything it writes {passed} where encryption lets it pass, and {kept} \
+         where it does not."
+    ))
+}
+
+/// How it was encrypted, and what the drive does by itself.
+fn said(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> String {
+    let AnyPlan::Encryption(plan) = &answer.run.record.plan else { return String::new() };
+    let of = match subjects.is_comparison() {
+        true => format!("{}: ", subjects.full_name(answer.subject)),
+        false => String::new(),
+    };
+    let drive = &answer.run.record.drive;
+    let host = match (answer.run.is_simulated(), &plan.cipher_of) {
+        (false, _) => "dm-crypt of this machine, aes-xts-plain64 with 256 bits; processor time is \
+                       of the whole machine"
+            .to_owned(),
+        (true, Some(processor)) => {
+            format!("a model's one processor, as fast as measured on {processor}: {}", plan.cipher)
+        }
+        (true, None) => format!("a model's one processor, of fixed speed: {}", plan.cipher),
+    };
+    let own = drive.specification.own_encryption.as_ref().map_or_else(String::new, |own| {
+        format!(
+            " The drive's own ({own}) is always on: it costs nothing beyond what the plain \
+             figures hold."
+        )
+    });
+    let compressible = plan.compressible_percent;
+    format!("{of}Data are {compressible} % compressible before they are encrypted, by {host}.{own}")
+}
+
+/// A bar for each part and setting.
+fn view(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    (id, title): (&str, &str),
+    random: bool,
+) -> Option<View> {
+    let parts = || Part::ALL.into_iter().filter(|part| part.is_random() == random);
+    let value = |answer: &Answer<'_, Outcome>, part, setting| {
+        Some(answer.outcome.find(setting, part)?.value())
+    };
+    let all = answers.iter().flat_map(|answer| {
+        parts().flat_map(move |part| Setting::ALL.map(|setting| value(answer, part, setting)))
+    });
+    let highest = all.flatten().fold(0.0, f64::max);
+    let text = "The same with and without software encryption. Higher is better.";
+    per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
+        let bar = |part: Part, (nth, setting): (usize, Setting)| {
+            let figures = answer.outcome.find(setting, part)?;
+            let name = format!("{}: {}", name(part), of_setting(setting));
+            let (value, words, style) = (figures.value(), rate(figures), nth_style(nth));
+            Some(Bar { name, value, error: None, words, style })
+        };
+        let settings = || Setting::ALL.into_iter().enumerate();
+        let bars = parts().flat_map(|part| settings().filter_map(move |each| bar(part, each)));
+        let bars: Vec<Bar> = bars.collect();
+        let unit = if random { "IOPS" } else { "MB/s" };
+        (!bars.is_empty()).then(|| Picture::bars(id, heading, unit, bars, highest))
+    })
+}
+
+fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
+    type Said =
+        (&'static str, &'static str, Good, fn(&PartFigures) -> Option<f64>, fn(f64) -> String);
+    const MORE: [Said; 3] = [
+        (
+            "Processor time per GB",
+            "Of the host: of the whole machine, or of the model's one processor.",
+            Good::AtMost,
+            |figures| figures.processor_s_per_gb,
+            milliseconds,
+        ),
+        (
+            "NAND writes",
+            "Bytes programmed for each byte that the host writes.",
+            Good::AtMost,
+            |figures| figures.write_amplification,
+            number::ratio,
+        ),
+        ("Power", "", Good::AtMost, |figures| figures.watts, watts),
+    ];
+    let mut tables = vec![
+        table_of(subjects, answers, ("Rates", ""), rates(answers)),
+        table_of(subjects, answers, ("As a share of the plain rate", ""), shares(answers)),
+    ];
+    for (title, text, good, value, words) in MORE {
+        let rows = rows(answers, good, value, words);
+        if !rows.is_empty() {
+            tables.push(table_of(subjects, answers, (title, text), rows));
+        }
+    }
+    tables
+}
+
+fn rates(answers: &[Answer<'_, Outcome>]) -> Vec<Row> {
+    let of_kind = |random: bool, words: fn(f64) -> String| {
+        let parts = Part::ALL.into_iter().filter(move |part| part.is_random() == random);
+        parts.flat_map(move |part| {
+            each(answers, part, Good::AtLeast, words, |outcome, setting| {
+                Some(outcome.find(setting, part)?.value())
+            })
+        })
+    };
+    of_kind(true, number::iops).chain(of_kind(false, number::megabytes_per_second)).collect()
+}
+
+fn shares(answers: &[Answer<'_, Outcome>]) -> Vec<Row> {
+    let row = |part| {
+        each(answers, part, Good::AtLeast, number::percent, move |outcome, setting| {
+            outcome.kept(setting, part).filter(|_| setting != Setting::Plain)
+        })
+    };
+    Part::ALL.into_iter().flat_map(row).collect()
+}
+
+fn rows(
+    answers: &[Answer<'_, Outcome>],
+    good: Good,
+    value: fn(&PartFigures) -> Option<f64>,
+    words: fn(f64) -> String,
+) -> Vec<Row> {
+    let row = |part| {
+        each(answers, part, good, words, move |outcome, setting| {
+            value(outcome.find(setting, part)?)
+        })
+    };
+    Part::ALL.into_iter().flat_map(row).collect()
+}
+
+/// A row for each setting in which any of the drives has a value.
+fn each(
+    answers: &[Answer<'_, Outcome>],
+    part: Part,
+    good: Good,
+    words: fn(f64) -> String,
+    value: impl Fn(&Outcome, Setting) -> Option<f64>,
+) -> Vec<Row> {
+    let row = |setting| {
+        let values: Vec<Option<f64>> =
+            answers.iter().map(|answer| value(answer.outcome, setting)).collect();
+        let name = format!("{}: {}", name(part), of_setting(setting));
+        let is_known = values.iter().any(Option::is_some);
+        is_known.then(|| number_row(&name, good, values.into_iter(), words))
+    };
+    Setting::ALL.into_iter().filter_map(row).collect()
+}
+
+fn name(part: Part) -> &'static str {
+    match part {
+        Part::SequentialWrite => "sequential writes, fresh",
+        Part::RandomWrite => "random writes, fresh",
+        Part::SequentialRead => "sequential reads",
+        Part::RandomRead => "random reads",
+        Part::Used => "random writes, used",
+        Part::AfterTrim => "random writes after TRIM",
+    }
+}
+
+fn of_setting(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Plain => "plain",
+        Setting::Encrypted => "encrypted",
+        Setting::EncryptedWithTrim => "encrypted, TRIM passes",
+    }
+}
+
+fn rate(figures: &PartFigures) -> String {
+    let words = if figures.part.is_random() { number::iops } else { number::megabytes_per_second };
+    words(figures.value())
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{} ms", number::significant(seconds * 1e3))
+}
+
+fn watts(watts: f64) -> String {
+    format!("{watts:.2} W")
+}
