@@ -74,6 +74,10 @@ pub(crate) const METER: &str = "\
 Example:
   writecliff meter runs/mine/power meter.csv --clock-offset -300ms";
 
+pub(crate) const CIPHER: &str = "\
+Example:
+  writecliff cipher > here.toml && writecliff run encryption sim:intel-335-240gb --plan here.toml";
+
 pub(crate) const GATE: &str = "\
 Examples:
   writecliff gate runs/new --min-floor-iops 5000 --max-p999 20ms

@@ -193,7 +193,8 @@ pub struct ProfileRecord {
     /// The keys of the profile in which it differs from that, with their values.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub changes: Map<String, Value>,
-    /// SHA-256 of `values` as JSON without spaces, keys in alphabetical order.
+    /// SHA-256 of `values` as JSON without spaces, keys in alphabetical order; without `security`, if
+    /// that has no `page_time`: results do not follow from what a drive says of its secrecy.
     pub sha256: String,
     /// Every key of the profile with its value, section by section.
     pub values: Map<String, Value>,

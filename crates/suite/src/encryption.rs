@@ -168,8 +168,8 @@ impl Default for Plan {
     }
 }
 
-/// What one core of a server of 2024 with vector AES instructions (AMD EPYC) encrypts in sectors of
-/// 512 bytes, rounded; docs/methodology.md has the figures.
+/// What one core of an AMD EPYC encrypts in sectors of 512 bytes by its AES instructions, block by
+/// block (2.4 GB/s), rounded down. Code for its vector instructions does 5.9 GB/s on it.
 const CIPHER: Throughput = Throughput(2_000_000_000);
 /// Writes in flight of the fill.
 const FILL_QUEUE_DEPTH: usize = 32;
@@ -499,7 +499,7 @@ fn figures(
 ) -> Option<PartFigures> {
     let phase = part.phase(setting);
     let from = match part {
-        Part::Used => plan.torture.as_secs_f64() * (1.0 - USED_SHARE),
+        Part::Used => (plan.torture.as_secs_f64() * (1.0 - USED_SHARE)).floor(),
         _ => 0.0,
     };
     let counts = |sample: &&Sample| f64::from(sample.second) >= from;

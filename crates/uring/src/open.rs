@@ -15,6 +15,7 @@ use writecliff_device::{Bytes, DeviceInfo};
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
 use crate::identify::Identity;
+use crate::mapping;
 use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{Host, Node};
 use crate::test_file;
@@ -71,6 +72,10 @@ fn open_to_destroy(
     consent: Option<&DestroyData>,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
+    if let Thing::Block(node) = &found.thing {
+        // Of a run that was killed. It holds nothing, and the guard would take it for somebody's.
+        mapping::remove_leftovers(host, node);
+    }
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
     let path = found.path.clone();
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
