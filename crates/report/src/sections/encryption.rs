@@ -6,7 +6,8 @@ use writecliff_suite::{Good, Plan as AnyPlan};
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
 use crate::picture::{Bar, Picture, nth_style};
-use crate::section::{Row, Section, Table, View};
+use crate::run::NONE;
+use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
 const TITLE: &str = "Encryption";
@@ -160,90 +161,102 @@ fn view(
     })
 }
 
-fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
-    type Said =
-        (&'static str, &'static str, Good, fn(&PartFigures) -> Option<f64>, fn(f64) -> String);
-    const MORE: [Said; 3] = [
-        (
-            "Processor time per GB",
-            "Of the host: of the whole machine, or of the model's one processor.",
-            Good::AtMost,
-            |figures| figures.processor_s_per_gb,
-            milliseconds,
-        ),
-        (
-            "NAND writes",
-            "Bytes programmed for each byte that the host writes.",
-            Good::AtMost,
-            |figures| figures.write_amplification,
-            number::ratio,
-        ),
-        ("Power", "", Good::AtMost, |figures| figures.watts, watts),
-    ];
-    let mut tables = vec![
-        table_of(subjects, answers, ("Rates", ""), rates(answers)),
-        table_of(subjects, answers, ("As a share of the plain rate", ""), shares(answers)),
-    ];
-    for (title, text, good, value, words) in MORE {
-        let rows = rows(answers, good, value, words);
-        if !rows.is_empty() {
-            tables.push(table_of(subjects, answers, (title, text), rows));
-        }
-    }
-    tables
+/// What a table is of: its title, what it says, which way is better, where its values are, and how they
+/// are written; `None` where the part has its own way.
+struct Said {
+    title: &'static str,
+    text: &'static str,
+    good: Good,
+    value: fn(&Outcome, Setting, Part) -> Option<f64>,
+    words: Option<fn(f64) -> String>,
 }
 
-fn rates(answers: &[Answer<'_, Outcome>]) -> Vec<Row> {
-    let of_kind = |random: bool, words: fn(f64) -> String| {
-        let parts = Part::ALL.into_iter().filter(move |part| part.is_random() == random);
-        parts.flat_map(move |part| {
-            each(answers, part, Good::AtLeast, words, |outcome, setting| {
-                Some(outcome.find(setting, part)?.value())
-            })
-        })
-    };
-    of_kind(true, number::iops).chain(of_kind(false, number::megabytes_per_second)).collect()
-}
-
-fn shares(answers: &[Answer<'_, Outcome>]) -> Vec<Row> {
-    let row = |part| {
-        each(answers, part, Good::AtLeast, number::percent, move |outcome, setting| {
+const SAID: [Said; 5] = [
+    Said {
+        title: "Rates",
+        text: "",
+        good: Good::AtLeast,
+        value: |outcome, setting, part| Some(outcome.find(setting, part)?.value()),
+        words: None,
+    },
+    Said {
+        title: "As a share of the plain rate",
+        text: "",
+        good: Good::AtLeast,
+        value: |outcome, setting, part| {
             outcome.kept(setting, part).filter(|_| setting != Setting::Plain)
-        })
+        },
+        words: Some(number::percent),
+    },
+    Said {
+        title: "Processor time per GB",
+        text: "Of the host: of the whole machine, or of the model's one processor.",
+        good: Good::AtMost,
+        value: |outcome, setting, part| outcome.find(setting, part)?.processor_s_per_gb,
+        words: Some(milliseconds),
+    },
+    Said {
+        title: "NAND writes",
+        text: "Bytes programmed for each byte that the host writes.",
+        good: Good::AtMost,
+        value: |outcome, setting, part| outcome.find(setting, part)?.write_amplification,
+        words: Some(number::ratio),
+    },
+    Said {
+        title: "Power",
+        text: "",
+        good: Good::AtMost,
+        value: |outcome, setting, part| outcome.find(setting, part)?.watts,
+        words: Some(watts),
+    },
+];
+
+fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
+    let table = |said: &Said| match answers {
+        [answer] => matrix(answer.outcome, said),
+        answers => list(subjects, answers, said),
     };
-    Part::ALL.into_iter().flat_map(row).collect()
+    SAID.iter().filter_map(table).collect()
 }
 
-fn rows(
-    answers: &[Answer<'_, Outcome>],
-    good: Good,
-    value: fn(&PartFigures) -> Option<f64>,
-    words: fn(f64) -> String,
-) -> Vec<Row> {
-    let row = |part| {
-        each(answers, part, good, words, move |outcome, setting| {
-            value(outcome.find(setting, part)?)
-        })
+/// Of one drive: parts down, settings across.
+fn matrix(outcome: &Outcome, said: &Said) -> Option<Table> {
+    let is_known = |part: Part, setting| (said.value)(outcome, setting, part).is_some();
+    let of_any = |setting: &Setting| Part::ALL.into_iter().any(|part| is_known(part, *setting));
+    let settings: Vec<Setting> = Setting::ALL.into_iter().filter(of_any).collect();
+    let row = |part: Part| {
+        let words = |value| (said.words.unwrap_or_else(|| in_units(part)))(value);
+        let value = |setting: &Setting| {
+            (said.value)(outcome, *setting, part).map_or_else(|| NONE.to_owned(), words)
+        };
+        let is_known = settings.iter().any(|setting| is_known(part, *setting));
+        is_known.then(|| Row::new(name(part), settings.iter().map(value).collect(), ""))
     };
-    Part::ALL.into_iter().flat_map(row).collect()
+    let column =
+        |setting: &Setting| Column { of: Place::default(), name: of_setting(*setting).to_owned() };
+    let rows: Vec<Row> = Part::ALL.into_iter().filter_map(row).collect();
+    let columns = settings.iter().map(column).collect();
+    (!rows.is_empty()).then(|| Table::new(said.title, said.text, columns, rows))
 }
 
-/// A row for each setting in which any of the drives has a value.
-fn each(
-    answers: &[Answer<'_, Outcome>],
-    part: Part,
-    good: Good,
-    words: fn(f64) -> String,
-    value: impl Fn(&Outcome, Setting) -> Option<f64>,
-) -> Vec<Row> {
-    let row = |setting| {
+/// Of several drives: a row for each part and setting that any of them has.
+fn list(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], said: &Said) -> Option<Table> {
+    let row = |part: Part, setting: Setting| {
         let values: Vec<Option<f64>> =
-            answers.iter().map(|answer| value(answer.outcome, setting)).collect();
+            answers.iter().map(|answer| (said.value)(answer.outcome, setting, part)).collect();
         let name = format!("{}: {}", name(part), of_setting(setting));
+        let words = said.words.unwrap_or_else(|| in_units(part));
         let is_known = values.iter().any(Option::is_some);
-        is_known.then(|| number_row(&name, good, values.into_iter(), words))
+        is_known.then(|| number_row(&name, said.good, values.into_iter(), words))
     };
-    Setting::ALL.into_iter().filter_map(row).collect()
+    let of_part = |part| Setting::ALL.into_iter().filter_map(move |setting| row(part, setting));
+    let rows: Vec<Row> = Part::ALL.into_iter().flat_map(of_part).collect();
+    (!rows.is_empty()).then(|| table_of(subjects, answers, (said.title, said.text), rows))
+}
+
+/// How a rate of this part is written.
+fn in_units(part: Part) -> fn(f64) -> String {
+    if part.is_random() { number::iops } else { number::megabytes_per_second }
 }
 
 fn name(part: Part) -> &'static str {
@@ -266,8 +279,7 @@ fn of_setting(setting: Setting) -> &'static str {
 }
 
 fn rate(figures: &PartFigures) -> String {
-    let words = if figures.part.is_random() { number::iops } else { number::megabytes_per_second };
-    words(figures.value())
+    in_units(figures.part)(figures.value())
 }
 
 fn milliseconds(seconds: f64) -> String {
