@@ -274,7 +274,7 @@ pub enum Warning {
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,
     /// There is no software encryption to be had.
-    #[error("The drive was measured without software encryption only: {why}.")]
+    #[error("The drive was only measured without software encryption: {why}.")]
     NoEncryption {
         /// What is missing.
         why: String,

@@ -63,3 +63,16 @@ encryption-keeps-others-out() { # full 200s
   grep -q 'open for writing' <<< "$output" || wrong "expected that it is in use, got: $(reason)"
   unmapped_by_now 0
 }
+
+encryption-that-cannot-be() { # full 300s
+  local drive number; drive=$(fresh scsi)
+  number=$(cat "/sys/class/block/$(basename "$drive")/dev"); number=${number/:/-}
+  dmsetup create "writecliff-$number" --table '0 2048 zero' # the name is taken
+  encrypts "$drive"; ended 200
+  [ "$code" = 0 ] || wrong "expected a run, got exit $code: $(reason)"
+  grep -qF '"kind": "no-encryption"' <<< "$output" || wrong 'expected word that there is none, got none'
+  grep -qF '"after-trim, plain"' <<< "$output" || wrong 'expected figures of the plain drive, got none'
+  ! grep -qF '"after-trim, encrypted"' <<< "$output" || wrong 'expected no encryption, got figures of it'
+  dmsetup remove "writecliff-$number"
+  runs "$drive"
+}
