@@ -33,9 +33,8 @@ fn tested(compresses: bool, cipher: Throughput, path: &Path) -> Run {
         ..Security::default()
     };
     let mut drive = Profile::Ssd(Box::new(tiny)).open("sim:tiny");
-    let go_on = &mut |_: &_| ControlFlow::Continue(());
-    let plan = AnyPlan::Encryption(plan);
-    run(&plan, drive.as_mut(), path, RunOptions::default(), go_on).unwrap();
+    let (plan, options) = (AnyPlan::Encryption(plan), RunOptions::default());
+    run(&plan, drive.as_mut(), path, options, &mut |_| ControlFlow::Continue(())).unwrap();
     Run::open(path).unwrap()
 }
 

@@ -113,7 +113,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let bytes = |name: &str| {
         let path = directory.path().join(name);
-        let record = record_in(&plan().clone(), tiny(true).as_mut(), &path);
+        let record = record_in(&plan(), tiny(true).as_mut(), &path);
         let series = std::fs::read(path.join("series.parquet")).unwrap();
         (record.outcome, series, std::fs::read(path.join("histograms.parquet")).unwrap())
     };
