@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Operation;
 use writecliff_measure::Totals;
 use writecliff_suite::gate::{Limits, gate};
-use writecliff_suite::{Outcome, Review, RunRecord, Status, TESTS, open};
+use writecliff_suite::{Outcome, Review, RunRecord, Status, TESTS, TestEntry, open};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/0.1")
@@ -46,11 +46,18 @@ fn figures(run: &str, record: &RunRecord) -> Vec<String> {
     lines
 }
 
+/// The tests that the version had.
+fn tests_of_then() -> impl Iterator<Item = &'static TestEntry> {
+    let of_then = TESTS.iter().filter(|test| fixtures().join(test.name).is_dir());
+    assert!(of_then.clone().count() >= 11, "a fixture is missing");
+    of_then
+}
+
 #[test]
 fn every_test_gives_the_figures_that_its_version_gave() {
     let text = fs::read_to_string(fixtures().join("figures.tsv")).unwrap();
     let golden: Vec<&str> = text.lines().collect();
-    for test in TESTS {
+    for test in tests_of_then() {
         let (record, recording) = open(&fixtures().join(test.name)).unwrap();
         assert!(!recording.samples.is_empty() && record.status == Status::Complete);
         let is_own = |line: &&&str| line.split('\t').next() == Some(test.name);
@@ -63,7 +70,7 @@ fn every_test_gives_the_figures_that_its_version_gave() {
 #[test]
 fn what_is_concluded_from_the_recording_is_what_its_version_concluded() {
     let dir = tempfile::tempdir().unwrap();
-    for test in TESTS {
+    for test in tests_of_then() {
         let (recorded, _) = open(&fixtures().join(test.name)).unwrap();
         let run = copy(&fixtures().join(test.name), &dir.path().join(test.name));
         without_outcome(&run);

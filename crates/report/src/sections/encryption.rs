@@ -21,22 +21,39 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         view(subjects, &answers, ("encryption-random", "Random reads and writes"), true),
         view(subjects, &answers, ("encryption-sequential", "Sequential reads and writes"), false),
     ];
-    let said: Vec<String> = answers.iter().map(|answer| said(subjects, answer)).collect();
-    let method = said.join(" ");
+    let method = method(subjects, &answers);
     let tables = tables(subjects, &answers);
     Some(Section::new(Plan::NAME, TITLE, &method, views.into_iter().flatten().collect(), tables))
 }
 
 /// The test in a sentence or two.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let writes = Cost::of(outcome, Part::Used)?;
+    let Some(writes) = Cost::of(outcome, Part::Used) else {
+        let plain = rate(outcome.find(Setting::Plain, Part::Used)?);
+        return Some(format!(
+            "Without encryption it does {plain} of random writes once it is used; with any it was \
+             not measured."
+        ));
+    };
     let mut text = match writes.kept {
         ..LITTLE => format!("Software encryption costs this drive {}", writes.in_words()),
         _ => format!("Software encryption costs this drive next to nothing: {}", writes.in_words()),
     };
     text += &writes.reason();
-    let trim = trim(outcome).map_or_else(String::new, |trim| format!(" {trim}"));
-    Some(format!("{text}.{trim}"))
+    let more = [worst_corner(outcome), trim(outcome)].into_iter().flatten();
+    let more: String = more.map(|sentence| format!(" {sentence}")).collect();
+    Some(format!("{text}.{more}"))
+}
+
+/// The corner that loses most, if any loses much.
+fn worst_corner(outcome: &Outcome) -> Option<String> {
+    const CORNERS: [Part; 4] =
+        [Part::SequentialWrite, Part::RandomWrite, Part::SequentialRead, Part::RandomRead];
+    let kept = |part| Some((part, outcome.kept(Setting::Encrypted, part)?));
+    let known = CORNERS.into_iter().filter_map(kept);
+    let (part, kept) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let lost = number::percent(1.0 - kept);
+    (kept < LITTLE).then(|| format!("Of the corners it costs {} most: {lost}.", name(part)))
 }
 
 /// From this share of the plain rate on there is no difference worth a reason.
@@ -77,7 +94,10 @@ impl<'a> Cost<'a> {
     fn reason(&self) -> String {
         let nand = |figures: &PartFigures| figures.write_amplification;
         let (before, after) = (nand(self.plain), nand(self.encrypted));
-        match (self.kept, before.zip(after), self.encrypted.processors_busy) {
+        // The plain setting takes a model's processor no time.
+        let is_model = self.plain.processors_busy == Some(0.0);
+        let busy = self.encrypted.processors_busy.filter(|_| is_model);
+        match (self.kept, before.zip(after), busy) {
             (LITTLE.., ..) => String::new(),
             (_, Some((before, after)), _) if after > before * SAVED => format!(
                 ". Its controller reduces what it writes, and encrypted data do not shrink: a byte \
@@ -103,13 +123,25 @@ fn trim(outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// How it was encrypted, and what the drive does by itself.
-fn said(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> String {
+/// How it was encrypted, and what the drives do by themselves; once, where it is the same for all.
+fn method(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    for answer in answers {
+        let (text, who) = (said(answer), subjects.full_name(answer.subject));
+        match told.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, names)) => names.push(who),
+            None => told.push((text, vec![who])),
+        }
+    }
+    if let [(text, _)] = &told[..] {
+        return text.clone();
+    }
+    let each = told.iter().map(|(text, names)| format!("{}: {text}", names.join(", ")));
+    each.collect::<Vec<_>>().join(" ")
+}
+
+fn said(answer: &Answer<'_, Outcome>) -> String {
     let AnyPlan::Encryption(plan) = &answer.run.record.plan else { return String::new() };
-    let of = match subjects.is_comparison() {
-        true => format!("{}: ", subjects.full_name(answer.subject)),
-        false => String::new(),
-    };
     let drive = &answer.run.record.drive;
     let host = match (answer.run.is_simulated(), &plan.cipher_of) {
         (false, _) => "dm-crypt of this machine, aes-xts-plain64 with 256 bits; processor time is \
@@ -127,7 +159,7 @@ fn said(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> String {
         )
     });
     let compressible = plan.compressible_percent;
-    format!("{of}Data are {compressible} % compressible before they are encrypted, by {host}.{own}")
+    format!("Data are {compressible} % compressible before they are encrypted, by {host}.{own}")
 }
 
 /// A bar for each part and setting.
