@@ -102,6 +102,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: BenchCommand,
     },
+    /// Measure how fast a processor of this machine encrypts, for hosts of simulated drives: two lines
+    /// of a plan of the test `encryption`
+    #[command(after_help = help::CIPHER)]
+    Cipher,
     /// Print a shell's completions of these commands
     #[command(after_help = help::COMPLETIONS)]
     Completions {

@@ -88,6 +88,10 @@ pub(crate) const PSID_REVERT: &str = "\
 Example:
   writecliff psid-revert /dev/nvme0n1 --psid ABCD... --destroy-data-on SERIAL";
 
+pub(crate) const CIPHER: &str = "\
+Example:
+  writecliff cipher > here.toml && writecliff run encryption sim:intel-335-240gb --plan here.toml";
+
 pub(crate) const GATE: &str = "\
 Examples:
   writecliff gate runs/new --min-floor-iops 5000 --max-p999 20ms

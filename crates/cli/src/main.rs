@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::PsidRevert(arguments) => commands::security::revert(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Bench { command } => commands::bench::bench(&command),
+        Command::Cipher => commands::cipher::cipher(),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Manual { directory } => commands::manual::manual(&directory),
     };

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Bytes, Completion, DeviceTime, Energy, ErrorKind, Held, Io, Nanos, Power, Purge, PurgeOutcome,
-    PurgeWatch, Stamping, Temperature,
+    Bytes, Completion, DeviceTime, Encryption, Energy, ErrorKind, Held, Io, Nanos, Power, Purge,
+    PurgeOutcome, PurgeWatch, Stamping, Temperature,
 };
 
 /// A drive, real or simulated, and the clock it is measured by.
@@ -56,7 +56,20 @@ pub trait Device {
     /// [`DeviceError::PurgeUnsupported`] if `how` is not in [`DeviceInfo::purges`];
     /// [`DeviceError::PurgeStopped`] if `watch` broke off; [`DeviceError::PurgeFailed`] if the drive
     /// did not do it and can go on all the same; otherwise the device cannot go on.
+    ///
+    /// # Panics
+    /// If it is [encrypted](Self::encrypt) by software: a purge is of the drive itself.
     fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError>;
+
+    /// Puts software encryption between the host and the drive, or takes away what is there. Nothing
+    /// may be in flight. From the first call on [`Telemetry::processor`] is told.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoEncryption`] if there is none to be had: then there is none, and the drive can
+    /// go on; otherwise it cannot.
+    fn encrypt(&mut self, with: Option<&Encryption>) -> Result<(), DeviceError> {
+        with.map_or(Ok(()), |_| Err(self.info().no_encryption()))
+    }
 
     /// What the drive says of itself now; every field that it does not know is `None`. Never waits
     /// for the drive: what it has not told yet is not known.
@@ -242,7 +255,8 @@ pub struct ProfileRecord {
     /// The keys of the profile in which it differs from that, with their values.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub changes: Map<String, Value>,
-    /// SHA-256 of `values` as JSON without spaces, keys in alphabetical order.
+    /// SHA-256 of `values` as JSON without spaces, keys in alphabetical order; without `security`, if
+    /// that has no `page_time`: results do not follow from what a drive says of its secrecy.
     pub sha256: String,
     /// Every key of the profile with its value, section by section.
     pub values: Map<String, Value>,
@@ -267,6 +281,9 @@ pub struct Specification {
     pub nand_capacity: Option<Bytes>,
     /// Host writes that the maker promises.
     pub rated_writes: Option<Bytes>,
+    /// What it encrypts by itself, and how it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_encryption: Option<String>,
     /// A price in US dollars.
     pub price_usd: Option<f64>,
     /// When and where the price was asked.
@@ -307,6 +324,10 @@ pub struct Telemetry {
     /// What the system counts, if the device is a real one.
     #[serde(default)]
     pub host: Option<HostCounters>,
+    /// Processor time of the host, where [encryption](Device::encrypt) is looked at: of a real one on
+    /// everything, since the kernel encrypts in threads of its own; of a model on encryption.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Nanos>,
     /// What a real drive counts, where it was asked by a command of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnCounters>,
@@ -378,6 +399,11 @@ impl Telemetry {
     /// Bytes programmed into NAND since `earlier`; `None` if the drive does not count them.
     pub fn nand_written_since(&self, earlier: &Self) -> Option<Bytes> {
         self.nand_written?.0.checked_sub(earlier.nand_written?.0).map(Bytes)
+    }
+
+    /// Processor time of the host since `earlier`; `None` where nobody asked for it.
+    pub fn processor_since(&self, earlier: &Self) -> Option<Nanos> {
+        self.processor?.0.checked_sub(earlier.processor?.0).map(Nanos)
     }
 
     /// Mean power drawn in the `span` since `earlier`; `None` if the drive does not tell.
@@ -495,6 +521,14 @@ pub enum DeviceError {
         /// What the drive said.
         source: std::io::Error,
     },
+    /// The device cannot be encrypted by software here.
+    #[error("{address} cannot be encrypted by software here: {why}")]
+    NoEncryption {
+        /// The device.
+        address: String,
+        /// What is missing.
+        why: String,
+    },
     /// The drive no longer answers to the system.
     #[error(
         "{address} is gone: {evidence}. It was unplugged, lost its power, or was dropped by its \
@@ -532,6 +566,7 @@ impl DeviceError {
             | Self::PurgeFailed { .. }
             | Self::PurgeStalled { .. }
             | Self::PasswordLeft { .. }
+            | Self::NoEncryption { .. }
             | Self::Gone { .. }
             | Self::System { .. } => ErrorKind::Failed,
         }

@@ -8,6 +8,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod device;
+mod encryption;
 mod error;
 mod io;
 mod names;
@@ -23,6 +24,7 @@ pub use device::{
     Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Link, OwnCounters,
     ProfileRecord, Specification, Telemetry,
 };
+pub use encryption::Encryption;
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};

@@ -258,6 +258,8 @@ mod tests {
                 "[slc_buffer]\nkind = \"fixed\"\nbits_per_cell = 3\nsize = \"100MiB\"\n",
                 "own.toml:5: 'slc_buffer.size'",
             ),
+            ("[security]\ncrypto_erase = true\n", "own.toml:3: 'security.crypto_erase'"),
+            ("[security]\nopal = \"opal-2\"\npsid = \"1234\"\n", "own.toml:4: 'security.psid'"),
             ("[power]\nidle = \"2000W\"\n", "own.toml:3: 'power.idle'"),
             ("[wear]\nretries_aged = 1\n", "own.toml:3: 'wear.retries_aged'"),
             ("[wear]\nlevelling = \"static\"\n", "own.toml:3: 'wear.levelling'"),

@@ -10,6 +10,7 @@
 
 mod catalogue;
 mod disk;
+mod host;
 mod profile;
 mod ssd;
 mod stamps;
@@ -19,16 +20,17 @@ use writecliff_device::Device;
 
 pub use catalogue::{catalogue, load, load_file, shipped_text};
 pub use disk::Disk;
+use host::Host;
 pub use profile::*;
 pub use ssd::Ssd;
 pub use what_if::changed;
 
 impl Profile {
-    /// The drive, as it leaves the factory. `address` is how the user named it.
+    /// The drive, as it leaves the factory, in a host that takes no time. `address` is how the user named it.
     pub fn open(self, address: &str) -> Box<dyn Device> {
         match self {
-            Self::Ssd(ssd) => Box::new(Ssd::new(*ssd, address)),
-            Self::Disk(disk) => Box::new(Disk::new(*disk, address)),
+            Self::Ssd(ssd) => Box::new(Host::new(Ssd::new(*ssd, address))),
+            Self::Disk(disk) => Box::new(Host::new(Disk::new(*disk, address))),
         }
     }
 }

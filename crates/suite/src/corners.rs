@@ -271,19 +271,29 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 }
 
 fn measure(plan: &Plan, session: &mut Session<'_>, corner: &Corner) -> Result<(), RunError> {
+    measure_as(plan, session, corner, &corner.phase(), corner.data.content())
+}
+
+/// A corner as the phase `name`, with data of this class.
+pub(crate) fn measure_as(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    corner: &Corner,
+    name: &str,
+    content: Content,
+) -> Result<(), RunError> {
     let span = plan.span_of(corner, session.drive());
     let Corner { operation, block, queue_depth, .. } = *corner;
     let duration = plan.duration_of(corner);
-    let (name, extent, content) = (corner.phase(), Extent::Time(duration), corner.data.content());
-    let duration = Some(duration);
+    let (extent, duration) = (Extent::Time(duration), Some(duration));
     if corner.random {
         let ios = RandomUniform::new(operation, span, block, plan.seed).with_content(content);
-        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
+        session.record(name, Queue::new(ios, queue_depth), duration, extent)
     } else {
         // A drive that comes to its end within the time begins anew.
         let pass = Sequential::new(operation, span, block).with_content(content);
         let ios = std::iter::repeat(pass).flatten();
-        session.record(&name, Queue::new(ios, queue_depth), duration, extent)
+        session.record(name, Queue::new(ios, queue_depth), duration, extent)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod check;
 pub mod consistency;
 pub mod corners;
 mod doubts;
+pub mod encryption;
 mod fast_part;
 mod figure;
 mod foreign;

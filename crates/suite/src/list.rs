@@ -10,6 +10,7 @@ use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
 use crate::plan::check_duration;
+use crate::record::Phase;
 use crate::session::{RunError, Session};
 use crate::test::Test;
 use crate::traces::TraceFacts;
@@ -204,6 +205,7 @@ macro_rules! tests {
                 &self,
                 recording: &Recording,
                 traces: &[TraceFacts],
+                phases: &[Phase],
                 found: Option<&Outcome>,
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
@@ -213,6 +215,7 @@ macro_rules! tests {
                             _ => None,
                         };
                         let (outcome, warnings) = plan.conclude_from(recording, traces, found);
+                        let outcome = outcome.map(|outcome| plan.with_phases(outcome, phases));
                         (outcome.map(Outcome::$variant), warnings)
                     })*
                 }
@@ -256,6 +259,7 @@ tests! {
     SteadyState steady_state
     Mixed mixed
     Integrity integrity
+    Encryption encryption
 }
 
 impl Plan {

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind, Link, Nanos,
-    Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind, Link,
+    Nanos, Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -219,6 +219,19 @@ impl<'a> Session<'a> {
             self.warn(Warning::WeakPurge { how: outcome.how });
         }
         self.record.purge = Some(outcome);
+    }
+
+    /// Puts software encryption between the test and the drive, or takes it away. `false`, and a
+    /// warning that says why, if there is none to be had here.
+    pub(crate) fn encrypt(&mut self, with: Option<&Encryption>) -> Result<bool, RunError> {
+        match self.device.encrypt(with) {
+            Ok(()) => Ok(true),
+            Err(DeviceError::NoEncryption { why, .. }) => {
+                self.warn(Warning::NoEncryption { why });
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Notes a doubt, once.

@@ -5,6 +5,7 @@ use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
+use crate::record::Phase;
 use crate::session::{RunError, Session};
 use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
@@ -101,6 +102,12 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     ) -> (Option<Self::Outcome>, Vec<Warning>) {
         let _ = found;
         self.conclude(recording, traces)
+    }
+
+    /// The outcome with what was counted around the phases, for a test that asks for more than
+    /// the seconds tell.
+    fn with_phases(&self, outcome: Self::Outcome, _: &[Phase]) -> Self::Outcome {
+        outcome
     }
 
     /// The outcome's figures, the most telling first.

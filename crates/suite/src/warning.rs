@@ -309,6 +309,12 @@ pub enum Warning {
     /// TRIM is not to be had.
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,
+    /// There is no software encryption to be had.
+    #[error("The drive was only measured without software encryption: {why}.")]
+    NoEncryption {
+        /// What is missing.
+        why: String,
+    },
     /// The rounds never met the rule.
     #[error(
         "{part}: not steady within {rounds} rounds. The figures are means of the last rounds, \

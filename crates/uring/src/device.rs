@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping, Status, Telemetry,
-    split_mix,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, Held,
+    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping,
+    Status, Telemetry, split_mix,
 };
 
 use crate::beside::{StillRunning, Unfinished};
 use crate::clock;
 use crate::content::ContentStream;
 use crate::discard;
+use crate::encryption::{self, Encrypted};
 use crate::firmware_purge;
 use crate::gauges::Gauges;
 use crate::identify::Identity;
@@ -27,6 +28,7 @@ use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
 use crate::stamper::Stamper;
+use crate::sysfs::Host;
 use crate::trims::{Trimmed, Trims};
 use crate::{OpenError, Refusal};
 
@@ -103,6 +105,9 @@ pub struct UringDevice {
     own: Option<Own>,
     asker: Option<Asker>,
     purging: StillRunning,
+    /// What `file` is opened through, if that is no longer the drive itself. Last: whatever has the
+    /// mapping open is dropped before it.
+    encryption: Option<Encrypted>,
 }
 
 /// An I/O in flight.
@@ -182,6 +187,7 @@ impl UringDevice {
             asker: own.as_ref().and_then(|own| Asker::of(own.port.again().ok()?)),
             own,
             purging: StillRunning::default(),
+            encryption: None,
         })
     }
 
@@ -203,7 +209,8 @@ impl UringDevice {
 
     /// Whether somebody else has begun to write to it.
     fn look_for_intruders(&self) -> Result<(), DeviceError> {
-        let found = self.sentry.as_ref().map(Sentry::intruders).unwrap_or_default();
+        let mut found = self.sentry.as_ref().map(Sentry::intruders).unwrap_or_default();
+        found.extend(self.encryption.iter().flat_map(Encrypted::intruders));
         self.in_use_unless_empty(&found)
     }
 
@@ -310,6 +317,11 @@ impl UringDevice {
             self.enter(DeviceTime(0))?;
         }
         self.handed_over = self.now();
+        if self.encryption.as_ref().is_some_and(|with| !with.passes_trims) {
+            let (submitted, status) = (self.handed_over, Status::Done);
+            self.trimmed.push(Completion { io: *io, submitted, completed: submitted, status });
+            return Ok(());
+        }
         if !self.info.trim {
             let (submitted, status) =
                 (self.handed_over, Status::Failed(Errno::OPNOTSUPP.raw_os_error()));
@@ -382,6 +394,77 @@ impl UringDevice {
             true => Sampled::Nothing,
             false => Sampled::Data(hash(buffer)),
         })
+    }
+
+    /// Puts a mapping that encrypts between the ring and the drive. Where none can be made, all is as
+    /// before.
+    fn map(&mut self, with: &Encryption) -> Result<(), DeviceError> {
+        if self.info.kind != DeviceKind::BlockDevice || self.sentry.is_none() {
+            return Err(self.info.no_encryption());
+        }
+        let address = self.info.address.clone();
+        let host = Host::this_machine();
+        if let Some(why) = Encrypted::missing(&host) {
+            return Err(DeviceError::NoEncryption { address, why });
+        }
+        let drive =
+            self.stepping("giving its claim to an encryption", encryption::without_claim)?;
+        let own = self.stepping("giving its claim to an encryption", |_| drive.try_clone())?;
+        drop(self.exchange(own)?);
+        self.stepping("locking it", encryption::lock_patiently)?;
+        match Encrypted::over(&host, drive, with) {
+            Ok((encrypted, file)) => {
+                drop(self.exchange(file)?);
+                self.encryption = Some(encrypted);
+                self.ask_once_more()
+            }
+            Err((error, drive)) => {
+                self.claim(drive)?;
+                let why = format!("the kernel made no dm-crypt mapping of it ({error})");
+                Err(DeviceError::NoEncryption { address, why })
+            }
+        }
+    }
+
+    /// Takes the mapping away, if there is one.
+    fn unmap(&mut self) -> Result<(), DeviceError> {
+        let Some(encrypted) = self.encryption.take() else { return Ok(()) };
+        let drive = self.stepping("closing its encryption", |_| encrypted.drive().try_clone())?;
+        drop(self.exchange(drive)?);
+        self.claim(encrypted.removed())
+    }
+
+    /// Claims the drive again, which is open without a claim.
+    fn claim(&mut self, drive: File) -> Result<(), DeviceError> {
+        let claimed = self.stepping("claiming it again", |_| encryption::with_claim(&drive))?;
+        drop(self.exchange(claimed)?);
+        drop(drive);
+        self.stepping("locking it", encryption::lock_patiently)?;
+        self.ask_once_more()
+    }
+
+    /// Has the ring, and everybody else, use another descriptor; gives the one that was used.
+    fn exchange(&mut self, file: File) -> Result<File, DeviceError> {
+        self.trims = Trims::default();
+        let exchanged = self.ring.exchange(&file);
+        exchanged.map_err(|error| self.lost("giving the ring another file", error))?;
+        Ok(std::mem::replace(&mut self.file, file))
+    }
+
+    /// Who came in while the claim changed hands is found here.
+    fn ask_once_more(&mut self) -> Result<(), DeviceError> {
+        let found = self.sentry.as_ref().map(Sentry::ask_again).unwrap_or_default();
+        self.pauses.forget();
+        self.in_use_unless_empty(&found)
+    }
+
+    /// A step with the file that only a broken system fails.
+    fn stepping<T>(
+        &self,
+        doing: &'static str,
+        step: impl FnOnce(&File) -> io::Result<T>,
+    ) -> Result<T, DeviceError> {
+        step(&self.file).map_err(|error| self.lost(doing, error))
     }
 
     /// # Errors
@@ -547,6 +630,7 @@ impl Device for UringDevice {
 
     fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight() == 0, "a purge with I/Os in flight");
+        assert!(self.encryption.is_none(), "a purge through software encryption");
         if !self.info.purges.contains(&how) {
             return Err(DeviceError::PurgeUnsupported {
                 address: self.info.address.clone(),
@@ -563,6 +647,13 @@ impl Device for UringDevice {
         self.read_back(how, &before, after)
     }
 
+    fn encrypt(&mut self, with: Option<&Encryption>) -> Result<(), DeviceError> {
+        assert!(self.in_flight() == 0, "encryption is changed with I/Os in flight");
+        self.gauges.count_processors();
+        self.unmap()?;
+        with.map_or(Ok(()), |with| self.map(with))
+    }
+
     /// What the system counts, for the calling thread, and the drive's temperature while it works,
     /// as it told it last: within the last second on NVMe, within ten on SATA.
     fn telemetry(&mut self) -> Telemetry {
@@ -570,6 +661,7 @@ impl Device for UringDevice {
         Telemetry {
             temperature: self.gauges.temperature(self.now(), worked),
             host: Some(self.gauges.counters(self.pauses.sum())),
+            processor: self.gauges.processor_time(),
             ..Telemetry::default()
         }
     }

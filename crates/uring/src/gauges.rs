@@ -34,6 +34,8 @@ const LIMIT_MAX: Temperature = Temperature(200_000);
 pub(crate) struct Gauges {
     stat: Option<File>,
     thermometer: Option<Thermometer>,
+    /// `stat` of all processors, once somebody asked for it.
+    processors: Option<File>,
     pub(crate) presence: Presence,
 }
 
@@ -46,6 +48,7 @@ impl Gauges {
         Self {
             stat: counting.then(|| File::open(disk.directory.join("stat")).ok()).flatten(),
             thermometer: Thermometer::of(&disk),
+            processors: None,
             presence: Presence::of(node, &disk),
         }
     }
@@ -73,6 +76,20 @@ impl Gauges {
         HostCounters { read, written, cpu, suspended: suspended(), held_up }
     }
 
+    /// From here on [`Self::processor_time`] is told.
+    pub(crate) fn count_processors(&mut self) {
+        if self.processors.is_none() {
+            self.processors = File::open("/proc/stat").ok();
+        }
+    }
+
+    /// What all processors have computed since the system was booted, of whatever process or thread.
+    pub(crate) fn processor_time(&self) -> Option<Nanos> {
+        let mut text = [0; 256];
+        let length = rustix::io::pread(self.processors.as_ref()?, &mut text, 0).ok()?;
+        busy(std::str::from_utf8(&text[..length]).ok()?)
+    }
+
     /// Bytes read and written; sysfs makes the text anew for every read from its beginning.
     fn transferred(&self) -> Option<(Bytes, Bytes)> {
         let mut text = [0; 512];
@@ -88,6 +105,19 @@ fn sectors(stat: &str) -> Option<(Bytes, Bytes)> {
     let read = numbers.nth(2)?.ok()?;
     let written = numbers.nth(3)?.ok()?;
     Some((SECTOR * read, SECTOR * written))
+}
+
+/// From `/proc/stat`, whose first line is of all processors, in hundredths of a second: `cpu`, user,
+/// nice, system, idle, waiting for I/O, interrupts of both kinds; what comes after is of virtual
+/// machines.
+fn busy(stat: &str) -> Option<Nanos> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let times: Vec<u64> =
+        line.split_ascii_whitespace().map_while(|time| time.parse().ok()).collect();
+    let [user, nice, system, _idle, _waiting, interrupts, soft, ..] = times[..] else {
+        return None;
+    };
+    Some(Nanos::from_millis(10) * (user + nice + system + interrupts + soft))
 }
 
 /// CLOCK_BOOTTIME goes on while the machine sleeps, CLOCK_MONOTONIC does not. The smallest of a

@@ -16,6 +16,7 @@ use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
 use crate::identify::Identity;
+use crate::mapping;
 use crate::own::Own;
 use crate::refusal::DriveLock;
 use crate::sentry::{Sentry, path_of_descriptor};
@@ -77,6 +78,10 @@ fn open_to_destroy(
     consent: Option<&DestroyData>,
     options: &Options,
 ) -> Result<UringDevice, OpenError> {
+    if let Thing::Block(node) = &found.thing {
+        // Of a run that was killed. It holds nothing, and the guard would take it for somebody's.
+        mapping::remove_leftovers(host, node);
+    }
     let mut own = Own::of(found);
     if let Some(refusal) = own.as_mut().and_then(|own| own.refusal(found.path.clone())) {
         return Err(found.refused(refusal));

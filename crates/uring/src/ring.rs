@@ -59,6 +59,16 @@ impl Ring {
         Ok(Self { uring, arena, busy: vec![false; slots], queued: 0, enabled: false })
     }
 
+    /// Works on another file from here on. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// If the ring cannot go on.
+    pub(crate) fn exchange(&mut self, file: &File) -> io::Result<()> {
+        assert!(!self.busy.contains(&true), "the file is exchanged with I/Os in flight");
+        self.uring.submitter().unregister_files()?;
+        self.uring.submitter().register_files(&[file.as_raw_fd()])
+    }
+
     /// A slot's buffer, to fill before a write or to look at after a read.
     ///
     /// # Panics

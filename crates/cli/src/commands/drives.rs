@@ -7,7 +7,7 @@ use serde::Serialize;
 use writecliff::profile;
 use writecliff_device::{Bytes, printable};
 use writecliff_report::TextTable;
-use writecliff_sim::{Profile, catalogue};
+use writecliff_sim::{Profile, Security, catalogue};
 use writecliff_uring::Facts;
 use writecliff_uring::{Inspection, advice, block_devices, inspect};
 
@@ -281,12 +281,13 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
             format!(
                 "{} of NAND on the board: spare area {:.1} % of the capacity\n# {} of it hold data \
                  in the end, without reserved and bad blocks, parity and a fixed SLC buffer\n# {} \
-                 dies, superblocks of {}",
+                 dies, superblocks of {}{}",
                 ssd.raw_capacity(),
                 ssd.spare_area() * 100.0,
                 ssd.usable_capacity(),
                 ssd.dies(),
                 ssd.superblock_size(),
+                own_encryption(&ssd.security),
             ),
             toml::to_string(ssd),
         ),
@@ -301,4 +302,14 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
         )
     });
     format!("# Simulated drive sim:{name}\n# {derived}\n{price}\n{}", keys.unwrap_or_default())
+}
+
+/// A line about what the drive encrypts, if it does.
+fn own_encryption(security: &Security) -> String {
+    let key = match security.crypto_erase {
+        true => "; a new key forgets everything in no time",
+        false => "",
+    };
+    let said = security.in_words();
+    said.map_or_else(String::new, |said| format!("\n# encrypts all data by itself: {said}{key}"))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod again;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod cipher;
 pub(crate) mod drives;
 pub(crate) mod gate;
 pub(crate) mod manual;

@@ -4,6 +4,7 @@ pub(crate) mod consistency;
 mod corners;
 mod counted;
 mod curves;
+mod encryption;
 mod incompressible;
 mod integrity;
 mod mixed;
@@ -67,6 +68,7 @@ sections! {
     SteadyState steady_state
     Mixed mixed
     Integrity integrity
+    Encryption encryption
 }
 
 /// The outcome of one test.

@@ -20,6 +20,7 @@ const FACTS: &[Fact] = &[
     ("NAND configuration", |drive| drive.specification.nand_configuration.clone()),
     ("NAND on the board", nand_on_the_board),
     ("Spare area", spare_area),
+    ("Own encryption", |drive| drive.specification.own_encryption.clone()),
     ("Rated writes", |drive| Some(drive.specification.rated_writes?.to_string())),
     ("Price", |drive| Some(dollars(drive.specification.price_usd?))),
     ("Price per GB", price_per_gb),

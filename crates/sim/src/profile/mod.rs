@@ -9,6 +9,7 @@ mod file;
 mod possible;
 mod program_time;
 mod record;
+mod security;
 mod ssd;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub(crate) use file::ProfileFile;
 pub use program_time::ProgramTime;
 pub(crate) use record::of_values;
 pub use record::{Origin, recorded};
+pub use security::{Engine, Opal, Security};
 pub use ssd::{
     Faults, Firmware, Gc, HostCache, Levelling, Mapping, MappingKind, Nand, Pacing, Parity,
     PowerModel, Reduction, SlcBuffer, SlcKind, SsdProfile, Trim, TrimKind, Victim, Wear,

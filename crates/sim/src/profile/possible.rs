@@ -39,6 +39,7 @@ impl SsdProfile {
             .or_else(|| self.impossible_power())
             .or_else(|| self.impossible_option())
             .map(one)
+            .or_else(|| self.security.impossibility())
             .or_else(|| self.impossible_space())
             .or_else(|| self.impossible_policy().map(one))
     }

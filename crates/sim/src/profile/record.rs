@@ -74,14 +74,22 @@ fn shown(value: Value) -> Value {
 
 /// The hash of what [`ProfileRecord::sha256`] says.
 fn sha256(values: &Map<String, Value>) -> String {
-    let canonical = Value::Object(values.clone()).to_string();
+    let mut values = values.clone();
+    // Nothing follows from that but by the time that it takes: results stay those of the same drive
+    // when somebody finds out what it says of its secrecy.
+    if values.get("security").is_some_and(|security| security.get("page_time").is_none()) {
+        values.remove("security");
+    }
+    let canonical = Value::Object(values).to_string();
     Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use writecliff_device::Nanos;
+
     use super::*;
-    use crate::{catalogue, load};
+    use crate::{Engine, Security, catalogue, load};
 
     #[test]
     fn every_drive_comes_back_from_its_record_without_loss() {
@@ -105,6 +113,20 @@ mod tests {
         // printf '{"a":[true],"b":{"c":1.5,"d":"x"}}' | sha256sum
         let expected = "41f0a5ffccb3774444a6fe17aec4114b7ac5ae5598b6b9197049b9c9e2ec11da";
         assert_eq!(sha256(&values), expected);
+    }
+
+    #[test]
+    fn what_a_drive_says_of_its_secrecy_makes_no_other_drive_unless_it_takes_time() {
+        let Profile::Ssd(tiny) = load("tiny").unwrap() else { unreachable!() };
+        let hash = |security: Security| {
+            let mut own = tiny.clone();
+            own.security = security;
+            Profile::Ssd(own).record().sha256
+        };
+        let said = Security { engine: Engine::Always, ..Security::default() };
+        assert_eq!(hash(said.clone()), load("tiny").unwrap().record().sha256);
+        let slow = Security { page_time: Nanos(1), ..said.clone() };
+        assert_ne!(hash(slow), hash(said));
     }
 
     #[test]

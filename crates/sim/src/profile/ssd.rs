@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Energy, Nanos, Power, Specification, Temperature, Throughput};
 
-use super::{Identity, Link, Origin, ProgramTime};
+use super::{Identity, Link, Origin, ProgramTime, Security};
 
 /// A simulated solid-state drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct SsdProfile {
     /// Writing less than the host sends.
     #[serde(default)]
     pub reduction: Reduction,
+    /// Encryption of its own, and how it is locked.
+    #[serde(default, skip_serializing_if = "Security::is_none")]
+    pub security: Security,
     /// What becomes of a TRIM.
     #[serde(default)]
     pub trim: Trim,
@@ -488,6 +491,7 @@ impl SsdProfile {
         Specification {
             nand: Some(self.nand.name.clone()),
             nand_capacity: Some(self.raw_capacity()),
+            own_encryption: self.security.in_words(),
             ..self.identity.specification()
         }
     }

@@ -42,6 +42,8 @@ pub struct Ssd {
     now: DeviceTime,
     firmware: Fifo,
     link: Bus,
+    /// Encrypts and decrypts, if that takes time.
+    engine: Fifo,
     page_transfer: PageTransfer,
     translation: Translation,
     trims: Trims,
@@ -81,6 +83,7 @@ impl Ssd {
             now: DeviceTime::default(),
             firmware: Fifo::default(),
             link: Bus::default(),
+            engine: Fifo::default(),
             page_transfer: PageTransfer {
                 read: link.read_throughput.time_for(profile.mapping.unit),
                 write: link.write_throughput.time_for(profile.mapping.unit),
@@ -195,6 +198,7 @@ impl Ssd {
         self.meter.transferred(io.length);
 
         let (lpn, count) = self.pages(io);
+        let arrived = self.through_engine(count, arrived);
         if self.trims.is_waiting() {
             let forget = &mut |lpn, count| self.translation.trim(lpn, count);
             self.trims.before_write(lpn, count, forget);
@@ -235,6 +239,7 @@ impl Ssd {
         self.meter.transferred(io.length);
         let rate = self.profile.link.read_throughput;
         let data = self.transfer_time(io.length, rate, self.page_transfer.read);
+        let in_ram = self.through_engine(count, in_ram);
         let transfer = self.profile.link.command_time + data;
         (self.link.transfer(self.now, in_ram, transfer), Status::Done)
     }
@@ -328,6 +333,14 @@ impl Ssd {
         self.firmware.serve(self.now, work)
     }
 
+    /// Pages pass the drive's own encryption, one after the other.
+    fn through_engine(&mut self, count: u32, ready: DeviceTime) -> DeviceTime {
+        match self.profile.security.page_time {
+            Nanos::ZERO => ready,
+            time => self.engine.serve(ready, time * u64::from(count)),
+        }
+    }
+
     fn transfer_time(&self, length: Bytes, rate: Throughput, page: Nanos) -> Nanos {
         if length == self.profile.mapping.unit { page } else { rate.time_for(length) }
     }
@@ -412,6 +425,15 @@ impl Ssd {
         moments.filter(|moment| *moment > at).min()
     }
 
+    /// Makes all data unreadable: the drive forgets where they are, and erases nothing before it
+    /// needs the room. Returns when that is done.
+    fn change_key(&mut self) -> DeviceTime {
+        let pages = self.info.capacity.0 / self.profile.mapping.unit.0;
+        self.translation.advance(self.now);
+        self.translation.trim(Lpn(0), pages as u32);
+        self.now
+    }
+
     /// What goes wrong now; I/Os in flight fail with the power.
     fn fail(&mut self, fault: Fault, done: &mut Vec<Completion>) {
         match fault {
@@ -428,6 +450,7 @@ impl Ssd {
                 self.in_flight.fail_all(self.now, Status::Failed(MEDIA_ERROR), done);
                 let recovered = self.now + self.recovery_time();
                 (self.firmware, self.link) = (Fifo::default(), Bus::default());
+                self.engine = Fifo::default();
                 self.firmware.serve(recovered, Nanos::ZERO);
                 self.idle_since = recovered;
             }
@@ -522,14 +545,17 @@ impl Device for Ssd {
 
     fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight.is_empty(), "purged with I/Os in flight");
-        if how != Purge::SecureErase {
+        if !self.info.purges.contains(&how) {
             return Err(DeviceError::PurgeUnsupported {
                 address: self.info.address.clone(),
                 how,
                 supported: self.info.purges.clone(),
             });
         }
-        let finished = self.translation.erase_all(self.now);
+        let finished = match how {
+            Purge::SanitizeCrypto => self.change_key(),
+            _ => self.translation.erase_all(self.now),
+        };
         self.meter.worked(finished - self.now);
         self.now = finished;
         self.idle_since = finished;
@@ -558,8 +584,7 @@ impl Device for Ssd {
             wear_permille: books.wear_permille,
             retired_blocks: Some(u64::from(books.retired)),
             lost_pages: Some(books.lost_pages),
-            host: None,
-            own: None,
+            ..Telemetry::default()
         }
     }
 }
@@ -574,6 +599,12 @@ fn faults(profile: &SsdProfile) -> VecDeque<(DeviceTime, Fault)> {
     }
     all.sort_by_key(|(moment, _)| *moment);
     all.into()
+}
+
+/// Best first: what erases every block.
+fn purges(profile: &SsdProfile) -> Vec<Purge> {
+    let change_of_key = profile.security.crypto_erase.then_some(Purge::SanitizeCrypto);
+    std::iter::once(Purge::SecureErase).chain(change_of_key).collect()
 }
 
 fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
@@ -592,7 +623,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         queue_depth_max: (profile.link.queue_depth as usize).max(HOST_QUEUE),
         rotational: false,
         trim: true,
-        purges: vec![Purge::SecureErase],
+        purges: purges(profile),
         scheduler: None,
         link: None,
         temperature_limit: profile.throttle_at(),

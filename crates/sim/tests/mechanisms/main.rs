@@ -16,6 +16,7 @@ mod nand;
 mod parity;
 mod power;
 mod reduction;
+mod security;
 mod slc;
 mod stamps;
 mod trim;

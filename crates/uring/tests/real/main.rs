@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod data_safety;
+mod encryption;
 mod io;
 mod machine;
 mod marks;
