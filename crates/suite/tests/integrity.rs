@@ -41,7 +41,7 @@ fn a_drive_that_keeps_everything_has_every_block_compared_and_none_bad() {
     assert_eq!((outcome.bad(), outcome.not_flushed), (0, 0), "{:?}", outcome.first);
     let blocks = record.drive.capacity.0 / 4096;
     assert_eq!(outcome.blocks, blocks);
-    assert!(outcome.checks > blocks * 11 / 10, "{} checks of {blocks}", outcome.checks);
+    assert!(outcome.checks > blocks + 3000, "{} checks of {blocks}", outcome.checks);
     assert!(outcome.finished && outcome.real_capacity.is_none() && outcome.first.is_empty());
     assert_eq!((&record.status, &record.warnings[..]), (&Status::Complete, &[][..]));
     let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
