@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use writecliff_device::{Bytes, Purge};
+use writecliff_device::{Bytes, Link, Purge};
+
+use crate::trusted::Encryption;
+
+use crate::state::{FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransitions};
 
 /// A drive in its own words. `None` is what it does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,14 +32,28 @@ pub struct Facts {
     pub write_cache: Option<WriteCache>,
     /// Power states, the first draws most.
     pub power_states: Vec<PowerState>,
+    /// The power state that it is in; NVMe only.
+    pub power_state_now: Option<u8>,
+    /// When it changes its power state by itself; NVMe only.
+    pub power_transitions: Option<PowerTransitions>,
+    /// Whether it rests; ATA only.
+    pub power_mode: Option<PowerMode>,
+    /// Memory of the host that it works with; NVMe only.
+    pub host_memory: Option<HostMemory>,
+    /// Where its firmware may lie; NVMe only.
+    pub firmware_slots: Option<FirmwareSlots>,
     /// Where it begins to slow down, and where it stops, in degrees Celsius.
     pub warning_c: Option<i32>,
     /// See [`Self::warning_c`].
     pub critical_c: Option<i32>,
     /// Wear, errors, temperature, and what it counted.
     pub health: Option<Health>,
+    /// The errors that it remembers, the newest first; NVMe only.
+    pub errors: Vec<LoggedError>,
     /// Its lock.
     pub security: Option<Security>,
+    /// Its own encryption.
+    pub encryption: Option<Encryption>,
     /// The ways it has to erase everything, by its own word, and why one is not possible now.
     pub purges: Vec<PurgeOffer>,
 }
@@ -54,16 +72,6 @@ pub struct LbaFormat {
     pub rank: Option<u8>,
     /// Whether the drive has it now.
     pub in_use: bool,
-}
-
-/// A SATA link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Link {
-    /// What was agreed on, in Gb/s.
-    pub now_gbps: Option<f64>,
-    /// The fastest that the drive can.
-    pub best_gbps: f64,
 }
 
 /// A volatile cache of writes.
@@ -100,6 +108,8 @@ pub struct Health {
     pub warnings: Vec<String>,
     /// Degrees Celsius now.
     pub temperature_c: Option<i32>,
+    /// The highest that it has ever had.
+    pub highest_c: Option<i32>,
     /// Endurance used, in per cent of what its maker expects; may exceed 100.
     pub used_percent: Option<u8>,
     /// Spare blocks left, in per cent.
@@ -115,6 +125,9 @@ pub struct Health {
     /// Written into NAND, if it tells.
     #[serde(rename = "nand_written_bytes")]
     pub nand_written: Option<u128>,
+    /// The coarsest unit of what it counts as written.
+    #[serde(rename = "written_unit_bytes")]
+    pub written_unit: Option<u64>,
     /// Hours with power.
     pub power_on_hours: Option<u128>,
     /// How often power was switched on.
@@ -123,6 +136,12 @@ pub struct Health {
     pub unsafe_shutdowns: Option<u128>,
     /// Data that it could not give back.
     pub media_errors: Option<u128>,
+    /// Blocks that it has replaced by spare ones since it was made.
+    pub reallocated: Option<u128>,
+    /// Transfers over the link that came damaged and were done again.
+    pub link_errors: Option<u128>,
+    /// Commands that it has failed, of all kinds.
+    pub logged_errors: Option<u128>,
     /// Minutes above the warning temperature.
     pub warm_minutes: Option<u128>,
     /// Minutes above the critical temperature.

@@ -13,6 +13,8 @@ pub enum Protocol {
     },
     /// ATA, behind whatever carries it.
     Ata,
+    /// SCSI, as drives with SAS speak it.
+    Scsi,
 }
 
 /// What a command moves, beside itself.
@@ -111,6 +113,11 @@ impl AtaCommand {
         Self { lba, is_extended: true, ..Self::new(0x2F) }
     }
 
+    /// CHECK POWER MODE (7.3): it changes no mode, wakes nothing, and restarts no timer.
+    pub fn check_power_mode() -> Self {
+        Self::new(0xE5)
+    }
+
     /// A command that says nothing more.
     pub fn new(command: u8) -> Self {
         Self { command, feature: 0, count: 0, lba: 0, is_extended: false, patience: PATIENCE }
@@ -124,6 +131,57 @@ pub struct AtaResult {
     pub count: u16,
     /// The LBA field.
     pub lba: u64,
+}
+
+/// A SCSI command: its descriptor block of six, ten or sixteen bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScsiCommand {
+    block: [u8; 16],
+    length: usize,
+    /// So long the drive may take.
+    pub patience: Duration,
+}
+
+impl ScsiCommand {
+    /// INQUIRY (SPC-4, 6.6): what the drive is, in `length` bytes at most.
+    pub fn inquiry(length: u16) -> Self {
+        let [high, low] = length.to_be_bytes();
+        Self::new(&[0x12, 0, 0, high, low, 0])
+    }
+
+    /// INQUIRY for a page of vital product data (SPC-4, 7.8).
+    pub fn vital_page(page: u8, length: u16) -> Self {
+        let [high, low] = length.to_be_bytes();
+        Self::new(&[0x12, 1, page, high, low, 0])
+    }
+
+    /// READ CAPACITY (16) (SBC-4, 5.21): 32 bytes.
+    pub fn read_capacity() -> Self {
+        Self::new(&[0x9E, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0])
+    }
+
+    /// LOG SENSE (SPC-4, 6.8): the values that a page has counted up to now.
+    pub fn log(page: u8, length: u16) -> Self {
+        let [high, low] = length.to_be_bytes();
+        Self::new(&[0x4D, 0, 0b0100_0000 | page, 0, 0, 0, 0, high, low, 0])
+    }
+
+    /// MODE SENSE (10) (SPC-4, 6.14): how a mode page is set now, without block descriptors.
+    pub fn mode(page: u8, length: u16) -> Self {
+        let [high, low] = length.to_be_bytes();
+        Self::new(&[0x5A, 0b1000, page, 0, 0, 0, 0, high, low, 0])
+    }
+
+    /// The command descriptor block.
+    pub fn block(&self) -> &[u8] {
+        &self.block[..self.length]
+    }
+
+    fn new(bytes: &[u8]) -> Self {
+        let mut block = [0; 16];
+        block[..bytes.len()].copy_from_slice(bytes);
+        Self { block, length: bytes.len(), patience: PATIENCE }
+    }
 }
 
 /// Carries commands to a drive.
@@ -142,4 +200,15 @@ pub trait AdminPort {
     /// # Errors
     /// What the kernel says; `Other` if the drive, or what is before it, refused.
     fn ata(&mut self, command: AtaCommand, data: Data<'_>) -> io::Result<AtaResult>;
+
+    /// Sends a SCSI command. An answer may be shorter than the place for it, whose rest is left as
+    /// it is.
+    ///
+    /// # Errors
+    /// What the kernel says; `Other` if the drive refused; `Unsupported` by a port to drives that do
+    /// not speak SCSI.
+    fn scsi(&mut self, command: ScsiCommand, data: Data<'_>) -> io::Result<()> {
+        let _ = (command, data);
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

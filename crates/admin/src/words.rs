@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Link};
 
-use crate::facts::{Facts, Health, Link, PowerState, PurgeOffer, Security};
+use crate::facts::{Facts, Health, PowerState, PurgeOffer, Security};
+use crate::state::{FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransitions};
+use crate::trusted::Encryption;
 
 impl Facts {
     /// What each thing is called, and what is known of it; several lines may have one name.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines =
-            vec![("speaks", self.speaks.clone()), ("LBA formats", self.formats_in_words())];
-        lines.extend(self.link.map(|link| ("link", link.in_words())));
+        let mut lines = vec![("speaks", self.speaks.clone())];
+        let formats = Some(self.formats_in_words()).filter(|formats| !formats.is_empty());
+        lines.extend(formats.map(|formats| ("LBA formats", formats)));
+        lines.extend(self.link.map(|link| ("link", link_in_words(link))));
         lines.extend(self.write_cache.map(|cache| {
             let words = match cache.enabled {
                 Some(true) => "on",
@@ -23,10 +26,45 @@ impl Facts {
         if let Some(health) = &self.health {
             lines.extend(health.lines(self.warning_c, self.critical_c));
         }
+        lines.extend(self.errors_in_words());
         lines.extend(self.power_states.iter().map(|state| ("power state", state.in_words())));
+        lines.extend(joined("power now", self.power_in_words()));
+        lines.extend(self.host_memory.map(|memory| ("host memory", memory.in_words())));
+        lines.extend(self.firmware_slots.as_ref().map(|slots| ("firmware slot", slots.in_words())));
         lines.extend(self.security.map(|security| ("security", security.in_words())));
+        lines.extend(self.encryption.iter().map(|own| ("encryption", own.in_words())));
         lines.extend(self.purges.iter().map(|offer| ("can purge by", offer.in_words())));
         lines
+    }
+
+    /// What went wrong: how much of it was the drive's own fault, and the last of that.
+    fn errors_in_words(&self) -> Vec<(&'static str, String)> {
+        const SHOWN: usize = 3;
+        let Some(ever) = self.health.as_ref().and_then(|health| health.logged_errors) else {
+            return Vec::new();
+        };
+        let remembered = self.errors.len();
+        let real: Vec<&LoggedError> = self.errors.iter().filter(|error| error.is_real).collect();
+        let log = match (ever, remembered, real.len()) {
+            (0, ..) => "empty".to_owned(),
+            (_, 0, _) => format!("{ever} in its life, none of which it remembers"),
+            (_, _, 0) => format!(
+                "{ever} in its life; the last {remembered} are commands that it does not take, as \
+                 tools try them: no fault of the drive"
+            ),
+            (_, _, own) => format!("{ever} in its life; of the last {remembered}, {own} its own"),
+        };
+        let errors = real.into_iter().take(SHOWN).map(|error| ("ERROR", error.in_words()));
+        std::iter::once(("error log", log)).chain(errors).collect()
+    }
+
+    /// The state or mode, and what it does by itself.
+    fn power_in_words(&self) -> [Option<String>; 3] {
+        [
+            self.power_state_now.map(|state| format!("state {state}")),
+            self.power_mode.map(|mode| mode.in_words().to_owned()),
+            self.power_transitions.as_ref().map(PowerTransitions::in_words),
+        ]
     }
 
     fn formats_in_words(&self) -> String {
@@ -46,19 +84,9 @@ impl Facts {
     }
 }
 
-impl Link {
-    fn in_words(self) -> String {
-        match self.now_gbps {
-            Some(now) if now < self.best_gbps => {
-                format!(
-                    "{now} Gb/s, and the drive can do {}: look at cable and port",
-                    self.best_gbps
-                )
-            }
-            Some(now) => format!("{now} Gb/s"),
-            None => format!("the drive can do {} Gb/s", self.best_gbps),
-        }
-    }
+fn link_in_words(link: Link) -> String {
+    let advice = if link.is_reduced() { ": look at cable, slot and port" } else { "" };
+    format!("{link}{advice}")
 }
 
 impl Health {
@@ -87,6 +115,7 @@ impl Health {
         ));
         let degrees = [
             self.temperature_c.map(|now| format!("{now} °C")),
+            self.highest_c.map(|most| format!("{most} °C at most ever")),
             warning.map(|at| format!("slows down at {at} °C")),
             critical.map(|at| format!("stops at {at} °C")),
             self.warm_minutes
@@ -101,14 +130,24 @@ impl Health {
             self.unsafe_shutdowns.map(|times| format!("{times} times off without a word")),
         ];
         lines.extend(joined("power on", power));
-        lines.extend(self.media_errors.map(|count| {
-            let words = match count {
-                0 => "none".to_owned(),
-                count => format!("{count}: data that it could not give back"),
-            };
-            ("media errors", words)
-        }));
+        lines.extend(self.losses());
         lines
+    }
+
+    /// Data, blocks and transfers that were lost.
+    fn losses(&self) -> Vec<(&'static str, String)> {
+        let more_than_none = |count: &u128| *count > 0;
+        let media = self.media_errors.map(|count| match count {
+            0 => "none".to_owned(),
+            count => format!("{count}: data that it could not give back"),
+        });
+        let blocks = self.reallocated.filter(more_than_none);
+        let blocks = blocks.map(|count| format!("{count} blocks that spare ones replace"));
+        let transfers = self.link_errors.filter(more_than_none);
+        let transfers = transfers
+            .map(|count| format!("{count} transfers that came damaged: look at cable and port"));
+        let all = [("media errors", media), ("reallocated", blocks), ("link errors", transfers)];
+        all.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
     }
 
     /// What was programmed for each byte of a host, in the drive's life.
@@ -148,6 +187,76 @@ impl PowerState {
     }
 }
 
+impl LoggedError {
+    fn in_words(&self) -> String {
+        let parts = [
+            Some(format!("no. {}: {}", self.count, self.words)),
+            self.lba.map(|lba| format!("LBA {lba}")),
+            self.namespace.map(|namespace| format!("namespace {namespace}")),
+            Some(format!("status {:#05x}", self.status)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl PowerTransitions {
+    /// The way that it goes from the first state on, each step further down.
+    fn in_words(&self) -> String {
+        if !self.enabled {
+            return "it changes it only when told to".to_owned();
+        }
+        let mut state = 0;
+        let mut steps = Vec::new();
+        while let Some(step) = self.steps.iter().find(|step| step.from == state && step.to > state)
+        {
+            steps.push(format!("into state {} after {} idle", step.to, short(step.after)));
+            state = step.to;
+        }
+        match steps.is_empty() {
+            true => "it may change it by itself, and is not told when".to_owned(),
+            false => format!("by itself {}", steps.join(", ")),
+        }
+    }
+}
+
+impl PowerMode {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::ActiveOrIdle => "active or idle",
+            Self::Idle => "idle",
+            Self::Standby => "standby until it was asked: a disk stood still",
+        }
+    }
+}
+
+impl HostMemory {
+    fn in_words(self) -> String {
+        let Self { preferred, least, lent } = self;
+        match lent {
+            Some(Bytes::ZERO) => format!(
+                "none is lent to it, and it would like {preferred} ({least} at least): random reads \
+                 are slower without"
+            ),
+            Some(lent) => format!("{lent} lent to it, of {preferred} that it would like"),
+            None => format!("it would like {preferred}, {least} at least"),
+        }
+    }
+}
+
+impl FirmwareSlots {
+    fn in_words(&self) -> String {
+        let revision = |number: u8| {
+            let slot = self.slots.iter().find(|slot| slot.number == number);
+            slot.map_or("nothing", |slot| slot.revision.as_str())
+        };
+        let runs = format!("{} runs ({})", self.active, revision(self.active));
+        match self.next {
+            Some(next) => format!("{runs}, {next} after the next reset ({})", revision(next)),
+            None => runs,
+        }
+    }
+}
+
 fn short(time: Duration) -> String {
     match time.as_micros() {
         micros @ 0..1000 => format!("{micros} us"),
@@ -167,6 +276,45 @@ impl Security {
         let said: Vec<_> =
             all.into_iter().filter_map(|(is_so, words)| is_so.then_some(words)).collect();
         said.join("; ")
+    }
+}
+
+impl Encryption {
+    fn in_words(&self) -> String {
+        let classes: Vec<_> = self.subsystems.iter().map(|class| class.name()).collect();
+        let classes = match &classes[..] {
+            [] => "no TCG subsystem".to_owned(),
+            classes => format!("TCG {}", classes.join(", ")),
+        };
+        let locking = self.locking.map(|locking| {
+            let all = [
+                (locking.encrypts, "encrypts all that it stores"),
+                (!locking.enabled, "locking is off"),
+                (locking.enabled && !locking.locked, "locking is on, and nothing is locked now"),
+                (
+                    locking.locked,
+                    "LOCKED: it gives no data without its password, or takes a PSID revert, which \
+                     erases all",
+                ),
+                (
+                    locking.shadow_mbr_enabled && !locking.shadow_mbr_done,
+                    "shows a shadow MBR in place of its data",
+                ),
+            ];
+            let said = all.into_iter().filter_map(|(is_so, words)| is_so.then_some(words));
+            said.collect::<Vec<_>>().join("; ")
+        });
+        let owner = [
+            self.is_owned.map(|owned| if owned { "has an owner" } else { "has no owner" }),
+            self.is_owner_blocked
+                .filter(|blocked| *blocked)
+                .map(|_| "its owner is blocked until power goes"),
+            self.has_single_user_mode.then_some("single user mode"),
+            self.has_ieee_1667.then_some("IEEE 1667 (eDrive)"),
+        ];
+        let owner = owner.into_iter().flatten().map(str::to_owned);
+        let parts = std::iter::once(classes).chain(locking).chain(owner);
+        parts.collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -11,9 +11,11 @@ use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::meter::MeterArguments;
+use crate::commands::purge::PurgeArguments;
 use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
 use crate::commands::run::RunArguments;
+use crate::commands::security::{PsidRevertArguments, SecurityArguments};
 use crate::commands::trace::TraceCommand;
 use crate::help;
 use crate::options::test_names;
@@ -82,6 +84,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: GateArguments,
     },
+    /// Bring a drive to its fresh state, or out of a purge that was broken off
+    #[command(after_help = help::PURGE)]
+    Purge(PurgeArguments),
+    /// Show the locks that a drive has by itself: ATA security, Opal and its kin, eDrive
+    #[command(after_help = help::SECURITY)]
+    Security(SecurityArguments),
+    /// Bring a self-encrypting drive back whose password is lost, by the PSID on its label: all data go
+    #[command(after_help = help::PSID_REVERT)]
+    PsidRevert(PsidRevertArguments),
     /// Make one report of any number of runs
     #[command(after_help = help::REPORT)]
     Report(ReportArguments),

@@ -4,10 +4,21 @@ use std::ffi::OsStr;
 use std::io::{BufRead, IsTerminal, Write};
 
 use writecliff::{DestroyData, DriveName, Inspection};
-use writecliff_device::printable_lines;
+use writecliff_device::{Purge, printable_lines};
+use writecliff_uring::PurgeOffer;
 
 use crate::error::CliError;
 use crate::output::say;
+use crate::progress::human;
+
+/// What will be done to the drive before anything else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ComesFirst {
+    /// It is purged: in this way, or in the best that it has.
+    Purge(Option<Purge>),
+    /// It is reverted to its factory state.
+    Revert,
+}
 
 /// Consent for what `writes` to a drive; `None` where there are no data to lose, and where nobody can
 /// be asked: the guard's own refusal says then what to pass.
@@ -15,12 +26,16 @@ pub(crate) fn consent(
     drive: &DriveName,
     writes: bool,
     passed: Option<&OsStr>,
+    comes_first: ComesFirst,
 ) -> Result<Option<DestroyData>, CliError> {
     let inspection = if writes { drive.inspect()? } else { None };
     let Some(inspection) = inspection else {
         return Ok(None);
     };
     tell_what_was_not_seen(&inspection);
+    if let ComesFirst::Purge(how) = comes_first {
+        tell_how_it_will_be_purged(&inspection, how);
+    }
     match passed {
         Some(name) => Ok(Some(DestroyData::named(name))),
         None => ask(&inspection),
@@ -37,6 +52,31 @@ fn tell_what_was_not_seen(inspection: &Inspection) {
         "note: {unseen} {processes} could not be looked into from here (of another user, or outside \
          of this container): make sure that none uses {}",
         identity.path.display()
+    ));
+}
+
+/// What comes first, and cannot be undone: which purge, how long it takes, what it is worth.
+fn tell_how_it_will_be_purged(inspection: &Inspection, chosen: Option<Purge>) {
+    let offers = match &inspection.own_words {
+        Some(Ok(facts)) => &facts.purges[..],
+        _ => &[],
+    };
+    let usable = |offer: &&PurgeOffer| {
+        offer.kind.is_the_drives_own()
+            && !offer.kind.is_by_name_only()
+            && offer.hindrances.is_empty()
+    };
+    let offer = match chosen {
+        Some(how) => offers.iter().find(|o| o.kind == how && o.hindrances.is_empty()),
+        None => offers.iter().find(usable),
+    };
+    let Some(offer) = offer else { return };
+    let time = offer.time.map(|time| format!(", {} by its own word", human(time)));
+    let (path, how) = (inspection.identity.path.display(), offer.kind);
+    say(&format!(
+        "note: {path} is purged by {how}{} ({})",
+        time.unwrap_or_default(),
+        how.describe()
     ));
 }
 

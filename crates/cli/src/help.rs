@@ -78,6 +78,20 @@ pub(crate) const CIPHER: &str = "\
 Example:
   writecliff cipher > here.toml && writecliff run encryption sim:intel-335-240gb --plan here.toml";
 
+pub(crate) const PURGE: &str = "\
+Examples:
+  writecliff drives /dev/nvme0n1                     which purges does it have?
+  writecliff purge /dev/nvme0n1 --destroy-data-on SERIAL
+  writecliff purge /dev/nvme0n1 --purge sanitize-block --destroy-data-on SERIAL";
+
+pub(crate) const SECURITY: &str = "\
+Example:
+  writecliff security /dev/nvme0n1";
+
+pub(crate) const PSID_REVERT: &str = "\
+Example:
+  writecliff psid-revert /dev/nvme0n1 --psid ABCD... --destroy-data-on SERIAL";
+
 pub(crate) const GATE: &str = "\
 Examples:
   writecliff gate runs/new --min-floor-iops 5000 --max-p999 20ms

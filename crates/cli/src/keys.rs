@@ -7,15 +7,16 @@ use writecliff_report::ReportError;
 use writecliff_suite::gate::{Check, GateError};
 use writecliff_suite::{AddMeterError, AgainError, PlanError, RepeatsError, ReviewError, RunError};
 use writecliff_trace::{ConvertError, ReadError};
-use writecliff_uring::OpenError;
+use writecliff_uring::{OpenError, PsidRevertError};
 
 use crate::error::CliError;
 
 /// Fields that are options of a command.
-const OPTIONS: [(&str, &str); 11] = [
+const OPTIONS: [(&str, &str); 12] = [
     ("duration", "--duration"),
     ("spare", "--spare"),
     ("traces", "--traces"),
+    ("reopen", "--reopen"),
     ("speed", "--speed"),
     ("min_floor_iops", "--min-floor-iops"),
     ("min_mean_iops", "--min-mean-iops"),
@@ -48,7 +49,8 @@ pub(crate) fn of_error(error: &Error) -> String {
         Error::Run(RunError::Record(RecordError::Unanswered { .. })) => {
             format!("{error} (--io-timeout)")
         }
-        Error::Open(OpenError::Consent { expected, .. }) => format!(
+        Error::Open(OpenError::Consent { expected, .. })
+        | Error::PsidRevert(PsidRevertError::Open(OpenError::Consent { expected, .. })) => format!(
             "{error}: if this is the right drive, pass --destroy-data-on {}",
             expected.quoted()
         ),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use writecliff::{Label, TESTS};
-use writecliff_device::{Nanos, ParseUnitError};
+use writecliff_device::{Nanos, ParseUnitError, Purge};
 
 use crate::output::Loudness;
 
@@ -30,6 +30,10 @@ pub(crate) struct CommonOptions {
     #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true,
           value_parser = io_timeout)]
     pub(crate) io_timeout: Nanos,
+    /// How a real drive is purged, as `writecliff drives DRIVE` names it [default: the drive's own
+    /// format, if it has one; else a discard of everything]
+    #[arg(long, value_name = "HOW", value_parser = purge_name)]
+    pub(crate) purge: Option<Purge>,
     /// Leave the result out of the results library (`writecliff bench`)
     #[arg(long)]
     pub(crate) no_bench: bool,
@@ -103,6 +107,10 @@ fn io_timeout(text: &str) -> Result<Nanos, String> {
         return Ok(timeout);
     }
     Err("expected a time from 1s to 24h, like 60s".to_owned())
+}
+
+pub(crate) fn purge_name(text: &str) -> Result<Purge, String> {
+    text.parse()
 }
 
 pub(crate) fn number(text: &str) -> Result<f64, String> {

@@ -76,3 +76,30 @@ fn everything_is_shown_of_a_drive_that_is_named_and_its_consent_can_be_pasted() 
         assert!(text.contains(expected), "no '{expected}' in:\n{text}");
     }
 }
+
+#[test]
+fn a_purge_by_itself_needs_the_drives_name_and_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = drive(directory.path(), OsStr::new("drive.img"));
+    let holds_data = || fs::read(&file).unwrap().iter().any(|byte| *byte != 0);
+    let purge = |consent: &str, how: &[&str]| {
+        let mut command = Command::new(WRITECLIFF);
+        command.arg("purge").arg(&file).args(["--destroy-data-on", consent]).args(how);
+        command.stdin(Stdio::null()).output().unwrap()
+    };
+    fs::write(&file, vec![0xA5; 32 << 20]).unwrap();
+    let path = file.to_str().unwrap();
+    assert_eq!(purge("drive.img", &[]).status.code(), Some(3));
+    let name = format!("{path}: data of unknown kind");
+    let refused = purge(&name, &["--purge", "format"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(errors.contains("cannot be purged by format"), "{errors}");
+    assert!(holds_data(), "nothing was done");
+    // What the file held was given up with the first consent.
+    let purged = purge(path, &["--json"]);
+    assert_eq!(purged.status.code(), Some(0), "{}", String::from_utf8_lossy(&purged.stderr));
+    let told: serde_json::Value = serde_json::from_slice(&purged.stdout).unwrap();
+    assert_eq!((&told["how"], &told["still_readable"]), (&"hole-punch".into(), &0.into()));
+    assert!(!holds_data());
+}

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    Bytes, Completion, Content, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
+    Bytes, Completion, Content, Device, DeviceError, DeviceTime, Held, Io, Nanos, Operation, Pass,
+    Stamping, Status,
 };
 
 /// Asserts the contract of [`Device`] on an idle device of at least 1 MiB. Destroys its data.
@@ -19,6 +20,7 @@ pub fn check(device: &mut dyn Device) {
     a_deadline_does_not_lose_ios(device);
     a_trim_may_cover_the_whole_device(device);
     telemetry_only_grows(device);
+    stamped_blocks_come_back(device);
 }
 
 fn info_is_sane(device: &dyn Device) {
@@ -144,6 +146,69 @@ fn telemetry_only_grows(device: &mut dyn Device) {
     assert!(after.host_written >= before.host_written);
     assert!(after.nand_written >= before.nand_written);
     assert!(after.erases >= before.erases);
+}
+
+/// If the device stamps: what was written whole, over, in long and short I/Os, and not at all.
+fn stamped_blocks_come_back(device: &mut dyn Device) {
+    let info = device.info().clone();
+    let block = info.lba_size.max(Bytes(4096));
+    let run = 0x5eed_0000 + device.now().0;
+    if info.io_size_max < block * 4 || !device.stamp(Stamping { run, block }) {
+        return;
+    }
+    let [first, second] = [1, 2].map(|number| Pass::new(number).expect("not zero"));
+    let (long, place) = (block * 4, |index: u64| block * index);
+    let write = |index, length, pass| Io::write(place(index), length).with_stamp(pass);
+    let unstamped = Io::write(place(8), block);
+    let wrote = [
+        write(0, long, first),
+        write(4, long, first),
+        write(2, block, second),
+        write(8, block, first),
+        unstamped,
+        Io::flush(),
+    ];
+    assert_eq!(found_by(device, &wrote), [], "nothing was looked at");
+    let stamped = |index, pass| Held::Stamped { offset: place(index), pass };
+    let look = |index, length| Io::read(place(index), length).with_stamp(Pass::FIRST);
+    let found =
+        found_by(device, &[look(0, long), look(7, block * 2), look(2, block), look(1, block)]);
+    let expected = [
+        stamped(0, first),
+        stamped(1, first),
+        stamped(2, second),
+        stamped(3, first),
+        stamped(7, first),
+        Held::Unstamped,
+        stamped(2, second),
+        stamped(1, first),
+    ];
+    assert_eq!(found, expected, "block after block, as they were written");
+    assert_eq!(
+        found_by(device, &[Io::read(place(0), block)]),
+        [],
+        "a read without a pass looks at nothing"
+    );
+    if info.trim {
+        let after = found_by(device, &[Io::trim(place(4), block), look(4, block), look(5, block)]);
+        assert!(after[0] == Held::Zeros || after[0] == stamped(4, first), "{:?}", after[0]);
+        assert_eq!(after[1], stamped(5, first), "trimmed beside it");
+    }
+    assert!(device.stamp(Stamping { run: run + 1, block }));
+    let others = found_by(device, &[look(0, block), write(0, block, second), look(0, block)]);
+    assert_eq!(others[1], stamped(0, second));
+    assert_ne!(others[0], stamped(0, first), "another run's block is not this one's");
+}
+
+/// Does these, one after the other, and gives what was found by the looks among them.
+fn found_by(device: &mut dyn Device, ios: &[Io]) -> Vec<Held> {
+    for io in ios {
+        device.submit(&[*io]).expect("submit");
+        drain(device, 1);
+    }
+    let mut held = Vec::new();
+    device.take_held(&mut held);
+    held
 }
 
 /// Reaps until `count` completions are in, asserting what holds for each of them.

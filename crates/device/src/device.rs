@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Bytes, Completion, DeviceTime, Encryption, Energy, ErrorKind, Io, Nanos, Power, Purge,
-    PurgeOutcome, PurgeWatch, Temperature,
+    Bytes, Completion, DeviceTime, Encryption, Energy, ErrorKind, Held, Io, Nanos, Power, Purge,
+    PurgeOutcome, PurgeWatch, Stamping, Temperature,
 };
 
 /// A drive, real or simulated, and the clock it is measured by.
@@ -74,6 +74,26 @@ pub trait Device {
     /// What the drive says of itself now; every field that it does not know is `None`. Never waits
     /// for the drive: what it has not told yet is not known.
     fn telemetry(&mut self) -> Telemetry;
+
+    /// The same, with all that the drive only tells when it is asked by a command of its own. Waits
+    /// for it, a few milliseconds mostly and some seconds at most; nothing may be in flight.
+    fn full_telemetry(&mut self) -> Telemetry {
+        self.telemetry()
+    }
+
+    /// From now on a write with a [pass](Io::stamp) writes stamped blocks, and a read with one looks
+    /// at what its blocks hold; `false` if the device keeps nothing that could be looked at. Nobody
+    /// may write where such a read is in flight, or read where such a write is.
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        let _ = stamping;
+        false
+    }
+
+    /// Appends what was found by the reads with a pass that were reaped since this was asked last,
+    /// and did not fail: block after block, in the order of their completions.
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        let _ = held;
+    }
 
     /// The I/Os in flight that were submitted before `before`, oldest first. A simulated drive
     /// answers everything in its own time and need not tell.
@@ -161,6 +181,9 @@ pub struct DeviceInfo {
     pub purges: Vec<Purge>,
     /// The kernel's I/O scheduler, on a real block device.
     pub scheduler: Option<String>,
+    /// The link to the host as it came up, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
     /// From here on the drive protects itself by slowing down, if that is known.
     #[serde(default)]
     pub temperature_limit: Option<Temperature>,
@@ -180,6 +203,45 @@ impl DeviceInfo {
     pub fn is_on_a_file(&self) -> bool {
         let is_file = |below: &String| below.starts_with(Self::FILE_BELOW);
         self.kind == DeviceKind::File || self.stands_on.iter().any(is_file)
+    }
+}
+
+/// The link between a drive and its host.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// What was agreed on, in Gb/s; of PCIe in GT/s of a lane.
+    pub now_gbps: Option<f64>,
+    /// The fastest that the drive can.
+    pub best_gbps: f64,
+    /// Lanes in use, of PCIe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes_now: Option<u8>,
+    /// Lanes that the drive has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes_best: Option<u8>,
+}
+
+impl Link {
+    /// Whether it came up slower or narrower than the drive can.
+    pub fn is_reduced(&self) -> bool {
+        self.now_gbps.is_some_and(|now| now < self.best_gbps)
+            || self.lanes_now.zip(self.lanes_best).is_some_and(|(now, best)| now < best)
+    }
+}
+
+/// `3 Gb/s of 6`, `8 GT/s x 2 of 16 x 4`; only the first half where that is all.
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = if self.lanes_best.is_some() { "GT/s" } else { "Gb/s" };
+        let lanes = |lanes: Option<u8>| lanes.map_or_else(String::new, |n| format!(" x {n}"));
+        let Some(now) = self.now_gbps else {
+            return write!(f, "{} {unit} at best{}", self.best_gbps, lanes(self.lanes_best));
+        };
+        write!(f, "{now} {unit}{}", lanes(self.lanes_now))?;
+        match self.is_reduced() {
+            true => write!(f, " of {}{}", self.best_gbps, lanes(self.lanes_best)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -266,6 +328,25 @@ pub struct Telemetry {
     /// everything, since the kernel encrypts in threads of its own; of a model on encryption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<Nanos>,
+    /// What a real drive counts, where it was asked by a command of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnCounters>,
+}
+
+/// What a real drive counts of itself, beside what it wrote. A count that it does not keep is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OwnCounters {
+    /// The coarsest unit of [`Telemetry::host_written`] and [`Telemetry::nand_written`]: a difference
+    /// of few units is no measurement.
+    pub written_unit: Bytes,
+    /// Spare blocks left, in per cent.
+    pub spare_percent: Option<u8>,
+    /// Data that it could not give back.
+    pub media_errors: Option<u64>,
+    /// How often its power went without a word.
+    pub unsafe_shutdowns: Option<u64>,
+    /// Minutes in which it was warmer than its limits, and slowed down.
+    pub throttled_minutes: Option<u64>,
 }
 
 /// What the system that a real device hangs on counts. Only differences mean anything: the
@@ -304,6 +385,15 @@ impl Telemetry {
         let host = self.host_written?.0.checked_sub(earlier.host_written?.0)?;
         let nand = self.nand_written_since(earlier)?;
         (host > 0).then(|| nand.0 as f64 / host as f64)
+    }
+
+    /// As [`write_amplification_since`](Self::write_amplification_since); `None` too where a real drive
+    /// counts in units so coarse that the figure would be wrong by more than 2 %.
+    pub fn measured_write_amplification_since(&self, earlier: &Self) -> Option<f64> {
+        const UNITS_MIN: u64 = 100;
+        let unit = self.own.map_or(0, |own| own.written_unit.0);
+        let host = self.host_written?.0.checked_sub(earlier.host_written?.0)?;
+        (host >= UNITS_MIN * unit).then(|| self.write_amplification_since(earlier)).flatten()
     }
 
     /// Bytes programmed into NAND since `earlier`; `None` if the drive does not count them.
@@ -375,20 +465,35 @@ pub enum DeviceError {
         wrote: bool,
     },
     /// The caller broke the purge off.
-    #[error("the purge of {address} was broken off; part of it may hold data still")]
+    #[error(
+        "the purge of {address} was broken off; {}",
+        match goes_on {
+            false => "part of it may hold data still".to_owned(),
+            true => format!(
+                "the drive goes on with it by itself: `writecliff drives {address}` tells how far it \
+                 is, `writecliff purge {address}` waits for it"
+            ),
+        }
+    )]
     PurgeStopped {
         /// The device.
         address: String,
+        /// Whether it is under way in the drive all the same.
+        goes_on: bool,
     },
     /// The drive did not do the purge, but is there and can go on.
-    #[error("{address} failed its purge ({how}) at offset {}: {source}", offset.0)]
+    #[error(
+        "{address} failed its purge ({how}){}: {source}",
+        offset.map_or_else(String::new, |offset| format!(" at offset {}", offset.0))
+    )]
     PurgeFailed {
         /// The device.
         address: String,
         /// What was asked.
         how: Purge,
-        /// The first byte of what failed; what is before it was purged.
-        offset: Bytes,
+        /// The first byte of what failed; what is before it was purged. `None` if it is all or
+        /// nothing.
+        offset: Option<Bytes>,
         /// The system's error.
         source: std::io::Error,
     },
@@ -399,6 +504,30 @@ pub enum DeviceError {
         address: String,
         /// What is missing.
         why: String,
+    },
+    /// The drive is at its purge and does not get on with it.
+    #[error(
+        "{address} has stood at {percent} % of its purge for {since}; it goes on by itself, if at all: \
+         `writecliff drives {address}` tells how far it is, `writecliff purge {address}` waits again"
+    )]
+    PurgeStalled {
+        /// The device.
+        address: String,
+        /// How far it is.
+        percent: u32,
+        /// How long it has been that far.
+        since: Nanos,
+    },
+    /// A password that a purge needed could not be taken away.
+    #[error(
+        "{address} keeps the password 'writecliff' that was set for its secure erase ({source}); \
+         switch its power off and on, then `writecliff purge {address}` takes it away"
+    )]
+    PasswordLeft {
+        /// The device.
+        address: String,
+        /// What the drive said.
+        source: std::io::Error,
     },
     /// The drive no longer answers to the system.
     #[error(
@@ -436,6 +565,8 @@ impl DeviceError {
             | Self::Misaligned { .. }
             | Self::PurgeFailed { .. }
             | Self::NoEncryption { .. }
+            | Self::PurgeStalled { .. }
+            | Self::PasswordLeft { .. }
             | Self::Gone { .. }
             | Self::System { .. } => ErrorKind::Failed,
         }

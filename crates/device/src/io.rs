@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, DeviceTime, Nanos};
+use crate::{Bytes, DeviceTime, Nanos, Pass};
 
 /// The four things a host asks of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Io {
     pub length: Bytes,
     /// What the data of a write are like; incompressible for all that is not a write.
     pub content: Content,
+    /// The pass that the blocks of a write are stamped with, whatever its content class; a read that
+    /// has one looks at what its blocks hold. Only of devices that [stamp](crate::Device::stamp).
+    pub stamp: Option<Pass>,
     /// The series that it is recorded in, by its number among those of its load: comes back with
     /// the completion, and is nothing to the device.
     pub series: u8,
@@ -75,7 +78,8 @@ impl Io {
     /// An operation on `length` bytes at `offset`; a write is incompressible and without
     /// duplicates.
     pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
-        Self { operation, offset, length, content: Content::INCOMPRESSIBLE, series: 0, slot: 0 }
+        let content = Content::INCOMPRESSIBLE;
+        Self { operation, offset, length, content, stamp: None, series: 0, slot: 0 }
     }
 
     /// A read of `length` bytes at `offset`.
@@ -96,6 +100,13 @@ impl Io {
     /// A flush of everything acknowledged so far.
     pub const fn flush() -> Self {
         Self { operation: Operation::Flush, ..Self::read(Bytes::ZERO, Bytes::ZERO) }
+    }
+
+    /// The same I/O, whose blocks are stamped with this pass if it is a write, and looked at if it is
+    /// a read.
+    #[must_use]
+    pub const fn with_stamp(self, pass: Pass) -> Self {
+        Self { stamp: Some(pass), ..self }
     }
 
     /// The same I/O with data of this class if it is a write; otherwise unchanged.

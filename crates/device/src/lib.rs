@@ -16,12 +16,13 @@ mod purge;
 mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
+mod stamp;
 mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, ProfileRecord,
-    Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Link, OwnCounters,
+    ProfileRecord, Specification, Telemetry,
 };
 pub use encryption::Encryption;
 pub use error::ErrorKind;
@@ -29,6 +30,7 @@ pub use io::{Completion, Content, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};
 pub use purge::{Purge, PurgeOutcome, PurgeWatch};
 pub use random::{SPLIT_MIX_STEP, split_mix};
+pub use stamp::{Held, Part, Pass, Stamping};
 pub use text::{printable, printable_lines};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,

@@ -127,6 +127,11 @@ impl Purge {
         )
     }
 
+    /// Whether it is a command of the drive's own, and not a trim by the system or a model's.
+    pub const fn is_the_drives_own(self) -> bool {
+        !matches!(self, Self::SecureErase | Self::Discard | Self::HolePunch)
+    }
+
     /// Whether it is only done when it was asked for by its name. A sanitize goes on through power
     /// cycles and nothing ends it; ATA security sets a password, and a drive that loses its power
     /// then is locked; neither is to happen to anybody who asked for a test.
@@ -156,6 +161,7 @@ impl FromStr for Purge {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let text = if text == "ata-sanitize" { Self::AtaSanitizeBlock.name() } else { text };
         let found = Self::ALL.into_iter().find(|purge| purge.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name);

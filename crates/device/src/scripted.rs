@@ -61,6 +61,7 @@ impl Scripted {
             trim: true,
             purges: vec![Purge::SecureErase],
             scheduler: None,
+            link: None,
             temperature_limit: None,
             specification: Specification::default(),
             profile: None,
@@ -191,12 +192,12 @@ impl Device for Scripted {
             PurgeScript::Fails(errno) => Err(DeviceError::PurgeFailed {
                 address,
                 how,
-                offset: Bytes::ZERO,
+                offset: Some(Bytes::ZERO),
                 source: io::Error::from_raw_os_error(errno),
             }),
             PurgeScript::Endless => {
                 while watch(0.5).is_continue() {}
-                Err(DeviceError::PurgeStopped { address })
+                Err(DeviceError::PurgeStopped { address, goes_on: false })
             }
         }
     }

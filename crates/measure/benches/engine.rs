@@ -43,6 +43,7 @@ impl Null {
             trim: false,
             purges: Vec::new(),
             scheduler: None,
+            link: None,
             temperature_limit: None,
             specification: Specification::default(),
             profile: None,

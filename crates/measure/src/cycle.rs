@@ -86,7 +86,10 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
             false => drain(self.device, self.supply.in_flight())?,
             true => self.settle()?,
         }
-        self.counter.last_verdict()
+        match self.supply.looks_for_failures() {
+            true => Ok(()),
+            false => self.counter.last_verdict(),
+        }
     }
 
     /// Waits for completions up to the second's end, or to `next`, and counts them.
@@ -137,9 +140,10 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
         self.supply.end_second(self.second.end, self.counter);
         self.counter.end_series(|series| self.supply.is_over(series));
         // What is late may come back still: that is judged when its time is up for good.
-        let verdict = match self.late.is_empty() {
-            true => self.counter.verdict(&self.second),
-            false => Ok(()),
+        let verdict = match (self.late.is_empty(), self.supply.looks_for_failures()) {
+            (true, false) => self.counter.verdict(&self.second),
+            (true, true) => self.counter.all_failed(&self.second),
+            (false, _) => Ok(()),
         };
         let (counter, second) = (&mut *self.counter, &self.second);
         self.sink.take(|finished| counter.end_second(second, telemetry, waiting, finished))?;

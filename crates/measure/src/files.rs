@@ -12,6 +12,8 @@ pub(crate) const IO_JOURNAL: &str = "ios.journal";
 pub(crate) const SERIES: &str = "series.parquet";
 pub(crate) const HISTOGRAMS: &str = "histograms.parquet";
 pub(crate) const IOS: &str = "ios.parquet";
+/// What a test of the drive's data has written, for a later run that reads it.
+pub const STAMPS: &str = "stamps.json";
 pub(crate) const ROOM: &str = ".room-for-the-record";
 
 /// The directory within a run's that its report is put into.
@@ -21,7 +23,7 @@ pub const REPORT: &str = "report";
 fn is_own_file(name: &str) -> bool {
     // Version 0.1 wrote into files of these names before they were whole.
     let whole = name.strip_suffix(".partial").unwrap_or(name);
-    let all = [RECORD, JOURNAL, IO_JOURNAL, SERIES, HISTOGRAMS, IOS, ROOM];
+    let all = [RECORD, JOURNAL, IO_JOURNAL, SERIES, HISTOGRAMS, IOS, STAMPS, ROOM];
     all.contains(&whole) || is_unfinished(name)
 }
 

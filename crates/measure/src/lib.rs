@@ -29,7 +29,7 @@ mod writer;
 
 pub use error::{RecordError, Watch};
 pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waiting};
-pub use files::REPORT;
+pub use files::{REPORT, STAMPS};
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
 pub use record::record;

@@ -228,6 +228,12 @@ impl Counter {
     /// Whether too much failed to go on: every I/O of the open second, if it is a whole one, or a
     /// noticeable share of a series up to its end.
     pub(crate) fn verdict(&self, second: &Second) -> Result<(), RecordError> {
+        self.all_failed(second)?;
+        self.share_failed(is_failing_already)
+    }
+
+    /// Whether every I/O of the open second failed, if it is a whole one.
+    pub(crate) fn all_failed(&self, second: &Second) -> Result<(), RecordError> {
         let is_whole = second.end - second.start == Nanos::from_secs(1);
         let worked: u64 = self.series.iter().map(|series| series.counts.worked()).sum();
         let failed = self.series.iter().map(|series| series.counts.failed).sum();
@@ -235,7 +241,7 @@ impl Counter {
         if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
             return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
         }
-        self.share_failed(is_failing_already)
+        Ok(())
     }
 
     /// Whether too much failed for the load's figures to mean anything, now that it is over.

@@ -36,6 +36,12 @@ pub trait Supply {
         let _ = (end, counter);
     }
 
+    /// Whether failed I/Os are among what it is to find: then they end the load only where for a whole
+    /// second nothing works.
+    fn looks_for_failures(&self) -> bool {
+        false
+    }
+
     /// Whether this of its series has ended before the others.
     fn is_over(&self, series: usize) -> bool {
         let _ = series;

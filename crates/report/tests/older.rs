@@ -25,8 +25,8 @@ fn every_test_of_version_0_1_has_its_page() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suite/tests/fixtures/0.1");
     let dir = tempfile::tempdir().unwrap();
     let others = ["cut-off", "failed", "every-io"];
-    let of_then = TESTS.iter().map(|test| test.name).filter(|name| fixtures.join(name).is_dir());
-    for name in of_then.chain(others) {
+    let tests = TESTS.iter().map(|test| test.name).filter(|name| fixtures.join(name).is_dir());
+    for name in tests.chain(others) {
         let runs = [alone(copy(&fixtures.join(name), &dir.path().join(name)))];
         let html = page(&runs, &dir.path().join(name).join("report"));
         assert!(html.contains("schema 1"), "{name}: the page says who recorded it");

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use drives::{alone, consistency, page};
+use writecliff_device::{Bytes, OwnCounters, Telemetry};
 use writecliff_report::{Run, Subject, summary};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{LatencyFigures, Plan, RunOptions, run};
@@ -44,6 +45,42 @@ fn the_same_runs_give_the_same_files() {
     assert!(one == two, "two pages of the same run differ");
     let is_expected = |name: &str| [".html", ".svg", ".csv"].iter().any(|end| name.ends_with(end));
     assert!(one.iter().all(|(name, _)| is_expected(name)), "something else is left");
+}
+
+#[test]
+fn what_a_drive_counted_of_itself_is_a_table_by_phase_and_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = tiny(&dir.path().join("run"), 0.0);
+    let html = page(&[alone(run.clone())], &dir.path().join("without"));
+    assert!(!html.contains("What did the drive count of itself"));
+    let (mut host, mut nand) = (Bytes::from_gib(10), Bytes::from_gib(20));
+    let mut told = |host_more: u64, nand_more: u64| {
+        (host, nand) = (host + Bytes::from_gib(host_more), nand + Bytes::from_gib(nand_more));
+        Telemetry {
+            host_written: Some(host),
+            nand_written: Some(nand),
+            wear_permille: Some(nand.0 >> 33),
+            own: Some(OwnCounters {
+                written_unit: Bytes::from_mib(1),
+                media_errors: Some(3),
+                ..OwnCounters::default()
+            }),
+            ..Telemetry::default()
+        }
+    };
+    for (phase, more) in run.record.phases.iter_mut().zip([(10, 11), (20, 60)]) {
+        (phase.before, phase.after) = (told(0, 0), told(more.0, more.1));
+    }
+    let figures = run.record.figures();
+    let of = |name: &str| figures.iter().find(|figure| figure.name == name).unwrap().value;
+    assert!((of("drive's write amplification") - 71.0 / 30.0).abs() < 1e-9);
+    assert!(of("drive's endurance used") > 0.0);
+    let html = page(&[alone(run)], &dir.path().join("with"));
+    for words in ["What did the drive count of itself", "1.10", "3.00", "2.37", "new media errors"]
+    {
+        assert!(html.contains(words), "{words}");
+    }
+    assert!(!html.contains("too warm"), "what the drive does not count has no column");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod disk;
 mod host;
 mod profile;
 mod ssd;
+mod stamps;
 mod what_if;
 
 use writecliff_device::Device;

@@ -2,7 +2,7 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology.md has the bounds.
 
-use writecliff_device::{Bytes, HostCounters, Nanos, Temperature};
+use writecliff_device::{Bytes, HostCounters, Nanos, OwnCounters, Temperature};
 use writecliff_measure::{Recording, Sample};
 
 use crate::Warning;
@@ -31,6 +31,9 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         suspended(record),
         held_up(record),
         failed_ios(recording),
+        media_errors(record),
+        throttled(record),
+        unsafe_shutdown(record),
     ];
     found.into_iter().flatten().collect()
 }
@@ -128,6 +131,29 @@ fn failed_ios(recording: &Recording) -> Option<Warning> {
     (count > 0).then_some(Warning::FailedIos { count })
 }
 
+fn media_errors(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.media_errors)?;
+    (count > 0).then_some(Warning::MediaErrors { count })
+}
+
+fn throttled(record: &RunRecord) -> Option<Warning> {
+    let minutes = counted_since(record, |own| own.throttled_minutes)?;
+    (minutes > 0).then_some(Warning::Throttled { minutes })
+}
+
+fn unsafe_shutdown(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.unsafe_shutdowns)?;
+    (count > 0).then_some(Warning::UnsafeShutdown { count })
+}
+
+/// What the drive itself counted from the first phase to the last that it was asked after.
+fn counted_since(record: &RunRecord, of: fn(&OwnCounters) -> Option<u64>) -> Option<u64> {
+    let first = record.phases.first()?.before.own.as_ref().and_then(of)?;
+    let last =
+        record.phases.iter().rev().find_map(|phase| phase.after.own.as_ref().and_then(of))?;
+    last.checked_sub(first)
+}
+
 /// What the system counted before and after a phase, on a real device.
 fn host(phase: &Phase) -> Option<(HostCounters, HostCounters)> {
     phase.before.host.zip(phase.after.host)
@@ -139,7 +165,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use writecliff_device::{DeviceInfo, DeviceKind, Specification, Telemetry};
+    use writecliff_device::{DeviceInfo, DeviceKind, Link, Specification, Telemetry};
 
     use super::*;
     use crate::record::Host;
@@ -220,6 +246,7 @@ mod tests {
             trim: true,
             purges: Vec::new(),
             scheduler: None,
+            link: None,
             temperature_limit: None,
             specification: Specification::default(),
             profile: None,
@@ -348,6 +375,52 @@ mod tests {
         assert!(text.contains("for 5.30 s during torture, mixed"), "{text}");
     }
 
+    /// A phase in which the drive counted so much more than before.
+    fn own(name: &str, before: (u64, u64, u64), after: (u64, u64, u64)) -> Phase {
+        let telemetry = |(errors, minutes, losses)| Telemetry {
+            own: Some(OwnCounters {
+                media_errors: Some(errors),
+                throttled_minutes: Some(minutes),
+                unsafe_shutdowns: Some(losses),
+                ..OwnCounters::default()
+            }),
+            ..Telemetry::default()
+        };
+        let (before, after) = (telemetry(before), telemetry(after));
+        Phase { before, after, ..phase(name, 0, counted(0, 0)) }
+    }
+
+    #[test]
+    fn what_the_drive_counted_of_itself_is_a_doubt_only_if_it_is_new() {
+        let old = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (7, 8, 9), (7, 8, 9))];
+        assert_eq!(doubts_of(old, vec![]), []);
+        // Also what came between two phases.
+        let new = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (8, 8, 9), (9, 20, 10))];
+        let expected = [
+            Warning::MediaErrors { count: 2 },
+            Warning::Throttled { minutes: 12 },
+            Warning::UnsafeShutdown { count: 1 },
+        ];
+        assert_eq!(doubts_of(new, vec![]), expected);
+        // A drive that was exchanged, or a counter that began again.
+        assert_eq!(doubts_of(vec![own("fill", (7, 8, 9), (0, 0, 0))], vec![]), []);
+    }
+
+    #[test]
+    fn a_coarse_counter_gives_no_write_amplification() {
+        let told = |host: u64, nand: u64| Telemetry {
+            host_written: Some(Bytes::from_gib(host)),
+            nand_written: Some(Bytes::from_gib(nand)),
+            own: Some(OwnCounters { written_unit: Bytes::from_gib(1), ..OwnCounters::default() }),
+            ..Telemetry::default()
+        };
+        let of = |host: u64, nand: u64| {
+            told(1000 + host, 2000 + nand).measured_write_amplification_since(&told(1000, 2000))
+        };
+        assert_eq!(of(99, 300), None, "by up to one of 99 units");
+        assert_eq!(of(100, 250), Some(2.5));
+    }
+
     #[test]
     fn every_warning_says_what_it_means_in_words() {
         let bytes = Bytes::from_mib(50);
@@ -357,6 +430,10 @@ mod tests {
             other.contains("52.4 MB (25 % of all)") && other.contains("fill, torture"),
             "{other}"
         );
+        let link =
+            Link { now_gbps: Some(8.0), best_gbps: 16.0, lanes_now: Some(2), lanes_best: Some(4) };
+        let reduced = Warning::ReducedLink { link }.to_string();
+        assert!(reduced.contains("came up at 8 GT/s x 2 of 16 x 4:"), "{reduced}");
         let (temperature, limit) = (Temperature(71_850), Temperature(70_000));
         let warm = Warning::TooWarm { temperature, limit }.to_string();
         assert!(warm.contains("reached 72 °C; from 70 °C on"), "{warm}");

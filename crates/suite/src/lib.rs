@@ -19,6 +19,7 @@ mod figure;
 mod foreign;
 pub mod gate;
 pub mod incompressible;
+pub mod integrity;
 mod label;
 mod list;
 mod meter;
@@ -46,7 +47,7 @@ mod warning;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Device, Nanos};
+use writecliff_device::{Device, DeviceError, DeviceInfo, Nanos, Purge};
 use writecliff_measure::{
     Liveness, Recorder, Recording, RunDirectory, RunDirectoryError, Sample, recover,
 };
@@ -85,11 +86,21 @@ pub struct RunOptions {
     pub quick: bool,
     /// How long an I/O may be in flight before it has failed; after as long again the run ends.
     pub io_timeout: Nanos,
+    /// How the drive is to be purged; the best that it has, but for those that are only done by name,
+    /// if it is `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purge: Option<Purge>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { label: None, every_io: false, quick: false, io_timeout: Recorder::IO_TIMEOUT }
+        Self {
+            label: None,
+            every_io: false,
+            quick: false,
+            io_timeout: Recorder::IO_TIMEOUT,
+            purge: None,
+        }
     }
 }
 
@@ -106,9 +117,22 @@ pub fn run(
     watch: RunWatch<'_>,
 ) -> Result<RunRecord, RunError> {
     plan.check(device.info())?;
+    check_purge(device.info(), options.purge)?;
     let mut session = Session::begin(plan, device, path, options, watch)?;
     let ended = plan.run(&mut session);
     session.end(ended)
+}
+
+/// Refuses a purge that the drive has not, before anything is done to it.
+fn check_purge(drive: &DeviceInfo, how: Option<Purge>) -> Result<(), DeviceError> {
+    match how {
+        Some(how) if !drive.purges.contains(&how) => Err(DeviceError::PurgeUnsupported {
+            address: drive.address.clone(),
+            how,
+            supported: drive.purges.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a run back, whether it ended or was cut off; the outcome of one that was cut off is

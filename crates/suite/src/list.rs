@@ -205,11 +205,16 @@ macro_rules! tests {
                 &self,
                 recording: &Recording,
                 traces: &[TraceFacts],
+                found: Option<&Outcome>,
                 phases: &[Phase],
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
                     $(Self::$variant(plan) => {
-                        let (outcome, warnings) = plan.conclude(recording, traces);
+                        let found = match found {
+                            Some(Outcome::$variant(found)) => Some(found),
+                            _ => None,
+                        };
+                        let (outcome, warnings) = plan.conclude_from(recording, traces, found);
                         let outcome = outcome.map(|outcome| plan.with_phases(outcome, phases));
                         (outcome.map(Outcome::$variant), warnings)
                     })*
@@ -253,6 +258,7 @@ tests! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Integrity integrity
     Encryption encryption
 }
 

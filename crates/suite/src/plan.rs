@@ -1,6 +1,8 @@
 //! What all plans have in common: limits that are checked, demands on the engine, and how long it
 //! will take.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Throughput};
@@ -45,6 +47,9 @@ pub struct Overrides {
     /// The traces of a storage bench.
     #[serde(default)]
     pub traces: Vec<String>,
+    /// The run whose data are to be read again.
+    #[serde(default)]
+    pub reopen: Option<PathBuf>,
 }
 
 /// What a user may change in the plans of some tests and not of others: a field of [`Overrides`].
@@ -58,6 +63,8 @@ pub enum Choice {
     SpareList,
     /// [`Overrides::traces`].
     Traces,
+    /// [`Overrides::reopen`].
+    Reopen,
 }
 
 impl Choice {
@@ -67,6 +74,7 @@ impl Choice {
             Self::Duration => "duration",
             Self::Spare | Self::SpareList => "spare",
             Self::Traces => "traces",
+            Self::Reopen => "reopen",
         }
     }
 
@@ -83,7 +91,8 @@ impl Overrides {
         let duration = self.duration.map(|duration| ("duration", typed(duration)));
         let spare = (!self.spare.is_empty()).then(|| ("spare", listed(&self.spare)));
         let traces = (!self.traces.is_empty()).then(|| ("traces", self.traces.join(",")));
-        [duration, spare, traces].into_iter().flatten().collect()
+        let reopen = self.reopen.as_ref().map(|run| ("reopen", run.display().to_string()));
+        [duration, spare, traces, reopen].into_iter().flatten().collect()
     }
 
     /// What a review changes in a test with these choices: lists of settings only where they are
@@ -107,6 +116,8 @@ pub struct Estimate {
     pub time: Nanos,
     /// Bytes written by the host.
     pub written: Bytes,
+    /// This machine's memory, if it takes much.
+    pub memory: Bytes,
     /// What the drive is assumed to do.
     pub(crate) rates: Rates,
 }
@@ -171,7 +182,8 @@ impl Estimate {
     /// This and another plan.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self { time: self.time + other.time, written: self.written + other.written, ..self }
+        let (time, written) = (self.time + other.time, self.written + other.written);
+        Self { time, written, memory: self.memory.max(other.memory), ..self }
     }
 
     fn at(self, rate: Throughput, duration: Nanos) -> Self {

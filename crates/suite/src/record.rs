@@ -6,7 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Figure, Outcome, Plan, RunOptions, TraceFacts, Warning};
+use crate::{Figure, Good, Outcome, Plan, RunOptions, TraceFacts, Unit, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.
@@ -119,9 +119,13 @@ pub struct Phase {
 }
 
 impl RunRecord {
-    /// The results as numbers, the most telling first; none as long as there is no outcome.
+    /// The results as numbers, the most telling first, and what a real drive counted of itself; none
+    /// as long as there is no outcome.
     pub fn figures(&self) -> Vec<Figure> {
-        self.outcome.as_ref().map_or_else(Vec::new, Outcome::figures)
+        let Some(outcome) = &self.outcome else { return Vec::new() };
+        let mut figures = outcome.figures();
+        figures.extend(counted(self));
+        figures
     }
 
     /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing
@@ -162,13 +166,30 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        let (outcome, mut warnings) = self.plan.conclude(recording, &self.traces, &self.phases);
+        let (outcome, mut warnings) =
+            self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
     }
+}
+
+/// What a real drive counted from the first phase to the last.
+fn counted(record: &RunRecord) -> Vec<Figure> {
+    let of_drive = |phase: &&Phase| phase.before.own.is_some() && phase.after.own.is_some();
+    let asked: Vec<&Phase> = record.phases.iter().filter(of_drive).collect();
+    let ([first, ..], Some(last)) = (&asked[..], asked.last()) else { return Vec::new() };
+    let (before, after) = (&first.before, &last.after);
+    let amplification = after
+        .measured_write_amplification_since(before)
+        .map(|times| Figure::new("drive's write amplification", times, Unit::Ratio, Good::AtMost));
+    let used = before.wear_permille.zip(after.wear_permille).map(|(before, after)| {
+        let percent = after.saturating_sub(before) as f64 / 10.0;
+        Figure::new("drive's endurance used", percent, Unit::Percent, Good::AtMost).unjudged()
+    });
+    amplification.into_iter().chain(used).collect()
 }
 
 impl Host {

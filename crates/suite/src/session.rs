@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, Encryption, ErrorKind, Nanos, Operation,
-    PurgeOutcome, Telemetry,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind, Link,
+    Nanos, Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorder, RunDirectory, RunDirectoryError, Sample, Supply, Totals,
@@ -17,7 +17,7 @@ use writecliff_workload::Sequential;
 use crate::meter::PowerSource;
 use crate::rate::Rate;
 use crate::record::{Host, Phase, RunRecord, SCHEMA_VERSION, Status};
-use crate::{Plan, PlanError, RunOptions, Warning};
+use crate::{Outcome, Plan, PlanError, RunOptions, Warning};
 
 /// What a watcher is shown every second of the device's time.
 #[derive(Debug)]
@@ -143,10 +143,53 @@ impl<'a> Session<'a> {
         self.device.info()
     }
 
-    /// Purges the drive in the best way it has, and notes what that is worth. A drive that fails
-    /// its purge and is still there is tested as it is, like one that has none.
+    /// What the run calls its stamped blocks, unlike any other run's on the same drive. A simulated
+    /// drive has no data of other runs.
+    pub(crate) fn stamps_run(&self) -> u64 {
+        let begun = match self.drive().kind {
+            DeviceKind::Simulated => 0,
+            _ => self.record.started_unix_ns.unwrap_or(0),
+        };
+        split_mix(self.record.plan.seed() ^ begun)
+    }
+
+    /// Has the drive stamp blocks, and look at them.
+    pub(crate) fn stamp(&mut self, stamping: Stamping) -> Result<(), RunError> {
+        if self.device.stamp(stamping) {
+            return Ok(());
+        }
+        let (option, got) = ("a look at the data of", self.drive().address.clone());
+        let reason = "it keeps none that could be compared".to_owned();
+        Err(PlanError { option, got, reason }.into())
+    }
+
+    /// Where the run is kept.
+    pub(crate) fn directory(&self) -> &Path {
+        self.recorder.directory().path()
+    }
+
+    /// Keeps what was found up to now, which no recording holds.
+    pub(crate) fn found(&mut self, outcome: Outcome) -> Result<(), RunError> {
+        self.record.outcome = Some(outcome);
+        Ok(self.recorder.directory().write_record(&self.record)?)
+    }
+
+    /// Shows a step that is not recorded, and asks whether to go on.
+    pub(crate) fn show(&mut self, step: &str, fraction: f64) -> Result<(), RunError> {
+        let waiting = Waiting::default();
+        let progress = Progress { sample: None, step, fraction, length: None, waiting };
+        match (self.watch)(&progress).is_break() {
+            true => Err(RecordError::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Purges the drive in the way that was chosen, else in the best that it has, and notes what that
+    /// is worth. A drive that fails a purge that nobody chose and is still there is tested as it is,
+    /// like one that has none.
     pub(crate) fn purge(&mut self) -> Result<(), RunError> {
-        let Some(&how) = self.drive().purges.first() else {
+        let chosen = self.record.options.purge;
+        let Some(how) = chosen.or(self.drive().purges.first().copied()) else {
             self.warn(Warning::NotPurged);
             return Ok(());
         };
@@ -160,7 +203,7 @@ impl<'a> Session<'a> {
         }
         match self.device.purge(how, &mut show) {
             Ok(outcome) => self.note_purge(outcome),
-            Err(error @ DeviceError::PurgeFailed { .. }) => {
+            Err(error @ DeviceError::PurgeFailed { .. }) if chosen.is_none() => {
                 self.warn(Warning::PurgeFailed { error: error.to_string() });
             }
             Err(error) => return Err(error.into()),
@@ -254,12 +297,14 @@ impl<'a> Session<'a> {
         name: &str,
         what: impl FnOnce(&mut Self) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
+        let before = self.device.full_telemetry();
         let start = self.device.now();
-        let before = self.device.telemetry();
         self.begin_phase(name, start, before)?;
         let ended = what(self);
         let span = self.recorder.span(start, self.device.now());
-        let after = self.device.telemetry();
+        // A drive that owes answers gives no further one.
+        let owes = ended.is_err() && !self.device.in_flight_since(DeviceTime::MAX).is_empty();
+        let after = if owes { self.device.telemetry() } else { self.device.full_telemetry() };
         if let Some(phase) = self.record.phases.last_mut() {
             (phase.length, phase.after) = (span.length, after);
         }
@@ -314,7 +359,7 @@ impl<'a> Session<'a> {
     fn begin_phase(
         &mut self,
         name: &str,
-        start: writecliff_device::DeviceTime,
+        start: DeviceTime,
         before: Telemetry,
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
@@ -346,6 +391,11 @@ impl<'a> Session<'a> {
 }
 
 fn doubts_about(drive: &DeviceInfo) -> Vec<Warning> {
+    let reduced = drive.link.filter(Link::is_reduced).map(|link| Warning::ReducedLink { link });
+    reduced.into_iter().chain(doubts_about_kind(drive)).collect()
+}
+
+fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
         DeviceKind::Null => vec![Warning::NoDrive],
         _ if drive.is_on_a_file() => vec![Warning::FileNotDrive],

@@ -93,6 +93,17 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         traces: &[TraceFacts],
     ) -> (Option<Self::Outcome>, Vec<Warning>);
 
+    /// The same of a test that keeps in its outcome, while it runs, what no recording holds.
+    fn conclude_from(
+        &self,
+        recording: &Recording,
+        traces: &[TraceFacts],
+        found: Option<&Self::Outcome>,
+    ) -> (Option<Self::Outcome>, Vec<Warning>) {
+        let _ = found;
+        self.conclude(recording, traces)
+    }
+
     /// The outcome with what was counted around the phases, for a test that asks for more than
     /// the seconds tell.
     fn with_phases(&self, outcome: Self::Outcome, _: &[Phase]) -> Self::Outcome {

@@ -1,7 +1,7 @@
 //! Why a result may be worth less than it looks; stored with the run, shown on top of the report.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos, Purge, Temperature};
+use writecliff_device::{Bytes, Link, Nanos, Purge, Temperature};
 use writecliff_trace::Map;
 
 /// One doubt about a result.
@@ -145,6 +145,42 @@ pub enum Warning {
         span: Nanos,
         /// The phases in which it was held up for long.
         phases: Vec<String>,
+    },
+    /// The drive could not give data back.
+    #[error(
+        "The drive counted {count} new media errors: data that it could not give back, of this run or \
+         of older times. Its health is in doubt."
+    )]
+    MediaErrors {
+        /// New ones.
+        count: u64,
+    },
+    /// The drive says that it slowed down.
+    #[error(
+        "The drive was warmer than its limits for {minutes} min by its own count, and slowed down to \
+         protect itself. The figures may show its cooling instead of its firmware."
+    )]
+    Throttled {
+        /// By its own count.
+        minutes: u64,
+    },
+    /// The drive lost its power during the run.
+    #[error(
+        "The drive lost its power without a word {count} times during the run, by its own count: what \
+         follows such a loss is another run."
+    )]
+    UnsafeShutdown {
+        /// By its own count.
+        count: u64,
+    },
+    /// The link is not what the drive can.
+    #[error(
+        "The drive's link came up at {link}: sequential figures may show the link. Look at cable, slot \
+         and port."
+    )]
+    ReducedLink {
+        /// As it came up.
+        link: Link,
     },
     /// The run ended before the part that it is about.
     #[error("The run ended before its first second of random writes: there are no figures.")]
@@ -311,6 +347,39 @@ pub enum Warning {
         recorded: Nanos,
         /// Its runtime, or the run's if that is shorter.
         planned: Nanos,
+    },
+    /// Blocks did not come back as they were written.
+    #[error(
+        "{bad} of {blocks} blocks did not come back as they were written. Nothing should be trusted \
+         to this drive before it is known why: LBAs and what was found there are in the report."
+    )]
+    BadBlocks {
+        /// How many.
+        bad: u64,
+        /// Of how many.
+        blocks: u64,
+    },
+    /// The rest of the drive was left alone.
+    #[error(
+        "Only the first {tested} of {capacity} were tested: nothing is known of the data behind \
+         that, nor whether the drive has all of it."
+    )]
+    PartTested {
+        /// From the first LBA on.
+        tested: Bytes,
+        /// What the drive claims to have.
+        capacity: Bytes,
+    },
+    /// The drive claims more than it has.
+    #[error(
+        "The drive claims {claimed} and has {real}: what is written behind that is lost, or \
+         destroys what was written before."
+    )]
+    ClaimsTooMuch {
+        /// What it says.
+        claimed: Bytes,
+        /// What was found.
+        real: Bytes,
     },
     /// The run ended before its planned duration.
     #[error(

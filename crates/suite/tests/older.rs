@@ -7,10 +7,18 @@ use std::path::{Path, PathBuf};
 use writecliff_device::Operation;
 use writecliff_measure::Totals;
 use writecliff_suite::gate::{Limits, gate};
-use writecliff_suite::{Outcome, Review, RunRecord, Status, TESTS, TestEntry, open};
+use writecliff_suite::{Outcome, Review, RunRecord, Status, TESTS, open};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/0.1")
+}
+
+/// The tests that version 0.1 had.
+fn tests() -> Vec<&'static str> {
+    let had = |name: &&str| fixtures().join(name).is_dir();
+    let tests: Vec<_> = TESTS.iter().map(|test| test.name).filter(had).collect();
+    assert_eq!(tests.len(), 11);
+    tests
 }
 
 /// A copy that may be changed.
@@ -46,37 +54,30 @@ fn figures(run: &str, record: &RunRecord) -> Vec<String> {
     lines
 }
 
-/// The tests that the version had.
-fn tests_of_then() -> impl Iterator<Item = &'static TestEntry> {
-    let of_then = TESTS.iter().filter(|test| fixtures().join(test.name).is_dir());
-    assert!(of_then.clone().count() >= 11, "a fixture is missing");
-    of_then
-}
-
 #[test]
 fn every_test_gives_the_figures_that_its_version_gave() {
     let text = fs::read_to_string(fixtures().join("figures.tsv")).unwrap();
     let golden: Vec<&str> = text.lines().collect();
-    for test in tests_of_then() {
-        let (record, recording) = open(&fixtures().join(test.name)).unwrap();
+    for test in tests() {
+        let (record, recording) = open(&fixtures().join(test)).unwrap();
         assert!(!recording.samples.is_empty() && record.status == Status::Complete);
-        let is_own = |line: &&&str| line.split('\t').next() == Some(test.name);
+        let is_own = |line: &&&str| line.split('\t').next() == Some(test);
         let mut expected: Vec<&str> = golden.iter().filter(is_own).copied().collect();
         expected.sort_unstable();
-        assert_eq!(figures(test.name, &record), expected);
+        assert_eq!(figures(test, &record), expected);
     }
 }
 
 #[test]
 fn what_is_concluded_from_the_recording_is_what_its_version_concluded() {
     let dir = tempfile::tempdir().unwrap();
-    for test in tests_of_then() {
-        let (recorded, _) = open(&fixtures().join(test.name)).unwrap();
-        let run = copy(&fixtures().join(test.name), &dir.path().join(test.name));
+    for test in tests() {
+        let (recorded, _) = open(&fixtures().join(test)).unwrap();
+        let run = copy(&fixtures().join(test), &dir.path().join(test));
         without_outcome(&run);
         let (again, _) = open(&run).unwrap();
         assert_eq!(again.status, Status::CutOff);
-        assert_eq!(again.outcome, recorded.outcome, "{}", test.name);
+        assert_eq!(again.outcome, recorded.outcome, "{}", test);
     }
 }
 

@@ -11,8 +11,13 @@ use writecliff_suite::{
     Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
 };
 
-const QUICK: RunOptions =
-    RunOptions { label: None, every_io: false, quick: true, io_timeout: Nanos::from_secs(60) };
+const QUICK: RunOptions = RunOptions {
+    label: None,
+    every_io: false,
+    quick: true,
+    io_timeout: Nanos::from_secs(60),
+    purge: None,
+};
 
 fn tiny() -> Ssd {
     Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")

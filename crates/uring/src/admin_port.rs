@@ -1,5 +1,5 @@
-//! The kernel's way to a drive: `NVME_IOCTL_ADMIN_CMD` of linux/nvme_ioctl.h, and ATA PASS-THROUGH
-//! (16) of SAT-4 by `SG_IO` of scsi/sg.h.
+//! The kernel's way to a drive: `NVME_IOCTL_ADMIN_CMD` of linux/nvme_ioctl.h, and `SG_IO` of scsi/sg.h
+//! for SCSI commands, of which ATA PASS-THROUGH (16) of SAT-4 carries those of ATA.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -8,7 +8,11 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use writecliff_admin::{AdminPort, AtaCommand, AtaResult, Data, Facts, NvmeCommand, Protocol, ask};
+use writecliff_admin::{
+    AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand,
+};
+
+use writecliff_device::Link;
 
 use crate::found::{Claim, Found, Thing};
 use crate::sysfs::Node;
@@ -18,42 +22,61 @@ const NVME_ID: libc::c_ulong = 0x4E40;
 const NVME_ADMIN: libc::c_ulong = 0xC048_4E41;
 const SG_IO: libc::c_ulong = 0x2285;
 
-/// Asks a whole disk about itself, whoever else uses it; `None` for a file, a partition and what
-/// stands on other devices. What it sends only reads.
-pub(crate) fn own_words(found: &Found) -> Option<Result<Facts, String>> {
-    let Thing::Block(node) = &found.thing else { return None };
-    if node.is_partition() || node.slaves().is_ok_and(|below| !below.is_empty()) {
-        return None;
-    }
-    let drive = found.open(Claim::None).ok()?.ok()?;
-    let Some(mut port) = KernelPort::to(node, &drive) else {
-        return Some(Err("it takes no commands of NVMe or ATA".to_owned()));
-    };
-    Some(ask(&mut port).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => "only root may ask the drive itself".to_owned(),
-        _ => error.to_string(),
-    }))
+pub(crate) fn is_whole_disk(found: &Found) -> bool {
+    let Thing::Block(node) = &found.thing else { return false };
+    !node.is_partition() && node.slaves().is_ok_and(|below| below.is_empty())
 }
 
 /// A drive that is open; for reading is enough.
 #[derive(Debug)]
-pub(crate) struct KernelPort<'a> {
-    drive: &'a File,
+pub(crate) struct KernelPort {
+    drive: File,
+    node: Node,
     protocol: Protocol,
 }
 
-impl<'a> KernelPort<'a> {
-    /// The way to a drive; `None` if it is neither. Only a disk that the kernel knows to be ATA is
-    /// asked in that language: there are USB bridges that never recover from a command that they do
-    /// not know.
-    fn to(node: &Node, drive: &'a File) -> Option<Self> {
+impl KernelPort {
+    /// The way to a whole disk; `None` if it is none, or speaks another language. Only a disk that
+    /// the kernel knows to be ATA is asked in that language, and none behind USB in SCSI's: there are
+    /// USB bridges that never recover from a command that they do not know.
+    pub(crate) fn to(found: &Found) -> Option<Self> {
+        let Thing::Block(node) = &found.thing else { return None };
+        if !is_whole_disk(found) {
+            return None;
+        }
+        let drive = found.open(Claim::None).ok()?.ok()?;
         // SAFETY: the control takes no argument and returns the namespace, or an error.
         let namespace = unsafe { libc::ioctl(drive.as_raw_fd(), NVME_ID) };
         let protocol = match u32::try_from(namespace) {
             Ok(namespace @ 1..) => Protocol::Nvme { namespace },
-            _ => is_ata(node).then_some(Protocol::Ata)?,
+            _ if is_ata(node) => Protocol::Ata,
+            _ => is_scsi(node).then_some(Protocol::Scsi)?,
         };
-        Some(Self { drive, protocol })
+        Some(Self { drive, node: node.clone(), protocol })
+    }
+
+    /// Another of the same, for another thread.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let (drive, node) = (self.drive.try_clone()?, self.node.clone());
+        Ok(Self { drive, node, protocol: self.protocol })
+    }
+
+    /// The link of an NVMe drive, as the kernel knows it from its PCI device.
+    pub(crate) fn pcie_link(&self) -> Option<Link> {
+        let text = |name: &str| {
+            let attribute = self.node.attribute(&format!("device/device/{name}"));
+            attribute.ok().flatten()
+        };
+        // "8.0 GT/s PCIe"; of a link that is down "Unknown".
+        let speed = |name: &str| text(name)?.split_whitespace().next()?.parse::<f64>().ok();
+        let lanes =
+            |name: &str| text(name)?.parse::<u8>().ok().filter(|lanes| (1..=32).contains(lanes));
+        Some(Link {
+            now_gbps: speed("current_link_speed"),
+            best_gbps: speed("max_link_speed")?,
+            lanes_now: lanes("current_link_width"),
+            lanes_best: lanes("max_link_width"),
+        })
     }
 }
 
@@ -62,6 +85,14 @@ fn is_ata(node: &Node) -> bool {
     let vendor = node.attribute("device/vendor").ok().flatten();
     vendor.is_some_and(|vendor| vendor.trim() == "ATA")
         || node.attribute_bytes("device/vpd_pg89").is_ok_and(|page| page.is_some())
+}
+
+/// Whether it is a disk of SCSI, zoned or not, and not behind a USB bridge, which speaks a SCSI of its
+/// own.
+fn is_scsi(node: &Node) -> bool {
+    let told = |name: &str| node.attribute(name).ok().flatten();
+    let is_disk = matches!(told("device/type").as_deref(), Some("0" | "20"));
+    is_disk && told("device/scsi_level").is_some() && node.ancestor_with("idVendor").is_none()
 }
 
 /// `struct nvme_admin_cmd`.
@@ -128,7 +159,7 @@ fn place(data: &mut Data<'_>) -> (i32, *mut c_void, usize) {
     }
 }
 
-impl AdminPort for KernelPort<'_> {
+impl AdminPort for KernelPort {
     fn protocol(&self) -> Protocol {
         self.protocol
     }
@@ -158,9 +189,35 @@ impl AdminPort for KernelPort<'_> {
     }
 
     fn ata(&mut self, command: AtaCommand, mut data: Data<'_>) -> io::Result<AtaResult> {
-        let (direction, address, length) = place(&mut data);
+        let (direction, _, length) = place(&mut data);
         let cdb = pass_through(command, direction, length / 512);
         let mut sense = [0_u8; 32];
+        let io = self.sg_io(&cdb, command.patience, &mut data, &mut sense)?;
+        if direction == NO_DATA {
+            let shown = io.status == CHECK_CONDITION && io.host_status == 0;
+            let told = shown.then(|| registers(&sense[..usize::from(io.sense_length).min(32)]));
+            return told.flatten().ok_or_else(|| io.refused())?;
+        }
+        let is_whole = io.is_good() && io.residual == 0;
+        is_whole.then_some(AtaResult::default()).ok_or_else(|| io.refused())
+    }
+
+    fn scsi(&mut self, command: ScsiCommand, mut data: Data<'_>) -> io::Result<()> {
+        let io = self.sg_io(command.block(), command.patience, &mut data, &mut [0; 32])?;
+        io.is_good().then_some(()).ok_or_else(|| io.refused())
+    }
+}
+
+impl KernelPort {
+    /// Sends one SCSI command; what became of it is in the answer.
+    fn sg_io(
+        &self,
+        cdb: &[u8],
+        patience: Duration,
+        data: &mut Data<'_>,
+        sense: &mut [u8; 32],
+    ) -> io::Result<SgIo> {
+        let (direction, address, length) = place(data);
         let mut io = SgIo {
             interface: i32::from(b'S'),
             direction,
@@ -171,7 +228,7 @@ impl AdminPort for KernelPort<'_> {
             data: address,
             command: cdb.as_ptr(),
             sense: sense.as_mut_ptr(),
-            timeout_ms: millis(command.patience),
+            timeout_ms: millis(patience),
             flags: 0,
             pack: 0,
             user: std::ptr::null_mut(),
@@ -188,22 +245,21 @@ impl AdminPort for KernelPort<'_> {
         // SAFETY: the structure has the kernel's layout; command, data and sense outlive the call,
         // which writes no more than their lengths, and to the data only if the drive fills them.
         let done = unsafe { libc::ioctl(self.drive.as_fd().as_raw_fd(), SG_IO, &raw mut io) };
-        if done < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let refused = || {
-            io::Error::other(format!(
-                "it answered with status {:#x}, {:#x}, {:#x}",
-                io.status, io.host_status, io.driver_status
-            ))
-        };
-        if direction == NO_DATA {
-            let shown = io.status == CHECK_CONDITION && io.host_status == 0;
-            let told = shown.then(|| registers(&sense[..usize::from(io.sense_length).min(32)]));
-            return told.flatten().ok_or_else(refused)?;
-        }
-        let is_whole = io.status == 0 && io.host_status == 0 && io.residual == 0;
-        is_whole.then_some(AtaResult::default()).ok_or_else(refused)
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(io) }
+    }
+}
+
+impl SgIo {
+    /// Whether the drive did it.
+    fn is_good(&self) -> bool {
+        self.status == 0 && self.host_status == 0
+    }
+
+    fn refused(&self) -> io::Error {
+        io::Error::other(format!(
+            "it answered with status {:#x}, {:#x}, {:#x}",
+            self.status, self.host_status, self.driver_status
+        ))
     }
 }
 
@@ -284,6 +340,40 @@ mod tests {
     fn the_structures_have_the_sizes_that_the_kernel_has() {
         assert_eq!(size_of::<NvmeAdmin>(), 72);
         assert_eq!(size_of::<SgIo>(), 88);
+    }
+
+    /// A disk in a directory of files, `above` in one further up.
+    fn disk(attributes: &[(&str, &str)], above: &str) -> (tempfile::TempDir, Node) {
+        let top = tempfile::TempDir::new().unwrap();
+        let directory = top.path().join("bus/disk");
+        let number = crate::sysfs::DeviceNumber { major: 8, minor: 0 };
+        for (name, value) in attributes {
+            let file = directory.join("device").join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, value).unwrap();
+        }
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(top.path().join("bus").join(above), "").unwrap();
+        (top, Node { number, name: "sda".to_owned(), directory })
+    }
+
+    #[test]
+    fn only_what_the_kernel_knows_for_sure_is_asked_in_a_language() {
+        let scsi: &[(&str, &str)] =
+            &[("scsi_level", "7\n"), ("type", "0\n"), ("vendor", "SEAGATE \n")];
+        let speaks = |attributes, above| {
+            let (_top, node) = disk(attributes, above);
+            (is_ata(&node), is_scsi(&node))
+        };
+        assert_eq!(speaks(scsi, "phy"), (false, true));
+        assert_eq!(speaks(scsi, "idVendor"), (false, false), "a USB bridge");
+        let ata: &[(&str, &str)] = &[("scsi_level", "6\n"), ("vendor", "ATA     \n")];
+        assert!(speaks(ata, "ata1").0);
+        let translated: &[(&str, &str)] = &[("scsi_level", "6\n"), ("vpd_pg89", "page")];
+        assert!(speaks(translated, "idVendor").0, "a bridge that says how it translates");
+        assert_eq!(speaks(&[], "virtio0"), (false, false));
+        let optical: &[(&str, &str)] = &[("scsi_level", "6\n"), ("type", "5\n")];
+        assert_eq!(speaks(optical, "phy"), (false, false));
     }
 
     #[test]

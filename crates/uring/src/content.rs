@@ -13,7 +13,7 @@
 
 use writecliff_device::{Content, Io, SPLIT_MIX_STEP, split_mix};
 
-const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 const LANE_BYTES: usize = LANES * 8;
 /// The smallest LBA size.
 const SECTOR: usize = 512;
@@ -104,7 +104,7 @@ fn compress_sectors(compressible_percent: u8, buffer: &mut [u8]) {
 
 /// The same code compiled twice: 256-bit registers hold four lanes each, and double the speed.
 #[cfg(target_arch = "x86_64")]
-fn fill_fastest(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
+pub(crate) fn fill_fastest(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
     #[target_feature(enable = "avx2")]
     fn fill_avx2(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
         fill(lanes, buffer);
@@ -122,7 +122,7 @@ fn fill_fastest(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn fill_fastest(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
+pub(crate) fn fill_fastest(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
     fill(lanes, buffer);
 }
 

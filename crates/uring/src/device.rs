@@ -9,20 +9,25 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption,
-    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status,
-    Telemetry, split_mix,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, Held,
+    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping,
+    Status, Telemetry, split_mix,
 };
 
+use crate::beside::{StillRunning, Unfinished};
 use crate::clock;
 use crate::content::ContentStream;
-use crate::discard::{self, StillRunning, Unfinished};
+use crate::discard;
 use crate::encryption::{self, Encrypted};
+use crate::firmware_purge;
 use crate::gauges::Gauges;
 use crate::identify::Identity;
+use crate::own::Own;
+use crate::own_counters::Asker;
 use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
+use crate::stamper::Stamper;
 use crate::sysfs::Host;
 use crate::trims::{Trimmed, Trims};
 use crate::{OpenError, Refusal};
@@ -58,6 +63,9 @@ pub struct Options {
     pub io_size_max: Bytes,
     /// What the written data is made from.
     pub seed: u64,
+    /// The only purge to be offered; `None` for what the drive has, but for those that are only done
+    /// if they are asked for by name.
+    pub purge: Option<Purge>,
 }
 
 /// A block device or regular file, by io_uring and direct I/O.
@@ -77,6 +85,10 @@ pub struct UringDevice {
     wrote: bool,
     ring: Ring,
     content: ContentStream,
+    /// For stamped blocks, if there are any.
+    stamper: Option<Stamper>,
+    /// Slots whose reads have brought blocks that are to be looked at.
+    looks: Vec<usize>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
@@ -90,6 +102,8 @@ pub struct UringDevice {
     /// When an I/O was handed over last.
     handed_over: DeviceTime,
     pauses: Pauses,
+    own: Option<Own>,
+    asker: Option<Asker>,
     purging: StillRunning,
     /// What `file` is opened through, if that is no longer the drive itself. Last: whatever has the
     /// mapping open is dropped before it.
@@ -110,8 +124,9 @@ impl UringDevice {
         identity: &Identity,
         gauges: Gauges,
         options: &Options,
+        own: Option<Own>,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, gauges, options, None)
+        Self::new(file, identity, gauges, options, own, None)
     }
 
     /// A device whose data may be destroyed: the guard and the consent have been passed.
@@ -120,9 +135,10 @@ impl UringDevice {
         identity: &Identity,
         gauges: Gauges,
         options: &Options,
+        own: Option<Own>,
         sentry: Sentry,
     ) -> Result<Self, OpenError> {
-        Self::new(file, identity, gauges, options, Some(sentry))
+        Self::new(file, identity, gauges, options, own, Some(sentry))
     }
 
     fn new(
@@ -130,18 +146,25 @@ impl UringDevice {
         identity: &Identity,
         mut gauges: Gauges,
         options: &Options,
+        own: Option<Own>,
         sentry: Option<Sentry>,
     ) -> Result<Self, OpenError> {
         check_options(identity, options)?;
+        let by_system = if sentry.is_some() { by_system(&file, identity) } else { None };
+        let purges = match &sentry {
+            Some(_) => purges(identity, by_system, own.as_ref(), options.purge)?,
+            None => Vec::new(),
+        };
         let depth = options.queue_depth;
         let ring = Ring::new(&file, depth, options.io_size_max.0 as usize)
             .map_err(|error| ring_error(error, identity, options))?;
         gauges.presence.note_size(&file);
         let idle = Slot { io: Io::flush(), submitted: DeviceTime(0) };
-        let purges = if sentry.is_some() { purges(&file, identity) } else { Vec::new() };
         Ok(Self {
             info: DeviceInfo {
                 temperature_limit: gauges.temperature_limit(),
+                link: own.as_ref().and_then(|own| own.facts.link),
+                trim: by_system.is_some(),
                 ..describe(identity, options, purges)
             },
             path: identity.path.clone(),
@@ -150,6 +173,8 @@ impl UringDevice {
             wrote: false,
             ring,
             content: ContentStream::new(options.seed),
+            stamper: None,
+            looks: Vec::new(),
             slots: vec![idle; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
@@ -159,6 +184,8 @@ impl UringDevice {
             worked: false,
             handed_over: DeviceTime(0),
             pauses: Pauses::default(),
+            asker: own.as_ref().and_then(|own| Asker::of(own.port.again().ok()?)),
+            own,
             purging: StillRunning::default(),
             encryption: None,
         })
@@ -202,7 +229,10 @@ impl UringDevice {
         };
         if io.operation == Operation::Write {
             let buffer = &mut self.ring.buffer(slot)[..io.length.0 as usize];
-            self.content.fill(io, buffer);
+            match (io.stamp, &self.stamper) {
+                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+                _ => self.content.fill(io, buffer),
+            }
         }
         self.ring.queue(slot, io);
         self.slots[slot].io = *io;
@@ -246,24 +276,37 @@ impl UringDevice {
         done: &mut Vec<Completion>,
     ) -> Result<(), DeviceError> {
         let (mut lost, mut failed) = (None, false);
-        let (slots, free) = (&self.slots, &mut self.free);
+        let (slots, free, looks) = (&self.slots, &mut self.free, &mut self.looks);
         self.ring.drain(|slot, result| {
             let Slot { io, submitted } = slots[slot];
             let status = status_of(&io, result);
             lost = lost.or(device_lost(status));
             failed |= status != Status::Done;
+            if io.stamp.is_some() && io.operation == Operation::Read && status == Status::Done {
+                looks.push(slot);
+            }
             free.push(slot);
             done.push(Completion { io, submitted, completed, status });
         });
         if free.len() == slots.len() {
             self.pauses.forget();
         }
+        self.look();
         if failed {
             self.check_presence()?;
         }
         match lost {
             Some(errno) => Err(self.lost("an I/O", errno.into())),
             None => Ok(()),
+        }
+    }
+
+    /// Looks at what reads have brought, before their slots are used again.
+    fn look(&mut self) {
+        let Some(stamper) = &mut self.stamper else { return };
+        for slot in self.looks.drain(..) {
+            let io = &self.slots[slot].io;
+            stamper.look(io.offset, &self.ring.buffer(slot)[..io.length.0 as usize]);
         }
     }
 
@@ -308,24 +351,28 @@ impl UringDevice {
         Ok(())
     }
 
-    /// Reads evenly spread places back and counts them, and those that are not all zeros.
-    fn sample(&mut self, watch: PurgeWatch<'_>) -> Result<(u32, u32), DeviceError> {
+    /// Reads evenly spread places: of each what its data hash to, `None` where there are none (every
+    /// byte the same) or where it cannot be read.
+    fn sample(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<Vec<Sampled>, DeviceError> {
         let length = self.info.lba_size.0;
         let blocks = self.info.capacity.0 / length;
         let count = blocks.min(PURGE_SAMPLES);
-        let mut readable = 0;
-        for index in 0..count {
+        let place = |index| {
             let (first, next) = (blocks * index / count, blocks * (index + 1) / count);
-            let block = first + split_mix(index) % (next - first);
-            let io = Io::read(Bytes(block * length), self.info.lba_size);
-            readable += u32::from(self.reads_data(&io, watch)?);
-        }
-        Ok((count as u32, readable))
+            Bytes((first + split_mix(index) % (next - first)) * length)
+        };
+        let ios = (0..count).map(|index| Io::read(place(index), self.info.lba_size));
+        ios.collect::<Vec<_>>().iter().map(|io| self.held_at(io, how, watch)).collect()
     }
 
-    /// Whether a place is not all zeros. Read by the ring, so that the watcher can break off what the
-    /// drive does not answer.
-    fn reads_data(&mut self, io: &Io, watch: PurgeWatch<'_>) -> Result<bool, DeviceError> {
+    /// What a place holds. Read by the ring, so that the watcher can break off what the drive does not
+    /// answer.
+    fn held_at(
+        &mut self,
+        io: &Io,
+        how: Purge,
+        watch: PurgeWatch<'_>,
+    ) -> Result<Sampled, DeviceError> {
         let slot = self.free.last().copied().unwrap_or(0);
         self.queue(io);
         let mut done = Vec::new();
@@ -334,17 +381,19 @@ impl UringDevice {
             match done.pop().map(|completion| completion.status) {
                 Some(Status::Done) => break,
                 Some(Status::Failed(errno)) => {
-                    let error = io::Error::from_raw_os_error(errno);
-                    return Err(self.lost("reading back after the purge", error));
+                    return Ok(Sampled::Unreadable(io::Error::from_raw_os_error(errno)));
                 }
                 None if watch(1.0).is_break() => {
-                    return Err(self.unfinished(Purge::Discard, Unfinished::Stopped));
+                    return Err(self.unfinished(how, Unfinished::Stopped { goes_on: false }));
                 }
                 None => {}
             }
         }
         let buffer = &self.ring.buffer(slot)[..io.length.0 as usize];
-        Ok(buffer.iter().any(|&byte| byte != 0))
+        Ok(match buffer.iter().all(|&byte| byte == buffer[0]) {
+            true => Sampled::Nothing,
+            false => Sampled::Data(hash(buffer)),
+        })
     }
 
     /// Puts a mapping that encrypts between the ring and the drive. Where none can be made, all is as
@@ -430,17 +479,52 @@ impl UringDevice {
 
     /// What became of a purge that did not come to its end.
     fn unfinished(&self, how: Purge, unfinished: Unfinished) -> DeviceError {
-        let address = self.info.address.clone();
-        if let Err(gone) = self.check_presence() {
-            return gone;
+        match self.check_presence() {
+            Err(gone) => gone,
+            Ok(()) => unfinished.told(self.info.address.clone(), how),
         }
-        match unfinished {
-            Unfinished::Stopped => DeviceError::PurgeStopped { address },
-            Unfinished::Failed(offset, source) => {
-                DeviceError::PurgeFailed { address, how, offset, source }
+    }
+
+    /// Erases everything, while intruders are looked for.
+    fn erase(&self, how: Purge, watch: PurgeWatch<'_>) -> Result<(), Unfinished> {
+        let watch = &mut |share| match self.look_for_intruders() {
+            Ok(()) => watch(share),
+            Err(_) => ControlFlow::Break(()),
+        };
+        let DeviceInfo { kind, capacity, .. } = self.info;
+        match (&self.own, how) {
+            (Some(own), how) if how.is_the_drives_own() => {
+                let time = firmware_purge::offer(&own.facts, how).ok().and_then(|offer| offer.time);
+                let port = own.port.again().map_err(Unfinished::Refused)?;
+                firmware_purge::all(port, how, time, &self.purging, watch)
             }
-            Unfinished::FlushFailed(error) => self.lost("the flush after the purge", error),
+            _ => discard::all(&self.file, kind, capacity, &self.purging, watch),
         }
+    }
+
+    /// What places held before the purge and hold now. One that returns what it held has not been
+    /// erased; after a new key, or on a drive whose trimmed LBAs are anything, others may return
+    /// what nobody wrote.
+    fn read_back(
+        &self,
+        how: Purge,
+        before: &[Sampled],
+        after: Vec<Sampled>,
+    ) -> Result<PurgeOutcome, DeviceError> {
+        let sampled = after.len() as u32;
+        let mut still_readable = 0;
+        for (before, after) in before.iter().zip(after) {
+            match (before, after) {
+                (Sampled::Data(before), Sampled::Data(after)) => {
+                    still_readable += u32::from(*before == after);
+                }
+                (_, Sampled::Unreadable(error)) => {
+                    return Err(self.lost("reading back after the purge", error));
+                }
+                _ => {}
+            }
+        }
+        Ok(PurgeOutcome { how, sampled, still_readable })
     }
 
     fn lost(&self, doing: &'static str, source: io::Error) -> DeviceError {
@@ -554,19 +638,13 @@ impl Device for UringDevice {
                 supported: self.info.purges.clone(),
             });
         }
+        let before = self.sample(how, watch)?;
         self.ask_the_sentry()?;
-        let DeviceInfo { kind, capacity, .. } = self.info;
-        let ended =
-            discard::all(&self.file, kind, capacity, &self.purging, &mut |share| match self
-                .look_for_intruders()
-            {
-                Ok(()) => watch(share),
-                Err(_) => ControlFlow::Break(()),
-            });
+        let ended = self.erase(how, watch);
         self.look_for_intruders()?;
         ended.map_err(|unfinished| self.unfinished(how, unfinished))?;
-        let (sampled, still_readable) = self.sample(watch)?;
-        Ok(PurgeOutcome { how, sampled, still_readable })
+        let after = self.sample(how, watch)?;
+        self.read_back(how, &before, after)
     }
 
     fn encrypt(&mut self, with: Option<&Encryption>) -> Result<(), DeviceError> {
@@ -588,6 +666,28 @@ impl Device for UringDevice {
         }
     }
 
+    fn full_telemetry(&mut self) -> Telemetry {
+        let telemetry = self.telemetry();
+        let full = match &mut self.asker {
+            Some(asker) => asker.complete(telemetry),
+            None => telemetry,
+        };
+        // That was a question's time, not a pause of this thread.
+        self.pauses.forget();
+        full
+    }
+
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        self.stamper = Some(Stamper::new(stamping));
+        true
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        if let Some(stamper) = &mut self.stamper {
+            stamper.take(held);
+        }
+    }
+
     fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
         let handed_over = |slot: &usize| self.ring.is_busy(*slot) && !self.queued.contains(slot);
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
@@ -606,7 +706,10 @@ impl Device for UringDevice {
             count => held.push(format!("{count} I/Os")),
         }
         if self.purging.get() {
-            held.push("a discard".to_owned());
+            held.push("a purge".to_owned());
+        }
+        if self.asker.as_ref().is_some_and(Asker::is_unanswered) {
+            held.push("a question for the drive's counters".to_owned());
         }
         if self.gauges.is_unanswered() {
             held.push("a question for the drive's temperature".to_owned());
@@ -643,6 +746,22 @@ fn device_lost(status: Status) -> Option<Errno> {
     [Errno::NODEV, Errno::NXIO, Errno::SHUTDOWN, Errno::BADF].contains(&errno).then_some(errno)
 }
 
+/// What a place of a drive held when it was read.
+enum Sampled {
+    /// Every byte the same, zero mostly.
+    Nothing,
+    /// Something that hashes to this.
+    Data(u64),
+    Unreadable(io::Error),
+}
+
+/// FNV-1a: whether two places hold the same is all that is asked.
+fn hash(data: &[u8]) -> u64 {
+    data.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
+    })
+}
+
 /// What a drive can be opened as, at most.
 pub(crate) fn outline(identity: &Identity, gauges: &Gauges) -> DeviceInfo {
     let purges = match identity.kind {
@@ -650,22 +769,55 @@ pub(crate) fn outline(identity: &Identity, gauges: &Gauges) -> DeviceInfo {
         _ if identity.discard_max > Bytes::ZERO => vec![Purge::Discard],
         _ => Vec::new(),
     };
-    let most = Options { queue_depth: QUEUE_DEPTH_MAX, io_size_max: IO_SIZE_MAX, seed: 0 };
+    let most =
+        Options { queue_depth: QUEUE_DEPTH_MAX, io_size_max: IO_SIZE_MAX, seed: 0, purge: None };
     let temperature_limit = gauges.temperature_limit();
-    DeviceInfo { temperature_limit, ..describe(identity, &most, purges) }
+    let trim = !purges.is_empty();
+    DeviceInfo { temperature_limit, trim, ..describe(identity, &most, purges) }
 }
 
-/// The purges that work here. Whether a filesystem can punch holes shows past the file's end,
-/// where there is nothing to lose.
-fn purges(file: &File, identity: &Identity) -> Vec<Purge> {
+/// The system's way to empty it, if that works here; what can be purged this way can be trimmed in
+/// parts. Whether a filesystem can punch holes shows past the file's end, where there is nothing to
+/// lose.
+fn by_system(file: &File, identity: &Identity) -> Option<Purge> {
     let past_end = identity.capacity.0.next_multiple_of(1 << 20) + (1 << 20);
     match identity.kind {
         DeviceKind::File if discard::punch_hole(file, past_end, 4096).is_ok() => {
-            vec![Purge::HolePunch]
+            Some(Purge::HolePunch)
         }
-        DeviceKind::BlockDevice if identity.discard_max > Bytes::ZERO => vec![Purge::Discard],
-        _ => Vec::new(),
+        DeviceKind::BlockDevice if identity.discard_max > Bytes::ZERO => Some(Purge::Discard),
+        _ => None,
     }
+}
+
+/// The purges that a run may use, the best first: the one that was chosen, or the drive's own that
+/// nothing is in the way of, and then the system's.
+fn purges(
+    identity: &Identity,
+    by_system: Option<Purge>,
+    own: Option<&Own>,
+    chosen: Option<Purge>,
+) -> Result<Vec<Purge>, OpenError> {
+    let Some(how) = chosen else {
+        let offers = own.map_or(&[][..], |own| &own.facts.purges).iter();
+        let free = offers.filter(|offer| offer.hindrances.is_empty()).map(|offer| offer.kind);
+        let usable = free.filter(|how| how.is_the_drives_own() && !how.is_by_name_only());
+        return Ok(usable.chain(by_system).collect());
+    };
+    let why = match own {
+        _ if by_system == Some(how) => return Ok(vec![how]),
+        Some(own) if how.is_the_drives_own() => match firmware_purge::offer(&own.facts, how) {
+            Ok(_) => return Ok(vec![how]),
+            Err(why) => why,
+        },
+        _ if how.is_the_drives_own() => {
+            "that is a command of a whole drive, which speaks NVMe or ATA and which only root may \
+             give it"
+                .to_owned()
+        }
+        _ => "the system has no such way for it".to_owned(),
+    };
+    Err(OpenError::NoPurge { path: identity.path.clone(), how, why })
 }
 
 fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> DeviceInfo {
@@ -684,10 +836,10 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         io_size_max: options.io_size_max,
         queue_depth_max: options.queue_depth,
         rotational: identity.rotational,
-        // What can be purged this way can be trimmed in parts.
-        trim: !purges.is_empty(),
+        trim: false,
         purges,
         scheduler: identity.scheduler.clone(),
+        link: None,
         temperature_limit: None,
         specification: Specification::default(),
         profile: None,

@@ -5,7 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use writecliff_device::{Bytes, ErrorKind};
+use writecliff_admin::RevertError;
+use writecliff_device::{Bytes, DeviceError, ErrorKind, Purge};
 
 use crate::{ConsentName, Refusal, advice};
 
@@ -49,6 +50,19 @@ pub enum OpenError {
         named: Option<OsString>,
         /// What would have been right.
         expected: ConsentName,
+    },
+    /// The purge that was asked for is not to be had.
+    #[error(
+        "{} cannot be purged by {how}: {why}; `writecliff drives {}` tells which purges it has",
+        path.display(), path.display()
+    )]
+    NoPurge {
+        /// The drive.
+        path: PathBuf,
+        /// What was asked.
+        how: Purge,
+        /// What is in the way.
+        why: String,
     },
     /// The path leads to something else.
     #[error("{} is {found}; name a block device, `writecliff drives` lists them", path.display())]
@@ -104,6 +118,97 @@ pub enum OpenError {
     },
 }
 
+/// Why [`finish_purge`](crate::finish_purge) did not.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FinishError {
+    /// The drive was refused, or could not be looked at.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The drive did not do it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Why [`psid_revert`](crate::psid_revert) did not; unless it failed on the way, nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PsidRevertError {
+    /// The drive was refused, or could not be looked at.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It is no whole drive that takes commands, or this user may not send any.
+    #[error(
+        "{} takes no commands of NVMe or ATA from this user; name a whole drive, as root",
+        path.display()
+    )]
+    NoCommands {
+        /// The drive.
+        path: PathBuf,
+    },
+    /// It has no TCG subsystem, or the commands do not reach it.
+    #[error(
+        "{} shows no TCG subsystem that could be reverted; of a SATA drive the kernel shows it only if \
+         it was started with libata.allow_tpm=1", path.display()
+    )]
+    Unsupported {
+        /// The drive.
+        path: PathBuf,
+    },
+    /// Another drive's, or mistyped.
+    #[error(
+        "{} does not know this PSID, and nothing was changed; read its label again (0 and O, 1 and I). \
+         After a few wrong ones it takes none until its power was off", path.display()
+    )]
+    WrongPsid {
+        /// The drive.
+        path: PathBuf,
+    },
+    /// Too many wrong ones.
+    #[error(
+        "{} takes no PSID any more, because too many were wrong; switch its power off and on, then \
+         try again", path.display()
+    )]
+    LockedOut {
+        /// The drive.
+        path: PathBuf,
+    },
+    /// The drive or the kernel failed a step.
+    #[error("{} was not reverted: {reason}", path.display())]
+    Failed {
+        /// The drive.
+        path: PathBuf,
+        /// What was said.
+        reason: String,
+    },
+}
+
+impl PsidRevertError {
+    pub(crate) fn of(path: PathBuf, error: RevertError) -> Self {
+        match error {
+            RevertError::Unsupported => Self::Unsupported { path },
+            RevertError::WrongPsid => Self::WrongPsid { path },
+            RevertError::LockedOut => Self::LockedOut { path },
+            RevertError::Refused { doing, status } => {
+                Self::Failed { path, reason: format!("{doing} was answered with {status:#04x}") }
+            }
+            RevertError::Failed(error) => Self::Failed { path, reason: error.to_string() },
+            other => Self::Failed { path, reason: format!("{other:?}") },
+        }
+    }
+
+    /// What it asks of the user.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Open(error) => error.kind(),
+            Self::NoCommands { .. } | Self::Unsupported { .. } => ErrorKind::Usage,
+            Self::WrongPsid { .. } | Self::LockedOut { .. } | Self::Failed { .. } => {
+                ErrorKind::Failed
+            }
+        }
+    }
+}
+
 impl OpenError {
     /// Refused where it is the guard's no, and there is something that it guards.
     pub fn kind(&self) -> ErrorKind {
@@ -112,7 +217,9 @@ impl OpenError {
                 ErrorKind::Usage
             }
             Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
-            Self::NotABlockDevice { .. } | Self::Options { .. } => ErrorKind::Usage,
+            Self::NotABlockDevice { .. } | Self::Options { .. } | Self::NoPurge { .. } => {
+                ErrorKind::Usage
+            }
             Self::System { source, .. } => ErrorKind::of_path(source),
             Self::NoDirectIo { .. } | Self::RingUnavailable { .. } | Self::LockedMemory { .. } => {
                 ErrorKind::Failed

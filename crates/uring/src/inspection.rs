@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use writecliff_admin::Facts;
 use writecliff_device::{Bytes, DeviceKind};
 
-use crate::admin_port::own_words;
 use crate::found::{Claim, Found, Judged};
 use crate::identify::{self, Identity};
+use crate::kernel_opal::{KernelOpal, kernel_opal};
+use crate::own::Own;
 use crate::survey::{Survey, survey};
 use crate::sysfs::{Host, Node};
 use crate::{ConsentName, OpenError, Refusal};
@@ -34,6 +35,8 @@ pub struct Inspection {
     pub survey: Option<Survey>,
     /// What a disk says of itself, or why it does not; `None` where it was not asked.
     pub own_words: Option<Result<Facts, String>>,
+    /// What the kernel's own Opal support knows of it; `None` where it has none for this drive.
+    pub kernel_opal: Option<KernelOpal>,
 }
 
 /// Tells what a drive is and whether it would be refused, without opening it for writing. Claims
@@ -45,11 +48,20 @@ pub struct Inspection {
 pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
+    // Before anything is read from it, which would wake a drive that rests.
+    let mut own = Own::ask(&found);
     let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
     let capacity = judged.identity.capacity.0;
     let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
-    let own_words = own_words(&found);
-    Ok(Inspection { survey, own_words, ..judged.inspection(&host, &found)? })
+    let mut inspection = judged.inspection(&host, &found)?;
+    let own_refusal = |own: &mut Own| own.refusal(found.path.clone());
+    if let Some(refusal) = own.as_mut().and_then(|own| own.as_mut().ok().and_then(own_refusal)) {
+        // What the drive shows in this state says nothing of what it holds.
+        inspection.refusals.retain(|refusal| !refusal.is_of_what_it_shows());
+        inspection.refusals.insert(0, refusal);
+    }
+    let own_words = own.map(|own| own.map(|own| own.facts));
+    Ok(Inspection { survey, own_words, kernel_opal: kernel_opal(&found), ..inspection })
 }
 
 /// Every block device of this machine, partitions included, that has any capacity, and the verdict
@@ -131,6 +143,7 @@ impl Inspection {
             unseen_processes: 0,
             survey: None,
             own_words: None,
+            kernel_opal: None,
         }
     }
 }
@@ -147,6 +160,7 @@ impl Judged {
             unseen_processes: self.verdict.unseen,
             survey: None,
             own_words: None,
+            kernel_opal: None,
         })
     }
 }

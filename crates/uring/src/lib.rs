@@ -10,11 +10,12 @@
 //!
 //! Held true throughout: what is judged is what is opened (one descriptor, never a path looked up
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
-//! [`inspect`] also asks a drive about itself, by commands that only read. Left out: NVMe format and
-//! ATA secure erase.
+//! [`inspect`] also asks a drive about itself, by commands that only read; a purge may be the drive's
+//! own, and [`finish_purge`] ends one that was broken off.
 
 mod admin_port;
 mod arena;
+mod beside;
 mod block_device;
 mod cipher;
 mod clock;
@@ -30,6 +31,7 @@ mod erasing;
 mod error;
 mod exports;
 mod family;
+mod firmware_purge;
 mod found;
 mod gauges;
 mod guard;
@@ -37,6 +39,7 @@ mod held;
 mod identify;
 mod inspection;
 mod ioctl;
+mod kernel_opal;
 mod layers;
 mod lock;
 mod mapping;
@@ -44,12 +47,15 @@ mod mounts;
 mod null;
 mod open;
 mod other_tools;
+mod own;
+mod own_counters;
 mod pauses;
 mod presence;
 mod refusal;
 mod ring;
 mod sentry;
 mod signatures;
+mod stamper;
 mod survey;
 mod sysfs;
 mod test_file;
@@ -62,12 +68,13 @@ pub use consent::{Access, ConsentKind, ConsentName, DestroyData};
 pub use content::ContentStream;
 pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
 pub use erasing::{Extent, advice};
-pub use error::OpenError;
+pub use error::{FinishError, OpenError, PsidRevertError};
 pub use identify::Identity;
 pub use inspection::{Inspection, block_devices, disks, inspect};
+pub use kernel_opal::KernelOpal;
 pub use null::NullDevice;
-pub use open::{look, open};
-pub use refusal::Refusal;
+pub use open::{finish_purge, look, open, psid_revert};
+pub use refusal::{DriveLock, Refusal};
 pub use survey::Survey;
 pub use users::{Holding, User};
-pub use writecliff_admin::Facts;
+pub use writecliff_admin::{Facts, PASSWORD, Psid, PurgeOffer, UnfinishedPurge};

@@ -41,6 +41,7 @@ impl NullDevice {
             trim: true,
             purges: vec![Purge::Discard],
             scheduler: None,
+            link: None,
             temperature_limit: None,
             specification: Specification::default(),
             profile: None,

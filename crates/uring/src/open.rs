@@ -10,16 +10,22 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_admin::{Psid, UnfinishedPurge};
+use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
 
 use crate::found::{Claim, Found, Judged, Thing};
 use crate::guard;
 use crate::identify::Identity;
 use crate::mapping;
+use crate::own::Own;
+use crate::refusal::DriveLock;
 use crate::sentry::{Sentry, path_of_descriptor};
 use crate::sysfs::{Host, Node};
 use crate::test_file;
-use crate::{Access, ConsentName, DestroyData, OpenError, Options, Refusal, UringDevice, device};
+use crate::{
+    Access, ConsentName, DestroyData, FinishError, OpenError, Options, PsidRevertError, Refusal,
+    UringDevice, device, firmware_purge,
+};
 
 /// Opens a drive or file for a run.
 ///
@@ -52,7 +58,7 @@ pub fn look(path: &Path) -> Result<DeviceInfo, OpenError> {
 
 fn open_to_read(host: &Host, found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
     let (file, identity) = readable(host, found)?;
-    UringDevice::read_only(file, &identity, found.gauges(), options)
+    UringDevice::read_only(file, &identity, found.gauges(), options, Own::of(found))
 }
 
 /// The drive, open to be read, if there is anything on it.
@@ -76,6 +82,10 @@ fn open_to_destroy(
         // Of a run that was killed. It holds nothing, and the guard would take it for somebody's.
         mapping::remove_leftovers(host, node);
     }
+    let mut own = Own::of(found);
+    if let Some(refusal) = own.as_mut().and_then(|own| own.refusal(found.path.clone())) {
+        return Err(found.refused(refusal));
+    }
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
     let path = found.path.clone();
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
@@ -94,7 +104,81 @@ fn open_to_destroy(
     watched.extend(verdict.own_nodes.iter().map(|node| host.path_of(node)));
     watched.retain(|path| path.exists());
     let sentry = Sentry::post(host, &watched, verdict.sought, claims);
-    UringDevice::writable(file, &identity, found.gauges(), options, sentry)
+    UringDevice::writable(file, &identity, found.gauges(), options, own, sentry)
+}
+
+/// Brings a purge by the drive's own command, which was broken off or goes on by itself, to its end:
+/// waits for it, or undoes what it left. `None` if there is none.
+///
+/// # Errors
+/// Of kind `Refused` if the consent is not the drive's, or somebody uses it; otherwise what the drive
+/// or the system could not do.
+pub fn finish_purge(
+    path: &Path,
+    consent: Option<&DestroyData>,
+    watch: PurgeWatch<'_>,
+) -> Result<Option<UnfinishedPurge>, FinishError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let Some(mut own) = Own::of(&found) else { return Ok(None) };
+    let Some(left) = own.unfinished_purge() else { return Ok(None) };
+    check_unreadable(&host, &found, consent)?;
+    let address = found.path.display().to_string();
+    let how = match left {
+        UnfinishedPurge::OwnPassword => Purge::AtaSecureErase,
+        _ => Purge::SanitizeBlock,
+    };
+    firmware_purge::end(own.port, left, watch)
+        .map_err(|unfinished| unfinished.told(address, how))?;
+    Ok(Some(left))
+}
+
+/// Reverts a self-encrypting drive to its factory state by the PSID on its label: no password, no
+/// lock, no data.
+///
+/// # Errors
+/// Of kind `Refused` if the consent is not the drive's, or somebody uses it; otherwise what the drive
+/// or the system could not do.
+pub fn psid_revert(
+    path: &Path,
+    psid: &Psid,
+    consent: Option<&DestroyData>,
+) -> Result<(), PsidRevertError> {
+    let host = Host::this_machine();
+    let found = Found::at(&host, path)?;
+    let device = || found.path.clone();
+    let Some(mut own) = Own::of(&found) else {
+        return Err(PsidRevertError::NoCommands { path: device() });
+    };
+    match own.lock() {
+        Some(DriveLock::Tcg) => check_unreadable(&host, &found, consent)?,
+        // What it shows is what it holds.
+        _ => drop(open_to_destroy(&host, &found, consent, &REVERTING)?),
+    }
+    writecliff_admin::psid_revert(&mut own.port, psid, &mut std::thread::sleep)
+        .map_err(|error| PsidRevertError::of(device(), error))
+}
+
+/// Enough to be opened.
+const REVERTING: Options =
+    Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1, purge: None };
+
+/// Consent and guard for a drive that cannot be read as it is: that is no objection to helping it out,
+/// all others are.
+fn check_unreadable(
+    host: &Host,
+    found: &Found,
+    consent: Option<&DestroyData>,
+) -> Result<(), OpenError> {
+    let identity = found.identify(host)?;
+    check_consent(&identity, found.consent_names(host, &identity, None, consent)?, consent)?;
+    let Judged { verdict, .. } = found.judge_patiently(host, Claim::ExclusiveRead)?;
+    let mut refusals = verdict.refusals;
+    refusals.retain(|refusal| !refusal.is_of_what_it_shows());
+    match refusals.is_empty() {
+        true => Ok(()),
+        false => Err(OpenError::Refused { path: found.path.clone(), refusals }),
+    }
 }
 
 /// Claims the other paths to a drive, so that nobody can by them what this one's claim forbids.

@@ -1,8 +1,10 @@
 //! Why a drive is refused: what was found, and what to do about it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use writecliff_admin::{PASSWORD, UnfinishedPurge};
 use writecliff_device::Bytes;
 
 use crate::erasing::Extent;
@@ -137,6 +139,29 @@ pub enum Refusal {
         /// How long was waited.
         seconds: u64,
     },
+    /// Its own lock is closed: what it shows is not what it holds.
+    #[error(
+        "{} is locked ({lock}): what it shows is not what it holds; unlock it, or, if its data may go, \
+         {}",
+        device.display(), lock.way_out(device)
+    )]
+    DriveLocked {
+        /// The drive.
+        device: PathBuf,
+        /// Which of its locks.
+        lock: DriveLock,
+    },
+    /// A purge by the drive's own command was broken off, or is under way.
+    #[error(
+        "{}; `writecliff purge {}` brings that to its end first",
+        in_words(*purge), device.display()
+    )]
+    UnfinishedPurge {
+        /// The drive.
+        device: PathBuf,
+        /// How it stands.
+        purge: UnfinishedPurge,
+    },
     /// A filesystem on it, its parent, a partition or a neighbour partition is mounted.
     #[error("{device} is mounted at {}; if this is the right drive, run `umount {}` first", mount_point.display(), mount_point.display())]
     Mounted {
@@ -269,10 +294,58 @@ pub enum Refusal {
     },
 }
 
+/// A lock that a drive has by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DriveLock {
+    /// The password of ATA security.
+    AtaSecurity,
+    /// TCG locking: Opal, Pyrite and their kin.
+    Tcg,
+}
+
+impl DriveLock {
+    fn way_out(self, device: &Path) -> String {
+        match self {
+            Self::AtaSecurity => format!(
+                "erase it with its password (`hdparm --security-erase PASSWORD {}`)",
+                device.display()
+            ),
+            Self::Tcg => format!(
+                "revert it by the PSID on its label: `writecliff psid-revert {}`",
+                device.display()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for DriveLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AtaSecurity => "ATA security",
+            Self::Tcg => "TCG locking",
+        })
+    }
+}
+
 impl Refusal {
     /// Whether there is nothing that could lose data: the path was mistyped.
     pub(crate) fn is_no_drive(&self) -> bool {
         matches!(self, Self::Missing | Self::Directory | Self::CharacterDevice | Self::NotADrive)
+    }
+
+    /// Whether it is about what the drive shows, or does not: that of a locked drive, or of one that
+    /// erases itself, says nothing of what it holds.
+    pub(crate) fn is_of_what_it_shows(&self) -> bool {
+        match self {
+            Self::BadBlock { .. }
+            | Self::ToolFailed { .. }
+            | Self::OtherTool { .. }
+            | Self::Signature { .. }
+            | Self::Partitioned { .. } => true,
+            Self::Unreadable { path, .. } => path.starts_with("/dev"),
+            _ => false,
+        }
     }
 
     /// What would have to be erased, and on which device; `None` for what erasing does not mend.
@@ -288,6 +361,22 @@ impl Refusal {
             }
             _ => None,
         }
+    }
+}
+
+fn in_words(purge: UnfinishedPurge) -> String {
+    match purge {
+        UnfinishedPurge::Sanitizing { percent } => {
+            format!("it erases itself (sanitize), at {percent} %, and nothing stops that")
+        }
+        UnfinishedPurge::SanitizeFailed => {
+            "its last sanitize failed, and it refuses I/O since".to_owned()
+        }
+        UnfinishedPurge::OwnPassword => format!(
+            "a secure erase was broken off, and it still has the password '{PASSWORD}' that was set \
+             for it"
+        ),
+        _ => "a purge of it is not over".to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
+use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, Purge, nearest};
 use writecliff_sim::Profile;
 use writecliff_suite::{Demands, Plan};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
@@ -119,7 +119,8 @@ impl DriveName {
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
             Self::Null => {
                 let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
-                let device = NullDevice::new(&Options { queue_depth, io_size_max, seed: 1 });
+                let device =
+                    NullDevice::new(&Options { queue_depth, io_size_max, seed: 1, purge: None });
                 Ok(device.info().clone())
             }
         }
@@ -137,8 +138,8 @@ impl DriveName {
         }
     }
 
-    /// Opens the drive for `plan`. A real drive must pass the guard if the plan writes, and
-    /// `consent` must name it; nobody else needs any.
+    /// Opens the drive for `plan`, to be purged by `purge` if it is to be a certain way. A real drive
+    /// must pass the guard if the plan writes, and `consent` must name it; nobody else needs any.
     ///
     /// # Errors
     /// As [`Self::look`]; [`Error::Open`] is of kind `Refused` if the guard or the consent forbids it.
@@ -146,19 +147,21 @@ impl DriveName {
         &self,
         plan: &Plan,
         consent: Option<&DestroyData>,
+        purge: Option<Purge>,
     ) -> Result<Box<dyn Device>, Error> {
         match self {
             Self::Simulated(name) => simulated(name),
             Self::Recorded { address, profile } => {
                 Ok(writecliff_sim::recorded(profile)?.open(address))
             }
-            Self::Null => Ok(Box::new(NullDevice::new(&options(plan)))),
+            Self::Null => Ok(Box::new(NullDevice::new(&options(plan, None)))),
             Self::Real(path) => {
                 let access = match plan.writes() {
                     false => Access::ReadOnly,
                     true => Access::Destroy(consent.cloned()),
                 };
-                let device = writecliff_uring::open(existing(path)?, &access, &options(plan))?;
+                let device =
+                    writecliff_uring::open(existing(path)?, &access, &options(plan, purge))?;
                 Ok(Box::new(device))
             }
         }
@@ -192,7 +195,7 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
 }
 
 /// The path, unless it can only be meant for a simulated drive, or for none.
-fn existing(path: &Path) -> Result<&Path, Error> {
+pub(crate) fn existing(path: &Path) -> Result<&Path, Error> {
     let name = path.to_str().filter(|name| !name.contains('/') && !path.exists());
     let meant = name.map_or_else(Vec::new, |name| nearest(name, writecliff_sim::catalogue()));
     match (name, &meant[..]) {
@@ -206,9 +209,9 @@ fn existing(path: &Path) -> Result<&Path, Error> {
 }
 
 /// What a plan wants of the engine.
-fn options(plan: &Plan) -> Options {
+fn options(plan: &Plan, purge: Option<Purge>) -> Options {
     let Demands { queue_depth, io_size } = plan.demands();
     // What is more waits in the host.
     let queue_depth = queue_depth.min(QUEUE_DEPTH_MAX);
-    Options { queue_depth, io_size_max: io_size, seed: plan.seed() }
+    Options { queue_depth, io_size_max: io_size, seed: plan.seed(), purge }
 }

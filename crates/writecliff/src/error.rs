@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use writecliff_device::{ErrorKind, did_you_mean};
+use writecliff_device::{DeviceError, ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_report::ReportError;
@@ -12,7 +12,7 @@ use writecliff_suite::gate::GateError;
 use writecliff_suite::{
     AgainError, PlanError, RepeatsError, ResultsError, ReviewError, RunError, TESTS,
 };
-use writecliff_uring::OpenError;
+use writecliff_uring::{OpenError, PsidRevertError};
 use writecliff_workload::fio::FioError;
 
 /// Why something was not done. [`Self::kind`] says whether to ask differently, to think again, or to
@@ -43,6 +43,29 @@ pub enum Error {
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A drive that did not do what it was asked for outside of a test.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A simulated drive was to be purged or reverted by itself.
+    #[error(
+        "{name} is no real drive, and this is for real ones; a run on a model begins with a fresh one"
+    )]
+    NoRealDrive {
+        /// The drive.
+        name: String,
+    },
+    /// A drive that was not reverted by its PSID.
+    #[error(transparent)]
+    PsidRevert(#[from] PsidRevertError),
+    /// A drive that can neither be erased nor trimmed.
+    #[error(
+        "{name} offers no way to erase or trim it that is done without being asked for by name; \
+         `writecliff drives {name}` tells what it has"
+    )]
+    NoPurge {
+        /// The drive.
+        name: String,
+    },
     /// A test that there is not.
     #[error(
         "there is no test '{name}'{}; there are {}",
@@ -131,6 +154,9 @@ impl Error {
         match self {
             Self::Profile(error) => error.kind(),
             Self::Open(error) => error.kind(),
+            Self::Device(error) => error.kind(),
+            Self::PsidRevert(error) => error.kind(),
+            Self::NoRealDrive { .. } | Self::NoPurge { .. } => ErrorKind::Usage,
             Self::Plan(error) => error.kind(),
             Self::Run(error) => error.kind(),
             Self::Again(error) => error.kind(),

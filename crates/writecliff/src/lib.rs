@@ -61,6 +61,7 @@ mod error;
 mod gate;
 mod plan_file;
 mod progress;
+mod purge;
 mod repeat;
 mod report;
 mod review;
@@ -80,6 +81,7 @@ pub use error::Error;
 pub use gate::{Gated, gate};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
+pub use purge::{Purged, psid_revert, purge};
 pub use repeat::RepeatRun;
 pub use report::{Report, ReportOptions, report};
 pub use review::ReviewRun;
@@ -90,4 +92,4 @@ pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
     Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
 };
-pub use writecliff_uring::{DestroyData, Inspection};
+pub use writecliff_uring::{DestroyData, Inspection, Psid, UnfinishedPurge};

@@ -74,7 +74,8 @@ impl RepeatRun {
     /// directory cannot be made.
     pub fn run(&self, consent: Option<&DestroyData>, watch: Watch<'_>) -> Result<ReviewEnd, Error> {
         if !self.drive.is_simulated() {
-            drop(self.drive.open(&self.plans[0].1, consent)?);
+            let purge = self.repeats.options.purge;
+            drop(self.drive.open(&self.plans[0].1, consent, purge)?);
         }
         self.repeats.create(&self.path)?;
         let shown = AtomicUsize::new(NOBODY);

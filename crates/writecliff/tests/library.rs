@@ -16,6 +16,7 @@ const QUICK: RunOptions = RunOptions {
     every_io: false,
     quick: true,
     io_timeout: writecliff_device::Nanos::from_secs(60),
+    purge: None,
 };
 
 fn review_of(tests: &[&str], path: &std::path::Path) -> ReviewRun {

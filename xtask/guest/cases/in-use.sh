@@ -226,7 +226,7 @@ W4-second-path-to-an-encrypted-nvme() { # full paths
 
 W4-second-path-to-nvme-while-a-test-runs-on-the-first() { # full paths
   local one; one=$(fresh nvme-pair)
-  started "$one" 20s
+  started "$one" 60s
   refused "$(at nvme-pair 2)"
 }
 

@@ -78,8 +78,65 @@ own-words-of-a-drive-in-use-are-read() { # quick
   agree "('speaks', ours['speaks'][:4], 'NVMe'), ('refused', drive['may_be_tested'], False)"
 }
 
-own-words-are-not-asked-of-what-has-none() { # full
+own-words-of-nvme-setup-are-those-of-nvme-cli() { # full
+  local device; device=$(at nvme-4k)
+  own_words "$device"
+  nvme fw-log "$device" -o json > /run/slots
+  nvme smart-log "$device" -o json > /run/health
+  agree "
+    ('slot', (ours['firmware_slots'] or {'active': 0})['active'],
+      list(theirs('slots').values())[0]['Active Firmware Slot (afi)'] & 7),
+    ('errors', ours['health']['logged_errors'], int(theirs('health')['num_err_log_entries'])),
+    ('remembered', all(e['count'] <= ours['health']['logged_errors'] for e in ours['errors']), True),
+    ('state', ours['power_state_now'] in (None, *range(len(ours['power_states']))), True),
+  "
+}
+
+own-words-of-scsi-are-those-of-sg3-utils() { # quick
   local device; device=$(at scsi)
-  writecliff drives "$device" --json > /run/ours
-  grep -q '"facts_missing": "it takes no commands of NVMe or ATA"' /run/ours || wrong "$(cat /run/ours)"
+  own_words "$device"
+  smartctl -j -i "$device" > /run/smart || :
+  sg_inq "$device" > /run/inquiry
+  agree "
+    ('speaks', ours['speaks'], '$(grep -o 'SPC-[0-9]' /run/inquiry | head -n 1)'),
+    ('vendor', ours['model'].startswith(theirs('smart')['scsi_vendor'].strip()), True),
+    ('product', ours['model'].endswith(theirs('smart')['scsi_product'].strip()), True),
+    ('revision', ours['firmware'], theirs('smart')['scsi_revision'].strip()),
+    ('serial', ours['serial'], theirs('smart')['serial_number'].strip()),
+    ('capacity', ours['capacity_bytes'], theirs('smart')['user_capacity']['bytes']),
+    ('LBAs', [f['data_bytes'] for f in ours['formats']], [theirs('smart')['logical_block_size']]),
+  "
+  local serial; serial=$(python3 -c "
+import json; print(json.load(open('/run/ours'))['devices'][0]['facts']['serial'])")
+  grep -q "Unit serial number: *$serial" /run/inquiry || wrong "sg_inq knows another serial number"
+  # The caching mode page, and whether unmapping is possible, as the kernel and sg3-utils have them.
+  local discard cache=False
+  grep -q 'write back' "/sys/block/${device##*/}"/device/scsi_disk/*/cache_type && cache=True
+  sg_vpd -p lbpv "$device" > /run/provisioning 2>&1 || :
+  grep -q 'LBPU): 1\|LBPWS): 1' /run/provisioning && discard=True || discard=False
+  agree "
+    ('discard', 'discard' in [p['kind'] for p in ours['purges']], $discard),
+    ('write cache', ours['write_cache']['enabled'], $cache),
+  "
+}
+
+own-words-of-scsi-with-4096-byte-blocks() { # full
+  local device; device=$(at scsi-4k)
+  own_words "$device"
+  sg_readcap -l "$device" | grep -q 'Logical block length=4096' || wrong "sg_readcap sees other LBAs"
+  agree "
+    ('capacity', ours['capacity_bytes'], $(blockdev --getsize64 "$device")),
+    ('LBAs', [(f['data_bytes'], f['metadata_bytes']) for f in ours['formats']], [(4096, 0)]),
+  "
+}
+
+# No disk behind a USB bridge is asked, whatever it would answer, nor one of virtio.
+own-words-are-not-asked-of-what-has-none() { # full
+  local name device
+  for name in uas usb virtio; do
+    device=$(at "$name")
+    writecliff drives "$device" --json > /run/ours
+    grep -q '"facts_missing": "it takes no commands of NVMe, ATA or SCSI"' /run/ours ||
+      wrong "$name: $(cat /run/ours)"
+  done
 }

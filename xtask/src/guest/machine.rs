@@ -147,6 +147,8 @@ fn qemu(image: &Image, folder: &Path, kernel: &str) -> std::io::Result<Command> 
     ));
     command.args(["-device", "virtio-blk-pci,drive=root", "-virtfs"]);
     command.arg("local,path=../share,mount_tag=host,security_model=none,readonly=on");
+    // What the drives hold, behind the guest's back.
+    command.args(["-virtfs", "local,path=drives,mount_tag=images,security_model=none,readonly=on"]);
     command.args(["-device", "virtio-serial-pci"]);
     command.args(["-device", "virtserialport,chardev=cases,name=cases"]);
     command.args(["-chardev", "socket,id=monitor,path=qmp,server=on,wait=off"]);

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Link};
 
 use crate::bytes::{Fields, text};
-use crate::facts::{LbaFormat, Link, Security, WriteCache};
+use crate::facts::{LbaFormat, Security, WriteCache};
 
 /// What is of use of an ATA drive.
 #[derive(Debug, Clone)]
-pub(super) struct Identity {
-    pub(super) serial: Option<String>,
+pub(crate) struct Identity {
+    pub(crate) serial: Option<String>,
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
     /// The highest ACS or ATA version that it says it knows, a bit each.
@@ -23,10 +23,12 @@ pub(super) struct Identity {
     /// General purpose logging.
     pub(super) has_logs: bool,
     pub(super) has_trim: bool,
-    pub(super) security: Option<Security>,
-    pub(super) can_erase_enhanced: bool,
-    pub(super) erase_time: Option<Duration>,
-    pub(super) enhanced_erase_time: Option<Duration>,
+    /// Trusted computing commands.
+    pub(super) has_trusted: bool,
+    pub(crate) security: Option<Security>,
+    pub(crate) can_erase_enhanced: bool,
+    pub(crate) erase_time: Option<Duration>,
+    pub(crate) enhanced_erase_time: Option<Duration>,
     /// Word 59.
     sanitize: u16,
 }
@@ -57,6 +59,7 @@ impl Identity {
             has_smart: bit(82, 0) && bit(85, 0),
             has_logs: is_valid(84) && bit(84, 5),
             has_trim: bit(169, 0),
+            has_trusted: is_valid(48) && bit(48, 0),
             security: bit(128, 0).then(|| Security {
                 enabled: bit(128, 1),
                 locked: bit(128, 2),
@@ -89,7 +92,7 @@ impl Identity {
         LbaFormat { data, metadata: Bytes::ZERO, rank: None, in_use: true }
     }
 
-    pub(super) fn can_sanitize(&self) -> bool {
+    pub(crate) fn can_sanitize(&self) -> bool {
         self.sanitize >> 12 & 1 == 1
     }
 
@@ -112,7 +115,7 @@ fn link(abilities: u16, current: u16) -> Option<Link> {
     let is_there = abilities != 0 && abilities != u16::MAX;
     let best = (1..=3).rev().find(|generation| is_there && abilities >> generation & 1 == 1)?;
     let now = if current == u16::MAX { None } else { gbps(u32::from(current >> 1 & 7)) };
-    Some(Link { now_gbps: now, best_gbps: gbps(best)? })
+    Some(Link { now_gbps: now, best_gbps: gbps(best)?, lanes_now: None, lanes_best: None })
 }
 
 /// Words 89 and 90: units of two minutes in eight bits, or in fifteen with bit 15 set; the largest

@@ -1,4 +1,6 @@
-//! The device statistics log (ACS-4, 9.5): the same numbers at the same place for every drive.
+//! The device statistics log (ACS-4, 9.5): the same numbers at the same place for every drive. Of its
+//! pages there are read general statistics (9.5.4), rotating media (9.5.6), general errors (9.5.7),
+//! temperature (9.5.8), transport (9.5.9) and solid state device (9.5.10).
 
 use crate::bytes::Fields;
 use crate::facts::Health;
@@ -6,8 +8,10 @@ use crate::port::{AdminPort, AtaCommand, Data};
 
 const LOG: u8 = 0x04;
 const GENERAL: u8 = 0x01;
+const ROTATING: u8 = 0x03;
 const ERRORS: u8 = 0x04;
 const TEMPERATURE: u8 = 0x05;
+const TRANSPORT: u8 = 0x06;
 const SOLID_STATE: u8 = 0x07;
 
 pub(super) struct Statistics {
@@ -24,20 +28,26 @@ pub(super) fn ask(port: &mut dyn AdminPort, lba_size: u64) -> Option<Statistics>
     let of_general = |at, length| general.as_ref().and_then(|page| page.number(at, length));
     let errors = page(ERRORS);
     let temperature = page(TEMPERATURE);
+    let rotating = page(ROTATING);
+    let transport = page(TRANSPORT);
     let solid_state = page(SOLID_STATE);
     let degrees = |at| temperature.as_ref().and_then(|page| page.signed(at));
     let minutes = |at| temperature.as_ref().and_then(|page| page.number(at, 4));
     Some(Statistics {
         health: Health {
             temperature_c: degrees(8),
+            highest_c: degrees(32),
             used_percent: solid_state
                 .and_then(|page| page.number(8, 1))
                 .and_then(|used| u8::try_from(used).ok()),
             host_written: of_general(24, 6).map(|sectors| sectors * u128::from(lba_size)),
+            written_unit: Some(lba_size),
             host_read: of_general(40, 6).map(|sectors| sectors * u128::from(lba_size)),
             power_cycles: of_general(8, 4),
             power_on_hours: of_general(16, 4),
             media_errors: errors.and_then(|page| page.number(8, 4)),
+            reallocated: rotating.and_then(|page| page.number(32, 4)),
+            link_errors: transport.and_then(|page| page.number(24, 4)),
             hot_minutes: minutes(80),
             ..Health::default()
         },

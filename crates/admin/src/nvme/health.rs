@@ -1,4 +1,4 @@
-//! The SMART / health log page (Base Specification 2.1, figure 207) and, of drives for data centres,
+//! The SMART / health log page (Base Specification 2.1, figure 206) and, of drives for data centres,
 //! the OCP log C0 (Datacenter NVMe SSD Specification 2.5, 4.8.6).
 
 use super::identify::ZERO_C;
@@ -14,7 +14,7 @@ const OCP_GUID: [u8; 16] = [
     0xC5, 0xAF, 0x10, 0x28, 0xEA, 0xBF, 0xF2, 0xA4, 0x9C, 0x4F, 0x6F, 0x7C, 0xC9, 0x14, 0xD5, 0xAF,
 ];
 /// A unit of data read and written: a thousand LBAs of 512 bytes.
-const DATA_UNIT: u128 = 512_000;
+const DATA_UNIT: u64 = 512_000;
 
 /// The bits of byte 0, from the lowest.
 const WARNINGS: [&str; 6] = [
@@ -26,7 +26,7 @@ const WARNINGS: [&str; 6] = [
     "its persistent memory is no longer reliable",
 ];
 
-pub(super) fn ask(port: &mut dyn AdminPort) -> Option<Health> {
+pub(crate) fn ask(port: &mut dyn AdminPort) -> Option<Health> {
     let mut page = [0; 512];
     let command = NvmeCommand::log_page(HEALTH, NvmeCommand::ALL_NAMESPACES, page.len());
     port.nvme(command, Data::FromDrive(&mut page)).ok()?;
@@ -42,15 +42,17 @@ fn parse(page: Fields<'_>) -> Health {
         spare_percent: Some(page.byte(3)),
         spare_threshold_percent: Some(page.byte(4)),
         used_percent: Some(page.byte(5)),
-        host_read: page.u128(32).checked_mul(DATA_UNIT),
-        host_written: page.u128(48).checked_mul(DATA_UNIT),
-        nand_written: None,
+        host_read: page.u128(32).checked_mul(DATA_UNIT.into()),
+        host_written: page.u128(48).checked_mul(DATA_UNIT.into()),
+        written_unit: Some(DATA_UNIT),
         power_cycles: Some(page.u128(112)),
         power_on_hours: Some(page.u128(128)),
         unsafe_shutdowns: Some(page.u128(144)),
         media_errors: Some(page.u128(160)),
+        logged_errors: Some(page.u128(176)),
         warm_minutes: Some(page.u32(192).into()),
         hot_minutes: Some(page.u32(196).into()),
+        ..Health::default()
     }
 }
 

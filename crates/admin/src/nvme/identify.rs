@@ -18,6 +18,8 @@ pub(super) struct Controller {
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
     version: u32,
+    /// Security Send and Receive.
+    pub(super) has_security: bool,
     pub(super) can_format: bool,
     /// Where it begins to slow down, where it stops.
     pub(super) warning_c: Option<i32>,
@@ -31,10 +33,17 @@ pub(super) struct Controller {
     pub(super) has_crypto_erase: bool,
     pub(super) write_cache: bool,
     pub(super) power_states: Vec<PowerState>,
+    /// APSTA.
+    pub(super) can_change_power_state: bool,
+    /// ELPE: how many errors it remembers.
+    pub(super) error_places: usize,
+    /// HMPRE and HMMIN: memory of the host that it would like, and can use at least.
+    pub(super) host_memory: Option<(Bytes, Bytes)>,
 }
 
 impl Controller {
     pub(super) fn parse(page: Fields<'_>) -> Self {
+        let pages = |count: u32| Bytes(u64::from(count) * 4096);
         let celsius = |kelvins: u16| (kelvins > 0).then(|| i32::from(kelvins) - ZERO_C);
         let last_state = page.byte(263).min(31);
         Self {
@@ -42,6 +51,7 @@ impl Controller {
             model: page.text(24, 40),
             firmware: page.text(64, 8),
             version: page.u32(80),
+            has_security: page.bit(256, 0),
             can_format: page.bit(256, 1),
             warning_c: celsius(page.u16(266)),
             critical_c: celsius(page.u16(268)),
@@ -52,6 +62,9 @@ impl Controller {
             has_crypto_erase: page.bit(524, 2),
             write_cache: page.bit(525, 0),
             power_states: (0..=last_state).map(|number| power_state(page, number)).collect(),
+            can_change_power_state: page.bit(265, 0),
+            error_places: usize::from(page.byte(262)) + 1,
+            host_memory: (page.u32(272) > 0).then(|| (pages(page.u32(272)), pages(page.u32(276)))),
         }
     }
 

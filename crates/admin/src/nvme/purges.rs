@@ -13,13 +13,24 @@ use crate::port::{AdminPort, Data, NvmeCommand};
 const SANITIZE_STATUS: u8 = 0x81;
 
 /// What became of the last sanitize, and how long the next takes.
-pub(super) struct SanitizeStatus {
-    state: u8,
-    /// Of 65,536.
-    progress: u16,
+pub(crate) struct SanitizeStatus {
+    pub(crate) state: SanitizeState,
     overwrite: Option<Duration>,
     block: Option<Duration>,
     crypto: Option<Duration>,
+}
+
+/// How the last sanitize stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SanitizeState {
+    Never,
+    Done,
+    /// At so many of 65,536.
+    UnderWay {
+        progress: u16,
+    },
+    /// The drive refuses I/O.
+    Failed,
 }
 
 impl SanitizeStatus {
@@ -29,29 +40,44 @@ impl SanitizeStatus {
             seconds => Some(Duration::from_secs(seconds.into())),
         };
         Self {
-            state: page.byte(2) & 7,
-            progress: page.u16(0),
+            state: match page.byte(2) & 7 {
+                1 | 4 => SanitizeState::Done,
+                2 => SanitizeState::UnderWay { progress: page.u16(0) },
+                3 => SanitizeState::Failed,
+                _ => SanitizeState::Never,
+            },
             overwrite: time(8),
             block: time(12),
             crypto: time(16),
         }
     }
 
+    /// The longest that any kind of it takes by the drive's own word.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        [self.overwrite, self.block, self.crypto].into_iter().flatten().max()
+    }
+
     fn hindrance(&self) -> Option<String> {
         match self.state {
-            2 => {
-                let percent = u32::from(self.progress) * 100 / 65_536;
-                Some(format!("a sanitize is under way, at {percent} %"))
+            SanitizeState::UnderWay { progress } => {
+                let percent = u32::from(progress) * 100 / 65_536;
+                Some(format!(
+                    "a sanitize is under way, at {percent} %: nothing stops it, and `writecliff \
+                     purge` waits for its end"
+                ))
             }
-            3 => Some(
-                "the last sanitize failed: until one succeeds the drive refuses I/O".to_owned(),
+            SanitizeState::Failed => Some(
+                "the last sanitize failed, and the drive refuses I/O until that is left or another \
+                 succeeds: `writecliff purge` does that"
+                    .to_owned(),
             ),
-            _ => None,
+            SanitizeState::Never | SanitizeState::Done => None,
         }
     }
 }
 
-pub(super) fn status(port: &mut dyn AdminPort) -> Option<SanitizeStatus> {
+/// `None` if the drive does not tell.
+pub(crate) fn sanitize_status(port: &mut dyn AdminPort) -> Option<SanitizeStatus> {
     let mut page = [0; 512];
     let command = NvmeCommand::log_page(SANITIZE_STATUS, NvmeCommand::ALL_NAMESPACES, page.len());
     port.nvme(command, Data::FromDrive(&mut page)).ok()?;

@@ -8,7 +8,7 @@ use writecliff_measure::REPORT;
 use writecliff_suite::Repeated;
 
 use super::run::{announce, result_name, run_options, run_with, show, watched};
-use crate::consent::consent;
+use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::library::keep;
@@ -54,7 +54,8 @@ pub(crate) fn run_repeatedly(
     let repeats = RepeatRun::begin(plan, drive.clone(), count, run_options(common), path)?;
     let (name, estimate) = (repeats.repeats().plan.name(), repeats.estimate());
     announce(shown, &format!("{name}, {count} times,"), repeats.info(), estimate, None);
-    let consent = consent(drive, writes, common.destroy_data_on.as_deref())?;
+    let consent =
+        consent(drive, writes, common.destroy_data_on.as_deref(), ComesFirst::Purge(common.purge))?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();

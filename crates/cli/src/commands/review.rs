@@ -12,7 +12,7 @@ use writecliff_suite::ReviewTest;
 use super::again::say_other_version;
 use super::report::page_of as show_page_of;
 use super::run::{announce, result_name, run_options, watched};
-use crate::consent::consent;
+use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::library::keep;
@@ -82,7 +82,8 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let shown = &options.common.shown;
     announce(shown, &tests(review), review.info(), review.estimate(), options.rated_writes);
     let passed = options.common.destroy_data_on.as_deref();
-    let consent = consent(review.drive(), review.writes(), passed)?;
+    let consent =
+        consent(review.drive(), review.writes(), passed, ComesFirst::Purge(options.common.purge))?;
     let interrupt = Interrupt::catch()?;
     let title = format!("review of {}", review.drive());
     let live = Live::begin(&title, total(review), &interrupt, shown.loudness());
@@ -133,6 +134,7 @@ fn begin(drive: DriveName, options: &ReviewArguments, path: &Path) -> Result<Rev
         spare: options.spare.clone(),
         seed: common.seed,
         traces: options.traces.clone(),
+        reopen: None,
     };
     Ok(ReviewRun::begin(drive, &tests, &overrides, run_options(common), path)?)
 }

@@ -15,7 +15,7 @@ use writecliff_suite::{Estimate, PURGE, Progress, Status, trim};
 use writecliff_workload::fio::Note;
 
 use super::again::{again, run_repeatedly};
-use crate::consent::consent;
+use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
 use crate::library::keep;
@@ -25,6 +25,9 @@ use crate::options::{CommonOptions, ShownOptions, percent, time};
 use crate::output::{print, print_json, print_summary, say};
 use crate::place::Place;
 use crate::progress::human;
+
+/// Less memory than this is nobody's concern.
+const MEMORY_WORTH_A_WORD: Bytes = Bytes::from_mib(64);
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
@@ -42,6 +45,11 @@ pub(crate) struct RunArguments {
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Of integrity: only read what the run in this directory wrote, and compare: after the drive was
+    /// unplugged or the machine restarted
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["spare", "duration", "plan", "traces", "quick", "seed", "repeat", "again"])]
+    pub(crate) reopen: Option<PathBuf>,
     /// Run the test so often, with the seed and those that follow, and give every figure with its
     /// deviation; on models of a drive on all processors at once
     #[arg(long, value_name = "N", allow_negative_numbers = true,
@@ -50,7 +58,7 @@ pub(crate) struct RunArguments {
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "repeat", "destroy_data_on"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "repeat", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -103,7 +111,8 @@ pub(crate) fn run_with(
     plan.check(&info).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);
     announce(shown, plan.name(), &info, estimate, None);
-    let consent = consent(drive, plan.writes(), common.destroy_data_on.as_deref())?;
+    let passed = common.destroy_data_on.as_deref();
+    let consent = consent(drive, plan.writes(), passed, ComesFirst::Purge(options.purge))?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();
@@ -152,7 +161,7 @@ pub(crate) fn announce(
     if shown.quiet {
         return;
     }
-    let Estimate { time, written, .. } = estimate;
+    let Estimate { time, written, memory, .. } = estimate;
     let mut text = format!(
         "{what} of {}:\n  roughly {} of the drive's time",
         drive.model,
@@ -166,6 +175,9 @@ pub(crate) fn announce(
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
     }
+    if memory >= MEMORY_WORTH_A_WORD {
+        text += &format!("\n  {memory} of this machine's memory");
+    }
     say(&text);
 }
 
@@ -176,6 +188,7 @@ fn in_plan_file(error: CliError, options: &RunArguments) -> CliError {
         "duration" => options.duration.is_some(),
         "spare" => !options.spare.is_empty(),
         "traces" => !options.traces.is_empty(),
+        "reopen" => options.reopen.is_some(),
         _ => false,
     };
     match &options.plan {
@@ -227,9 +240,9 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, label, .. } = common;
-    let (every_io, quick, io_timeout) = (*every_io, *quick, *io_timeout);
-    RunOptions { label: label.clone(), every_io, quick, io_timeout }
+    let CommonOptions { every_io, quick, io_timeout, label, purge, .. } = common;
+    let (every_io, quick, io_timeout, purge) = (*every_io, *quick, *io_timeout, *purge);
+    RunOptions { label: label.clone(), every_io, quick, io_timeout, purge }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.
@@ -244,6 +257,7 @@ fn plan(test: &str, options: &RunArguments) -> Result<Plan, CliError> {
         spare: options.spare.clone(),
         seed: options.common.seed,
         traces: options.traces.clone(),
+        reopen: options.reopen.clone(),
     };
     Ok(plan.with(&overrides).map_err(writecliff::Error::from)?)
 }

@@ -2,9 +2,11 @@
 
 pub(crate) mod consistency;
 mod corners;
+mod counted;
 mod curves;
 mod encryption;
 mod incompressible;
+mod integrity;
 mod mixed;
 mod power;
 mod repeats;
@@ -32,7 +34,7 @@ macro_rules! sections {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
             let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
-                [repeats::section, $($module::section),*];
+                [repeats::section, $($module::section,)* counted::section];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
@@ -65,6 +67,7 @@ sections! {
     Power power
     SteadyState steady_state
     Mixed mixed
+    Integrity integrity
     Encryption encryption
 }
 

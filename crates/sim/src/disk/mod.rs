@@ -24,12 +24,13 @@ mod write_cache;
 use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io, Nanos,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
 use crate::profile::LBA_SIZE;
 use crate::profile::{DiskProfile, QueueOrdering};
+use crate::stamps::Stamps;
 use arm::{Access, Arm};
 use geometry::Extent;
 use track_buffer::TrackBuffer;
@@ -64,6 +65,8 @@ pub struct Disk {
     in_flight: usize,
     submitted_count: u64,
     host_written: Bytes,
+    /// What its blocks hold, if somebody looks at it.
+    stamps: Option<Stamps>,
 }
 
 /// A command of the host, and what is left of it.
@@ -114,6 +117,7 @@ impl Disk {
             in_flight: 0,
             submitted_count: 0,
             host_written: Bytes::ZERO,
+            stamps: None,
             profile,
         }
     }
@@ -129,6 +133,9 @@ impl Disk {
         if io.operation == Operation::Write {
             work += self.profile.link.write_throughput.time_for(io.length);
             self.host_written += io.length;
+            if let Some(stamps) = &mut self.stamps {
+                stamps.write(io);
+            }
         }
         let arrived = self.link.carry(self.now, work);
         let sequence = self.submitted_count;
@@ -368,10 +375,28 @@ impl Device for Disk {
             }
         }
         while let Some(first) = self.ended.first_entry().filter(|first| first.key().0 <= self.now) {
-            done.push(first.remove());
+            let completion = first.remove();
+            let is_look =
+                completion.io.operation == Operation::Read && completion.io.stamp.is_some();
+            if let (true, Some(stamps)) = (is_look, &mut self.stamps) {
+                stamps.look(&completion.io, |_| true);
+            }
+            done.push(completion);
             self.in_flight -= 1;
         }
         Ok(())
+    }
+
+    /// No sector of a disk is empty: it holds what was there before, if nobody has written it.
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        self.stamps = Some(Stamps::new(stamping, LBA_SIZE * 8, self.info.capacity));
+        true
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.take(held);
+        }
     }
 
     fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
@@ -421,6 +446,7 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        link: None,
         temperature_limit: None,
         specification: profile.identity.specification(),
         profile: Some(profile.origin.record(profile)),

@@ -13,6 +13,11 @@ const UNIT_MAX: Bytes = Bytes::from_mib(1);
 /// More RAM than any drive has for user data.
 const BUFFER_MAX: Bytes = Bytes::from_gib(16);
 
+/// What a drive has less than it claims is whole blocks of those that are looked at.
+const CLAIM_UNIT: Bytes = Bytes::from_kib(4);
+/// No drive claims more than so many times what it has.
+const CLAIMED_TIMES_MAX: u64 = 60_000;
+
 /// Keys that decide how much NAND there is.
 const SHAPE: [&str; 6] = [
     "nand.blocks_per_plane",
@@ -227,6 +232,9 @@ impl SsdProfile {
         if !self.faults.power_cuts.is_sorted() {
             return Some(("faults.power_cuts", "the moments are not in order".to_owned()));
         }
+        if let Some(impossible) = self.impossible_claim() {
+            return Some(impossible);
+        }
         if let Some(cache) = self.mapping.cache
             && (cache < Bytes::from_kib(16) || self.mapping.kind == MappingKind::Block)
         {
@@ -243,6 +251,19 @@ impl SsdProfile {
             return Some(("power.throttle_at", reason));
         }
         None
+    }
+
+    /// A drive has at least a part of what it claims.
+    fn impossible_claim(&self) -> Option<(&'static str, String)> {
+        let (real, claimed) = (self.faults.real_capacity?, self.identity.capacity);
+        let unit = self.mapping.unit.max(CLAIM_UNIT);
+        let least = unit.0.max(claimed.0 / CLAIMED_TIMES_MAX);
+        let reason = match (real.is_multiple_of(unit), (least..=claimed.0).contains(&real.0)) {
+            (true, true) => return None,
+            (false, _) => format!("{} is not a whole number of {}", real.exact(), unit.exact()),
+            _ => format!("{} is not between {least} bytes and the capacity", real.exact()),
+        };
+        Some(("faults.real_capacity", reason))
     }
 
     fn impossible_wear(&self) -> Option<(&'static str, String)> {

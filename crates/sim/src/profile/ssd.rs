@@ -475,6 +475,9 @@ pub struct Faults {
     /// When it does.
     #[serde(default)]
     pub lost_die_at: Nanos,
+    /// What the drive really has, if it claims more: behind that its places begin again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_capacity: Option<Bytes>,
 }
 
 impl SsdProfile {

@@ -15,11 +15,12 @@ mod power;
 use std::collections::VecDeque;
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry, Throughput,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io, Nanos,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
 
 use crate::profile::{LBA_SIZE, SsdProfile};
+use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
 use front::{HostCacheLines, InFlight, ReadAhead, Trims};
 use map::Translation;
@@ -55,6 +56,8 @@ pub struct Ssd {
     idle_since: DeviceTime,
     background_until: DeviceTime,
     faults: VecDeque<(DeviceTime, Fault)>,
+    /// Whether somebody looks at what blocks hold, or the drive has less than it claims.
+    keeps_account: bool,
 }
 
 /// What goes wrong.
@@ -95,6 +98,7 @@ impl Ssd {
             idle_since: DeviceTime::default(),
             background_until: DeviceTime::default(),
             faults: faults(&profile),
+            keeps_account: profile.faults.real_capacity.is_some(),
             profile,
         }
     }
@@ -102,6 +106,86 @@ impl Ssd {
     /// What the drive is built of.
     pub fn profile(&self) -> &SsdProfile {
         &self.profile
+    }
+
+    fn serve(&mut self, io: &Io) -> (DeviceTime, Status) {
+        match io.operation {
+            Operation::Write => self.write(io),
+            Operation::Read => self.read(io),
+            Operation::Trim => self.trim(io),
+            Operation::Flush => self.flush(),
+        }
+    }
+
+    /// The same where stamps are kept, or where places begin again.
+    #[cold]
+    fn serve_with_account(&mut self, io: &Io) -> (DeviceTime, Status) {
+        let is_write = io.operation == Operation::Write;
+        let mut ended = (self.now, Status::Done);
+        for piece in self.real_pieces(io) {
+            if is_write {
+                self.clear_stamps_of_empty(&piece);
+            }
+            let (completed, status) = self.serve(&piece);
+            ended.0 = ended.0.max(completed);
+            if status != Status::Done {
+                ended.1 = status;
+            }
+        }
+        if let (true, (_, Status::Done), Some(stamps)) =
+            (is_write, ended, self.translation.stamps())
+        {
+            stamps.write(io);
+        }
+        ended
+    }
+
+    /// Where an I/O really goes, in pieces between the ends of the real capacity.
+    fn real_pieces(&self, io: &Io) -> Vec<Io> {
+        let Some(real) = self.profile.faults.real_capacity else { return vec![*io] };
+        if io.operation == Operation::Flush {
+            return vec![*io];
+        }
+        let (mut offset, end) = (io.offset.0, io.offset.0 + io.length.0);
+        let mut pieces = Vec::new();
+        while offset < end {
+            let length = (real.0 - offset % real.0).min(end - offset);
+            pieces.push(Io { offset: Bytes(offset % real.0), length: Bytes(length), ..*io });
+            offset += length;
+        }
+        pieces
+    }
+
+    /// Pages that hold nothing have no stamps of before, when only a part of them is written.
+    fn clear_stamps_of_empty(&mut self, io: &Io) {
+        let (lpn, count) = self.pages(io);
+        for page in lpn.0..lpn.0 + count {
+            let is_empty = !self.has_data(Lpn(page));
+            if let (true, Some(stamps)) = (is_empty, self.translation.stamps()) {
+                stamps.clear(page);
+            }
+        }
+    }
+
+    /// Whether anything is read from a page.
+    fn has_data(&self, lpn: Lpn) -> bool {
+        !self.trims.hides(lpn) && self.translation.holds(lpn)
+    }
+
+    /// Looks at the blocks that these reads have brought.
+    #[cold]
+    fn look(&mut self, done: &[Completion]) {
+        let Some(mut stamps) = self.translation.stamps().take() else { return };
+        let is_look = |done: &&Completion| {
+            done.io.operation == Operation::Read
+                && done.io.stamp.is_some()
+                && done.status == Status::Done
+        };
+        let unit = self.profile.mapping.unit.0;
+        for Completion { io, .. } in done.iter().filter(is_look) {
+            stamps.look(io, |byte| self.has_data(Lpn((byte / unit) as u32)));
+        }
+        *self.translation.stamps() = Some(stamps);
     }
 
     fn write(&mut self, io: &Io) -> (DeviceTime, Status) {
@@ -409,11 +493,9 @@ impl Device for Ssd {
         self.translation.advance(self.now);
         for io in batch {
             self.wait_for_room();
-            let (completed, status) = match io.operation {
-                Operation::Write => self.write(io),
-                Operation::Read => self.read(io),
-                Operation::Trim => self.trim(io),
-                Operation::Flush => self.flush(),
+            let (completed, status) = match self.keeps_account {
+                false => self.serve(io),
+                true => self.serve_with_account(io),
             };
             let submitted = self.now;
             self.in_flight.push(Completion { io: *io, submitted, completed, status });
@@ -440,7 +522,24 @@ impl Device for Ssd {
             if self.in_flight.take_until(self.now, done) && self.in_flight.is_empty() {
                 self.idle_since = self.now;
             }
+            if self.keeps_account {
+                self.look(&done[before..]);
+            }
             return Ok(());
+        }
+    }
+
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        let real = self.profile.faults.real_capacity.unwrap_or(self.info.capacity);
+        let stamps = Stamps::new(stamping, self.profile.mapping.unit, real);
+        *self.translation.stamps() = Some(Box::new(stamps));
+        self.keeps_account = true;
+        true
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        if let Some(stamps) = self.translation.stamps() {
+            stamps.take(held);
         }
     }
 
@@ -526,6 +625,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         trim: true,
         purges: purges(profile),
         scheduler: None,
+        link: None,
         temperature_limit: profile.throttle_at(),
         specification: profile.specification(),
         profile: Some(profile.origin.record(profile)),

@@ -18,6 +18,7 @@ mod power;
 mod reduction;
 mod security;
 mod slc;
+mod stamps;
 mod trim;
 mod wear;
 

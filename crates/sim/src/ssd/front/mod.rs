@@ -21,5 +21,5 @@ pub(crate) use reduction::Reducer;
 pub(crate) use streams::{Stream, Streams};
 pub(crate) use temperature::Temperature;
 pub(crate) use trims::Trims;
-pub(crate) use volatile::Volatile;
+pub(crate) use volatile::{LostWrite, Volatile};
 pub(crate) use write_buffer::BufferSlots;

@@ -7,13 +7,25 @@ use writecliff_device::DeviceTime;
 use super::Stream;
 use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
+use crate::stamps::Cell;
 
 /// A page that the host wrote, until its program has ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Written {
     lpn: Lpn,
     /// It held nothing before.
     is_first: bool,
+    /// The stamps that it held before; none if nobody looks at them.
+    before: Vec<Cell>,
+}
+
+/// A page whose last write is lost.
+#[derive(Debug, Default)]
+pub(crate) struct LostWrite {
+    /// It held something before.
+    pub(crate) held_before: bool,
+    /// The stamps of that, if somebody looks at them.
+    pub(crate) before: Vec<Cell>,
 }
 
 /// The pages in the write buffer, in the order of their programs. Kept only by drives whose power is to be cut.
@@ -38,15 +50,19 @@ impl Volatile {
 
     /// A version that waits in another stream might reach NAND later than this one, and must not
     /// count then: it gives way, as in a buffer that writes a page once.
-    pub(crate) fn wrote(&mut self, stream: Stream, lpn: Lpn, is_first: bool) {
-        let mut is_first = is_first;
+    pub(crate) fn wrote(&mut self, stream: Stream, lpn: Lpn, is_first: bool, before: Vec<Cell>) {
+        let mut written = Written { lpn, is_first, before };
         for other in Stream::OF_HOST.into_iter().filter(|other| *other != stream) {
-            self.gathering[other as usize].retain(|older| {
-                is_first |= older.lpn == lpn && older.is_first;
-                older.lpn != lpn
+            self.gathering[other as usize].retain_mut(|older| {
+                let is_same = older.lpn == lpn;
+                if is_same {
+                    written.is_first |= older.is_first;
+                    written.before = std::mem::take(&mut older.before);
+                }
+                !is_same
             });
         }
-        self.gathering[stream as usize].push(Written { lpn, is_first });
+        self.gathering[stream as usize].push(written);
     }
 
     /// All pages that a stream has gathered are on their way and in NAND at `finished`; what has ended by `now` is
@@ -67,19 +83,27 @@ impl Volatile {
         self.gathering.iter_mut().for_each(Vec::clear);
     }
 
-    /// The pages whose last write is lost at `now`, each with whether it held something before.
-    pub(crate) fn lost(&self, now: DeviceTime) -> BTreeMap<Lpn, bool> {
+    /// The pages whose last write is lost at `now`, each with what it held before.
+    pub(crate) fn lost(&self, now: DeviceTime) -> BTreeMap<Lpn, LostWrite> {
         let ends = self.programs.iter().flat_map(|(end, count)| (0..*count).map(|_| *end));
         let ends = ends.chain(std::iter::repeat(DeviceTime::MAX));
-        let mut held: BTreeMap<Lpn, (bool, bool)> = BTreeMap::new();
+        let mut held: BTreeMap<Lpn, (LostWrite, bool)> = BTreeMap::new();
         let pages = self.pages.iter().chain(self.gathering.iter().flatten());
         for (page, end) in pages.zip(ends) {
-            let before = !page.is_first && held.get(&page.lpn).is_none_or(|(holds, _)| *holds);
+            let earlier = held.get_mut(&page.lpn);
+            let before =
+                !page.is_first && earlier.as_ref().is_none_or(|(lost, _)| lost.held_before);
             let is_lost = end > now && !self.protected;
-            held.insert(page.lpn, (before || !is_lost, is_lost));
+            let stamps = match earlier {
+                // Of several that are lost the first one's.
+                Some((lost, true)) if is_lost => std::mem::take(&mut lost.before),
+                _ => page.before.clone(),
+            };
+            let lost = LostWrite { held_before: before || !is_lost, before: stamps };
+            held.insert(page.lpn, (lost, is_lost));
         }
         let lost = held.into_iter().filter(|(_, (_, is_lost))| *is_lost);
-        lost.map(|(lpn, (holds, _))| (lpn, holds)).collect()
+        lost.map(|(lpn, (lost, _))| (lpn, lost)).collect()
     }
 }
 
@@ -96,26 +120,27 @@ mod tests {
 
     /// The pages lost in a cut at 100, and whether each held something before.
     fn lost(volatile: &Volatile) -> Vec<(u32, bool)> {
-        volatile.lost(DeviceTime(100)).into_iter().map(|(lpn, held)| (lpn.0, held)).collect()
+        let lost = volatile.lost(DeviceTime(100)).into_iter();
+        lost.map(|(lpn, lost)| (lpn.0, lost.held_before)).collect()
     }
 
     #[test]
     fn what_is_gathered_or_under_way_is_lost_and_what_is_in_nand_is_not() {
         let mut volatile = volatile();
-        volatile.wrote(Stream::Host, Lpn(1), true);
+        volatile.wrote(Stream::Host, Lpn(1), true, Vec::new());
         volatile.programmed(Stream::Host, DeviceTime(90), DeviceTime(0));
-        volatile.wrote(Stream::Host, Lpn(2), true);
+        volatile.wrote(Stream::Host, Lpn(2), true, Vec::new());
         volatile.programmed(Stream::Host, DeviceTime(110), DeviceTime(0));
-        volatile.wrote(Stream::Host, Lpn(1), false);
-        volatile.wrote(Stream::Host, Lpn(3), false);
+        volatile.wrote(Stream::Host, Lpn(1), false, Vec::new());
+        volatile.wrote(Stream::Host, Lpn(3), false, Vec::new());
         assert_eq!(lost(&volatile), [(1, true), (2, false), (3, true)]);
     }
 
     #[test]
     fn an_older_version_that_waits_in_another_stream_does_not_count() {
         let mut volatile = volatile();
-        volatile.wrote(Stream::Host, Lpn(1), true);
-        volatile.wrote(Stream::Hot, Lpn(1), false);
+        volatile.wrote(Stream::Host, Lpn(1), true, Vec::new());
+        volatile.wrote(Stream::Hot, Lpn(1), false, Vec::new());
         assert_eq!(lost(&volatile), [(1, false)], "neither version is in NAND");
         volatile.programmed(Stream::Hot, DeviceTime(90), DeviceTime(0));
         assert_eq!(lost(&volatile), []);

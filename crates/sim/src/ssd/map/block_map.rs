@@ -23,6 +23,7 @@ use crate::profile::SsdProfile;
 use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, ReadOnly, SuperblockId, Superblocks,
 };
+use crate::stamps::Stamps;
 
 /// No slot of the log holds this page.
 const NOWHERE: u32 = u32::MAX;
@@ -41,6 +42,8 @@ pub(crate) struct BlockMap {
     mapped: Vec<u64>,
     endurance: u32,
     read_only: bool,
+    /// What the pages hold, if somebody looks at it.
+    pub(super) stamps: Option<Box<Stamps>>,
 }
 
 /// Where a logical superblock is, and how far it was written in order.
@@ -77,6 +80,7 @@ impl BlockMap {
             mapped: vec![0; pages.div_ceil(64) as usize],
             endurance: profile.wear.endurance,
             read_only: false,
+            stamps: None,
             layout,
         }
     }
@@ -101,6 +105,11 @@ impl BlockMap {
         }
         (lpn.0..end).for_each(|page| self.mapped[page as usize / 64] |= 1 << (page % 64));
         Ok(written)
+    }
+
+    /// Whether a page holds anything.
+    pub(super) fn holds(&self, lpn: Lpn) -> bool {
+        self.mapped[lpn.0 as usize / 64] >> (lpn.0 % 64) & 1 == 1
     }
 
     fn write_within(

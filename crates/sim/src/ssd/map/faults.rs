@@ -9,21 +9,23 @@ use writecliff_device::DeviceTime;
 
 use super::ftl::Ftl;
 use crate::ssd::array::{CellMode, Lpn, Ppa};
-use crate::ssd::front::Stream;
+use crate::ssd::front::{LostWrite, Stream};
 
 impl Ftl {
     /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
     /// stopped.
     pub(super) fn cut_power(&mut self, now: DeviceTime) {
         let lost = self.volatile.as_ref().map(|volatile| volatile.lost(now)).unwrap_or_default();
-        for (lpn, held_before) in lost {
+        for (lpn, LostWrite { held_before, before }) in lost {
             let current = Ppa(self.l2p[lpn.0 as usize]);
             if current == Ppa::UNMAPPED {
                 continue; // trimmed since
             }
             self.lost_pages += 1;
-            if !held_before {
-                self.trim(lpn, 1);
+            match (&mut self.stamps, held_before) {
+                (_, false) => self.trim(lpn, 1),
+                (Some(stamps), true) if !before.is_empty() => stamps.restore(lpn.0, &before),
+                _ => {}
             }
         }
         if let Some(volatile) = &mut self.volatile {

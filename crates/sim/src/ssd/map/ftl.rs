@@ -20,6 +20,7 @@ use crate::ssd::collect::Occasion;
 use crate::ssd::front::{
     BufferSlots, Program, Reducer, Skipped, Stream, Streams, Temperature, Volatile,
 };
+use crate::stamps::Stamps;
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub(crate) struct Ftl {
     pub(super) volatile: Option<Volatile>,
     pub(super) read_only: bool,
     pub(super) lost_pages: u64,
+    /// What the pages hold, if somebody looks at it.
+    pub(super) stamps: Option<Box<Stamps>>,
 }
 
 impl Ftl {
@@ -82,6 +85,7 @@ impl Ftl {
             volatile: Volatile::new(profile),
             read_only: false,
             lost_pages: 0,
+            stamps: None,
         }
     }
 
@@ -226,7 +230,8 @@ impl Ftl {
     fn note_write(&mut self, stream: Stream, lpn: Lpn) {
         let old = Ppa(self.l2p[lpn.0 as usize]);
         if let Some(volatile) = &mut self.volatile {
-            volatile.wrote(stream, lpn, old == Ppa::UNMAPPED);
+            let before = self.stamps.as_ref().map_or_else(Vec::new, |stamps| stamps.page(lpn.0));
+            volatile.wrote(stream, lpn, old == Ppa::UNMAPPED, before);
         }
         if let Some(temperature) = &mut self.temperature {
             temperature.wrote(lpn, self.layout.is_place(old));
@@ -439,6 +444,11 @@ impl Ftl {
             let old = self.replace(Lpn(page), Ppa::UNMAPPED);
             self.invalidate(old);
         }
+    }
+
+    /// Whether a page holds anything.
+    pub(super) fn holds(&self, lpn: Lpn) -> bool {
+        self.l2p[lpn.0 as usize] != Ppa::UNMAPPED.0
     }
 
     /// Reads the map entries of pages that will be asked for soon, so that the processor has them

@@ -18,6 +18,7 @@ use ftl::Ftl;
 
 use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
 use crate::profile::{MappingKind, SsdProfile};
+use crate::stamps::Stamps;
 
 /// From logical pages to NAND.
 #[derive(Debug)]
@@ -128,6 +129,22 @@ impl Translation {
         match self {
             Self::Page(ftl) => ftl.lose_die(die, now),
             Self::Block(map) => map.lose_die(die),
+        }
+    }
+
+    /// Whether a page holds anything.
+    pub(crate) fn holds(&self, lpn: Lpn) -> bool {
+        match self {
+            Self::Page(ftl) => ftl.holds(lpn),
+            Self::Block(map) => map.holds(lpn),
+        }
+    }
+
+    /// Where the pages' stamps are kept, if somebody looks at them.
+    pub(crate) fn stamps(&mut self) -> &mut Option<Box<Stamps>> {
+        match self {
+            Self::Page(ftl) => &mut ftl.stamps,
+            Self::Block(map) => &mut map.stamps,
         }
     }
 
