@@ -74,6 +74,10 @@ pub(crate) const METER: &str = "\
 Example:
   writecliff meter runs/mine/power meter.csv --clock-offset -300ms";
 
+pub(crate) const CIPHER: &str = "\
+Example:
+  writecliff cipher > here.toml && writecliff run encryption sim:intel-335-240gb --plan here.toml";
+
 pub(crate) const PURGE: &str = "\
 Examples:
   writecliff drives /dev/nvme0n1                     which purges does it have?
@@ -87,10 +91,6 @@ Example:
 pub(crate) const PSID_REVERT: &str = "\
 Example:
   writecliff psid-revert /dev/nvme0n1 --psid ABCD... --destroy-data-on SERIAL";
-
-pub(crate) const CIPHER: &str = "\
-Example:
-  writecliff cipher > here.toml && writecliff run encryption sim:intel-335-240gb --plan here.toml";
 
 pub(crate) const GATE: &str = "\
 Examples:

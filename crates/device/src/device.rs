@@ -497,6 +497,14 @@ pub enum DeviceError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The device cannot be encrypted by software here.
+    #[error("{address} cannot be encrypted by software here: {why}")]
+    NoEncryption {
+        /// The device.
+        address: String,
+        /// What is missing.
+        why: String,
+    },
     /// The drive is at its purge and does not get on with it.
     #[error(
         "{address} has stood at {percent} % of its purge for {since}; it goes on by itself, if at all: \
@@ -520,14 +528,6 @@ pub enum DeviceError {
         address: String,
         /// What the drive said.
         source: std::io::Error,
-    },
-    /// The device cannot be encrypted by software here.
-    #[error("{address} cannot be encrypted by software here: {why}")]
-    NoEncryption {
-        /// The device.
-        address: String,
-        /// What is missing.
-        why: String,
     },
     /// The drive no longer answers to the system.
     #[error(
@@ -564,9 +564,9 @@ impl DeviceError {
             | Self::OutOfRange { .. }
             | Self::Misaligned { .. }
             | Self::PurgeFailed { .. }
+            | Self::NoEncryption { .. }
             | Self::PurgeStalled { .. }
             | Self::PasswordLeft { .. }
-            | Self::NoEncryption { .. }
             | Self::Gone { .. }
             | Self::System { .. } => ErrorKind::Failed,
         }

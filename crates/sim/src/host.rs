@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 
 use writecliff_device::{
-    Completion, Content, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, InFlight, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    Completion, Content, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, Held, InFlight,
+    Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
 /// A drive and the host before it, which takes no time unless it encrypts.
@@ -187,6 +187,18 @@ impl<D: Device> Device for Host<D> {
 
     fn telemetry(&mut self) -> Telemetry {
         Telemetry { processor: self.processor, ..self.drive.telemetry() }
+    }
+
+    fn full_telemetry(&mut self) -> Telemetry {
+        Telemetry { processor: self.processor, ..self.drive.full_telemetry() }
+    }
+
+    fn stamp(&mut self, stamping: Stamping) -> bool {
+        self.drive.stamp(stamping)
+    }
+
+    fn take_held(&mut self, held: &mut Vec<Held>) {
+        self.drive.take_held(held);
     }
 
     fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {

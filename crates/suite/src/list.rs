@@ -205,8 +205,8 @@ macro_rules! tests {
                 &self,
                 recording: &Recording,
                 traces: &[TraceFacts],
-                phases: &[Phase],
                 found: Option<&Outcome>,
+                phases: &[Phase],
             ) -> (Option<Outcome>, Vec<Warning>) {
                 match self {
                     $(Self::$variant(plan) => {

@@ -166,8 +166,8 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-        let (plan, phases, found) = (&self.plan, &self.phases, self.outcome.as_ref());
-        let (outcome, mut warnings) = plan.conclude(recording, &self.traces, phases, found);
+        let (outcome, mut warnings) =
+            self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));
