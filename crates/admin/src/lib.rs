@@ -19,7 +19,9 @@ mod words;
 
 pub use facts::{Facts, Health, LbaFormat, PowerState, PurgeOffer, Security, WriteCache};
 pub use port::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand};
-pub use purge::{PASSWORD, PurgeError, PurgeHost, UnfinishedPurge, finish, purge, unfinished};
+pub use purge::{
+    PASSWORD, PurgeError, PurgeHost, UnfinishedPurge, finish, format_progress, purge, unfinished,
+};
 pub use state::{
     FirmwareSlot, FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransition,
     PowerTransitions,

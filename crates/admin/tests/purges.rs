@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use writecliff_admin::{
     AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, PASSWORD, Protocol, PurgeError, PurgeHost,
-    UnfinishedPurge, finish, purge, unfinished,
+    UnfinishedPurge, finish, format_progress, purge, unfinished,
 };
 use writecliff_device::Purge;
 
@@ -338,6 +338,8 @@ struct Nvme {
     /// Takes another LBA format whatever it is told.
     forgets_its_format: bool,
     format: u8,
+    /// FPI.
+    progress: u8,
     formats: Vec<u32>,
     sanitizes: Vec<u32>,
     stays_at: Option<u32>,
@@ -353,6 +355,7 @@ impl AdminPort for Nvme {
             (0x06, Data::FromDrive(page)) => {
                 page.fill(0);
                 (page[26], page[29]) = (self.format, 0b1001);
+                page[32] = self.progress;
             }
             (0x02, Data::FromDrive(page)) => {
                 page.fill(0);
@@ -405,6 +408,16 @@ fn a_format_keeps_lba_size_metadata_and_protection() {
     drive.forgets_its_format = true;
     let failed = purge(&mut drive, Purge::Format, &mut machine).unwrap_err();
     assert!(format!("{failed:?}").contains("another LBA format"), "{failed:?}");
+}
+
+#[test]
+fn a_format_tells_how_far_it_is_if_it_can() {
+    for (told, expected) in
+        [(0x80 | 75, Some(0.25)), (0x80, Some(1.0)), (0xFF, Some(0.0)), (75, None)]
+    {
+        let mut drive = Nvme { progress: told, ..Nvme::default() };
+        assert_eq!(format_progress(&mut drive), expected, "{told:#x}");
+    }
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub(crate) enum CliError {
     NothingWritten,
     #[error("interrupted; what was recorded is kept and shown above")]
     Interrupted,
+    #[error("{lost}")]
+    LostData { lost: String },
     #[error(
         "{name} is no drive of this system's, whose I/O its kernel could see; `writecliff run \
          --every-io` keeps every I/O of a test on it"
@@ -176,6 +178,7 @@ impl CliError {
             | Self::Output { .. }
             | Self::Signals(_)
             | Self::GateClosed { .. }
+            | Self::LostData { .. }
             | Self::Junit { .. }
             | Self::RecordingCutOff { .. }
             | Self::CommandLost { .. }

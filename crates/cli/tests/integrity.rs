@@ -52,12 +52,17 @@ impl Drive {
     fn reopen(&self, run: &str, out: &str) -> (Value, BTreeMap<u64, String>) {
         let from = self.run(run);
         let output = self.command(&self.run(out), &["--reopen", from.to_str().unwrap()]).output();
-        let outcome = succeeded(&output.unwrap())["outcome"].clone();
+        let output = output.unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let outcome = told["outcome"].clone();
         assert_eq!((&outcome["finished"], &outcome["reopened"]), (&true.into(), &true.into()));
         let place = |bad: &Value| {
             (bad["lba"].as_u64().unwrap() / 8, bad["kind"].as_str().unwrap().to_owned())
         };
-        let bad = outcome["first"].as_array().unwrap().iter().map(place).collect();
+        let bad: BTreeMap<_, _> = outcome["first"].as_array().unwrap().iter().map(place).collect();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(i32::from(!bad.is_empty())), "{errors}");
+        assert_eq!(errors.contains("did not come back"), !bad.is_empty(), "{errors}");
         (outcome, bad)
     }
 

@@ -180,13 +180,16 @@ fn by_test(runs: &[RunRecord]) -> Vec<Group<'_>> {
     groups
 }
 
-/// A test that failed closes the gate of the whole review, whatever is asked of the others.
+/// A test that failed closes the gate of the whole review, whatever is asked of the others, and so does
+/// a drive that does not keep what is written to it.
 fn has_not_failed(run: &RunRecord) -> Result<(), GateError> {
     match &run.status {
         Status::Failed { error } => {
             Err(GateError::Failed { test: run.plan.name(), error: error.clone() })
         }
-        _ => Ok(()),
+        _ => run.lost_data().map_or(Ok(()), |lost| {
+            Err(GateError::Failed { test: run.plan.name(), error: lost.to_string() })
+        }),
     }
 }
 

@@ -134,6 +134,11 @@ impl RunRecord {
         self.warnings.contains(&Warning::Quick)
     }
 
+    /// That the drive did not keep what was written to it, if that was found.
+    pub fn lost_data(&self) -> Option<&Warning> {
+        self.warnings.iter().find(|warning| warning.is_of_lost_data())
+    }
+
     /// The record as JSON has it, and its figures beside it.
     pub fn with_figures(&self) -> WithFigures<'_> {
         WithFigures { record: self, figures: self.figures() }

@@ -394,6 +394,13 @@ pub enum Warning {
     },
 }
 
+impl Warning {
+    /// Whether it says that the drive does not keep what is written to it: no figure matters then.
+    pub(crate) const fn is_of_lost_data(&self) -> bool {
+        matches!(self, Self::BadBlocks { .. } | Self::ClaimsTooMuch { .. })
+    }
+}
+
 /// How a trace was laid onto a smaller drive.
 const fn laid(map: Map) -> &'static str {
     match map {

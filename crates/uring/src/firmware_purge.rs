@@ -5,11 +5,13 @@ use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use writecliff_admin::{
-    Facts, PurgeError, PurgeHost, PurgeOffer, UnfinishedPurge, finish, purge, unfinished,
+    Facts, PurgeError, PurgeHost, PurgeOffer, UnfinishedPurge, finish, format_progress, purge,
+    unfinished,
 };
 use writecliff_device::{Purge, PurgeWatch};
 
@@ -44,11 +46,38 @@ pub(crate) fn all(
     running: &StillRunning,
     watch: PurgeWatch<'_>,
 ) -> Result<(), Unfinished> {
+    let is_format = matches!(how, Purge::Format | Purge::FormatCrypto);
+    let asking = is_format.then(|| port.again().ok()).flatten();
     let work = move |shared: &Shared| {
         let mut port = port;
-        purge(&mut port, how, &mut Here::watched_by(shared)).map_err(Unfinished::from)
+        let ended = AtomicBool::new(false);
+        thread::scope(|scope| {
+            if let Some(asking) = asking {
+                scope.spawn(|| show_format(asking, shared, &ended));
+            }
+            let purged = purge(&mut port, how, &mut Here::watched_by(shared));
+            ended.store(true, Ordering::Relaxed);
+            purged.map_err(Unfinished::from)
+        })
     };
     beside(work, expected, running, watch)
+}
+
+/// Shows how far a format is, until it has ended.
+fn show_format(mut port: KernelPort, shared: &Shared, ended: &AtomicBool) {
+    const STEP: Duration = Duration::from_millis(100);
+    const STEPS: u32 = 10;
+    for step in 1_u32.. {
+        thread::sleep(STEP);
+        if ended.load(Ordering::Relaxed) {
+            return;
+        }
+        if step.is_multiple_of(STEPS) {
+            let Some(share) = format_progress(&mut port) else { return };
+            // Before it begins and after it has ended the drive says that nothing is left.
+            shared.show(if share < 1.0 { share } else { 0.0 });
+        }
+    }
 }
 
 /// A purge that somebody began on this drive and that is not over.

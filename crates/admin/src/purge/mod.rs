@@ -112,6 +112,15 @@ pub fn purge(
     }
 }
 
+/// How much of a format under way is done, from 0 to 1: the command itself only returns at its end, so
+/// this is asked by another way to the same drive. `None` if the drive does not tell.
+pub fn format_progress(port: &mut dyn AdminPort) -> Option<f64> {
+    match port.protocol() {
+        Protocol::Nvme { namespace } => nvme::format_progress(port, namespace),
+        _ => None,
+    }
+}
+
 /// The purge that the drive is in the midst of, or that left it unusable.
 pub fn unfinished(port: &mut dyn AdminPort, host: &dyn PurgeHost) -> Option<UnfinishedPurge> {
     match port.protocol() {

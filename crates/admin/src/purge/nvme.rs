@@ -49,6 +49,17 @@ pub(super) fn format(
     Err(PurgeError::Failed { doing: "the format", source })
 }
 
+/// How much of a format under way is done, from 0 to 1, by the format progress indicator of Identify
+/// Namespace; `None` if the drive does not tell.
+pub(super) fn format_progress(port: &mut dyn AdminPort, namespace: u32) -> Option<f64> {
+    const IS_TOLD: u8 = 0x80;
+    let mut page = [0; 4096];
+    port.nvme(NvmeCommand::identify(0, namespace), Data::FromDrive(&mut page)).ok()?;
+    let told = Fields(&page).byte(32);
+    let left = f64::from(told & !IS_TOLD).min(100.0);
+    (told & IS_TOLD != 0).then_some(1.0 - left / 100.0)
+}
+
 /// How the namespace's LBAs are laid out: FLBAS and DPS of Identify Namespace (NVM Command Set
 /// Specification 1.1, figure 114).
 #[derive(Clone, Copy, PartialEq, Eq)]

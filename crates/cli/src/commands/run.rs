@@ -135,8 +135,9 @@ pub(crate) fn run_with(
     if shown.open {
         open(&report.page);
     }
-    match record.status {
-        Status::Interrupted => Err(CliError::Interrupted),
+    match (&record.status, record.lost_data()) {
+        (Status::Interrupted, _) => Err(CliError::Interrupted),
+        (_, Some(lost)) => Err(CliError::LostData { lost: lost.to_string() }),
         _ => Ok(()),
     }
 }
@@ -234,7 +235,9 @@ pub(crate) fn watched(
 /// What a real drive has to be waited for at this point.
 fn awaited(progress: &Progress<'_>) -> Awaited {
     match progress.step {
-        PURGE | trim::TRIM => Awaited::Discard,
+        step if [PURGE, trim::TRIM].map(Some).contains(&step.rsplit('/').next()) => {
+            Awaited::Discard
+        }
         _ => Awaited::InFlight,
     }
 }
