@@ -34,6 +34,8 @@ type StatusScript = dyn FnMut(&Io, DeviceTime) -> Status;
 enum PurgeScript {
     Done,
     Fails(i32),
+    /// The first in the list does.
+    BestFails(i32),
     /// Goes on until the watcher breaks it off.
     Endless,
 }
@@ -124,6 +126,13 @@ impl Scripted {
         Self { purge: PurgeScript::Fails(errno), ..self }
     }
 
+    /// The same device, but the better of two purges fails with this system error.
+    #[must_use]
+    pub fn failing_its_best_purge(mut self, errno: i32) -> Self {
+        self.info.purges = vec![Purge::Format, Purge::Discard];
+        Self { purge: PurgeScript::BestFails(errno), ..self }
+    }
+
     /// The same device, but its purge ends only when it is broken off.
     #[must_use]
     pub fn purging_for_ever(self) -> Self {
@@ -143,6 +152,11 @@ impl Scripted {
         let evidence = "the script says so".to_owned();
         Err(DeviceError::Gone { address: self.info.address.clone(), evidence })
     }
+}
+
+fn failed(address: String, how: Purge, errno: i32) -> DeviceError {
+    let (offset, source) = (Some(Bytes::ZERO), io::Error::from_raw_os_error(errno));
+    DeviceError::PurgeFailed { address, how, offset, source }
 }
 
 impl fmt::Debug for Scripted {
@@ -188,13 +202,13 @@ impl Device for Scripted {
     fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         let address = self.info.address.clone();
         match self.purge {
-            PurgeScript::Done => Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 }),
-            PurgeScript::Fails(errno) => Err(DeviceError::PurgeFailed {
-                address,
-                how,
-                offset: Some(Bytes::ZERO),
-                source: io::Error::from_raw_os_error(errno),
-            }),
+            PurgeScript::BestFails(errno) if self.info.purges.first() == Some(&how) => {
+                Err(failed(address, how, errno))
+            }
+            PurgeScript::Done | PurgeScript::BestFails(_) => {
+                Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
+            }
+            PurgeScript::Fails(errno) => Err(failed(address, how, errno)),
             PurgeScript::Endless => {
                 while watch(0.5).is_continue() {}
                 Err(DeviceError::PurgeStopped { address, goes_on: false })

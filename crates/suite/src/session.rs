@@ -184,15 +184,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Purges the drive in the way that was chosen, else in the best that it has, and notes what that
-    /// is worth. A drive that fails a purge that nobody chose and is still there is tested as it is,
-    /// like one that has none.
+    /// Purges the drive in the way that was chosen, else in the best that it has and does, and notes
+    /// what that is worth. A drive that fails all of them and is still there is tested as it is, like
+    /// one that has none.
     pub(crate) fn purge(&mut self) -> Result<(), RunError> {
         let chosen = self.record.options.purge;
-        let Some(how) = chosen.or(self.drive().purges.first().copied()) else {
+        let ways = chosen.map_or_else(|| self.drive().purges.clone(), |how| vec![how]);
+        if ways.is_empty() {
             self.warn(Warning::NotPurged);
             return Ok(());
-        };
+        }
         let watch = &mut self.watch;
         let mut show = |fraction| {
             let waiting = Waiting::default();
@@ -201,12 +202,28 @@ impl<'a> Session<'a> {
         if show(0.0).is_break() {
             return Err(RecordError::Interrupted.into());
         }
-        match self.device.purge(how, &mut show) {
-            Ok(outcome) => self.note_purge(outcome),
-            Err(error @ DeviceError::PurgeFailed { .. }) if chosen.is_none() => {
-                self.warn(Warning::PurgeFailed { error: error.to_string() });
+        let (mut purged, mut failure) = (None, None);
+        for how in ways {
+            match self.device.purge(how, &mut show) {
+                Ok(outcome) => {
+                    purged = Some(outcome);
+                    break;
+                }
+                Err(error @ DeviceError::PurgeFailed { .. }) if chosen.is_none() => {
+                    failure = failure.or(Some(error.to_string()));
+                }
+                Err(error) => return Err(error.into()),
             }
-            Err(error) => return Err(error.into()),
+        }
+        match (purged, failure) {
+            (Some(outcome), failure) => {
+                failure
+                    .into_iter()
+                    .for_each(|error| self.warn(Warning::BetterPurgeFailed { error }));
+                self.note_purge(outcome);
+            }
+            (None, Some(error)) => self.warn(Warning::PurgeFailed { error }),
+            (None, None) => {}
         }
         Ok(self.recorder.directory().write_record(&self.record)?)
     }

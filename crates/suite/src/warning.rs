@@ -24,6 +24,12 @@ pub enum Warning {
         /// What the drive answered.
         error: String,
     },
+    /// The drive failed the best purge that it offers, and was purged by the next.
+    #[error("A better purge failed ({error}); the drive was purged by the next best that it has.")]
+    BetterPurgeFailed {
+        /// What the drive answered.
+        error: String,
+    },
     /// The purge was something less than the drive's own erase.
     #[error("The drive was purged by {}.", how.describe())]
     WeakPurge {

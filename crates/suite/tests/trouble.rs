@@ -7,7 +7,8 @@ use std::path::Path;
 use tempfile::TempDir;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{
-    Bytes, DeviceError, DeviceTime, HostCounters, Io, Nanos, Operation, Status as Ended, Telemetry,
+    Bytes, DeviceError, DeviceTime, HostCounters, Io, Nanos, Operation, Purge, Status as Ended,
+    Telemetry,
 };
 use writecliff_measure::RecordError;
 use writecliff_suite::gate::{GateError, Limits, gate};
@@ -123,6 +124,16 @@ fn a_drive_that_fails_its_purge_is_tested_as_it_is_and_that_is_told() {
     assert!(error.contains("Remote I/O error"), "{error}");
     assert!(record.warnings[0].to_string().starts_with("The drive was not purged: scripted"));
     assert!(record.outcome.is_some());
+}
+
+#[test]
+fn a_drive_that_fails_its_best_purge_is_purged_by_the_next() {
+    let (ended, record, _) = ended(&consistency(2), drive().failing_its_best_purge(5));
+    ended.unwrap();
+    assert_eq!(record.purge.map(|purge| purge.how), Some(Purge::Discard));
+    let told = matches!(&record.warnings[0], Warning::BetterPurgeFailed { error } if error.contains("format"));
+    assert!(told, "{:?}", record.warnings);
+    assert_eq!(record.warnings[1], Warning::WeakPurge { how: Purge::Discard });
 }
 
 #[test]

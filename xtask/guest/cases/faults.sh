@@ -104,9 +104,16 @@ W10-drive-below-a-mapping-is-pulled() { # full
 }
 
 W11-discard-that-fails() { # quick
-  local drive; drive=$(plugged 2 '{"event":"none","iotype":"discard","errno":5},{"event":"none","iotype":"write-zeroes","errno":5}')
+  # a drive that has no format of its own
+  local drive; drive=$(plugged 2 '{"event":"none","iotype":"discard","errno":5},{"event":"none","iotype":"write-zeroes","errno":5}' virtio-blk-pci)
   runs "$drive"
   says 'not purged' cat /tmp/log
+}
+
+W11-format-that-fails() { # full
+  # QEMU's namespace takes no I/O any more then, as the standard allows.
+  test_it "$(plugged 2 '{"event":"none","iotype":"write-zeroes","errno":5}')"
+  fails
 }
 
 W11-discard-that-fails-on-scsi() { # full
