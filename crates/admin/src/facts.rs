@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use writecliff_device::{Bytes, Link, Purge};
 
-use crate::trusted::Encryption;
+use crate::trusted::SelfEncryption;
 
 use crate::state::{FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransitions};
 
@@ -24,6 +24,9 @@ pub struct Facts {
     /// Bytes that the host can address.
     #[serde(rename = "capacity_bytes", serialize_with = "number")]
     pub capacity: Bytes,
+    /// How many namespaces the drive has, of which this is one; NVMe only, and `None` too if it does
+    /// not tell.
+    pub namespaces: Option<usize>,
     /// How the host's blocks may be laid out; the one in use is marked.
     pub formats: Vec<LbaFormat>,
     /// The link as it came up.
@@ -53,7 +56,7 @@ pub struct Facts {
     /// Its lock.
     pub security: Option<Security>,
     /// Its own encryption.
-    pub encryption: Option<Encryption>,
+    pub encryption: Option<SelfEncryption>,
     /// The ways it has to erase everything, by its own word, and why one is not possible now.
     pub purges: Vec<PurgeOffer>,
 }

@@ -18,7 +18,9 @@ mod trusted;
 mod words;
 
 pub use facts::{Facts, Health, LbaFormat, PowerState, PurgeOffer, Security, WriteCache};
-pub use port::{AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand};
+pub use port::{
+    AdminPort, AtaAbort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand,
+};
 pub use purge::{
     PASSWORD, PurgeError, PurgeHost, UnfinishedPurge, finish, format_progress, purge, unfinished,
 };
@@ -26,7 +28,7 @@ pub use state::{
     FirmwareSlot, FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransition,
     PowerTransitions,
 };
-pub use trusted::{Encryption, LockingState, Psid, RevertError, Subsystem, psid_revert};
+pub use trusted::{LockingState, Psid, RevertError, SelfEncryption, Subsystem, psid_revert};
 
 use std::io;
 

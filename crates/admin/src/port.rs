@@ -1,5 +1,7 @@
 //! A way to a drive's own commands.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -184,6 +186,30 @@ impl ScsiCommand {
     }
 }
 
+/// What an ATA drive leaves in its registers when it aborts a command: what is within the error that
+/// [`AdminPort::ata`] gives then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtaAbort {
+    /// The error field.
+    pub error: u8,
+    /// The other registers.
+    pub result: AtaResult,
+}
+
+impl fmt::Display for AtaAbort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the drive aborted it with error {:#04x}", self.error)
+    }
+}
+
+impl Error for AtaAbort {}
+
+impl From<AtaAbort> for io::Error {
+    fn from(abort: AtaAbort) -> Self {
+        Self::other(abort)
+    }
+}
+
 /// Carries commands to a drive.
 pub trait AdminPort {
     /// What the drive speaks.
@@ -198,7 +224,8 @@ pub trait AdminPort {
     /// Sends an ATA command; returns the registers after one without data, and zeros after others.
     ///
     /// # Errors
-    /// What the kernel says; `Other` if the drive, or what is before it, refused.
+    /// What the kernel says; `Other` if the drive, or what is before it, refused, with an [`AtaAbort`]
+    /// where the registers show one.
     fn ata(&mut self, command: AtaCommand, data: Data<'_>) -> io::Result<AtaResult>;
 
     /// Sends a SCSI command. An answer may be shorter than the place for it, whose rest is left as

@@ -6,7 +6,7 @@ use writecliff_device::{Bytes, Link};
 
 use crate::facts::{Facts, Health, PowerState, PurgeOffer, Security};
 use crate::state::{FirmwareSlots, HostMemory, LoggedError, PowerMode, PowerTransitions};
-use crate::trusted::Encryption;
+use crate::trusted::SelfEncryption;
 
 impl Facts {
     /// What each thing is called, and what is known of it; several lines may have one name.
@@ -279,7 +279,7 @@ impl Security {
     }
 }
 
-impl Encryption {
+impl SelfEncryption {
     fn in_words(&self) -> String {
         let classes: Vec<_> = self.subsystems.iter().map(|class| class.name()).collect();
         let classes = match &classes[..] {

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use writecliff_admin::{
-    AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, PASSWORD, Protocol, PurgeError, PurgeHost,
-    UnfinishedPurge, finish, format_progress, purge, unfinished,
+    AdminPort, AtaAbort, AtaCommand, AtaResult, Data, NvmeCommand, PASSWORD, Protocol, PurgeError,
+    PurgeHost, UnfinishedPurge, finish, format_progress, purge, unfinished,
 };
 use writecliff_device::Purge;
 
@@ -84,6 +84,8 @@ enum SanitizeState {
     Done,
     Failed,
     Frozen,
+    /// The question is refused, by whatever is before the drive.
+    Silent,
 }
 
 impl SanitizeState {
@@ -155,7 +157,11 @@ impl Ata {
                     self.sanitize = SanitizeState::Never;
                 }
                 match self.sanitize.asked() {
-                    SanitizeState::Failed => Err(aborted()),
+                    SanitizeState::Failed => {
+                        let result = AtaResult { count: 0, lba: 1 };
+                        Err(AtaAbort { error: 4, result }.into())
+                    }
+                    SanitizeState::Silent => Err(aborted()),
                     SanitizeState::Frozen => Ok(AtaResult { count: 1 << 13, lba: 0xFFFF }),
                     SanitizeState::UnderWay(done, all, _) => {
                         let lba = u64::from(done) * 65_536 / u64::from(all);
@@ -323,6 +329,10 @@ fn whoever_stops_waiting_finds_the_sanitize_later() {
     finish(&mut drive, left, &mut machine).unwrap();
     assert_eq!(unfinished(&mut drive, &machine), None);
 
+    // A controller that passes no registers on says nothing of a failure.
+    drive.sanitize = SanitizeState::Silent;
+    assert_eq!(unfinished(&mut drive, &machine), None);
+
     drive.sanitize = SanitizeState::Failed;
     let left = unfinished(&mut drive, &machine).unwrap();
     assert_eq!(left, UnfinishedPurge::SanitizeFailed);
@@ -360,7 +370,7 @@ impl AdminPort for Nvme {
             (0x02, Data::FromDrive(page)) => {
                 page.fill(0);
                 let (state, progress) = match self.sanitize.asked() {
-                    SanitizeState::Never | SanitizeState::Frozen => (0, 0),
+                    SanitizeState::Never | SanitizeState::Frozen | SanitizeState::Silent => (0, 0),
                     SanitizeState::Done => {
                         self.holds_data = false;
                         (1, u16::MAX)

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, IsTerminal, Write};
 
-use writecliff::{DestroyData, DriveName, Inspection};
+use writecliff::{DestroyData, DriveName, Inspection, Plan};
 use writecliff_device::{Purge, printable_lines};
 use writecliff_uring::PurgeOffer;
 
@@ -14,10 +14,19 @@ use crate::progress::human;
 /// What will be done to the drive before anything else.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ComesFirst {
+    /// Nothing but the test.
+    Nothing,
     /// It is purged: in this way, or in the best that it has.
     Purge(Option<Purge>),
     /// It is reverted to its factory state.
     Revert,
+}
+
+impl ComesFirst {
+    /// What comes before a test.
+    pub(crate) fn of(plan: &Plan, purge: Option<Purge>) -> Self {
+        if plan.purges() { Self::Purge(purge) } else { Self::Nothing }
+    }
 }
 
 /// Consent for what `writes` to a drive; `None` where there are no data to lose, and where nobody can

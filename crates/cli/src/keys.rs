@@ -12,11 +12,12 @@ use writecliff_uring::{OpenError, PsidRevertError};
 use crate::error::CliError;
 
 /// Fields that are options of a command.
-const OPTIONS: [(&str, &str); 12] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("duration", "--duration"),
     ("spare", "--spare"),
     ("traces", "--traces"),
     ("reopen", "--reopen"),
+    ("purge", "--purge"),
     ("speed", "--speed"),
     ("min_floor_iops", "--min-floor-iops"),
     ("min_mean_iops", "--min-mean-iops"),

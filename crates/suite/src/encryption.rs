@@ -169,7 +169,7 @@ impl Default for Plan {
 }
 
 /// What one core of an AMD EPYC encrypts in sectors of 512 bytes by its AES instructions, block by
-/// block (2.4 GB/s), rounded down. Code for its vector instructions does 5.9 GB/s on it.
+/// block (2.4 GB/s), rounded down.
 const CIPHER: Throughput = Throughput(2_000_000_000);
 /// Writes in flight of the fill.
 const FILL_QUEUE_DEPTH: usize = 32;

@@ -146,6 +146,10 @@ impl Test for Plan {
         self.reopen.is_none()
     }
 
+    fn purges(&self) -> bool {
+        false
+    }
+
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         if drive.kind == DeviceKind::Null {
             return Err(keeps_nothing(drive));

@@ -117,20 +117,22 @@ pub fn run(
     watch: RunWatch<'_>,
 ) -> Result<RunRecord, RunError> {
     plan.check(device.info())?;
-    check_purge(device.info(), options.purge)?;
+    check_purge(plan, device.info(), options.purge)?;
     let mut session = Session::begin(plan, device, path, options, watch)?;
     let ended = plan.run(&mut session);
     session.end(ended)
 }
 
 /// Refuses a purge that the drive has not, before anything is done to it.
-fn check_purge(drive: &DeviceInfo, how: Option<Purge>) -> Result<(), DeviceError> {
+fn check_purge(plan: &Plan, drive: &DeviceInfo, how: Option<Purge>) -> Result<(), DeviceError> {
     match how {
-        Some(how) if !drive.purges.contains(&how) => Err(DeviceError::PurgeUnsupported {
-            address: drive.address.clone(),
-            how,
-            supported: drive.purges.clone(),
-        }),
+        Some(how) if plan.purges() && !drive.purges.contains(&how) => {
+            Err(DeviceError::PurgeUnsupported {
+                address: drive.address.clone(),
+                how,
+                supported: drive.purges.clone(),
+            })
+        }
         _ => Ok(()),
     }
 }

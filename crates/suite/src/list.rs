@@ -150,6 +150,11 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.writes(),)* }
             }
 
+            /// Whether the drive is purged for it.
+            pub fn purges(&self) -> bool {
+                match self { $(Self::$variant(plan) => plan.purges(),)* }
+            }
+
             /// Whether `other` asks the same of a drive. Where a file lies is no part of that, nor
             /// is a seed that only decides the bytes written.
             pub fn asks_as(&self, other: &Self) -> bool {

@@ -173,6 +173,10 @@ impl Test for Plan {
         self.prepare != Prepare::Nothing || self.jobs.iter().any(Job::writes)
     }
 
+    fn purges(&self) -> bool {
+        self.prepare != Prepare::Nothing
+    }
+
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { duration: overrides.duration.or(self.duration), ..self })
     }

@@ -147,6 +147,10 @@ impl Test for Plan {
         self.prepare || self.summaries().any(|summary| summary.writes + summary.trims > 0)
     }
 
+    fn purges(&self) -> bool {
+        self.prepare
+    }
+
     /// Whether both do the same with traces of the same names.
     fn asks_as(&self, other: &Self) -> bool {
         self.as_asked() == other.as_asked()

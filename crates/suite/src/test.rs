@@ -55,6 +55,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         true
     }
 
+    /// Whether the drive is purged for it.
+    fn purges(&self) -> bool {
+        true
+    }
+
     /// Whether `other` asks the same of a drive. Where a file lies is no part of that.
     fn asks_as(&self, other: &Self) -> bool {
         self == other

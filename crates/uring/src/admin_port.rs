@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use writecliff_admin::{
-    AdminPort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand,
+    AdminPort, AtaAbort, AtaCommand, AtaResult, Data, NvmeCommand, Protocol, ScsiCommand,
 };
 
 use writecliff_device::Link;
@@ -53,6 +53,11 @@ impl KernelPort {
             _ => is_scsi(node).then_some(Protocol::Scsi)?,
         };
         Some(Self { drive, node: node.clone(), protocol })
+    }
+
+    /// Whether it has namespaces.
+    pub(crate) fn is_nvme(&self) -> bool {
+        matches!(self.protocol, Protocol::Nvme { .. })
     }
 
     /// Another of the same, for another thread.
@@ -328,7 +333,7 @@ fn registers(sense: &[u8]) -> Option<io::Result<AtaResult>> {
     };
     Some(match status & (ERROR | FAULT) {
         0 => Ok(result),
-        _ => Err(io::Error::other(format!("the drive answered with error {error:#04x}"))),
+        _ => Err(AtaAbort { error, result }.into()),
     })
 }
 

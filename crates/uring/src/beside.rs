@@ -41,7 +41,10 @@ impl Unfinished {
     /// As an error of the device.
     pub(crate) fn told(self, address: String, how: Purge) -> DeviceError {
         match self {
-            Self::Stopped { goes_on } => DeviceError::PurgeStopped { address, goes_on },
+            Self::Stopped { goes_on } => {
+                let goes_on = goes_on && how.is_the_drives_own();
+                DeviceError::PurgeStopped { address, goes_on }
+            }
             Self::Failed(offset, source) => {
                 DeviceError::PurgeFailed { address, how, offset: Some(offset), source }
             }

@@ -146,6 +146,16 @@ pub enum PsidRevertError {
         /// The drive.
         path: PathBuf,
     },
+    /// A revert is of the whole drive.
+    #[error(
+        "{} is not the only namespace of its drive, or the drive does not tell, and a revert erases \
+         them all; move the others' data away and delete them first (`nvme delete-ns`); nothing was \
+         changed", path.display()
+    )]
+    OtherNamespaces {
+        /// The namespace.
+        path: PathBuf,
+    },
     /// It has no TCG subsystem, or the commands do not reach it.
     #[error(
         "{} shows no TCG subsystem that could be reverted; of a SATA drive the kernel shows it only if \
@@ -201,6 +211,7 @@ impl PsidRevertError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Open(error) => error.kind(),
+            Self::OtherNamespaces { .. } => ErrorKind::Refused,
             Self::NoCommands { .. } | Self::Unsupported { .. } => ErrorKind::Usage,
             Self::WrongPsid { .. } | Self::LockedOut { .. } | Self::Failed { .. } => {
                 ErrorKind::Failed

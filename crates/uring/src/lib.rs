@@ -77,4 +77,6 @@ pub use open::{finish_purge, look, open, psid_revert};
 pub use refusal::{DriveLock, Refusal};
 pub use survey::Survey;
 pub use users::{Holding, User};
-pub use writecliff_admin::{Facts, PASSWORD, Psid, PurgeOffer, UnfinishedPurge};
+pub use writecliff_admin::{
+    Facts, PASSWORD, Psid, PurgeOffer, Security, SelfEncryption, UnfinishedPurge,
+};

@@ -122,7 +122,7 @@ pub fn finish_purge(
     let found = Found::at(&host, path)?;
     let Some(mut own) = Own::of(&found) else { return Ok(None) };
     let Some(left) = own.unfinished_purge() else { return Ok(None) };
-    check_unreadable(&host, &found, consent)?;
+    let _claim = claim_unreadable(&host, &found, consent)?;
     let address = found.path.display().to_string();
     let how = match left {
         UnfinishedPurge::OwnPassword => Purge::AtaSecureErase,
@@ -150,11 +150,15 @@ pub fn psid_revert(
     let Some(mut own) = Own::of(&found) else {
         return Err(PsidRevertError::NoCommands { path: device() });
     };
-    match own.lock() {
-        Some(DriveLock::Tcg) => check_unreadable(&host, &found, consent)?,
-        // What it shows is what it holds.
-        _ => drop(open_to_destroy(&host, &found, consent, &REVERTING)?),
+    if own.has_other_namespaces() {
+        return Err(PsidRevertError::OtherNamespaces { path: device() });
     }
+    // Kept to the end, so that nobody comes in.
+    let _claims = match own.lock() {
+        Some(DriveLock::Tcg) => (Some(claim_unreadable(&host, &found, consent)?), None),
+        // What it shows is what it holds.
+        _ => (None, Some(open_to_destroy(&host, &found, consent, &REVERTING)?)),
+    };
     writecliff_admin::psid_revert(&mut own.port, psid, &mut std::thread::sleep)
         .map_err(|error| PsidRevertError::of(device(), error))
 }
@@ -163,21 +167,21 @@ pub fn psid_revert(
 const REVERTING: Options =
     Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1, purge: None };
 
-/// Consent and guard for a drive that cannot be read as it is: that is no objection to helping it out,
-/// all others are.
-fn check_unreadable(
+/// Consent, guard and claim for a drive that cannot be read as it is: that is no objection to helping
+/// it out, all others are.
+fn claim_unreadable(
     host: &Host,
     found: &Found,
     consent: Option<&DestroyData>,
-) -> Result<(), OpenError> {
+) -> Result<File, OpenError> {
     let identity = found.identify(host)?;
     check_consent(&identity, found.consent_names(host, &identity, None, consent)?, consent)?;
-    let Judged { verdict, .. } = found.judge_patiently(host, Claim::ExclusiveRead)?;
+    let Judged { file, verdict, .. } = found.judge_patiently(host, Claim::ExclusiveRead)?;
     let mut refusals = verdict.refusals;
     refusals.retain(|refusal| !refusal.is_of_what_it_shows());
-    match refusals.is_empty() {
-        true => Ok(()),
-        false => Err(OpenError::Refused { path: found.path.clone(), refusals }),
+    match file {
+        Ok(file) if refusals.is_empty() => Ok(file),
+        _ => Err(OpenError::Refused { path: found.path.clone(), refusals }),
     }
 }
 

@@ -55,6 +55,12 @@ impl Own {
         }
     }
 
+    /// Whether what is done to all of the drive would be done to other namespaces too, as far as is
+    /// known.
+    pub(crate) fn has_other_namespaces(&self) -> bool {
+        self.port.is_nvme() && self.facts.namespaces != Some(1)
+    }
+
     /// Why it cannot be tested as it is: a purge that is not over, or a lock.
     pub(crate) fn refusal(&mut self, device: PathBuf) -> Option<Refusal> {
         match self.unfinished_purge() {

@@ -46,6 +46,15 @@ nvme-format-keeps-lba-size-and-metadata() { # full
   done
 }
 
+nvme-revert-erases-no-other-namespace() { # quick
+  local device code=0; device=$(filled nvme)
+  output=$(writecliff psid-revert "$device" --psid 0123456789ABCDEF0123456789ABCDEF \
+    --destroy-data-on "$(consent "$device")" 2>&1) || code=$?
+  echo "$output"
+  [ $code = 3 ] || wrong "expected a refusal, got exit $code"
+  grep -q 'not the only namespace of its drive' <<< "$output" || wrong "expected the reason, got: $output"
+}
+
 nvme-run-is-purged-as-chosen() { # full
   local device how; device=$(filled nvme)
   for how in format discard; do

@@ -23,6 +23,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
     Ok(Facts {
         speaks: drive.version(),
         capacity: drive.capacity(),
+        namespaces: None,
         formats: vec![drive.format()],
         link: drive.link,
         write_cache: drive.write_cache,

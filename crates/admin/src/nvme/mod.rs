@@ -36,6 +36,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort, namespace: u32) -> io::Result<Facts>
     Ok(Facts {
         speaks: controller.version(),
         capacity: space.capacity(),
+        namespaces: spaces,
         formats: space.formats.clone(),
         link: None,
         write_cache,

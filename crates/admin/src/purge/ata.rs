@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{PurgeError, PurgeHost, Sanitize, UnfinishedPurge, failed, follow_sanitize};
 use crate::ata::{Identity, identify};
-use crate::port::{AdminPort, AtaCommand, AtaResult, Data};
+use crate::port::{AdminPort, AtaAbort, AtaCommand, AtaResult, Data};
 
 /// The password that is set for an erase, filled up with zeros; always this one.
 pub const PASSWORD: &str = "writecliff";
@@ -62,13 +62,23 @@ pub(super) fn sanitize(
 
 pub(super) fn follow(port: &mut dyn AdminPort, host: &mut dyn PurgeHost) -> Result<(), PurgeError> {
     follow_sanitize(host, None, || {
-        let status = sanitize_status(port, 0)?;
-        Ok(match status {
-            Status { is_under_way: true, progress, .. } => Sanitize::UnderWay(progress),
-            Status { has_succeeded: true, .. } => Sanitize::Done,
-            _ => Sanitize::Failed,
+        Ok(match sanitize_status(port, 0) {
+            Ok(Status { is_under_way: true, progress, .. }) => Sanitize::UnderWay(progress),
+            Ok(Status { has_succeeded: true, .. }) => Sanitize::Done,
+            Ok(_) => Sanitize::Failed,
+            Err(error) if is_of_failure(&error) => Sanitize::Failed,
+            Err(error) => return Err(error),
         })
     })
+}
+
+/// Whether the drive aborts the question for its state because its last sanitize failed: the reason in
+/// the LBA field (table 131). Any other error says nothing of the kind: there are bridges and
+/// controllers that do not pass the registers on.
+fn is_of_failure(error: &io::Error) -> bool {
+    const OPERATION_FAILED: u64 = 1;
+    let abort = error.get_ref().and_then(|inner| inner.downcast_ref::<AtaAbort>());
+    abort.is_some_and(|abort| abort.result.lba & 0xFF == OPERATION_FAILED)
 }
 
 /// What SANITIZE STATUS EXT leaves in the registers: table 130.
@@ -99,8 +109,7 @@ pub(super) fn leave_failure(port: &mut dyn AdminPort) -> Result<(), PurgeError> 
     Ok(())
 }
 
-/// Sanitizes that are not over, and our own password. A drive that failed to sanitize answers the
-/// question for its state with an error, as it does every other command.
+/// Sanitizes that are not over, and our own password.
 pub(super) fn unfinished(
     port: &mut dyn AdminPort,
     host: &dyn PurgeHost,
@@ -117,8 +126,8 @@ pub(super) fn unfinished(
         Ok(Status { is_under_way: true, progress, .. }) => {
             Some(UnfinishedPurge::Sanitizing { percent: u32::from(progress) * 100 / 65_536 })
         }
-        Ok(_) => None,
-        Err(_) => Some(UnfinishedPurge::SanitizeFailed),
+        Err(error) if is_of_failure(&error) => Some(UnfinishedPurge::SanitizeFailed),
+        Ok(_) | Err(_) => None,
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn ask(port: &mut dyn AdminPort) -> io::Result<Facts> {
         serial: identity::serial(port, &pages),
         firmware: drive.firmware,
         capacity: capacity.total(),
+        namespaces: None,
         formats: capacity.format.into_iter().collect(),
         link: None,
         write_cache: identity::write_cache(port),

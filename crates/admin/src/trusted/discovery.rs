@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What a drive says of its own encryption.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Encryption {
+pub struct SelfEncryption {
     /// The subsystem classes that it follows.
     pub subsystems: Vec<Subsystem>,
     /// Its locking, where it has any.
@@ -99,10 +99,10 @@ const SINGLE_USER: u16 = 0x0201;
 const BLOCK_SID: u16 = 0x0402;
 
 /// `None` of what is no discovery. Numbers have their highest byte first.
-pub(super) fn parse(page: &[u8]) -> Option<Encryption> {
+pub(super) fn parse(page: &[u8]) -> Option<SelfEncryption> {
     let length = u32::from_be_bytes(page.get(..4)?.try_into().ok()?) as usize;
     let mut rest = page.get(HEADER..(length + 4).min(page.len()))?;
-    let mut found = Encryption::default();
+    let mut found = SelfEncryption::default();
     while let [high, low, _, length, after @ ..] = rest {
         let length = usize::from(*length).min(after.len());
         let (data, next) = after.split_at(length);
@@ -112,7 +112,7 @@ pub(super) fn parse(page: &[u8]) -> Option<Encryption> {
     Some(found)
 }
 
-impl Encryption {
+impl SelfEncryption {
     fn take(&mut self, code: u16, data: &[u8]) {
         let first = data.first().copied().unwrap_or_default();
         let bit = |bit: u8| first >> bit & 1 == 1;

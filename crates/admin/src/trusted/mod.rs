@@ -11,7 +11,7 @@ use std::io;
 use crate::bytes::Fields;
 use crate::port::{AdminPort, AtaCommand, Data, NvmeCommand, Protocol};
 
-pub use discovery::{Encryption, LockingState, Subsystem};
+pub use discovery::{LockingState, SelfEncryption, Subsystem};
 pub use revert::{Psid, RevertError, psid_revert};
 
 /// Security protocols.
@@ -23,13 +23,13 @@ const DISCOVERY: u16 = 0x0001;
 
 /// What the drive says of its own encryption; `None` if it has no such commands, or what is before it
 /// does not pass them on.
-pub(crate) fn ask(port: &mut dyn AdminPort) -> Option<Encryption> {
+pub(crate) fn ask(port: &mut dyn AdminPort) -> Option<SelfEncryption> {
     let mut page = [0; 512];
     receive(port, INFORMATION, 0, &mut page).ok()?;
     let protocols = protocols(Fields(&page));
     let has = |protocol| protocols.contains(&protocol);
     let discovered = has(TCG).then(|| discover(port)).flatten();
-    Some(Encryption { has_ieee_1667: has(IEEE_1667), ..discovered.unwrap_or_default() })
+    Some(SelfEncryption { has_ieee_1667: has(IEEE_1667), ..discovered.unwrap_or_default() })
 }
 
 /// SPC-5, 7.7.1.3: how many there are, and then each in a byte.
@@ -38,7 +38,7 @@ fn protocols(page: Fields<'_>) -> Vec<u8> {
     (0..count).map(|index| page.byte(8 + index)).collect()
 }
 
-fn discover(port: &mut dyn AdminPort) -> Option<Encryption> {
+fn discover(port: &mut dyn AdminPort) -> Option<SelfEncryption> {
     let mut page = [0; 2048];
     receive(port, TCG, DISCOVERY, &mut page).ok()?;
     discovery::parse(&page)

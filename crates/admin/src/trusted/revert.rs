@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::session::{Argument, Session, Uid, call};
-use super::{Encryption, ask};
+use super::{SelfEncryption, ask};
 use crate::port::AdminPort;
 
 /// The number on a drive's label: 32 letters and digits.
@@ -86,7 +86,7 @@ pub fn psid_revert(
     psid: &Psid,
     wait: &mut dyn FnMut(Duration),
 ) -> Result<(), RevertError> {
-    let Some(Encryption { com_id: Some(com_id), .. }) = ask(port) else {
+    let Some(SelfEncryption { com_id: Some(com_id), .. }) = ask(port) else {
         return Err(RevertError::Unsupported);
     };
     let arguments = [

@@ -54,8 +54,8 @@ pub(crate) fn run_repeatedly(
     let repeats = RepeatRun::begin(plan, drive.clone(), count, run_options(common), path)?;
     let (name, estimate) = (repeats.repeats().plan.name(), repeats.estimate());
     announce(shown, &format!("{name}, {count} times,"), repeats.info(), estimate, None);
-    let consent =
-        consent(drive, writes, common.destroy_data_on.as_deref(), ComesFirst::Purge(common.purge))?;
+    let comes_first = ComesFirst::of(&repeats.repeats().plan, common.purge);
+    let consent = consent(drive, writes, common.destroy_data_on.as_deref(), comes_first)?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();

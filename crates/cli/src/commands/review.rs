@@ -27,7 +27,7 @@ const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
-    /// Run these tests instead of the usual ones: all but steady-state
+    /// Run these tests instead of the usual ones: all but steady-state, encryption, integrity and mixed
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
     pub(crate) tests: Vec<String>,
     /// Run these tests as well; those that --tests has
@@ -47,11 +47,11 @@ pub(crate) struct ReviewArguments {
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout"])]
+          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout", "purge"])]
     pub(crate) resume: Option<PathBuf>,
     /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "label", "destroy_data_on"])]
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "label", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -82,8 +82,12 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let shown = &options.common.shown;
     announce(shown, &tests(review), review.info(), review.estimate(), options.rated_writes);
     let passed = options.common.destroy_data_on.as_deref();
-    let consent =
-        consent(review.drive(), review.writes(), passed, ComesFirst::Purge(options.common.purge))?;
+    let consent = consent(
+        review.drive(),
+        review.writes(),
+        passed,
+        ComesFirst::Purge(review.review().options.purge),
+    )?;
     let interrupt = Interrupt::catch()?;
     let title = format!("review of {}", review.drive());
     let live = Live::begin(&title, total(review), &interrupt, shown.loudness());

@@ -8,10 +8,10 @@ use clap::Args;
 use writecliff::{
     DriveName, Event, Overrides, Plan, Report, ReportOptions, RunOptions, read_plan, report,
 };
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Purge};
 use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_output::check_directory;
-use writecliff_suite::{Estimate, PURGE, Progress, Status, trim};
+use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, trim};
 use writecliff_workload::fio::Note;
 
 use super::again::{again, run_repeatedly};
@@ -96,6 +96,17 @@ pub(crate) fn run_plan(
     run_with(plan, drive, path, common, run_options(common))
 }
 
+/// Refuses the choice of a purge for a test that does without.
+fn check_purge(plan: &Plan, purge: Option<Purge>) -> Result<(), PlanError> {
+    match purge {
+        Some(how) if !plan.purges() => {
+            let reason = format!("as asked for, {} does not purge the drive", plan.name());
+            Err(PlanError { option: "purge", got: how.to_string(), reason })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The same with options that do not come from the command line alone.
 pub(crate) fn run_with(
     plan: &Plan,
@@ -109,10 +120,11 @@ pub(crate) fn run_with(
     RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
     let info = drive.look()?;
     plan.check(&info).map_err(writecliff::Error::from)?;
+    check_purge(plan, options.purge).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);
     announce(shown, plan.name(), &info, estimate, None);
     let passed = common.destroy_data_on.as_deref();
-    let consent = consent(drive, plan.writes(), passed, ComesFirst::Purge(options.purge))?;
+    let consent = consent(drive, plan.writes(), passed, ComesFirst::of(plan, options.purge))?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use writecliff::{DriveName, Inspection, Psid, psid_revert};
 use writecliff_device::printable;
-use writecliff_uring::{Facts, KernelOpal, Refusal};
+use writecliff_uring::{Facts, KernelOpal, Refusal, Security, SelfEncryption};
 
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
@@ -38,8 +38,8 @@ pub(crate) struct PsidRevertArguments {
 #[derive(Serialize)]
 struct Told<'a> {
     drive: String,
-    ata_security: Option<serde_json::Value>,
-    encryption: Option<serde_json::Value>,
+    ata_security: Option<Security>,
+    encryption: Option<&'a SelfEncryption>,
     crypto_erase: Vec<&'static str>,
     kernel_opal: Option<&'static str>,
     refusals: Vec<String>,
@@ -101,17 +101,14 @@ fn lines(
 fn told<'a>(
     drive: &DriveName,
     inspection: &Inspection,
-    facts: Option<&Facts>,
+    facts: Option<&'a Facts>,
     missing: Option<&'a str>,
 ) -> Told<'a> {
-    let value = |value: Option<_>| value.and_then(|value| serde_json::to_value(value).ok());
     let locks = inspection.refusals.iter().filter(|refusal| is_of_lock(refusal));
     Told {
         drive: drive.to_string(),
-        ata_security: value(facts.and_then(|facts| facts.security)),
-        encryption: facts
-            .and_then(|facts| facts.encryption.as_ref())
-            .and_then(|own| serde_json::to_value(own).ok()),
+        ata_security: facts.and_then(|facts| facts.security),
+        encryption: facts.and_then(|facts| facts.encryption.as_ref()),
         crypto_erase: facts.map_or_else(Vec::new, crypto_erase),
         kernel_opal: inspection.kernel_opal.map(in_words),
         refusals: locks.map(Refusal::to_string).collect(),
