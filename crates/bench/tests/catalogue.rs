@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use writecliff::device::Nanos;
-use writecliff::{DriveName, Overrides, Plan, RunOptions, TESTS, UNWATCHED};
+use writecliff::{DriveName, InReviews, Overrides, Plan, RunOptions, TESTS, UNWATCHED};
 use writecliff_bench::catalogue::{Catalogue, shipped};
 use writecliff_bench::{Gather, NewRun};
 
@@ -72,7 +72,7 @@ fn the_model_gives_what_ships() {
         return;
     }
     let shipped = shipped().unwrap();
-    let tests: Vec<_> = TESTS.iter().filter(|test| test.by_default).collect();
+    let tests: Vec<_> = TESTS.iter().filter(|test| test.reviews == InReviews::ByDefault).collect();
     for (index, drive) in shipped.drives().iter().enumerate() {
         let test = tests[index % tests.len()];
         let name = &drive.name;

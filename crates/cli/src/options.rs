@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use writecliff::{Label, TESTS};
+use writecliff::{ALL_TESTS, Label, TESTS};
 use writecliff_device::{Nanos, ParseUnitError, Purge};
 
 use crate::output::Loudness;
@@ -127,10 +127,20 @@ pub(crate) fn signed_seconds(text: &str) -> Result<f64, ParseUnitError> {
     Ok(sign * unsigned.parse::<Nanos>()?.as_secs_f64())
 }
 
-/// The names of the tests, with what they answer.
+/// The names of the tests that a review may have, and of all of them.
+pub(crate) fn tests_of_a_review() -> PossibleValuesParser {
+    let all = PossibleValue::new(ALL_TESTS).help("every test whose load is not your own");
+    test_values().chain([all]).collect::<Vec<_>>().into()
+}
+
+/// The names of the tests.
 pub(crate) fn test_names() -> PossibleValuesParser {
-    let tests = TESTS.iter();
-    tests.map(|test| PossibleValue::new(test.name).help(test.question)).into()
+    test_values().collect::<Vec<_>>().into()
+}
+
+/// The tests, with what they answer.
+fn test_values() -> impl Iterator<Item = PossibleValue> {
+    TESTS.iter().map(|test| PossibleValue::new(test.name).help(test.question))
 }
 
 #[cfg(test)]

@@ -227,7 +227,10 @@ fn a_real_block_device_is_reviewed_unattended() {
     assert!(!printed.contains("SIMULATED") && printed.contains("quick run"), "{printed}");
     // Its memory is a file, which is told as for a file by itself.
     assert!(printed.contains("or stands on one"), "{printed}");
-    for test in writecliff_suite::TESTS.iter().filter(|test| test.by_default) {
+    for test in writecliff_suite::TESTS
+        .iter()
+        .filter(|test| test.reviews == writecliff_suite::InReviews::ByDefault)
+    {
         let (record, _) =
             writecliff_suite::open(&dir.path().join("review").join(test.name)).unwrap();
         assert_eq!(record.status, writecliff_suite::Status::Complete, "{}", test.name);

@@ -17,7 +17,7 @@ use crate::plan::{
 };
 use crate::record::Phase;
 use crate::session::{Extent, RunError, Session};
-use crate::test::Test;
+use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Rate, Unit, Warning};
 
@@ -210,7 +210,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "encryption";
     const QUESTION: &'static str = "what does encryption cost?";
-    const BY_DEFAULT: bool = false;
+    const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {

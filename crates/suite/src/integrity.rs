@@ -22,7 +22,7 @@ use crate::plan::{
     Choice, QUICK_TORTURE, check_block, check_depths, check_duration, quick_span, used,
 };
 use crate::session::{Extent, RunError, Session};
-use crate::test::Test;
+use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, RunRecord, Status, Unit, Warning};
 use checked::Checked;
@@ -111,7 +111,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "integrity";
     const QUESTION: &'static str = "does it return what was written, and has it what it claims?";
-    const BY_DEFAULT: bool = false;
+    const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::Reopen];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {

@@ -12,7 +12,7 @@ use writecliff_trace::ReadError;
 use crate::plan::check_duration;
 use crate::record::Phase;
 use crate::session::{RunError, Session};
-use crate::test::Test;
+use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
 
@@ -23,8 +23,8 @@ pub struct TestEntry {
     pub name: &'static str,
     /// What it answers.
     pub question: &'static str,
-    /// Whether a review has it without being asked.
-    pub by_default: bool,
+    /// Which reviews have it.
+    pub reviews: InReviews,
     /// What a user may change in its plan, beside the seed.
     pub choices: &'static [Choice],
     /// Raised when equal plans give figures that are not to be held against those of before.
@@ -61,7 +61,7 @@ macro_rules! tests {
         pub const TESTS: &[TestEntry] = &[$(TestEntry {
             name: crate::$module::Plan::NAME,
             question: crate::$module::Plan::QUESTION,
-            by_default: crate::$module::Plan::BY_DEFAULT,
+            reviews: crate::$module::Plan::REVIEWS,
             choices: crate::$module::Plan::CHOICES,
             method_version: crate::$module::Plan::METHOD_VERSION,
             plan: || Plan::$variant(crate::$module::Plan::default()),

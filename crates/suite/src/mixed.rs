@@ -13,7 +13,7 @@ use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pace};
 use crate::figure::Figure;
 use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
 use crate::session::{Extent, RunError, Session};
-use crate::test::Test;
+use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, LatencyFigures, Overrides, PlanError, Warning, iops_of};
 
@@ -165,7 +165,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "mixed";
     const QUESTION: &'static str = "how fast and how late is the drive under a load of one's own?";
-    const BY_DEFAULT: bool = false;
+    const REVIEWS: InReviews = InReviews::ByName;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
 
     /// Whether the drive's contents are changed.

@@ -14,10 +14,14 @@ use writecliff_measure::{Liveness, RunDirectory, RunDirectoryError, recover};
 
 use crate::results;
 use crate::{
-    Estimate, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS, TestEntry,
+    Estimate, InReviews, Overrides, Plan, PlanError, RunOptions, SCHEMA_VERSION, Status, TESTS,
+    TestEntry,
 };
 
 const FILE: &str = "review.json";
+
+/// What names every test whose load is not the user's own.
+pub const ALL_TESTS: &str = "all";
 
 /// What is to be run on which drive, as `review.json` holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,7 +162,7 @@ impl ReviewError {
 
 impl Review {
     /// The tests of these names, or those that are run by default if none is named, and those of
-    /// `with` besides: in the order of the table, each once.
+    /// `with` besides: in the order of the table, each once. [`ALL_TESTS`] names all but the user's own.
     ///
     /// # Errors
     /// [`ReviewError::UnknownTest`].
@@ -166,17 +170,18 @@ impl Review {
         names: &[String],
         with: &[String],
     ) -> Result<Vec<&'static TestEntry>, ReviewError> {
-        let is_known = |name: &&String| TestEntry::find(name).is_some();
+        let is_known = |name: &&String| *name == ALL_TESTS || TestEntry::find(name).is_some();
         if let Some(name) = names.iter().chain(with).find(|name| !is_known(name)) {
-            let known = TESTS.iter().map(|test| test.name).collect();
+            let known = TESTS.iter().map(|test| test.name).chain([ALL_TESTS]).collect();
             return Err(ReviewError::UnknownTest { name: name.clone(), known });
         }
-        let named = |names: &[String], test: &TestEntry| names.iter().any(|name| name == test.name);
-        let is_chosen = |test: &&TestEntry| match names {
-            [] => test.by_default || named(with, test),
-            _ => named(names, test) || named(with, test),
+        let is_named = |test: &&TestEntry| {
+            let all = test.reviews != InReviews::ByName;
+            names.iter().chain(with).any(|name| name == test.name || (all && name == ALL_TESTS))
         };
-        Ok(TESTS.iter().filter(is_chosen).collect())
+        let is_default =
+            |test: &&TestEntry| names.is_empty() && test.reviews == InReviews::ByDefault;
+        Ok(TESTS.iter().filter(|test| is_default(test) || is_named(test)).collect())
     }
 
     /// A review of `drive`, which `info` describes, by these tests.

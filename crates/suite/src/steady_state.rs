@@ -21,7 +21,7 @@ use crate::plan::{
     check_list, listed, quick_span, used,
 };
 use crate::session::{RunError, Session};
-use crate::test::Test;
+use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Warning};
 
@@ -126,7 +126,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "steady-state";
     const QUESTION: &'static str = "what is left in steady state, by SNIA's test specification?";
-    const BY_DEFAULT: bool = false;
+    const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {

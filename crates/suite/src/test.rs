@@ -10,6 +10,17 @@ use crate::session::{RunError, Session};
 use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
 
+/// Which reviews have a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InReviews {
+    /// All that are not asked for other ones.
+    ByDefault,
+    /// Those that are asked for it, or for all tests.
+    OnRequest,
+    /// Those that are asked for it by its name: what it does is the user's own.
+    ByName,
+}
+
 /// A test, by its plan: all that the rest of the crate, and the list of tests, know of it. The
 /// method itself and what comes of it are `run` and `conclude`; everything else is asked before or
 /// after.
@@ -21,8 +32,8 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     const NAME: &'static str;
     /// What it answers.
     const QUESTION: &'static str;
-    /// Whether a review has it without being asked.
-    const BY_DEFAULT: bool = true;
+    /// Which reviews have it.
+    const REVIEWS: InReviews = InReviews::ByDefault;
     /// What a user may change in its plan, beside the seed.
     const CHOICES: &'static [Choice] = &[];
     /// Raised when equal plans give figures that are not to be held against those of before.

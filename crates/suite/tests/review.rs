@@ -8,7 +8,8 @@ use writecliff_device::{Bytes, Device, DeviceInfo, Nanos};
 use writecliff_measure::RunDirectoryError;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
-    Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord, Status, TESTS, run,
+    ALL_TESTS, InReviews, Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord,
+    Status, TESTS, run,
 };
 
 const QUICK: RunOptions = RunOptions {
@@ -81,7 +82,8 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
 fn a_review_has_the_usual_tests_or_those_named() {
     let usual = review(&[]);
     let names: Vec<&str> = usual.tests.iter().map(|test| test.plan.name()).collect();
-    let expected: Vec<&str> = TESTS.iter().filter(|t| t.by_default).map(|t| t.name).collect();
+    let expected: Vec<&str> =
+        TESTS.iter().filter(|t| t.reviews == InReviews::ByDefault).map(|t| t.name).collect();
     assert_eq!(names, expected);
     assert!(!names.contains(&"steady-state") && names.contains(&"spare-area"));
     let chosen = |names: &[&str], with: &[&str]| {
@@ -94,6 +96,10 @@ fn a_review_has_the_usual_tests_or_those_named() {
         ["consistency", "trim", "power"]
     });
     assert!(chosen(&[], &["steady-state"]).unwrap().contains(&"steady-state"));
+    let all = chosen(&[], &[ALL_TESTS]).unwrap();
+    assert!(names.iter().chain(&["steady-state", "integrity"]).all(|name| all.contains(name)));
+    assert!(!all.contains(&"mixed"), "what it does is the user's own");
+    assert_eq!(chosen(&[ALL_TESTS], &[]).unwrap(), all);
     for (names, with) in [(["trimm"].as_slice(), [].as_slice()), (&[], &["trimm"])] {
         assert!(matches!(chosen(names, with), Err(ReviewError::UnknownTest { .. })));
     }

@@ -90,6 +90,7 @@ pub use several::ReviewEnd;
 pub use writecliff_device::ErrorKind;
 pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
-    Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord, TESTS, open,
+    ALL_TESTS, InReviews, Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord,
+    TESTS, open,
 };
 pub use writecliff_uring::{DestroyData, Inspection, Psid, UnfinishedPurge};

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::library::keep;
 use crate::live::{Live, Total};
 use crate::open::open;
-use crate::options::{CommonOptions, ShownOptions, percent, test_names};
+use crate::options::{CommonOptions, ShownOptions, percent, tests_of_a_review};
 use crate::output::{print, say};
 use crate::place::Place;
 
@@ -27,11 +27,11 @@ const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
-    /// Run these tests instead of the usual ones: all but steady-state, encryption, integrity and mixed
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names())]
+    /// Run these tests instead of the usual ones
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review())]
     pub(crate) tests: Vec<String>,
-    /// Run these tests as well; those that --tests has
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = test_names(),
+    /// Run these tests as well, or all; those that --tests has
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review(),
           hide_possible_values = true)]
     pub(crate) with: Vec<String>,
     /// The settings of the spare-area test, in percent of the LBAs
