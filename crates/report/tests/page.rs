@@ -76,8 +76,13 @@ fn what_a_drive_counted_of_itself_is_a_table_by_phase_and_figures() {
     assert!((of("drive's write amplification") - 71.0 / 30.0).abs() < 1e-9);
     assert!(of("drive's endurance used") > 0.0);
     let html = page(&[alone(run)], &dir.path().join("with"));
-    for words in ["What did the drive count of itself", "1.10", "3.00", "2.37", "new media errors"]
-    {
+    for words in [
+        "What did the drive count of itself",
+        "1.10",
+        "3.00",
+        "2.37",
+        "Throughout: new media errors 0.",
+    ] {
         assert!(html.contains(words), "{words}");
     }
     assert!(!html.contains("too warm"), "what the drive does not count has no column");

@@ -58,10 +58,18 @@ fn table(subjects: &Subjects<'_>, subject: usize, run: &Run) -> Option<Table> {
         1 => spans.collect(),
         _ => spans.chain([whole]).collect(),
     };
-    let is_known = |count: &&Count| spans.iter().any(|(_, a, b)| count.1(a, b).is_some());
-    let known: Vec<&Count> = COUNTS.iter().filter(is_known).collect();
+    let values =
+        |count: &Count| -> Vec<_> { spans.iter().map(|(_, a, b)| count.1(a, b)).collect() };
+    let is_known = |count: &&Count| values(count).iter().any(Option::is_some);
+    let known = COUNTS.iter().filter(is_known);
+    // What is the same whatever was done needs no column.
+    let is_constant = |count: &&Count| {
+        let values = values(count);
+        values.len() > 1 && values.iter().all(|value| *value == values[0])
+    };
+    let (constant, told): (Vec<&Count>, Vec<&Count>) = known.partition(is_constant);
     let rows = spans.iter().map(|(name, before, after)| {
-        let values = known.iter().map(|count| count.1(before, after));
+        let values = told.iter().map(|count| count.1(before, after));
         Row::new(name, values.map(|value| value.unwrap_or_else(|| NONE.to_owned())).collect(), "")
     });
     let column = |count: &&Count| Column { of: Place::default(), name: count.0.to_owned() };
@@ -70,10 +78,19 @@ fn table(subjects: &Subjects<'_>, subject: usize, run: &Run) -> Option<Table> {
         true => format!("{test}: {}", subjects.full_name(subject)),
         false => test.to_owned(),
     };
-    let rows = rows.collect();
-    let mut table = Table::new(&title, "", known.iter().map(column).collect(), rows);
+    let (rows, columns) = (rows.collect(), told.iter().map(column).collect());
+    let mut table = Table::new(&title, &throughout(&constant, first), columns, rows);
     table.of = Place::of(subject);
     Some(table)
+}
+
+/// `Throughout: new media errors 0, power lost 0.`
+fn throughout(constant: &[&Count], phase: &Phase) -> String {
+    let words = constant.iter().filter_map(|(name, count)| {
+        Some(format!("{name} {}", count(&phase.before, &phase.after)?))
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    if words.is_empty() { words } else { format!("Throughout: {words}.") }
 }
 
 fn grown(before: Option<Bytes>, after: Option<Bytes>) -> Option<String> {
