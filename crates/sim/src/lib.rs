@@ -12,6 +12,7 @@ mod catalogue;
 mod disk;
 mod host;
 mod profile;
+mod scale;
 mod ssd;
 mod stamps;
 mod what_if;
@@ -22,6 +23,7 @@ pub use catalogue::{catalogue, load, load_file, shipped_text};
 pub use disk::Disk;
 use host::Host;
 pub use profile::*;
+pub use scale::scaled;
 pub use ssd::Ssd;
 pub use what_if::changed;
 

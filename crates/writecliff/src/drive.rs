@@ -13,8 +13,8 @@ use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUE
 
 use crate::Error;
 
-/// A drive, as it is called: `sim:NAME` or `sim:PATH.toml`, `null:`, and anything else is the path
-/// of a block device or file.
+/// A drive, as it is called: `sim:NAME` or `sim:PATH.toml`, with `@1/16` behind it a scale model of
+/// that; `null:`; and anything else is the path of a block device or file.
 ///
 /// ```
 /// use writecliff::DriveName;
@@ -90,14 +90,12 @@ impl DriveName {
     /// A short form for names of files and directories: ASCII letters, digits, dots and dashes.
     pub fn slug(&self) -> String {
         let name = match self {
-            Self::Simulated(name) => Path::new(name).file_stem(),
-            Self::Recorded { address, .. } => {
-                Path::new(address.trim_start_matches(SIMULATED)).file_stem()
-            }
-            Self::Real(path) => path.file_name(),
-            Self::Null => Some("null".as_ref()),
+            Self::Simulated(name) => stem(name),
+            Self::Recorded { address, .. } => stem(address.trim_start_matches(SIMULATED)),
+            Self::Real(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+            Self::Null => Some("null".to_owned()),
         };
-        let name = name.map_or_else(|| "drive".into(), |name| name.to_string_lossy());
+        let name = name.unwrap_or_else(|| "drive".to_owned());
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
     }
 
@@ -178,7 +176,7 @@ pub fn simulated(name: &str) -> Result<Box<dyn Device>, Error> {
 }
 
 /// What a simulated drive is built of: the profile of a catalogue's name, or of a file if the name
-/// looks like one.
+/// looks like one; of its scale model with `@1/PARTS` behind it.
 ///
 /// # Errors
 /// [`Error::Profile`]; [`Error::MeantNull`] of no drive.
@@ -186,12 +184,28 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
     if [NULL, NULL_WITHOUT_COLON].contains(&name) {
         return Err(Error::MeantNull);
     }
+    if let Some((name, parts)) = scale(name) {
+        return Ok(writecliff_sim::scaled(&profile(name)?, parts)?);
+    }
     let is_path = name.contains('/') || name.ends_with(".toml");
     Ok(if is_path {
         writecliff_sim::load_file(Path::new(name))?
     } else {
         writecliff_sim::load(name)?
     })
+}
+
+/// A simulated drive's name without a directory and an ending.
+fn stem(name: &str) -> Option<String> {
+    let (whole, parts) = scale(name).unwrap_or((name, 1));
+    let stem = Path::new(whole).file_stem()?.to_string_lossy();
+    Some(if parts == 1 { stem.into_owned() } else { format!("{stem}-1-{parts}") })
+}
+
+/// `NAME@1/16`: the whole drive's name, and how many such parts it has.
+fn scale(name: &str) -> Option<(&str, u32)> {
+    let (name, parts) = name.rsplit_once("@1/")?;
+    Some((name, parts.parse().ok()?))
 }
 
 /// The path, unless it can only be meant for a simulated drive, or for none.

@@ -247,6 +247,14 @@ pub enum ProfileError {
         /// The key, and what is wrong with it.
         message: String,
     },
+    /// A drive that would behave otherwise if it were smaller.
+    #[error("there is no such scale model of {model}: {reason}")]
+    NoScaleModel {
+        /// The drive.
+        model: String,
+        /// What is in the way, or what is possible.
+        reason: String,
+    },
     /// Profiles that inherit from each other.
     #[error("{file}: inherits from itself by way of '{parent}'; break the circle")]
     InheritsItself {

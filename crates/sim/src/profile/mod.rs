@@ -90,7 +90,7 @@ impl Profile {
         }
     }
 
-    fn impossibility(&self) -> Option<Impossibility> {
+    pub(crate) fn impossibility(&self) -> Option<Impossibility> {
         match self {
             Self::Ssd(ssd) => ssd.impossibility(),
             Self::Disk(disk) => disk.impossibility(),
