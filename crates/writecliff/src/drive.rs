@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, Purge, nearest};
-use writecliff_sim::Profile;
+use writecliff_sim::{Profile, ProfileError};
 use writecliff_suite::{Demands, Plan};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
 
@@ -185,7 +185,12 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
         return Err(Error::MeantNull);
     }
     if let Some((name, parts)) = scale(name) {
-        return Ok(writecliff_sim::scaled(&profile(name)?, parts)?);
+        let whole = profile(name)?;
+        let parts = parts.parse().map_err(|_| ProfileError::NoScaleModel {
+            model: whole.identity().model.clone(),
+            reason: format!("'1/{parts}' is no part; write 1/16"),
+        })?;
+        return Ok(writecliff_sim::scaled(&whole, parts)?);
     }
     let is_path = name.contains('/') || name.ends_with(".toml");
     Ok(if is_path {
@@ -197,15 +202,16 @@ pub fn profile(name: &str) -> Result<Profile, Error> {
 
 /// A simulated drive's name without a directory and an ending.
 fn stem(name: &str) -> Option<String> {
-    let (whole, parts) = scale(name).unwrap_or((name, 1));
-    let stem = Path::new(whole).file_stem()?.to_string_lossy();
-    Some(if parts == 1 { stem.into_owned() } else { format!("{stem}-1-{parts}") })
+    let stem = |name| Some(Path::new(name).file_stem()?.to_string_lossy());
+    match scale(name) {
+        Some((whole, parts)) => Some(format!("{}-1-{parts}", stem(whole)?)),
+        None => Some(stem(name)?.into_owned()),
+    }
 }
 
 /// `NAME@1/16`: the whole drive's name, and how many such parts it has.
-fn scale(name: &str) -> Option<(&str, u32)> {
-    let (name, parts) = name.rsplit_once("@1/")?;
-    Some((name, parts.parse().ok()?))
+fn scale(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once("@1/")
 }
 
 /// The path, unless it can only be meant for a simulated drive, or for none.
