@@ -16,6 +16,7 @@ use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
 use crate::commands::run::RunArguments;
 use crate::commands::security::{PsidRevertArguments, SecurityArguments};
+use crate::commands::sweep::SweepArguments;
 use crate::commands::trace::TraceCommand;
 use crate::help;
 use crate::options::test_names;
@@ -51,6 +52,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: RunArguments,
     },
+    /// Run one test on many simulated drives: a grid or a sample over any keys, to one table
+    #[command(after_help = help::SWEEP)]
+    Sweep(SweepArguments),
     /// List simulated drives, and the block devices here with what the safety guard says of each
     #[command(after_help = help::DRIVES)]
     Drives {

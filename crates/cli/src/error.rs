@@ -8,6 +8,7 @@ use writecliff_bench::{BenchError, ExportError, ImportError, ServerError};
 use writecliff_output::OutputError;
 use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
 use writecliff_suite::{AddMeterError, PlanError};
+use writecliff_sweep::SweepError;
 use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 
 use crate::{interrupt, keys};
@@ -34,6 +35,13 @@ pub(crate) enum CliError {
         path.display()
     )]
     ReviewInterrupted { path: PathBuf },
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    #[error(
+        "interrupted; `writecliff sweep --resume {}` goes on with it and keeps what is finished",
+        path.display()
+    )]
+    SweepInterrupted { path: PathBuf },
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
     Prompt { source: std::io::Error },
     #[error(transparent)]
@@ -144,6 +152,7 @@ impl CliError {
             Self::Import(error) => error.kind(),
             Self::Export(error) => error.kind(),
             Self::Serve(error) => error.kind(),
+            Self::Sweep(error) => error.kind(),
             Self::ReviewBroken { source, .. } => source.kind(),
             Self::ReadTrace(error) => error.kind(),
             Self::WriteTrace(error) => error.kind(),
@@ -155,9 +164,10 @@ impl CliError {
             Self::NotAgreed | Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => {
                 ErrorKind::Refused
             }
-            Self::Interrupted | Self::ReviewInterrupted { .. } | Self::NothingWritten => {
-                ErrorKind::Interrupted
-            }
+            Self::Interrupted
+            | Self::ReviewInterrupted { .. }
+            | Self::SweepInterrupted { .. }
+            | Self::NothingWritten => ErrorKind::Interrupted,
             Self::Manual { source, .. } => ErrorKind::of_path(source),
             Self::InPlan { .. }
             | Self::NoOutput { .. }

@@ -28,6 +28,22 @@ Examples:
   writecliff run mixed sim:tiny --plan jobs.fio
   writecliff run consistency sim:tiny --json | jq '.figures[] | {name, value, unit}'";
 
+pub(crate) const SWEEP: &str = "\
+Examples:
+  writecliff sweep spare.toml --out runs/spare
+  writecliff sweep --resume runs/spare
+  duckdb -c \"SELECT * FROM 'runs/spare/figures.parquet'\"
+
+spare.toml:
+  drive = \"sim:samsung-840-evo-250gb@1/16\"
+  test = \"consistency\"
+  figures = [\"steady mean\", \"steady floor\"]
+  [plan]
+  duration = \"125s\"
+  [grid]
+  \"plan.spare_percent\" = [0, 10, 25]
+  \"drive.gc.pacing\" = [\"eager\", \"proportional\"]";
+
 pub(crate) const DRIVES: &str = "\
 Examples:
   writecliff drives samsung                          those with this in their name

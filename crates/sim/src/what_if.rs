@@ -13,8 +13,7 @@ const VALUE_MAX: usize = 24;
 /// The drive with these keys changed (`section.key`); a `null` takes the key's default.
 ///
 /// # Errors
-/// [`ProfileError::Recorded`](crate::ProfileError) if a key or its value will not do, or the drive
-/// could not work.
+/// [`ProfileError::Changed`] if a key or its value will not do, or the drive could not work.
 pub fn changed(profile: &Profile, changes: &Map<String, Value>) -> Result<Profile, ProfileError> {
     let mut record = profile.record();
     for (key, value) in changes {
@@ -27,7 +26,10 @@ pub fn changed(profile: &Profile, changes: &Map<String, Value>) -> Result<Profil
             }
         }
     }
-    let mut made = of_values(&record.values)?;
+    let mut made = of_values(&record.values).map_err(|error| match error {
+        ProfileError::Recorded { message } => ProfileError::Changed { message },
+        other => other,
+    })?;
     let keys: Vec<_> = changes.keys().cloned().collect();
     if let Some(name) = &record.catalogue {
         made = made_from(made, name, profile, &keys);

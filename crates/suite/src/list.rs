@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_device::{Bytes, DeviceInfo, with_nearest};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
@@ -278,12 +278,36 @@ impl Plan {
         self.entry().name
     }
 
+    /// The plan with these of its keys changed.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the first key that it does not have, or whose value will not do.
+    pub fn with_keys(self, keys: &Map<String, Value>) -> Result<Self, PlanError> {
+        keys.iter().try_fold(self, |plan, (key, value)| {
+            let mut values = plan.values();
+            values.insert(key.clone(), value.clone());
+            values.remove("test");
+            let read = Self::read(plan.name(), Value::Object(values)).unwrap_or(Ok(plan));
+            read.map_err(|error| PlanError {
+                option: "the plan's key",
+                got: format!("{key} = {value}"),
+                reason: with_nearest(&error.to_string()),
+            })
+        })
+    }
+
+    /// Every key with its value, and the test's name as `test`.
+    fn values(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(values)) => values,
+            other => unreachable!("a plan is a table of plain data: {other:?}"),
+        }
+    }
+
     /// What was asked, key by key, without the seed: runs that agree in it, in the test and in its
     /// [method version](TestEntry::method_version) were given the same to do.
     pub fn asked(&self) -> Map<String, Value> {
-        let Ok(Value::Object(mut asked)) = serde_json::to_value(self.as_asked()) else {
-            unreachable!("a plan is a table of plain data");
-        };
+        let mut asked = self.as_asked().values();
         asked.remove("test");
         asked.remove("seed");
         asked

@@ -13,4 +13,5 @@ pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod security;
+pub(crate) mod sweep;
 pub(crate) mod trace;

@@ -247,6 +247,12 @@ pub enum ProfileError {
         /// The key, and what is wrong with it.
         message: String,
     },
+    /// A drive with keys changed that there is not, or that could not work.
+    #[error("no drive can be changed like that: {message}")]
+    Changed {
+        /// The key, and what is wrong with it.
+        message: String,
+    },
     /// A drive that would behave otherwise if it were smaller.
     #[error("there is no such scale model of {model}: {reason}")]
     NoScaleModel {

@@ -1,0 +1,115 @@
+//! `writecliff sweep`: one test on many simulated drives, by a plan.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+use writecliff_device::Bytes;
+use writecliff_output::check_directory;
+use writecliff_sweep::{Row, Sweep, SweepEnd, SweepRun, TABLE};
+
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output::{ProgressLine, print, print_json};
+use crate::place::Place;
+use crate::progress::gone_and_left;
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// The sweep's plan: docs/formats.md
+    #[arg(value_name = "PLAN.toml", required_unless_present = "resume")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Go on with the sweep in this directory: finished points are kept
+    #[arg(long, value_name = "SWEEP", conflicts_with_all = ["plan", "out"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Directory for the rows, new or empty [default: ./runs/sweep-PLAN-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Memory that drives may take together [default: three quarters of what is free]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) memory: Option<Bytes>,
+    /// Print the rows as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a script gets.
+#[derive(Serialize)]
+struct Told<'a> {
+    table: String,
+    rows: &'a [Row],
+}
+
+pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), CliError> {
+    let memory = arguments.memory;
+    match (&arguments.plan, &arguments.resume) {
+        (_, Some(path)) => go(&SweepRun::resume(path)?, memory, arguments.json),
+        (Some(plan), None) => {
+            let sweep = Sweep::read(plan)?;
+            let name = || {
+                let stem = plan.file_stem().map_or_else(|| "plan".into(), |s| s.to_string_lossy());
+                format!("sweep-{stem}-{}", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"))
+            };
+            let place = Place::named_or(arguments.out.as_deref(), name);
+            check_directory(&place).map_err(writecliff::Error::from)?;
+            go(&SweepRun::begin(sweep, &place)?, memory, arguments.json)
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+fn go(run: &SweepRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError> {
+    let interrupt = Interrupt::catch()?;
+    let (all, before) = (run.points().len(), run.done().len());
+    let (done, failed, began) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
+    let line = ProgressLine::begin();
+    let watch = |row: Option<&Row>| {
+        if let Some(row) = row {
+            done.fetch_add(1, Ordering::Relaxed);
+            failed.fetch_add(usize::from(row.error.is_some()), Ordering::Relaxed);
+        }
+        line.show(|| {
+            let new = done.load(Ordering::Relaxed);
+            let share = new as f64 / (all - before).max(1) as f64;
+            let failed = match failed.load(Ordering::Relaxed) {
+                0 => String::new(),
+                failed => format!(", {failed} failed"),
+            };
+            format!(
+                "{} of {all} points{failed}, {}",
+                before + new,
+                gone_and_left(began, Some(share))
+            )
+        });
+        interrupt.flow()
+    };
+    let ended = run.run(memory, &watch)?;
+    drop(line);
+    match ended {
+        SweepEnd::Complete => tell(run, json),
+        SweepEnd::Interrupted => Err(CliError::SweepInterrupted { path: run.path().to_owned() }),
+    }
+}
+
+fn tell(run: &SweepRun, json: bool) -> Result<(), CliError> {
+    let rows = SweepRun::rows(run.path())?;
+    let table = run.path().join(TABLE).display().to_string();
+    if json {
+        return print_json(&Told { table, rows: &rows });
+    }
+    let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
+    let mut text = format!("{} points, {} failed\n", rows.len(), failed.len());
+    for row in failed.iter().take(FAILED_TOLD) {
+        let error = row.error.as_deref().unwrap_or_default();
+        text += &format!("  point {}: {error}\n", row.point.point);
+    }
+    if failed.len() > FAILED_TOLD {
+        text += &format!("  and {} more\n", failed.len() - FAILED_TOLD);
+    }
+    print(&format!("{text}\nTable: {table}\n"))
+}
+
+/// More points that failed are told by the table.
+const FAILED_TOLD: usize = 5;

@@ -1,0 +1,67 @@
+//! Memory that points share: a point begins when there is enough of it.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use writecliff::sim::Profile;
+use writecliff_device::Bytes;
+
+/// RAM for each mapping unit of a simulated drive, at most: docs/model.md.
+const BYTES_PER_UNIT: u64 = 13;
+/// What a run takes besides: its recording and the report of nothing.
+const BESIDES: Bytes = Bytes::from_mib(64);
+
+/// What is left.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    all: u64,
+    left: Mutex<u64>,
+    returned: Condvar,
+}
+
+/// A part of a budget, given back when dropped.
+pub(crate) struct Share<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(all: Bytes) -> Self {
+        Self { all: all.0, left: Mutex::new(all.0), returned: Condvar::new() }
+    }
+
+    /// Waits until so much is left; for all of it if it was never so much.
+    pub(crate) fn take(&self, bytes: Bytes) -> Share<'_> {
+        let bytes = bytes.0.min(self.all);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self
+            .returned
+            .wait_while(left, |left| *left < bytes)
+            .unwrap_or_else(PoisonError::into_inner);
+        *left -= bytes;
+        Share { budget: self, bytes }
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        *self.budget.left.lock().unwrap_or_else(PoisonError::into_inner) += self.bytes;
+        self.budget.returned.notify_all();
+    }
+}
+
+/// What a run on such a drive takes.
+pub(crate) fn memory_of(profile: &Profile) -> Bytes {
+    let unit = match profile {
+        Profile::Ssd(ssd) => ssd.mapping.unit.0,
+        Profile::Disk(_) => return BESIDES,
+    };
+    BESIDES + Bytes(profile.identity().capacity.0 / unit.max(1) * BYTES_PER_UNIT)
+}
+
+/// Three quarters of what this machine has free; a guess where it does not tell.
+pub(crate) fn memory_here() -> Bytes {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = free.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kib.map_or(Bytes::from_gib(2), |kib| Bytes::from_kib(kib * 3 / 4))
+}

@@ -1,0 +1,69 @@
+//! A row of a sweep: a point and what came of it.
+
+use serde::{Deserialize, Serialize};
+use writecliff::Error;
+use writecliff::device::did_you_mean;
+use writecliff::suite::{Figure, Good};
+
+use crate::Point;
+
+/// What came of a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The point.
+    #[serde(flatten)]
+    pub point: Point,
+    /// The hash of the drive's profile; `None` if there is no such drive.
+    pub profile_sha256: Option<String>,
+    /// The figures that were wanted; empty if it failed.
+    pub figures: Vec<RowFigure>,
+    /// Why it failed, if it did.
+    pub error: Option<String>,
+}
+
+/// A figure, by the name that gates and reports call it by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowFigure {
+    /// Its name.
+    pub name: String,
+    /// In `unit`.
+    pub value: f64,
+    /// As it is written behind the value.
+    pub unit: String,
+    /// Which way it gets better.
+    pub good: Good,
+}
+
+impl From<Figure> for RowFigure {
+    fn from(figure: Figure) -> Self {
+        let Figure { name, value, unit, good, .. } = figure;
+        Self { name, value, unit: unit.symbol().to_owned(), good }
+    }
+}
+
+impl Row {
+    pub(crate) fn of(
+        point: &Point,
+        hash: String,
+        mut figures: Vec<RowFigure>,
+        wanted: &[String],
+    ) -> Self {
+        let missing = wanted.iter().find(|name| figures.iter().all(|f| f.name != **name));
+        let error = missing.map(|name| {
+            let meant = did_you_mean(name, figures.iter().map(|figure| figure.name.as_str()));
+            format!("the test has no figure '{name}' here{meant}")
+        });
+        figures.retain(|figure| wanted.is_empty() || wanted.contains(&figure.name));
+        Self { point: point.clone(), profile_sha256: Some(hash), figures, error }
+    }
+
+    pub(crate) fn failed(point: &Point, hash: Option<String>, error: &Error) -> Self {
+        let (point, error) = (point.clone(), Some(error.to_string()));
+        Self { point, profile_sha256: hash, figures: Vec::new(), error }
+    }
+
+    /// The figure of this name.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+}

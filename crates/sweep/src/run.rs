@@ -1,0 +1,273 @@
+//! A sweep on this machine: all processors, within its memory, into a directory that it goes on in.
+//!
+//! `sweep.json` says what is to be done and is written before anything is; `rows.jsonl` gets a line
+//! for each point as it ends, in whatever order that is; `figures.parquet` is the same as columns, in
+//! the points' order, anew every few seconds and at the end. What a broken-off sweep left half
+//! written is removed when it goes on.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use writecliff::suite::in_parallel;
+use writecliff_device::Bytes;
+use writecliff_output::{OutputError, write_text};
+
+use crate::budget::{Budget, memory_here, memory_of};
+use crate::{Point, Row, Sweep, SweepError, table};
+
+/// What a sweep's directory says of it.
+pub const SWEEP: &str = "sweep.json";
+/// All rows as columns.
+pub const TABLE: &str = "figures.parquet";
+const ROWS: &str = "rows.jsonl";
+/// Where points record while they run.
+const UNDER_WAY: &str = "under-way";
+/// If so many points cannot be, the plan is wrong rather than a drive.
+const CHECKED: usize = 50;
+/// The table is written anew no sooner than so long after the last time.
+const REST: Duration = Duration::from_secs(10);
+
+/// How a sweep ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepEnd {
+    /// Every point has its row.
+    Complete,
+    /// Its watcher broke it off.
+    Interrupted,
+}
+
+/// Is shown every row as it comes, and asked several times a second whether to go on.
+pub type Watch<'a> = &'a (dyn Fn(Option<&Row>) -> ControlFlow<()> + Sync);
+
+/// What `sweep.json` holds.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Begun {
+    tool_version: String,
+    sweep: Sweep,
+}
+
+/// A sweep that is about to begin, or to go on.
+#[derive(Debug)]
+pub struct SweepRun {
+    sweep: Sweep,
+    points: Vec<Point>,
+    path: PathBuf,
+    done: Vec<Row>,
+}
+
+/// What all points write to.
+struct Results<'a> {
+    run: &'a SweepRun,
+    journal: File,
+    rows: Vec<Row>,
+    written: Instant,
+}
+
+impl SweepRun {
+    /// `sweep` into the new directory `path`; nothing is written yet.
+    ///
+    /// # Errors
+    /// [`SweepError::Impossible`]; [`SweepError::NoPoint`] if the first of them cannot be run;
+    /// [`SweepError::NotEmpty`].
+    pub fn begin(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
+        let run = Self::of(sweep, path)?;
+        let is_empty = fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+        match is_empty {
+            true => Ok(run),
+            false => Err(SweepError::NotEmpty { path: path.to_owned() }),
+        }
+    }
+
+    /// The sweep in the directory `path`, to go on with.
+    ///
+    /// # Errors
+    /// [`SweepError::Directory`] if there is none; [`SweepError::Other`] if another version of this
+    /// tool began it, whose rows may not be comparable.
+    pub fn resume(path: &Path) -> Result<Self, SweepError> {
+        let file = path.join(SWEEP);
+        let unreadable = |source| SweepError::Directory { path: file.clone(), source };
+        let text = fs::read(&file).map_err(unreadable)?;
+        let begun: Begun =
+            serde_json::from_slice(&text).map_err(|error| unreadable(error.into()))?;
+        let other = |reason: String| SweepError::Other { path: path.to_owned(), reason };
+        if begun.tool_version != env!("CARGO_PKG_VERSION") {
+            return Err(other(format!("version {} began it", begun.tool_version)));
+        }
+        let mut run = Self::of(begun.sweep, path)?;
+        run.done = Self::rows(path)?;
+        let is_of_it = |row: &Row| run.points.get(row.point.point as usize) == Some(&row.point);
+        if let Some(row) = run.done.iter().find(|row| !is_of_it(row)) {
+            return Err(other(format!("its point {} is another one", row.point.point)));
+        }
+        Ok(run)
+    }
+
+    fn of(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
+        let points = sweep.points()?;
+        let check = |point: &Point| {
+            let (drive, plan) = (point.profile()?, point.plan()?);
+            Ok(plan.check(drive.open(&point.drive).info())?)
+        };
+        let mut checked = points.iter().take(CHECKED).map(check);
+        if let Some(Err(error)) = checked.next()
+            && checked.all(|point| point.is_err())
+        {
+            return Err(SweepError::NoPoint(Box::new(error)));
+        }
+        Ok(Self { sweep, points, path: path.to_owned(), done: Vec::new() })
+    }
+
+    /// All points, those that are done included.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The rows that were there before.
+    pub fn done(&self) -> &[Row] {
+        &self.done
+    }
+
+    /// Where its rows are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The rows in a sweep's directory, in the order of their points.
+    ///
+    /// # Errors
+    /// [`SweepError::Directory`].
+    pub fn rows(path: &Path) -> Result<Vec<Row>, SweepError> {
+        read_rows(&path.join(ROWS))
+    }
+
+    /// What is to be done.
+    pub fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// Runs what has no row yet, as many points at once as processors and `memory` allow (by default
+    /// three quarters of what is free). A point that fails is a row that says why.
+    ///
+    /// # Errors
+    /// [`SweepError::Output`], [`SweepError::Directory`], or [`SweepError::Run`] of what stopped a
+    /// point and would stop the others; what was finished before is kept.
+    pub fn run(&self, memory: Option<Bytes>, watch: Watch<'_>) -> Result<SweepEnd, SweepError> {
+        let results = Mutex::new(Results::open(self)?);
+        let budget = Budget::new(memory.unwrap_or_else(memory_here));
+        let is_broken_off = AtomicBool::new(false);
+        let asked = |row: Option<&Row>| {
+            let flow = watch(row);
+            is_broken_off.fetch_or(flow.is_break(), Ordering::Relaxed);
+            match is_broken_off.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => flow,
+            }
+        };
+        let done: BTreeSet<u32> = self.done.iter().map(|row| row.point.point).collect();
+        let left: Vec<&Point> =
+            self.points.iter().filter(|point| !done.contains(&point.point)).collect();
+        let ended = in_parallel(&left, |point| {
+            let memory = point.profile().map_or(Bytes(0), |profile| memory_of(&profile));
+            let _share = budget.take(memory);
+            if asked(None).is_break() {
+                return Ok(());
+            }
+            let row = self.perform(point, &|_| asked(None))?;
+            let Some(row) = row else { return Ok(()) };
+            let _ = asked(Some(&row));
+            results.lock().unwrap_or_else(PoisonError::into_inner).add(row)
+        });
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let written = results.close();
+        ended.map(drop).and(written)?;
+        Ok(if is_broken_off.into_inner() { SweepEnd::Interrupted } else { SweepEnd::Complete })
+    }
+
+    /// One point, recorded where nobody looks.
+    fn perform(
+        &self,
+        point: &Point,
+        watch: writecliff::Watch<'_>,
+    ) -> Result<Option<Row>, SweepError> {
+        let place = self.path.join(UNDER_WAY).join(point.point.to_string());
+        let row = point.perform(&self.sweep.figures, &place, watch);
+        // A point whose drive cannot be has recorded nothing.
+        match fs::remove_dir_all(&place) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(SweepError::Directory { path: place, source });
+            }
+            _ => {}
+        }
+        row.map_err(|error| SweepError::Run(Box::new(error)))
+    }
+}
+
+impl<'a> Results<'a> {
+    fn open(run: &'a SweepRun) -> Result<Self, SweepError> {
+        let (path, under_way) = (&run.path, run.path.join(UNDER_WAY));
+        let directory = |source| SweepError::Directory { path: path.clone(), source };
+        // What a killed sweep left.
+        if under_way.exists() {
+            fs::remove_dir_all(&under_way).map_err(directory)?;
+        }
+        fs::create_dir_all(&under_way).map_err(directory)?;
+        let tool_version = env!("CARGO_PKG_VERSION").to_owned();
+        let begun = Begun { tool_version, sweep: run.sweep.clone() };
+        let text = serde_json::to_string_pretty(&begun).map_err(|e| directory(e.into()))?;
+        write_text(&path.join(SWEEP), &(text + "\n"))?;
+        // Without the line that a kill cut short.
+        let lines = run.done.iter().map(line).collect::<io::Result<String>>().map_err(directory)?;
+        write_text(&path.join(ROWS), &lines)?;
+        let journal = OpenOptions::new().append(true).open(path.join(ROWS)).map_err(directory)?;
+        Ok(Self { run, journal, rows: run.done.clone(), written: Instant::now() })
+    }
+
+    fn add(&mut self, row: Row) -> Result<(), SweepError> {
+        let path = self.run.path.join(ROWS);
+        let write = |source| OutputError::Write { path, source };
+        let line = line(&row);
+        line.and_then(|line| self.journal.write_all(line.as_bytes())).map_err(write)?;
+        self.rows.push(row);
+        if self.written.elapsed() > REST {
+            self.write_table()?;
+        }
+        Ok(())
+    }
+
+    fn write_table(&mut self) -> Result<(), SweepError> {
+        self.rows.sort_by_key(|row| row.point.point);
+        self.written = Instant::now();
+        Ok(table::write(&self.run.path.join(TABLE), &self.run.sweep.varied(), &self.rows)?)
+    }
+
+    fn close(mut self) -> Result<(), SweepError> {
+        let under_way = self.run.path.join(UNDER_WAY);
+        self.write_table()?;
+        fs::remove_dir_all(&under_way)
+            .map_err(|source| SweepError::Directory { path: under_way, source })
+    }
+}
+
+fn line(row: &Row) -> io::Result<String> {
+    Ok(serde_json::to_string(row)? + "\n")
+}
+
+fn read_rows(path: &Path) -> Result<Vec<Row>, SweepError> {
+    let failed = |source| SweepError::Directory { path: path.to_owned(), source };
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        other => other.map_err(failed)?,
+    };
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let row = |line: &str| serde_json::from_str::<Row>(line).map_err(|error| failed(error.into()));
+    let mut rows = whole.lines().map(row).collect::<Result<Vec<_>, _>>()?;
+    rows.sort_by_key(|row| row.point.point);
+    Ok(rows)
+}

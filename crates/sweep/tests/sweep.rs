@@ -1,0 +1,162 @@
+//! Sweeps on this machine: the points they make, their rows, and what becomes of them when they are
+//! broken off.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use writecliff_columns::ColumnFile;
+use writecliff_device::Bytes;
+use writecliff_sweep::{Row, Sweep, SweepEnd, SweepError, SweepRun, TABLE};
+
+/// A sweep of the toy drive by a plan of seconds.
+fn sweep(more: &str) -> Sweep {
+    let text = format!(
+        "drive = \"sim:tiny\"\ntest = \"consistency\"\nfigures = [\"steady mean\", \"write \
+         amplification\"]\n{more}"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("plan.toml");
+    fs::write(&path, text).unwrap();
+    Sweep::read(&path).unwrap()
+}
+
+const GRID: &str = "[plan]\nduration = \"10s\"\n[grid]\n\"plan.spare_percent\" = [0, \
+                    20]\n\"drive.gc.quantum\" = [1, 2, 4]\n";
+const SAMPLE: &str = "seeds = 2\n[plan]\nduration = \"5s\"\n[sample]\npoints = 16\n[sample.over]\n\
+                      \"drive.gc.free_low\" = { from = 3, to = 4 }\n\"plan.spare_percent\" = { from = \
+                      0.0, to = 32.0 }\n\"drive.nand.program_time\" = { from = \"100us\", to = \
+                      \"1600us\", log = true }\n";
+
+const ON: &(dyn Fn(Option<&Row>) -> ControlFlow<()> + Sync) = &|_| ControlFlow::Continue(());
+
+fn done(sweep: Sweep, path: &Path) -> Vec<Row> {
+    let run = SweepRun::begin(sweep, path).unwrap();
+    assert_eq!(run.run(None, ON).unwrap(), SweepEnd::Complete);
+    SweepRun::rows(path).unwrap()
+}
+
+#[test]
+fn a_grid_has_every_combination_and_rows_say_what_they_are_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = done(sweep(GRID), dir.path());
+    let settings: BTreeSet<String> = rows
+        .iter()
+        .map(|row| {
+            format!("{} {}", row.point.plan["spare_percent"], row.point.profile["gc.quantum"])
+        })
+        .collect();
+    assert_eq!((rows.len(), settings.len()), (6, 6));
+    assert!(rows.iter().all(|row| row.error.is_none()));
+    // Less of the drive in use: less to copy.
+    for quantum in [1, 2, 4] {
+        let of = |spare: u32| {
+            let is_it = |row: &&Row| {
+                row.point.profile["gc.quantum"] == json!(quantum)
+                    && row.point.plan["spare_percent"] == json!(spare)
+            };
+            rows.iter().find(is_it).unwrap().figure("write amplification").unwrap()
+        };
+        assert!(of(20) < of(0), "{quantum}: {} {}", of(20), of(0));
+    }
+}
+
+#[test]
+fn a_latin_hypercube_has_one_point_in_each_part_of_each_range() {
+    let points = sweep(SAMPLE).points().unwrap();
+    assert_eq!(points.len(), 32);
+    assert_eq!(points, sweep(SAMPLE).points().unwrap(), "always the same ones");
+    let parts = |share: &dyn Fn(&Value) -> f64, key: &str| -> BTreeSet<u32> {
+        let values = points.iter().map(|point| point.value(key).unwrap());
+        values.map(|value| (share(&value) * 16.0) as u32).collect()
+    };
+    let spare = parts(&|value| value.as_f64().unwrap() / 32.0, "plan.spare_percent");
+    assert_eq!(spare.len(), 16);
+    let microseconds =
+        |value: &Value| -> f64 { value.as_str().unwrap().trim_end_matches("us").parse().unwrap() };
+    let program =
+        parts(&|value| (microseconds(value) / 100.0).log2() / 4.0, "drive.nand.program_time");
+    assert!(program.len() >= 15, "four digits may move one over an edge: {program:?}");
+    let seeds: Vec<u64> = points.iter().map(|point| point.seed).take(4).collect();
+    assert_eq!(seeds, [1, 2, 1, 2]);
+}
+
+#[test]
+fn rows_do_not_depend_on_when_beside_what_and_in_how_many_goes_they_were_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, broken, alone) =
+        (dir.path().join("whole"), dir.path().join("broken"), dir.path().join("alone"));
+    let expected = done(sweep(GRID), &whole);
+
+    let run = SweepRun::begin(sweep(GRID), &broken).unwrap();
+    let rows = AtomicUsize::new(0);
+    let twice = |row: Option<&Row>| {
+        let seen = rows.fetch_add(usize::from(row.is_some()), Ordering::Relaxed);
+        if seen >= 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    assert_eq!(run.run(None, &twice).unwrap(), SweepEnd::Interrupted);
+    let kept = SweepRun::rows(&broken).unwrap();
+    assert!(!kept.is_empty() && kept.len() < expected.len(), "{}", kept.len());
+    // A kill leaves half a line, and a point under way.
+    let journal = broken.join("rows.jsonl");
+    let half = fs::read_to_string(&journal).unwrap() + "{\"point\":5,\"dri";
+    fs::write(&journal, half).unwrap();
+    fs::create_dir_all(broken.join("under-way/5")).unwrap();
+    let resumed = SweepRun::resume(&broken).unwrap();
+    assert_eq!(resumed.done(), kept);
+    assert_eq!(resumed.run(None, ON).unwrap(), SweepEnd::Complete);
+    assert_eq!(SweepRun::rows(&broken).unwrap(), expected);
+    let table = |path: &Path| fs::read(path.join(TABLE)).unwrap();
+    assert!(table(&broken) == table(&whole), "the same bytes");
+
+    // With memory for one at a time.
+    let run = SweepRun::begin(sweep(GRID), &alone).unwrap();
+    run.run(Some(Bytes::from_mib(1)), ON).unwrap();
+    assert!(table(&alone) == table(&whole), "the same bytes");
+    let row = &expected[3];
+    let place = dir.path().join("one");
+    let wanted = ["steady mean".to_owned(), "write amplification".to_owned()];
+    let again = row.point.perform(&wanted, &place, writecliff::UNWATCHED).unwrap().unwrap();
+    assert_eq!(again, *row, "a row is made again from its point alone");
+}
+
+#[test]
+fn what_fails_at_one_point_is_a_row_that_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[plan]\nduration = \"2s\"\n[grid]\n\"drive.gc.free_high\" = [5, 6, 4000]\n";
+    let rows = done(sweep(text), dir.path());
+    let errors: Vec<bool> = rows.iter().map(|row| row.error.is_some()).collect();
+    assert_eq!(errors, [false, false, true]);
+    assert!(rows[2].error.as_ref().unwrap().contains("gc.free_high"), "{:?}", rows[2].error);
+    let file = ColumnFile::open(fs::File::open(dir.path().join(TABLE)).unwrap()).unwrap();
+    assert_eq!(file.group(0, 100).unwrap().rows(), 3);
+}
+
+#[test]
+fn a_plan_that_makes_no_sweep_says_what_to_mend() {
+    let dir = tempfile::tempdir().unwrap();
+    for (more, word) in [
+        ("[grid]\n\"gc.quantum\" = [1]\n", "drive.SECTION.KEY"),
+        ("[grid]\n\"drive.gc.quantum\" = []\n", "no values"),
+        ("[grid]\n\"drive.gc.qantum\" = [1, 2]\n", "quantum"),
+        ("[plan]\ndurration = \"2s\"\n", "duration"),
+        ("seeds = 0\n", "0 of them"),
+        ("[grid]\ndrive = [\"sim:tiny\"]\n", "name one"),
+        (
+            "[sample]\npoints = 2\n[sample.over]\n\"plan.duration\" = { from = \"1s\", to = \"2us\" }\n",
+            "units",
+        ),
+    ] {
+        let refused = SweepRun::begin(sweep(more), &dir.path().join("none")).unwrap_err();
+        assert!(refused.to_string().contains(word), "{refused}");
+        assert_eq!(refused.kind(), writecliff::ErrorKind::Usage);
+    }
+    assert!(!dir.path().join("none").exists(), "nothing was written");
+    fs::write(dir.path().join("other"), "").unwrap();
+    let refused = SweepRun::begin(sweep(GRID), dir.path()).unwrap_err();
+    assert!(matches!(refused, SweepError::NotEmpty { .. }));
+}
