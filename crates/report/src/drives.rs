@@ -100,6 +100,7 @@ const WORDS: Words = Words {
     mark: "simulated",
     marked: "are models: their figures are predictions, not measurements of the drive that they are \
              named after.",
+    in_bench: true,
 };
 
 /// The test, or what several of them make up.

@@ -149,6 +149,8 @@ pub(crate) struct Words {
     pub(crate) mark: &'static str,
     /// What that means, as the rest of a sentence about subjects so marked.
     pub(crate) marked: &'static str,
+    /// Whether Bench has results of this kind.
+    pub(crate) in_bench: bool,
 }
 
 /// What the page says of one subject.

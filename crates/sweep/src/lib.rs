@@ -10,6 +10,7 @@
 
 mod budget;
 mod error;
+mod page;
 mod plan;
 mod point;
 mod range;
@@ -19,6 +20,7 @@ mod sample;
 mod table;
 
 pub use error::SweepError;
+pub use page::write_page;
 pub use plan::{Sample, Sweep};
 pub use point::Point;
 pub use range::Range;

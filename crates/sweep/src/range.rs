@@ -18,11 +18,21 @@ pub struct Range {
 
 /// How a range's values are written.
 #[derive(Debug, Clone, PartialEq)]
-enum Form {
+pub(crate) enum Form {
     Integer,
     Number,
     /// With this unit behind.
     Quantity(String),
+}
+
+impl Form {
+    /// What stands behind the number.
+    pub(crate) fn unit(&self) -> &str {
+        match self {
+            Self::Integer | Self::Number => "",
+            Self::Quantity(unit) => unit,
+        }
+    }
 }
 
 impl Range {
@@ -65,7 +75,8 @@ impl Range {
     }
 }
 
-fn parse(value: &Value) -> Option<(Form, f64)> {
+/// A value as a number and how it is written.
+pub(crate) fn parse(value: &Value) -> Option<(Form, f64)> {
     match value {
         Value::Number(number) => {
             let form = if number.is_f64() { Form::Number } else { Form::Integer };

@@ -53,7 +53,9 @@ impl Row {
             let meant = did_you_mean(name, figures.iter().map(|figure| figure.name.as_str()));
             format!("the test has no figure '{name}' here{meant}")
         });
-        figures.retain(|figure| wanted.is_empty() || wanted.contains(&figure.name));
+        let place = |figure: &RowFigure| wanted.iter().position(|name| *name == figure.name);
+        figures.retain(|figure| wanted.is_empty() || place(figure).is_some());
+        figures.sort_by_key(|figure| place(figure));
         Self { point: point.clone(), profile_sha256: Some(hash), figures, error }
     }
 

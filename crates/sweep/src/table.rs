@@ -74,7 +74,8 @@ fn values(key: &str, rows: &[Row]) -> Column {
     }
 }
 
-fn text(value: Value) -> String {
+/// A value without quotes.
+pub(crate) fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => other.to_string(),

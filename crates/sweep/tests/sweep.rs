@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use writecliff_columns::ColumnFile;
 use writecliff_device::Bytes;
-use writecliff_sweep::{Row, Sweep, SweepEnd, SweepError, SweepRun, TABLE};
+use writecliff_sweep::{Row, Sweep, SweepEnd, SweepError, SweepRun, TABLE, write_page};
 
 /// A sweep of the toy drive by a plan of seconds.
 fn sweep(more: &str) -> Sweep {
@@ -159,4 +159,39 @@ fn a_plan_that_makes_no_sweep_says_what_to_mend() {
     fs::write(dir.path().join("other"), "").unwrap();
     let refused = SweepRun::begin(sweep(GRID), dir.path()).unwrap_err();
     assert!(matches!(refused, SweepError::NotEmpty { .. }));
+}
+
+#[test]
+fn a_page_shows_what_each_key_does_and_what_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[plan]\nduration = \"5s\"\n[grid]\n\"plan.spare_percent\" = [0, 10, \
+                20]\n\"drive.gc.victim\" = [\"greedy\", \"fifo\", \"<b>none</b>\"]\n";
+    let swept = sweep(text);
+    let rows = done(swept.clone(), &dir.path().join("sweep"));
+    let page = write_page(&swept, &rows, &dir.path().join("page")).unwrap();
+    let html = fs::read_to_string(page).unwrap();
+    for words in
+        ["What each key does", "steady mean over write amplification", "The best by", "failed:"]
+    {
+        assert!(html.contains(words), "{words}");
+    }
+    assert!(!html.contains("<b>none"), "a value became markup");
+    let csv = dir.path().join("page/pictures/effect-steady-mean-plan-spare-percent.csv");
+    let csv = fs::read_to_string(csv).unwrap();
+    let means: Vec<f64> = csv
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.rsplit(',').next().unwrap().parse().ok())
+        .collect();
+    let of = |spare: u32| {
+        let rows = rows.iter().filter(|row| row.point.plan["spare_percent"] == json!(spare));
+        let values: Vec<f64> = rows.filter_map(|row| row.figure("steady mean")).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let expected: Vec<f64> = [0, 10, 20].map(of).to_vec();
+    let is_close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6 * b;
+    assert!(
+        means.len() == 3 && means.iter().zip(&expected).all(is_close),
+        "{means:?} {expected:?}"
+    );
 }

@@ -7,8 +7,9 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use writecliff_device::Bytes;
+use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
-use writecliff_sweep::{Row, Sweep, SweepEnd, SweepRun, TABLE};
+use writecliff_sweep::{Row, Sweep, SweepEnd, SweepRun, TABLE, write_page};
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -39,6 +40,7 @@ pub(crate) struct SweepArguments {
 #[derive(Serialize)]
 struct Told<'a> {
     table: String,
+    page: PathBuf,
     rows: &'a [Row],
 }
 
@@ -96,8 +98,10 @@ fn go(run: &SweepRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError>
 fn tell(run: &SweepRun, json: bool) -> Result<(), CliError> {
     let rows = SweepRun::rows(run.path())?;
     let table = run.path().join(TABLE).display().to_string();
+    let page = write_page(run.sweep(), &rows, &run.path().join(REPORT));
+    let page = page.map_err(writecliff::Error::from)?;
     if json {
-        return print_json(&Told { table, rows: &rows });
+        return print_json(&Told { table, page, rows: &rows });
     }
     let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
     let mut text = format!("{} points, {} failed\n", rows.len(), failed.len());
@@ -108,7 +112,7 @@ fn tell(run: &SweepRun, json: bool) -> Result<(), CliError> {
     if failed.len() > FAILED_TOLD {
         text += &format!("  and {} more\n", failed.len() - FAILED_TOLD);
     }
-    print(&format!("{text}\nTable: {table}\n"))
+    print(&format!("{text}\nTable: {table}\nReport: {}\n", page.display()))
 }
 
 /// More points that failed are told by the table.

@@ -78,6 +78,7 @@ const WORDS: Words = Words {
     runs: "Where it comes from",
     mark: "synthetic",
     marked: "were made by a generator to have certain statistics; no application was recorded.",
+    in_bench: false,
 };
 
 fn subject_part(trace: &Description) -> SubjectPart {

@@ -1,0 +1,74 @@
+//! Tables: the best points, and means over two keys at once.
+
+use writecliff_suite::Good;
+
+use super::{SweepFigure, SweepKey, SweepTable};
+use crate::section::{Cell, Column, Place, Row, Table};
+
+/// So many of the best points are told.
+const BEST: usize = 5;
+/// A key of more values is no side of a table.
+const SIDE_MAX: usize = 12;
+
+/// The best points by the first figure, then the first figure over each pair of keys.
+pub(super) fn tables(sweep: &SweepTable) -> Vec<Table> {
+    let Some(figure) = sweep.figures.first() else { return Vec::new() };
+    let is_side = |key: &&SweepKey| (2..=SIDE_MAX).contains(&key.groups().len());
+    let sides: Vec<&SweepKey> = sweep.keys.iter().filter(is_side).collect();
+    let pairs = sides.iter().enumerate().flat_map(|(at, down)| {
+        sides[at + 1..].iter().filter_map(move |across| pair(figure, down, across))
+    });
+    std::iter::once(best(sweep, figure)).chain(pairs).collect()
+}
+
+fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
+    let has = |point: &usize| figure.values[*point].is_some();
+    let mut points: Vec<usize> = (0..sweep.points).filter(has).collect();
+    points.sort_by(|a, b| {
+        let [a, b] = [a, b].map(|point| figure.values[*point].unwrap_or_default());
+        if figure.good == Good::AtLeast { b.total_cmp(&a) } else { a.total_cmp(&b) }
+    });
+    let keys = sweep.keys.iter().map(|key| key.name.clone());
+    let names = keys.chain(sweep.figures.iter().map(|figure| figure.name.clone()));
+    let columns = names.map(|name| Column { of: Place::default(), name }).collect();
+    let row = |(place, point): (usize, &usize)| {
+        let keys = sweep.keys.iter().map(|key| key.word(*point));
+        let figures = sweep.figures.iter().map(|figure| {
+            figure.values[*point].map_or_else(String::new, |value| figure.words(value))
+        });
+        Row::new(&format!("{}.", place + 1), keys.chain(figures).collect(), "")
+    };
+    let rows = points.iter().take(BEST).enumerate().map(row).collect();
+    Table::new(&format!("The best by {}", figure.name), "", columns, rows)
+}
+
+/// Means of a figure, one key's values down and the other's across; none if they were not combined.
+fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Table> {
+    let columns = across.groups();
+    let row = |(name, points): (String, Vec<usize>)| {
+        let cell = |(_, others): &(String, Vec<usize>)| {
+            let both: Vec<usize> = points.iter().copied().filter(|p| others.contains(p)).collect();
+            let mean = figure.mean(&both);
+            let text = mean.map_or_else(String::new, |mean| figure.words(mean));
+            Cell { text, number: mean }
+        };
+        let values = columns.iter().map(cell).collect();
+        Row { name, values, meaning: String::new(), good: Some(figure.good) }
+    };
+    let rows: Vec<Row> = down.groups().into_iter().map(row).collect();
+    let is_full = rows.iter().flat_map(|row| &row.values).all(|cell| cell.number.is_some());
+    let heads = columns.iter().map(|(name, _)| Column {
+        of: Place::default(),
+        name: format!("{} = {name}", short(&across.name)),
+    });
+    let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
+    let mut table =
+        Table::new(&title, "Means; the best of each row is marked.", heads.collect(), rows);
+    down.name.clone_into(&mut table.corner);
+    is_full.then_some(table)
+}
+
+/// `free_low` of `drive.gc.free_low`.
+fn short(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
