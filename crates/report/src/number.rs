@@ -132,7 +132,9 @@ pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
         Unit::Bytes => bytes(value),
         Unit::Ratio => ratio(value),
         Unit::Count => thousands(value),
-        Unit::Watts | Unit::MebibytesPerSecond => format!("{} {unit}", significant(value)),
+        Unit::Watts | Unit::Celsius | Unit::MebibytesPerSecond => {
+            format!("{} {unit}", significant(value))
+        }
     }
 }
 

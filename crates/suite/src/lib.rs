@@ -18,6 +18,8 @@ mod fast_part;
 mod figure;
 mod foreign;
 pub mod gate;
+pub mod heat;
+pub mod idle;
 pub mod incompressible;
 pub mod integrity;
 mod label;

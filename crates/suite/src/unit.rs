@@ -21,6 +21,8 @@ pub enum Unit {
     Percent,
     /// Watts.
     Watts,
+    /// Degrees Celsius.
+    Celsius,
     /// Bytes.
     Bytes,
     /// One thing over another of its kind.
@@ -40,6 +42,7 @@ impl Unit {
             Self::Milliseconds => "ms",
             Self::Percent => "%",
             Self::Watts => "W",
+            Self::Celsius => "°C",
             Self::Bytes => "B",
             Self::Ratio | Self::Count => "",
         }

@@ -5,6 +5,8 @@ mod corners;
 mod counted;
 mod curves;
 mod encryption;
+mod heat;
+mod idle;
 mod incompressible;
 mod integrity;
 mod mixed;
@@ -69,6 +71,8 @@ sections! {
     Mixed mixed
     Integrity integrity
     Encryption encryption
+    Heat heat
+    Idle idle
 }
 
 /// The outcome of one test.
