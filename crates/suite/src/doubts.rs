@@ -223,6 +223,7 @@ mod tests {
             phases,
             power_source: Default::default(),
             failed_ios: Vec::new(),
+            efficiency: Vec::new(),
             outcome: None,
             warnings: Vec::new(),
         }

@@ -21,6 +21,12 @@ pub enum Unit {
     Percent,
     /// Watts.
     Watts,
+    /// 10^6 bytes per second for each watt.
+    MegabytesPerSecondPerWatt,
+    /// I/Os per second for each watt.
+    IopsPerWatt,
+    /// Watt-hours.
+    WattHours,
     /// Degrees Celsius.
     Celsius,
     /// Bytes.
@@ -42,6 +48,9 @@ impl Unit {
             Self::Milliseconds => "ms",
             Self::Percent => "%",
             Self::Watts => "W",
+            Self::MegabytesPerSecondPerWatt => "MB/s/W",
+            Self::IopsPerWatt => "IOPS/W",
+            Self::WattHours => "Wh",
             Self::Celsius => "°C",
             Self::Bytes => "B",
             Self::Ratio | Self::Count => "",

@@ -4,6 +4,7 @@ pub(crate) mod consistency;
 mod corners;
 mod counted;
 mod curves;
+mod efficiency;
 mod encryption;
 mod heat;
 mod idle;
@@ -36,7 +37,7 @@ macro_rules! sections {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
             let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
-                [repeats::section, $($module::section,)* counted::section];
+                [repeats::section, $($module::section,)* efficiency::section, counted::section];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
