@@ -11,18 +11,28 @@ use crate::subject::Subjects;
 /// What is said of a phase, and which way it is better, if either.
 type Said = (&'static str, Option<Good>, fn(&Efficiency) -> f64, fn(f64) -> String);
 
+const IOPS: &str = "IOPS per watt";
+
 const SAID: [Said; 4] = [
-    ("MB/s per watt", Some(Good::AtLeast), |one| one.megabytes_per_second_per_watt, significant),
-    ("IOPS per watt", Some(Good::AtLeast), |one| one.iops_per_watt, significant),
+    (
+        "MB/s per watt",
+        Some(Good::AtLeast),
+        |one| one.megabytes_per_second_per_watt,
+        number::significant,
+    ),
+    (IOPS, Some(Good::AtLeast), |one| one.iops_per_watt, number::significant),
     ("energy", Some(Good::AtMost), |one| one.watt_hours, watt_hours),
     ("power", None, |one| one.watts, |watts| format!("{watts:.2} W")),
 ];
 
-/// A table for each test in which any drive told its power.
+/// The section's anchor; it is of no one test.
+pub(crate) const EFFICIENCY: &str = "efficiency";
+
+/// Tables for each test in which any drive told its power.
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
-    let tables: Vec<Table> = TESTS.iter().filter_map(|test| table(subjects, test.name)).collect();
+    let tables: Vec<Table> = TESTS.iter().flat_map(|test| tables(subjects, test.name)).collect();
     (!tables.is_empty()).then(|| Section {
-        id: "efficiency",
+        id: EFFICIENCY,
         title: "Efficiency",
         question: "What does a watt buy? Every phase of a minute or longer whose power is known."
             .to_owned(),
@@ -33,7 +43,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     })
 }
 
-fn table(subjects: &Subjects<'_>, test: &str) -> Option<Table> {
+fn tables(subjects: &Subjects<'_>, test: &str) -> Vec<Table> {
     let mut runs: Vec<(usize, &Run)> = Vec::new();
     let of_test = |(_, run): &(usize, &Run)| run.record.plan.name() == test;
     for (subject, run) in subjects.runs().filter(of_test) {
@@ -42,7 +52,7 @@ fn table(subjects: &Subjects<'_>, test: &str) -> Option<Table> {
     }
     runs.retain(|(_, run)| !run.record.efficiency.is_empty());
     if let [(subject, run)] = runs[..] {
-        return Some(of_one(subjects, subject, test, run));
+        return vec![of_one(subjects, subject, test, run)];
     }
     let mut phases: Vec<&str> = Vec::new();
     for one in runs.iter().flat_map(|(_, run)| &run.record.efficiency) {
@@ -50,10 +60,27 @@ fn table(subjects: &Subjects<'_>, test: &str) -> Option<Table> {
             phases.push(&one.phase);
         }
     }
-    let rows: Vec<Row> =
-        phases.iter().flat_map(|phase| SAID.iter().map(|said| row(&runs, phase, said))).collect();
+    // Of one phase drives are in the same order by I/Os.
+    let compared = SAID.iter().filter(|(name, good, ..)| *name != IOPS && good.is_some());
+    compared.map(|said| of_several(subjects, test, &runs, &phases, said)).collect()
+}
+
+/// One figure of several drives.
+fn of_several(
+    subjects: &Subjects<'_>,
+    test: &str,
+    runs: &[(usize, &Run)],
+    phases: &[&str],
+    (name, good, value, words): &Said,
+) -> Table {
+    let row = |phase: &&str| {
+        let find =
+            |run: &Run| run.record.efficiency.iter().find(|one| one.phase == *phase).map(value);
+        let row = number_row(phase, Good::AtLeast, runs.iter().map(|(_, run)| find(run)), words);
+        Row { good: good.filter(|_| subjects.is_equal_load(test)), ..row }
+    };
     let columns = Table::columns_of(subjects, runs.iter().map(|(subject, _)| *subject));
-    (!rows.is_empty()).then(|| Table::new(test, "", columns, rows))
+    Table::new(&format!("{test}: {name}"), "", columns, phases.iter().map(row).collect())
 }
 
 /// Phases down and figures across.
@@ -70,18 +97,6 @@ fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Tab
     let mut table = Table::new(&title, "", SAID.map(column).into(), rows);
     table.of = Place::of(subject);
     table
-}
-
-/// One figure of a phase, with a value for each drive.
-fn row(runs: &[(usize, &Run)], phase: &str, (name, good, value, words): &Said) -> Row {
-    let find = |run: &Run| run.record.efficiency.iter().find(|one| one.phase == phase).map(value);
-    let numbers = runs.iter().map(|(_, run)| find(run));
-    let row = number_row(&format!("{phase}: {name}"), Good::AtLeast, numbers, words);
-    Row { good: *good, ..row }
-}
-
-fn significant(value: f64) -> String {
-    number::significant(value)
 }
 
 fn watt_hours(value: f64) -> String {

@@ -4,7 +4,7 @@ pub(crate) mod consistency;
 mod corners;
 mod counted;
 mod curves;
-mod efficiency;
+pub(crate) mod efficiency;
 mod encryption;
 mod heat;
 mod idle;
