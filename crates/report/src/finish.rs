@@ -1,13 +1,14 @@
 //! What every section and picture gets, whatever test it is of: doubts where they belong, what
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
-use writecliff_suite::{consistency, spare_area};
+use writecliff_suite::{TestEntry, consistency, spare_area};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
 use crate::section::{Panel, Section, View};
 use crate::sections::consistency::tortures;
+use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::{Subject, Subjects};
 use crate::writes::writes;
 
@@ -73,6 +74,9 @@ fn has_data(subject: &Subject, test: &str) -> bool {
     match test {
         consistency::Plan::NAME => subject.runs.iter().any(|run| !tortures(run).is_empty()),
         spare_area::Plan::NAME => writes(subject).len() > 1,
+        EFFICIENCY => subject.runs.iter().any(|run| !run.record.efficiency.is_empty()),
+        // A section of no test has what there is.
+        _ if TestEntry::find(test).is_none() => true,
         _ => {
             let mut of_test = subject.runs.iter().filter(|run| run.record.plan.name() == test);
             of_test.any(|run| run.record.outcome.is_some())

@@ -132,7 +132,12 @@ pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
         Unit::Bytes => bytes(value),
         Unit::Ratio => ratio(value),
         Unit::Count => thousands(value),
-        Unit::Watts | Unit::MebibytesPerSecond => format!("{} {unit}", significant(value)),
+        Unit::Watts
+        | Unit::WattHours
+        | Unit::MegabytesPerSecondPerWatt
+        | Unit::IopsPerWatt
+        | Unit::Celsius
+        | Unit::MebibytesPerSecond => format!("{} {unit}", significant(value)),
     }
 }
 

@@ -253,6 +253,7 @@ mod tests {
             ("[mapping]\nunit = \"3KiB\"\n", "own.toml:3: 'mapping.unit'"),
             ("[mapping]\nunit = \"16KiB\"\n", "own.toml:3: 'mapping.unit'"),
             ("[mapping]\nkind = \"block\"\n", "own.toml:3: 'mapping.kind'"),
+            ("[mapping]\ncache_time = \"1us\"\n", "own.toml:3: 'mapping.cache_time'"),
             ("[slc_buffer]\nkind = \"fixed\"\n", "own.toml:2: 'slc_buffer.bits_per_cell'"),
             (
                 "[slc_buffer]\nkind = \"fixed\"\nbits_per_cell = 3\nsize = \"100MiB\"\n",

@@ -81,7 +81,7 @@ fn samples_of<'a>(phase: &Phase, recording: &'a Recording) -> impl Iterator<Item
 
 /// Whether the drive ever became as warm as its own protection allows.
 fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
-    let limit = record.drive.temperature_limit?;
+    let limit = record.drive.temperature_limit.filter(|_| !record.plan.warms())?;
     let temperatures = recording.samples.iter().filter_map(|s| s.temperature_millicelsius);
     let temperature = Temperature(temperatures.max()?);
     (temperature >= limit).then_some(Warning::TooWarm { temperature, limit })
@@ -223,6 +223,7 @@ mod tests {
             phases,
             power_source: Default::default(),
             failed_ios: Vec::new(),
+            efficiency: Vec::new(),
             outcome: None,
             warnings: Vec::new(),
         }

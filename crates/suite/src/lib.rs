@@ -13,11 +13,14 @@ pub mod check;
 pub mod consistency;
 pub mod corners;
 mod doubts;
+mod efficiency;
 pub mod encryption;
 mod fast_part;
 mod figure;
 mod foreign;
 pub mod gate;
+pub mod heat;
+pub mod idle;
 pub mod incompressible;
 pub mod integrity;
 mod label;
@@ -54,6 +57,7 @@ use writecliff_measure::{
 
 pub use across::doubts_across;
 pub use again::AgainError;
+pub use efficiency::Efficiency;
 pub use fast_part::FastPart;
 pub use figure::{Figure, FigureOf, Good};
 pub use label::{Label, LabelError};

@@ -174,6 +174,11 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.keeps_time(),)* }
             }
 
+            /// Whether the drive is to become warm.
+            pub(crate) fn warms(&self) -> bool {
+                match self { $(Self::$variant(plan) => plan.warms(),)* }
+            }
+
             /// How much the test writes at a time, if that is little and it does not look for the
             /// drive's fast buffer itself.
             pub(crate) fn written_at_a_time(&self) -> Option<Bytes> {
@@ -265,6 +270,8 @@ tests! {
     Mixed mixed
     Integrity integrity
     Encryption encryption
+    Heat heat
+    Idle idle
 }
 
 impl Plan {

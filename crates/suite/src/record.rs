@@ -6,7 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
-use crate::{Figure, Good, Outcome, Plan, RunOptions, TraceFacts, Unit, Warning};
+use crate::{Efficiency, Figure, Good, Outcome, Plan, RunOptions, TraceFacts, Unit, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.
@@ -52,6 +52,9 @@ pub struct RunRecord {
     /// The first I/Os that the drive failed, 16 at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_ios: Vec<FailedIo>,
+    /// What each phase gave for a watt, where power is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efficiency: Vec<Efficiency>,
     /// The answer, as far as what was recorded gives one.
     pub outcome: Option<Outcome>,
     /// Doubts about it.
@@ -119,11 +122,12 @@ pub struct Phase {
 }
 
 impl RunRecord {
-    /// The results as numbers, the most telling first, and what a real drive counted of itself; none
-    /// as long as there is no outcome.
+    /// The results as numbers, the most telling first, what each phase gave for a watt, and what a real
+    /// drive counted of itself; none as long as there is no outcome.
     pub fn figures(&self) -> Vec<Figure> {
         let Some(outcome) = &self.outcome else { return Vec::new() };
         let mut figures = outcome.figures();
+        figures.extend(self.efficiency.iter().flat_map(Efficiency::figures));
         figures.extend(counted(self));
         figures
     }
@@ -150,6 +154,7 @@ impl RunRecord {
         self.status = status;
         let (outcome, warnings) = self.conclusion(recording);
         self.outcome = outcome;
+        self.efficiency = Efficiency::of_phases(&self.phases, recording);
         self.warnings.extend(warnings);
     }
 
@@ -158,6 +163,7 @@ impl RunRecord {
     pub(crate) fn conclude_anew(&mut self, recording: &Recording) {
         let (outcome, warnings) = self.conclusion(recording);
         self.outcome = outcome;
+        self.efficiency = Efficiency::of_phases(&self.phases, recording);
         self.warnings.retain(|warning| !warnings.contains(warning));
         self.warnings.extend(warnings);
     }

@@ -130,6 +130,7 @@ impl<'a> Session<'a> {
             phases: Vec::new(),
             power_source: PowerSource::default(),
             failed_ios: Vec::new(),
+            efficiency: Vec::new(),
             outcome: None,
             warnings,
         };

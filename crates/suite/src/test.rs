@@ -87,6 +87,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         false
     }
 
+    /// Whether the drive is to become warm: that it did is no doubt then.
+    fn warms(&self) -> bool {
+        false
+    }
+
     /// How much it writes at a time, if that is little and it does not look for the drive's fast
     /// buffer itself.
     fn written_at_a_time(&self) -> Option<Bytes> {

@@ -21,6 +21,14 @@ pub enum Unit {
     Percent,
     /// Watts.
     Watts,
+    /// 10^6 bytes per second for each watt.
+    MegabytesPerSecondPerWatt,
+    /// I/Os per second for each watt.
+    IopsPerWatt,
+    /// Watt-hours.
+    WattHours,
+    /// Degrees Celsius.
+    Celsius,
     /// Bytes.
     Bytes,
     /// One thing over another of its kind.
@@ -40,6 +48,10 @@ impl Unit {
             Self::Milliseconds => "ms",
             Self::Percent => "%",
             Self::Watts => "W",
+            Self::MegabytesPerSecondPerWatt => "MB/s/W",
+            Self::IopsPerWatt => "IOPS/W",
+            Self::WattHours => "Wh",
+            Self::Celsius => "°C",
             Self::Bytes => "B",
             Self::Ratio | Self::Count => "",
         }

@@ -338,6 +338,13 @@ pub enum Warning {
          [power]; to a real one's run `writecliff meter RUN METER.csv` adds a meter's log."
     )]
     NoPower,
+    /// The drive does not tell how warm it is.
+    #[error(
+        "Nothing told how warm the drive was: whether a fall of its speed was heat's is not known. \
+         A simulated drive tells if its profile has power.ambient, a real one if the kernel has a \
+         driver for its sensor (drivetemp for SATA)."
+    )]
+    NoTemperature,
     /// The first jobs read a drive that holds nothing.
     #[error(
         "The first jobs read what was never written, which is faster on many drives than reading \

@@ -4,13 +4,15 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::scripted::Scripted;
-use writecliff_device::{Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Throughput};
-use writecliff_sim::{SlcKind, Ssd, SsdProfile, TrimKind, load};
+use writecliff_device::{
+    Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Temperature, Throughput,
+};
+use writecliff_sim::{SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load};
 use writecliff_suite::corners::Data;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
-    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, incompressible, power,
-    run, spare_area, steady_state, stutter, transfer_size, trim,
+    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, heat, idle,
+    incompressible, power, run, spare_area, steady_state, stutter, transfer_size, trim,
 };
 
 fn tiny() -> SsdProfile {
@@ -303,6 +305,89 @@ fn a_drive_that_tells_no_power_is_told_apart() {
     assert_eq!((record.outcome, record.warnings), (None, vec![Warning::NoPower]));
 }
 
+/// Slumber after a second and a half, DevSleep after five.
+fn sleepy() -> SsdProfile {
+    let state = |name: &str, after, exit, milliwatts: u64| SleepState {
+        name: name.to_owned(),
+        after: Nanos::from_millis(after),
+        exit_time: Nanos::from_micros(exit),
+        power: Power(milliwatts * 1000),
+    };
+    let mut profile = tiny();
+    profile.power.idle = Power(300_000);
+    profile.link.sleep = vec![state("slumber", 1500, 77, 50), state("DevSleep", 5000, 12_345, 5)];
+    profile
+}
+
+#[test]
+fn a_rest_costs_the_exit_time_of_the_state_that_it_leads_to() {
+    let rests = [200, 1000, 3000, 8000].map(Nanos::from_millis).to_vec();
+    let plan = idle::Plan { rests, ..idle::Plan::default() };
+    let outcome = outcome!(on_ssd(&Plan::Idle(plan), sleepy()), Idle);
+    let exits = outcome.rests.iter().map(|rest| rest.first_ns - outcome.awake_ns);
+    assert_eq!(exits.collect::<Vec<_>>(), [0, 0, 77_000, 12_345_000]);
+    assert!(outcome.rests.iter().all(|rest| rest.first_max_ns == rest.first_ns), "{outcome:?}");
+    let watts: Vec<f64> = outcome.rests.iter().map(|rest| rest.watts.unwrap()).collect();
+    for (watts, expected) in watts.into_iter().zip([0.3, 0.3, 0.05, 0.005]) {
+        assert_near(watts, expected, 0.5);
+    }
+}
+
+#[test]
+fn a_drive_that_does_not_sleep_costs_nothing_to_wake() {
+    let rests = vec![seconds(1), seconds(100)];
+    let plan = idle::Plan { rests, ..idle::Plan::default() };
+    let record = on_ssd(&Plan::Idle(plan), tiny());
+    let outcome = outcome!(record, Idle);
+    assert!(outcome.rests.iter().all(|rest| rest.first_ns == outcome.awake_ns), "{outcome:?}");
+    assert_eq!(record.warnings, [Warning::NoPower]);
+}
+
+/// A drive that settles at 65 degrees under load, 4 W at 10 degrees each, and at 35 without any.
+fn warm(throttle_at: u64) -> SsdProfile {
+    let mut profile = tiny();
+    profile.nand.erase_time = Nanos::ZERO;
+    profile.power.idle = Power(1_000_000);
+    profile.power.active = Power(3_000_000);
+    profile.power.ambient = Temperature(25_000);
+    profile.power.rise_per_watt = Temperature(10_000);
+    profile.power.time_constant = seconds(10);
+    profile.power.throttle_at = Temperature(throttle_at);
+    profile.power.throttled_throughput = Some(Throughput(5_000_000));
+    profile
+}
+
+#[test]
+fn a_drive_throttles_when_it_has_the_temperature_for_it() {
+    let plan =
+        Plan::Heat(heat::Plan { load: seconds(60), rest: seconds(120), ..Default::default() });
+    let record = on_ssd(&plan, warm(58_000));
+    let outcome = outcome!(record, Heat);
+    assert_eq!(outcome.limit_celsius, Some(58.0));
+    for load in &outcome.loads {
+        // 65 - 30 e^(-t / 10 s) is 58 after 14.6 s.
+        let throttled = load.throttled.unwrap();
+        assert_eq!((throttled.after_s, throttled.by), (14, heat::Sign::Limit), "{load:?}");
+        assert!(load.held() < 0.3, "{load:?}");
+    }
+    assert_eq!(record.warnings, [], "that it became warm is what was asked for");
+
+    for load in outcome!(on_ssd(&plan, warm(0)), Heat).loads {
+        assert_eq!(load.throttled, None);
+        assert_near(load.held(), 1.0, 1.0);
+        assert_near(load.highest_celsius.unwrap(), 65.0, 1.0);
+    }
+}
+
+#[test]
+fn a_drive_without_a_thermometer_says_so() {
+    let (load, rest) = (seconds(10), seconds(2));
+    let plan = Plan::Heat(heat::Plan { load, rest, ..Default::default() });
+    let record = on_ssd(&plan, tiny());
+    assert_eq!(outcome!(record, Heat).loads.len(), 2);
+    assert_eq!(record.warnings, [Warning::NoTemperature]);
+}
+
 /// A device whose 4 KiB writes take what the round gives, in microseconds; all else is quick.
 fn settling(rounds: &'static [u64], round: Nanos) -> Scripted {
     let mut first = None;
@@ -394,6 +479,10 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::Stutter(stutter::Plan { fill_queue_depth: 0, ..Default::default() }),
         Plan::Stutter(stutter::Plan { small_write_span: Bytes(512), ..Default::default() }),
         Plan::Stutter(stutter::Plan { background_rate: Throughput(0), ..Default::default() }),
+        Plan::Heat(heat::Plan { load: Nanos::ZERO, ..Default::default() }),
+        Plan::Idle(idle::Plan { rests: vec![], ..Default::default() }),
+        Plan::Idle(idle::Plan { rests: vec![Nanos::ZERO], ..Default::default() }),
+        Plan::Idle(idle::Plan { repeats: 0, ..Default::default() }),
         Plan::Power(power::Plan { queue_depth: 0, ..Default::default() }),
         Plan::Power(power::Plan { span: Some(none), ..Default::default() }),
         Plan::SteadyState(steady_state::Plan { parts: vec![], ..steady() }),

@@ -4,7 +4,10 @@ pub(crate) mod consistency;
 mod corners;
 mod counted;
 mod curves;
+pub(crate) mod efficiency;
 mod encryption;
+mod heat;
+mod idle;
 mod incompressible;
 mod integrity;
 mod mixed;
@@ -34,7 +37,7 @@ macro_rules! sections {
         /// The parts that any of the drives has something for.
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
             let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
-                [repeats::section, $($module::section,)* counted::section];
+                [repeats::section, $($module::section,)* efficiency::section, counted::section];
             all.iter().filter_map(|section| section(subjects)).collect()
         }
 
@@ -69,6 +72,8 @@ sections! {
     Mixed mixed
     Integrity integrity
     Encryption encryption
+    Heat heat
+    Idle idle
 }
 
 /// The outcome of one test.

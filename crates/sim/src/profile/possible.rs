@@ -134,6 +134,7 @@ impl SsdProfile {
             ("firmware.write_latency", self.firmware.write_latency),
             ("firmware.page_time", self.firmware.page_time),
             ("firmware.copy_time", self.firmware.copy_time),
+            ("mapping.cache_time", self.mapping.cache_time),
             ("nand.read_time", nand.read_time),
             ("nand.erase_time", nand.erase_time),
             ("nand.suspend_time", nand.suspend_time.unwrap_or_default()),
@@ -240,6 +241,10 @@ impl SsdProfile {
         {
             let reason = format!("{} is less than 16KiB, or the map is no page map", cache.exact());
             return Some(("mapping.cache", reason));
+        }
+        if self.mapping.cache_time > Nanos::ZERO && self.mapping.cache.is_none() {
+            let reason = "mapping.cache is missing, the RAM that takes so long".to_owned();
+            return Some(("mapping.cache_time", reason));
         }
         let heat = &self.power;
         if heat.ambient.0 != 0 && heat.time_constant < Nanos::from_secs(1) {

@@ -113,6 +113,9 @@ pub struct Mapping {
     /// is in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Bytes>,
+    /// What entries take that are found there: RAM that the host lends is reached over the link.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub cache_time: Nanos,
     /// Log blocks of a block map, in superblocks.
     #[serde(default)]
     pub log_blocks: u32,
@@ -131,8 +134,18 @@ pub enum MappingKind {
 
 impl Default for Mapping {
     fn default() -> Self {
-        Self { kind: MappingKind::Page, unit: four_kib(), cache: None, log_blocks: 0 }
+        Self {
+            kind: MappingKind::Page,
+            unit: four_kib(),
+            cache: None,
+            cache_time: Nanos::ZERO,
+            log_blocks: 0,
+        }
     }
+}
+
+fn is_no_time(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 fn four_kib() -> Bytes {
@@ -154,6 +167,9 @@ pub struct Nand {
     /// Planes work together; otherwise one after the other.
     #[serde(default = "yes")]
     pub multi_plane: bool,
+    /// Each plane reads by itself; otherwise a die reads one program at a time.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub independent_reads: bool,
     /// NAND blocks of a plane.
     pub blocks_per_plane: u32,
     /// Blocks of a plane that hold no user data: firmware, map, replacements.
@@ -181,6 +197,10 @@ pub struct Nand {
 
 fn yes() -> bool {
     true
+}
+
+fn is_not(key: &bool) -> bool {
+    !key
 }
 
 /// Garbage collection: which block, when, and how much at once.

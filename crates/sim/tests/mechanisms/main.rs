@@ -12,6 +12,7 @@ mod faults;
 mod golden;
 mod host;
 mod mapping;
+mod modern;
 mod nand;
 mod parity;
 mod power;

@@ -114,6 +114,21 @@ fn an_entry_that_is_not_in_ram_is_fetched_from_nand() {
 }
 
 #[test]
+fn a_map_in_the_hosts_memory_takes_its_time_to_look_into() {
+    let mut profile = with_map_pages(2);
+    profile.mapping.cache_time = Nanos::from_micros(3);
+    let flat = unmapped_read(&profile, PAGE);
+    let fetch = profile.nand.read_time + channel(&profile, PAGE) * 2;
+    let mut drive = Drive::new(profile.clone());
+    // What is fetched from NAND is there; what is found again was asked of the host.
+    let found = flat + profile.mapping.cache_time;
+    assert_eq!(
+        [0, 0, 1, 1].map(|page| drive.read(under(page))),
+        [flat + fetch, found].repeat(2)[..]
+    );
+}
+
+#[test]
 fn a_larger_map_cache_misses_less() {
     let sweeps = |cached: u64| {
         let mut profile = counting(with_map_pages(cached));

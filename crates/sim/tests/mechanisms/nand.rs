@@ -62,6 +62,37 @@ fn planes_multiply_the_array_rate() {
     assert_close(array_rate(true), dies * 2.0 * plane, 0.02);
 }
 
+/// Service times of four reads at once, from one program of a die with four planes.
+fn reads_of_one_die(independent: bool, pages: [u64; 4]) -> Vec<Nanos> {
+    let mut profile = one_die(64);
+    profile.nand.planes = 4;
+    profile.nand.independent_reads = independent;
+    // Neither the channel nor the host takes time to speak of.
+    profile.nand.channel_throughput = Throughput(4_000_000_000_000);
+    profile.link.read_throughput = Throughput(4_000_000_000_000);
+    (profile.link.command_time, profile.firmware.read_time) = (Nanos::ZERO, Nanos::ZERO);
+    let mut drive = Drive::new(profile);
+    drive.fill(0..8);
+    drive.flush();
+    let done = drive.together(&pages.map(|page| read(page, 1)));
+    let base = drive.profile.nand.read_time;
+    done.iter().map(|done| Nanos(done.service_time().0 / base.0 * base.0)).collect()
+}
+
+#[test]
+fn planes_read_by_themselves_or_a_die_reads_one_program_at_a_time() {
+    let senses = |independent, pages| {
+        let base = tiny().nand.read_time.0;
+        let times = reads_of_one_die(independent, pages);
+        times.iter().map(|time| time.0 / base).collect::<Vec<_>>()
+    };
+    // Two mapping units to a page, so pages 0, 2, 4, 6 lie on the four planes.
+    assert_eq!(senses(false, [0, 2, 4, 6]), [1, 2, 3, 4]);
+    assert_eq!(senses(true, [0, 2, 4, 6]), [1, 1, 1, 1]);
+    assert_eq!(senses(true, [0, 1, 2, 3]), [1, 1, 2, 2]);
+    assert_eq!(senses(true, [0, 1, 0, 1]), [1, 2, 3, 4]);
+}
+
 #[test]
 fn slow_channels_bound_the_drive_and_more_of_them_help() {
     for (channels, dies_per_channel) in [(1, 4), (2, 2), (4, 1)] {

@@ -1,8 +1,10 @@
 //! The flash array as time: which die and channel an operation keeps busy, and until when.
 
+use std::ops::Range;
+
 use writecliff_device::{DeviceTime, Nanos};
 
-use super::{Bus, CellMode, Die};
+use super::{Bus, CellMode, Die, PlaneReads};
 use crate::profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
@@ -11,6 +13,10 @@ pub(crate) struct FlashArray {
     /// The drive's time: transfers are booked from here on, whenever their data will be ready.
     now: DeviceTime,
     dies: Vec<Die>,
+    /// Of each die, where planes read by themselves; otherwise empty.
+    planes: Vec<PlaneReads>,
+    /// Mapping units of one page.
+    units_per_plane: u32,
     channels: Vec<Bus>,
     native: Times,
     slc: Times,
@@ -47,9 +53,12 @@ impl FlashArray {
         // Planes that cannot work together work one after the other.
         let turns = if nand.multi_plane { 1 } else { u64::from(nand.planes) };
         let program = nand.program_time.0.iter().map(|time| *time * turns).collect();
+        let read_apart = if nand.independent_reads { profile.dies() as usize } else { 0 };
         Self {
             now: DeviceTime::default(),
             dies: vec![Die::default(); profile.dies() as usize],
+            planes: vec![PlaneReads::new(nand.planes); read_apart],
+            units_per_plane: (nand.page_size.0 / profile.mapping.unit.0).max(1) as u32,
             channels: vec![Bus::default(); nand.channels as usize],
             native: Times { read: nand.read_time, program, erase: nand.erase_time * turns },
             slc: Times {
@@ -73,8 +82,32 @@ impl FlashArray {
         self.now
     }
 
-    /// Reads `units` mapping units of one program from `die`, sensing it `senses` times; returns
-    /// when they are in RAM.
+    /// Reads these mapping units of one program from `die`, sensing `senses` times; returns when
+    /// they are in RAM. Where planes read by themselves, only those that hold the units do.
+    pub(crate) fn read_units(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        units: Range<u32>,
+        senses: u32,
+    ) -> DeviceTime {
+        let count = units.end - units.start;
+        let Some(planes) = self.planes.get_mut(die as usize) else {
+            return self.read(ready, die, mode, count, senses);
+        };
+        let of = self.units_per_plane;
+        let touched = units.start / of..units.end.div_ceil(of);
+        self.counts.reads += u64::from((touched.end - touched.start) * senses);
+        let times = if mode == CellMode::Slc { &self.slc } else { &self.native };
+        let work = times.read * u64::from(senses);
+        let sensed = planes.read(&mut self.dies[die as usize], touched, ready, work, self.suspend);
+        let (now, transfer) = (self.now, self.unit_transfer * u64::from(count));
+        self.channel_of(die).transfer(now, sensed, transfer)
+    }
+
+    /// Reads `units` mapping units of one program from `die`, all planes together, sensing it
+    /// `senses` times; returns when they are in RAM.
     pub(crate) fn read(
         &mut self,
         ready: DeviceTime,
@@ -87,6 +120,9 @@ impl FlashArray {
         let work = self.times(mode).read * u64::from(senses);
         let suspend = self.suspend;
         let sensed = self.dies[die as usize].read(ready, work, suspend);
+        if let Some(planes) = self.planes.get_mut(die as usize) {
+            planes.read_together(sensed);
+        }
         let transfer = self.unit_transfer * u64::from(units);
         let now = self.now;
         self.channel_of(die).transfer(now, sensed, transfer)
@@ -126,6 +162,7 @@ impl FlashArray {
     /// The power went: nothing is under way any more.
     pub(crate) fn stop(&mut self) {
         self.dies.iter_mut().for_each(Die::stop);
+        self.planes.iter_mut().for_each(|planes| planes.read_together(DeviceTime::default()));
         self.channels.fill(Bus::default());
     }
 

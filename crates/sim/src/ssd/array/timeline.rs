@@ -1,5 +1,7 @@
 //! Things that do one thing at a time: a link, a processor, a channel, a die.
 
+use std::ops::Range;
+
 use writecliff_device::{DeviceTime, Nanos};
 
 /// A resource that serves requests strictly in the order they come: the firmware.
@@ -89,6 +91,70 @@ impl Die {
     }
 }
 
+/// Reads of a die whose planes sense by themselves.
+///
+/// The die as a whole goes from programs to reads and back: what runs is waited for, or suspended,
+/// by the first of the reads that overlap, and goes on after the last of them.
+#[derive(Debug, Clone)]
+pub(crate) struct PlaneReads {
+    /// Since when planes of the die have been reading without a gap.
+    since: DeviceTime,
+    /// Until when each plane reads.
+    until: Vec<DeviceTime>,
+}
+
+impl PlaneReads {
+    pub(crate) fn new(planes: u32) -> Self {
+        Self { since: DeviceTime::default(), until: vec![DeviceTime::default(); planes as usize] }
+    }
+
+    /// As [`Die::read`], on each of these planes when that is free; returns the last end.
+    pub(crate) fn read(
+        &mut self,
+        die: &mut Die,
+        planes: Range<u32>,
+        ready: DeviceTime,
+        read: Nanos,
+        suspend: Nanos,
+    ) -> DeviceTime {
+        planes.fold(ready, |end, plane| {
+            end.max(self.read_one(die, plane as usize, ready, read, suspend))
+        })
+    }
+
+    fn read_one(
+        &mut self,
+        die: &mut Die,
+        plane: usize,
+        ready: DeviceTime,
+        read: Nanos,
+        suspend: Nanos,
+    ) -> DeviceTime {
+        let earliest = ready.max(self.until[plane]);
+        let end = if earliest < die.reads_until {
+            // Other planes read then: nothing else is in the way.
+            let end = earliest.max(self.since) + read;
+            die.busy_until = die.busy_until + end.since(die.reads_until);
+            die.reads_until = die.reads_until.max(end);
+            end
+        } else {
+            let end = die.read(ready, read, suspend);
+            if earliest == ready {
+                self.since = DeviceTime(end.0 - read.0);
+            }
+            end
+        };
+        self.until[plane] = end;
+        end
+    }
+
+    /// All planes read together until `end`.
+    pub(crate) fn read_together(&mut self, end: DeviceTime) {
+        self.until.fill(end);
+        self.since = end;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +188,23 @@ mod tests {
         assert_eq!(die.serve(DeviceTime(0), Nanos(600)), DeviceTime(600));
         assert_eq!(die.read(DeviceTime(100), Nanos(50), Nanos(20)), DeviceTime(170));
         assert_eq!(die.serve(DeviceTime(100), Nanos(600)), DeviceTime(1250));
+    }
+
+    #[test]
+    fn planes_that_read_by_themselves_hold_a_program_up_together() {
+        let (read, program, suspend) = (Nanos(50), Nanos(600), Nanos(20));
+        let (mut die, mut planes) = (Die::default(), PlaneReads::new(2));
+        assert_eq!(die.serve(DeviceTime(0), program), DeviceTime(600));
+        let mut reads = |die: &mut Die, plane: u32, ready| {
+            planes.read(die, plane..plane + 1, DeviceTime(ready), read, suspend)
+        };
+        // The program stands still from 120 to 220: for two reads on plane 0 and, from 140 to 190,
+        // one on plane 1.
+        assert_eq!(reads(&mut die, 0, 100), DeviceTime(170));
+        assert_eq!(reads(&mut die, 0, 100), DeviceTime(220));
+        assert_eq!(reads(&mut die, 1, 110), DeviceTime(170));
+        assert_eq!(reads(&mut die, 1, 140), DeviceTime(220));
+        assert_eq!(die.serve(DeviceTime(0), program), DeviceTime(1300));
     }
 
     #[test]

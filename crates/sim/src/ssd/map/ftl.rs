@@ -393,13 +393,15 @@ impl Ftl {
             };
         }
         let superblock = self.layout.superblock_of(ppa);
-        let program = self.layout.program_of(self.layout.slot_of(ppa));
+        let slot = self.layout.slot_of(ppa);
+        let program = self.layout.program_of(slot);
         let (mode, die) = (self.superblocks.mode(superblock), self.layout.die_of(program));
         let senses = self.retries.senses(&self.superblocks, superblock, ppa, ready);
         if self.layout.is_lost(die) {
             return self.reconstruct(program, mode, ready).ok_or(Lost);
         }
-        Ok(self.nand.read(ready, die, mode, pages, senses))
+        let first = slot % self.layout.slots_per_program;
+        Ok(self.nand.read_units(ready, die, mode, first..first + pages, senses))
     }
 
     /// The data of a reduced page lies in some other page, on any die.

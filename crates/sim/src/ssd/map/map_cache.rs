@@ -1,6 +1,6 @@
 //! A map that does not fit in RAM: pages of map entries, fetched from NAND on demand.
 
-use writecliff_device::DeviceTime;
+use writecliff_device::{DeviceTime, Nanos};
 
 use crate::profile::SsdProfile;
 use crate::ssd::array::{CellMode, FlashArray, Lpn};
@@ -16,6 +16,9 @@ pub(super) struct MapCache {
     entries_per_page: u32,
     units_per_page: u32,
     dies: u32,
+    planes: u32,
+    /// What looking takes where the entry is in RAM.
+    time: Nanos,
     /// For each page of the map: cached, used since the hand passed, changed.
     flags: Vec<u8>,
     /// The map page in each frame of RAM.
@@ -36,6 +39,8 @@ impl MapCache {
             entries_per_page,
             units_per_page: (page.0 / profile.mapping.unit.0).max(1) as u32,
             dies: profile.dies(),
+            planes: profile.nand.planes,
+            time: profile.mapping.cache_time,
             flags: vec![0; pages],
             frames: Vec::new(),
             hand: 0,
@@ -68,12 +73,14 @@ impl MapCache {
         let changed = if change { CHANGED } else { 0 };
         if self.flags[page as usize] & CACHED != 0 {
             self.flags[page as usize] |= USED | changed;
-            return ready;
+            return ready + self.time;
         }
         let frame_free = self.make_room(ready, nand);
         self.frames[frame_free] = page;
         self.flags[page as usize] = CACHED | USED | changed;
-        nand.read(ready, self.die_of(page), CellMode::Native, self.units_per_page, 1)
+        let first = self.plane_of(page) * self.units_per_page;
+        let units = first..first + self.units_per_page;
+        nand.read_units(ready, self.die_of(page), CellMode::Native, units, 1)
     }
 
     /// The drive was erased: what was in RAM is the map no more.
@@ -108,5 +115,9 @@ impl MapCache {
 
     fn die_of(&self, page: u32) -> u32 {
         page % self.dies
+    }
+
+    fn plane_of(&self, page: u32) -> u32 {
+        page / self.dies % self.planes
     }
 }
