@@ -3,10 +3,11 @@
 use std::fmt;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
-use writecliff_workload::Pace;
+use writecliff_workload::{Pace, Steady};
 
 use crate::host_queue::HostQueue;
 use crate::recorder::Counter;
+use crate::steady::Watch;
 use crate::supply::{Supply, Upcoming};
 
 /// One of several loads that run at once.
@@ -45,6 +46,9 @@ pub struct Streams<'a> {
     queue: HostQueue,
     /// The stream that each series is of.
     owners: Vec<usize>,
+    /// The series that each is recorded in: itself, unless streams share theirs.
+    recorded_in: Vec<u8>,
+    watches: Vec<Watch>,
 }
 
 /// The series that each operation of a stream is recorded in.
@@ -59,6 +63,8 @@ struct Running<'a> {
     in_flight: usize,
     /// Submitted since the last rest.
     since_rest: u32,
+    /// From the load's beginning to the first I/O's due time.
+    delay: Nanos,
     /// The earliest time for the next I/O.
     due: DeviceTime,
     is_over: bool,
@@ -71,9 +77,57 @@ impl<'a> Streams<'a> {
     /// If they have more than 256 series, which is as many as an I/O can be of.
     pub fn new(streams: impl IntoIterator<Item = Stream<'a>>) -> Self {
         let (running, owners, queue) = (Vec::new(), Vec::new(), HostQueue::new());
-        let mut all = Self { running, queue, owners };
+        let (recorded_in, watches) = (Vec::new(), Vec::new());
+        let mut all = Self { running, queue, owners, recorded_in, watches };
         streams.into_iter().for_each(|stream| all.add(stream));
         all
+    }
+
+    /// The same, with all streams' I/Os of an operation in one series: those of the operations
+    /// that occur, in the order of their numbers.
+    #[must_use]
+    pub fn by_operation(mut self) -> Self {
+        let operations =
+            || self.running.iter().flat_map(|running| running.stream.operations.iter());
+        let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+        let occurring: Vec<_> =
+            all.into_iter().filter(|one| operations().any(|other| other == one)).collect();
+        let place = |one: &Operation| occurring.iter().position(|other| other == one).unwrap_or(0);
+        let recorded_in = operations().map(|operation| place(operation) as u8);
+        self.recorded_in = recorded_in.collect();
+        self
+    }
+
+    /// The same, each of which begins so long after the load's beginning.
+    ///
+    /// # Panics
+    /// If there is not one time for each stream.
+    #[must_use]
+    pub fn delayed(mut self, delays: impl IntoIterator<Item = Nanos>) -> Self {
+        let delays: Vec<_> = delays.into_iter().collect();
+        assert_eq!(delays.len(), self.running.len(), "a time for each stream");
+        self.running.iter_mut().zip(delays).for_each(|(running, delay)| running.delay = delay);
+        self
+    }
+
+    /// The same, which end once they are steady: each by its own rule, or those together that
+    /// say so.
+    ///
+    /// # Panics
+    /// If there is not one rule, or none, for each stream.
+    #[must_use]
+    pub fn until_steady(mut self, rules: impl IntoIterator<Item = Option<Steady>>) -> Self {
+        let rules: Vec<_> = rules.into_iter().collect();
+        assert_eq!(rules.len(), self.running.len(), "a rule for each stream");
+        for (stream, rule) in rules.into_iter().enumerate() {
+            let Some(rule) = rule else { continue };
+            let same = self.watches.iter_mut().find(|watch| watch.is_by(rule) && rule.together);
+            match same {
+                Some(watch) => watch.add(stream),
+                None => self.watches.push(Watch::new(rule, stream)),
+            }
+        }
+        self
     }
 
     fn add(&mut self, stream: Stream<'a>) {
@@ -89,18 +143,30 @@ impl<'a> Streams<'a> {
     fn add_series(&mut self) -> u8 {
         let series = u8::try_from(self.owners.len()).expect("at most 256 series at once");
         self.owners.push(self.running.len());
+        self.recorded_in.push(series);
         series
+    }
+
+    fn end_the_steady(&mut self, now: DeviceTime) {
+        for watch in &mut self.watches {
+            watch.pass(now);
+            if watch.is_steady() {
+                watch.streams().for_each(|stream| self.running[stream].is_over = true);
+            }
+        }
     }
 }
 
 impl Supply for Streams<'_> {
     fn begin(&mut self, device: &mut dyn Device) {
         self.queue.begin(device);
+        self.watches.iter_mut().for_each(|watch| watch.begin(device.now()));
         self.running.iter_mut().for_each(|running| running.begin(device.now()));
     }
 
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         self.queue.go_on(device)?;
+        self.end_the_steady(device.now());
         let mut next = None;
         for running in &mut self.running {
             let wake = running.fill(&mut self.queue, device)?;
@@ -110,13 +176,16 @@ impl Supply for Streams<'_> {
     }
 
     fn observe(&self, completion: &Completion, counter: &mut Counter) {
-        counter.observe(&self.queue.seen(completion));
+        let mut seen = self.queue.seen(completion);
+        seen.io.series = self.recorded_in[usize::from(seen.io.series)];
+        counter.observe(&seen);
     }
 
     fn completed(&mut self, completion: &Completion) {
         self.queue.completed(completion);
         let owner = self.owners[usize::from(completion.io.series)];
         self.running[owner].completed(completion);
+        self.watches.iter_mut().for_each(|watch| watch.count(owner, completion));
     }
 
     fn in_flight(&self) -> usize {
@@ -124,8 +193,11 @@ impl Supply for Streams<'_> {
     }
 
     fn is_over(&self, series: usize) -> bool {
-        let owner = &self.running[self.owners[series]];
-        owner.is_over && owner.in_flight == 0
+        let is_done = |running: &Running<'_>| running.is_over && running.in_flight == 0;
+        let recorded = self.owners.iter().zip(&self.recorded_in);
+        recorded
+            .filter(|(_, recorded_in)| usize::from(**recorded_in) == series)
+            .all(|(owner, _)| is_done(&self.running[*owner]))
     }
 }
 
@@ -138,6 +210,7 @@ impl<'a> Running<'a> {
             upcoming: Upcoming::new(),
             in_flight: 0,
             since_rest: 0,
+            delay: Nanos::ZERO,
             due: DeviceTime::default(),
             is_over: false,
         }
@@ -145,7 +218,7 @@ impl<'a> Running<'a> {
 
     fn begin(&mut self, start: DeviceTime) {
         self.ends = self.stream.duration.map_or(DeviceTime::MAX, |duration| start + duration);
-        self.due = start;
+        self.due = start + self.delay;
     }
 
     /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a

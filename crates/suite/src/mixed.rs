@@ -4,11 +4,13 @@
 //! mixture, of any sizes, with think time or at a rate, several at once and one after the other.
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
 use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
 use writecliff_workload::fio::FioJobs;
-use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pace};
+use writecliff_workload::{Job, JobError, JobList, Mix, Of, Order, Pace, Steady};
 
 use crate::figure::Figure;
 use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
@@ -129,7 +131,9 @@ impl Plan {
     fn in_flight(&self) -> usize {
         // Names, places and seeds do not matter here.
         let groups = self.groups(Bytes(u64::MAX));
-        let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
+        let loads =
+            |group: &Vec<Job>| -> Vec<Job> { group.iter().flat_map(Job::by_rate).collect() };
+        let depth = |group| loads(group).iter().map(|job| job.queue_depth).sum::<usize>();
         groups.iter().map(depth).max().unwrap_or(0)
     }
 
@@ -147,12 +151,10 @@ impl Plan {
     /// time does what an SSD does in it.
     fn of_job(&self, job: &Job, capacity: Bytes, drive: &DeviceInfo) -> Estimate {
         let nothing = Estimate::on(drive);
-        let rate = match (job.pace, job.order) {
-            (Pace::Rate(rate), _) => rate,
-            (Pace::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
-            (_, Order::Sequential) => nothing.rates.sequential,
-            (_, Order::Random) => nothing.rates.random,
-        };
+        let rate = job.pace.asked(job.transfer_size_max()).unwrap_or(match job.order {
+            Order::Sequential => nothing.rates.sequential,
+            Order::Random => nothing.rates.random,
+        });
         let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
         let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
         let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
@@ -341,18 +343,22 @@ fn run_group(
     session: &mut Session<'_>,
 ) -> Result<(), RunError> {
     let lba_size = session.drive().lba_size;
-    let streams = group.iter().map(|job| Stream {
+    let loads: Vec<Job> = group.iter().flat_map(Job::by_rate).collect();
+    let streams = loads.iter().map(|job| Stream {
         ios: Box::new(job.ios(lba_size, capacity)),
         queue_depth: job.queue_depth,
         pace: job.pace,
         duration: job.duration(),
         operations: job.operations().collect(),
     });
+    let supply = Streams::new(streams)
+        .delayed(loads.iter().map(|job| job.start_delay))
+        .until_steady(loads.iter().map(|job| job.steady));
     let names = series_of(group);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = phase(group.first().map_or(0, |job| job.group));
     let extent = extent(plan, group, capacity);
-    session.record_as(&name, &names, Streams::new(streams), plan.duration, extent)
+    session.record_as(&name, &names, supply, plan.duration, extent)
 }
 
 /// What progress is measured by: the longest time, if all are ended by time.
@@ -447,12 +453,46 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             None => warnings.push(Warning::NoFigures { job: job.name.clone() }),
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
+            && job.steady.is_none()
             && recorded + slack(job) < planned
         {
             warnings.push(Warning::JobCutShort { job: job.name.clone(), recorded, planned });
         }
     }
+    for group in plan.groups(Bytes(u64::MAX)) {
+        warnings.extend(never_steady(&group, recording));
+    }
     ((!jobs.is_empty()).then_some(Outcome { jobs }), warnings)
+}
+
+/// The jobs of a group that were to end when they are steady, and were not.
+fn never_steady(group: &[Job], recording: &Recording) -> Vec<Warning> {
+    let is_unsteady = |job: &&Job| {
+        job.steady.is_some_and(|rule| {
+            let together = group.iter().filter(|other| rule.together || other.name == job.name);
+            let names: Vec<String> = together.flat_map(series_of_job).collect();
+            !rates(rule, &names, recording)
+                .windows(rule.seconds())
+                .any(|rates| rule.is_reached(rates))
+        })
+    };
+    let unsteady = group.iter().filter(is_unsteady);
+    unsteady.map(|job| Warning::JobNotSteady { job: job.name.clone() }).collect()
+}
+
+/// The rate of these series together, second by second from where they are judged.
+pub(crate) fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
+    let mut seconds = BTreeMap::<u32, f64>::new();
+    let of_series = recording.samples.iter().filter(|sample| names.contains(&sample.series));
+    for sample in of_series.filter(|sample| sample.is_whole()) {
+        let done = match rule.of {
+            Of::Iops => sample.ios(),
+            Of::Bandwidth => Totals::of([sample]).bytes().0,
+        };
+        *seconds.entry(sample.second).or_default() += done as f64;
+    }
+    let counted = u64::from(rule.after.0.div_ceil(1_000_000_000) as u32);
+    seconds.into_iter().filter(|(at, _)| u64::from(*at) >= counted).map(|(_, rate)| rate).collect()
 }
 
 /// The first and the last third of a job's time may be this far apart, as a share of the larger.
@@ -479,6 +519,7 @@ fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
     match job.pace {
         Pace::Think { rest, .. } => second + rest,
+        Pace::Rates { .. } => second,
         pace => second + pace.step(job.transfer_size_max()),
     }
 }
@@ -496,7 +537,7 @@ fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
 
 /// None if nothing of it was recorded behind its ramp.
 fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
-    let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
+    let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
         all.filter(|sample| sample.series == name && sample.second >= from).collect()
