@@ -3,7 +3,7 @@
 use std::fmt;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
-use writecliff_workload::{Pace, Steady};
+use writecliff_workload::{DueTimes, Pace, Steady};
 
 use crate::host_queue::HostQueue;
 use crate::recorder::Counter;
@@ -18,7 +18,11 @@ pub struct Stream<'a> {
     pub queue_depth: usize,
     /// When they begin.
     pub pace: Pace,
-    /// No I/O begins later than this after the start; `None` to go on until `ios` ends.
+    /// Decides due times that are random.
+    pub seed: u64,
+    /// No I/O begins later than this after the start; `None` to go on until `ios` ends. In an open
+    /// loop no I/O is due later, and what is late may take as much time again to begin: who waited
+    /// longest is not left out.
     pub duration: Option<Nanos>,
     /// The operations that are recorded in a series each; what it does beside them goes into the
     /// first of these. Empty if all that it does is one series.
@@ -58,15 +62,21 @@ type SeriesOf = [u8; 4];
 struct Running<'a> {
     stream: Stream<'a>,
     series: SeriesOf,
+    /// No I/O is due then or later.
     ends: DeviceTime,
+    /// What has not begun by then never does.
+    gives_up: DeviceTime,
     upcoming: Upcoming,
     in_flight: usize,
     /// Submitted since the last rest.
     since_rest: u32,
     /// From the load's beginning to the first I/O's due time.
     delay: Nanos,
+    due_times: DueTimes,
     /// The earliest time for the next I/O.
     due: DeviceTime,
+    /// In an open loop, when each I/O in flight was due.
+    due_of: Slots,
     is_over: bool,
 }
 
@@ -176,7 +186,11 @@ impl Supply for Streams<'_> {
     }
 
     fn observe(&self, completion: &Completion, counter: &mut Counter) {
-        let mut seen = self.queue.seen(completion);
+        let owner = &self.running[self.owners[usize::from(completion.io.series)]];
+        let mut seen = match owner.stream.pace.is_open() {
+            true => Completion { submitted: owner.due_of.get(completion.io.slot), ..*completion },
+            false => self.queue.seen(completion),
+        };
         seen.io.series = self.recorded_in[usize::from(seen.io.series)];
         counter.observe(&seen);
     }
@@ -203,21 +217,28 @@ impl Supply for Streams<'_> {
 
 impl<'a> Running<'a> {
     fn new(stream: Stream<'a>, series: SeriesOf) -> Self {
+        let due_times = stream.pace.due_times(stream.seed);
         Self {
             stream,
             series,
             ends: DeviceTime::MAX,
+            gives_up: DeviceTime::MAX,
             upcoming: Upcoming::new(),
             in_flight: 0,
             since_rest: 0,
             delay: Nanos::ZERO,
+            due_times,
             due: DeviceTime::default(),
+            due_of: Slots::default(),
             is_over: false,
         }
     }
 
     fn begin(&mut self, start: DeviceTime) {
-        self.ends = self.stream.duration.map_or(DeviceTime::MAX, |duration| start + duration);
+        if let Some(duration) = self.stream.duration {
+            let late = if self.stream.pace.is_open() { duration } else { Nanos::ZERO };
+            (self.ends, self.gives_up) = (start + duration, start + duration + late);
+        }
         self.due = start + self.delay;
     }
 
@@ -266,7 +287,8 @@ impl<'a> Running<'a> {
             && self.has_room()
             && self.may_begin(io, now)
         {
-            self.begins(io);
+            let slot = self.begins(io, now);
+            self.upcoming.ahead_mut()[count].slot = slot;
             count += 1;
             is_alone = is_trim(io);
         }
@@ -275,7 +297,7 @@ impl<'a> Running<'a> {
 
     /// Whether the next I/O is due, unless the stream is over or would be by then.
     fn may_begin(&mut self, io: Io, now: DeviceTime) -> bool {
-        self.is_over |= self.due.max(now) >= self.ends;
+        self.is_over |= self.due >= self.ends || now >= self.gives_up;
         // A flush belongs to the write before it, whenever the next one is due.
         !self.is_over && (self.due <= now || io.operation == Operation::Flush)
     }
@@ -287,16 +309,25 @@ impl<'a> Running<'a> {
         self.since_rest >= every
     }
 
-    fn begins(&mut self, io: Io) {
+    /// Takes note that it begins, and gives it its slot.
+    fn begins(&mut self, io: Io, now: DeviceTime) -> u16 {
         self.in_flight += 1;
+        let slot = match self.stream.pace.is_open() {
+            true => self.due_of.put(self.due.min(now)),
+            false => 0,
+        };
         if io.operation != Operation::Flush {
             self.since_rest += 1;
-            self.due = self.due + self.stream.pace.step(io.length);
+            self.due = self.due + self.due_times.step(io.length);
         }
+        slot
     }
 
     fn completed(&mut self, completion: &Completion) {
         self.in_flight -= 1;
+        if self.stream.pace.is_open() {
+            self.due_of.give_back(completion.io.slot);
+        }
         if let Pace::Think { rest, .. } = self.stream.pace
             && self.must_rest()
             && self.in_flight == 0
@@ -304,5 +335,33 @@ impl<'a> Running<'a> {
             self.since_rest = 0;
             self.due = completion.completed + rest;
         }
+    }
+}
+
+/// A time for each I/O in flight, in a slot that it has to itself.
+#[derive(Debug, Default)]
+struct Slots {
+    times: Vec<DeviceTime>,
+    free: Vec<u16>,
+}
+
+impl Slots {
+    /// # Panics
+    /// If more are in flight than an I/O can tell apart: 65,536.
+    fn put(&mut self, time: DeviceTime) -> u16 {
+        if let Some(slot) = self.free.pop() {
+            self.times[usize::from(slot)] = time;
+            return slot;
+        }
+        self.times.push(time);
+        u16::try_from(self.times.len() - 1).expect("at most 65,536 in flight")
+    }
+
+    fn get(&self, slot: u16) -> DeviceTime {
+        self.times[usize::from(slot)]
+    }
+
+    fn give_back(&mut self, slot: u16) {
+        self.free.push(slot);
     }
 }

@@ -15,6 +15,7 @@ fn stream(pace: Pace, operation: Operation) -> Stream<'static> {
         ios: Box::new(RandomUniform::new(operation, Bytes::from_gib(1), Bytes(4096), 1)),
         queue_depth: 1,
         pace,
+        seed: 1,
         duration: Some(MAX),
         operations: vec![operation],
     }

@@ -348,6 +348,7 @@ fn run_group(
         ios: Box::new(job.ios(lba_size, capacity)),
         queue_depth: job.queue_depth,
         pace: job.pace,
+        seed: job.seed.unwrap_or(0),
         duration: job.duration(),
         operations: job.operations().collect(),
     });
@@ -517,10 +518,13 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
 /// How much before its time a job may have begun its last I/O.
 fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
+    let mean_step = |job: &Job| job.pace.mean_step(job.transfer_size_max());
     match job.pace {
         Pace::Think { rest, .. } => second + rest,
         Pace::Rates { .. } => second,
-        pace => second + pace.step(job.transfer_size_max()),
+        // Of a thousand million exponential gaps one is longer than 20 mean ones.
+        Pace::Arrivals { .. } => second + mean_step(job) * 20,
+        _ => second + mean_step(job),
     }
 }
 

@@ -11,7 +11,7 @@ mod permutation;
 mod random;
 
 pub use job::{
-    Amount, Blocks, By, Distribution, Job, JobError, JobIos, JobList, Mix, Of, Order, Pace,
-    RandomShare, Share, Sizes, SizesByOperation, Steady,
+    Amount, Blocks, By, Distribution, DueTimes, Gaps, Job, JobError, JobIos, JobList, Mix, Of,
+    Order, Pace, RandomShare, Share, Sizes, SizesByOperation, Steady,
 };
 pub use pattern::{RandomUniform, Sequential};

@@ -30,6 +30,11 @@ pub(crate) struct Span {
 
 type Verdict = Result<(), (&'static str, String, String)>;
 
+fn check_iops(key: &'static str, iops: u64) -> Verdict {
+    let reason = "between 1 and 1000000000 I/Os a second can be asked for";
+    holds((1..=1_000_000_000).contains(&iops), key, iops, reason)
+}
+
 /// As many as a group can have series.
 const COPIES_MAX: u32 = 256;
 
@@ -101,10 +106,8 @@ impl Job {
             Pace::Closed => Ok(()),
             Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
             Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
-            Pace::Iops(iops) => {
-                let reason = "between 1 and 1000000000 I/Os a second can be asked for";
-                holds((1..=1_000_000_000).contains(&iops), "pace.iops", iops, reason)
-            }
+            Pace::Iops(iops) => check_iops("pace.iops", iops),
+            Pace::Arrivals { iops, .. } => check_iops("pace.arrivals.iops", iops),
             Pace::Rates { read, write } => {
                 holds(read.0.min(write.0) > 0, "pace.rates", "of zero", reason)?;
                 let Mix { read, write, trim } = self.mix;

@@ -5,6 +5,7 @@
 //! does. [`Job::check`] judges it against a drive, [`Job::ios`] carries it out.
 
 mod check;
+mod due_times;
 mod ios;
 mod list;
 mod places;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
 
 pub use check::JobError;
+pub use due_times::DueTimes;
 pub use ios::JobIos;
 pub use list::JobList;
 pub use sizes::{Amount, Blocks, Share, Sizes, SizesByOperation};
@@ -238,21 +240,30 @@ pub enum Pace {
         /// Of writes.
         write: Throughput,
     },
+    /// As users come, who know nothing of the drive: an open loop. Latency counts from when an I/O
+    /// is due, so that what it waits before it can begin is part of it.
+    Arrivals {
+        /// The mean, in I/Os per second.
+        iops: u64,
+        /// How the times between them fall.
+        gaps: Gaps,
+    },
+}
+
+/// How the times between arrivals fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gaps {
+    /// All alike.
+    Steady,
+    /// Exponential, as those of many users are who know nothing of each other.
+    Poisson,
 }
 
 impl Pace {
-    /// How far an I/O of `length` bytes moves the due time of the next; zero where there are no due
-    /// times.
-    ///
-    /// # Panics
-    /// If the rate is zero, or there are two: [`Job::by_rate`] makes a job of each.
-    pub fn step(self, length: Bytes) -> Nanos {
-        match self {
-            Self::Closed | Self::Think { .. } => Nanos::ZERO,
-            Self::Rate(rate) => rate.time_for(length),
-            Self::Iops(iops) => Nanos(1_000_000_000 / iops),
-            Self::Rates { .. } => panic!("a load has one rate"),
-        }
+    /// Whether latency counts from when an I/O is due.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Arrivals { .. })
     }
 
     /// Bytes a second that are asked for, with I/Os of this length; `None` where there is no rate.
@@ -260,7 +271,9 @@ impl Pace {
         match self {
             Self::Closed | Self::Think { .. } => None,
             Self::Rate(rate) => Some(rate),
-            Self::Iops(iops) => Some(Throughput(iops.saturating_mul(length.0))),
+            Self::Iops(iops) | Self::Arrivals { iops, .. } => {
+                Some(Throughput(iops.saturating_mul(length.0)))
+            }
             Self::Rates { read, write } => Some(Throughput(read.0.saturating_add(write.0))),
         }
     }

@@ -229,6 +229,10 @@ fn impossible_jobs_are_refused_at_their_key() {
         ),
         (Job { pace: Pace::Rate(Throughput(0)), ..good.clone() }, "pace.rate"),
         (Job { pace: Pace::Iops(0), ..good.clone() }, "pace.iops"),
+        (
+            Job { pace: Pace::Arrivals { iops: 0, gaps: Gaps::Poisson }, ..good.clone() },
+            "pace.arrivals.iops",
+        ),
         (Job { distribution: Distribution::Zipf(0.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Pareto(1.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Normal(f64::NAN), ..good.clone() }, "distribution"),
