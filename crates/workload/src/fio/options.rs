@@ -86,7 +86,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         ),
     ),
     row(&["rate_iops"], Followed("for jobs of one operation")),
-    row(&["rate_process"], Followed("linear only")),
+    row(&["rate_process"], Followed("poisson with rate_iops, and with latency from the due time")),
     row(&["runtime", "timeout"], Followed("")),
     row(&["time_based"], Followed("")),
     row(&["ramp_time"], Followed("")),

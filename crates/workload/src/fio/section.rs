@@ -9,7 +9,7 @@ use super::value::Value;
 use super::{Judged, Note, Treatment, options, split, wrong};
 use crate::job::DEFAULT_BLOCK;
 use crate::{
-    Amount, Blocks, By, Distribution, Job, Mix, Of, Order, Pace, RandomShare, Share, Sizes,
+    Amount, Blocks, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Share, Sizes,
     SizesByOperation, Steady,
 };
 
@@ -53,7 +53,7 @@ pub(super) fn job(
         distribution: options.distribution()?,
         random_percent: options.random_percent()?,
         once_each: !options.flag("norandommap")?,
-        pace: options.pace(mix)?,
+        pace: options.pace(mix, notes)?,
         start_delay: options.time("startdelay", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
         runtime: options.time("runtime", Nanos::from_secs(1))?.filter(|time| *time > Nanos::ZERO),
         time_based: options.flag("time_based")?,
@@ -145,7 +145,6 @@ impl Options {
             ("buffered", "0", "I/O is always direct, past the page cache; leave it out"),
             ("sync", "0", "use fsync=1, which flushes after every write"),
             ("nrfiles", "1", "there are no files, only the drive; leave it out"),
-            ("rate_process", "linear", "due times are at equal steps only; leave it out"),
         ];
         for (option, good, instead) in only {
             let bare = option == "direct";
@@ -297,7 +296,7 @@ impl Options {
         Ok(Some(full.max(data)).filter(|every| *every > 0))
     }
 
-    fn pace(&self, mix: Mix) -> Judged<Pace> {
+    fn pace(&self, mix: Mix, notes: &mut Vec<Note>) -> Judged<Pace> {
         let rest = self.time("thinktime", Nanos::from_micros(1))?.filter(|rest| rest.0 > 0);
         let think = rest
             .map(|rest| {
@@ -323,12 +322,26 @@ impl Options {
         let paces: Vec<Pace> = [think, bytes, ios].into_iter().flatten().collect();
         match (paces.as_slice(), self.get("rate_iops").or(self.get("rate"))) {
             ([], _) => Ok(Pace::Closed),
-            ([pace], _) => Ok(*pace),
+            ([pace], _) => self.arrivals(*pace, notes),
             (_, Some(value)) => {
                 value.refuse("a job has one of rate, rate_iops and thinktime; leave the others out")
             }
             (_, None) => unreachable!("two paces are not both think times"),
         }
+    }
+
+    /// The same rate as users come, if that is asked for.
+    fn arrivals(&self, pace: Pace, notes: &mut Vec<Note>) -> Judged<Pace> {
+        let Some(value) = self.get("rate_process") else { return Ok(pace) };
+        let iops = match (value.text.as_str(), pace) {
+            ("linear", _) | ("poisson", Pace::Closed | Pace::Think { .. }) => return Ok(pace),
+            ("poisson", Pace::Iops(iops)) => iops,
+            ("poisson", _) => return value.refuse("give the job rate_iops, for one operation"),
+            _ => return value.refuse("it is linear or poisson"),
+        };
+        let text = "latency counts from when an I/O is due; fio's counts from when it begins";
+        notes.push(Note { line: value.line, option: value.option.into(), text: text.into() });
+        Ok(Pace::Arrivals { iops, gaps: Gaps::Poisson })
     }
 
     /// The rate of the operations that the job has: of one, or of reads and writes each.

@@ -1,7 +1,7 @@
 use writecliff_device::{Bytes, Nanos, Throughput};
 
 use super::*;
-use crate::{Amount, By, Distribution, Job, Mix, Of, Order, Pace, RandomShare, Steady};
+use crate::{Amount, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Steady};
 
 fn variable(name: &str) -> Option<String> {
     (name == "DEPTH").then(|| "16".to_owned())
@@ -99,6 +99,11 @@ fn options_mean_what_they_mean_to_fio() {
         ("norandommap\nrandseed=5", Job { once_each: false, seed: Some(5), ..default() }),
         ("kb_base=1000\noffset=4k", Job { offset: bytes(Bytes(4000)), ..default() }),
         ("blockalign=16k", Job { align: Some(kib(16)), ..default() }),
+        (
+            "rate_process=poisson\nrate_iops=500",
+            Job { pace: Pace::Arrivals { iops: 500, gaps: Gaps::Poisson }, ..default() },
+        ),
+        ("rate_process=poisson", default()),
         ("offset_align=64k", Job { offset_align: Some(kib(64)), ..default() }),
         ("ramp_time=5", Job { ramp: Nanos::from_secs(5), ..default() }),
         ("start_delay=1500ms", Job { start_delay: Nanos::from_millis(1500), ..default() }),
@@ -236,7 +241,8 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("include other.fio", "put that file's lines here"),
         ("direct=0", "make it direct=1"),
         ("buffered=1", "always direct"),
-        ("rate_process=poisson", "equal steps"),
+        ("rate_process=chaotic\nrate_iops=5", "linear or poisson"),
+        ("rate_process=poisson\nrate=1m", "give the job rate_iops"),
         ("ioengine=cpuio", "io_uring or libaio"),
         ("rw=randread:8", "behind ':'"),
         ("rw=sideways", "it is read, write,"),
