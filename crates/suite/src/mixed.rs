@@ -278,7 +278,7 @@ fn series(job: &str, operation: Operation) -> String {
     format!("{job} {}", plural(operation))
 }
 
-fn plural(operation: Operation) -> &'static str {
+pub(crate) fn plural(operation: Operation) -> &'static str {
     match operation {
         Operation::Read => "reads",
         Operation::Write => "writes",
@@ -343,6 +343,16 @@ fn run_group(
     session: &mut Session<'_>,
 ) -> Result<(), RunError> {
     let lba_size = session.drive().lba_size;
+    let names = series_of(group);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let name = phase(group.first().map_or(0, |job| job.group));
+    let extent = extent(plan, group, capacity);
+    let supply = supply(group, lba_size, capacity);
+    session.record_as(&name, &names, supply, plan.duration, extent)
+}
+
+/// The I/Os of a group, each job's at its own pace.
+fn supply(group: &[Job], lba_size: Bytes, capacity: Bytes) -> Streams<'static> {
     let loads: Vec<Job> = group.iter().flat_map(Job::by_rate).collect();
     let streams = loads.iter().map(|job| Stream {
         ios: Box::new(job.ios(lba_size, capacity)),
@@ -352,14 +362,49 @@ fn run_group(
         duration: job.duration(),
         operations: job.operations().collect(),
     });
-    let supply = Streams::new(streams)
+    Streams::new(streams)
         .delayed(loads.iter().map(|job| job.start_delay))
-        .until_steady(loads.iter().map(|job| job.steady));
-    let names = series_of(group);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let name = phase(group.first().map_or(0, |job| job.group));
-    let extent = extent(plan, group, capacity);
-    session.record_as(&name, &names, supply, plan.duration, extent)
+        .until_steady(loads.iter().map(|job| job.steady))
+}
+
+impl Plan {
+    /// Runs the jobs of the only group as the phase `name`, recorded together: a series for the reads
+    /// of all, and so on.
+    pub(crate) fn run_together(
+        &self,
+        name: &str,
+        session: &mut Session<'_>,
+    ) -> Result<(), RunError> {
+        let (lba_size, capacity) = (session.drive().lba_size, self.capacity(session.drive()));
+        let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
+        let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
+        if wanted > taken {
+            session.warn(Warning::QueuedInHost { wanted, taken });
+        }
+        if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
+            session.warn(Warning::TrimsHoldUp);
+        }
+        let series = self.series_together(name);
+        let series: Vec<&str> = series.iter().map(String::as_str).collect();
+        let extent = extent(self, &group, capacity);
+        let supply = supply(&group, lba_size, capacity).by_operation();
+        session.record_as(name, &series, supply, self.duration, extent)
+    }
+
+    /// The series in which the phase `name` is recorded then: of the operations that occur.
+    pub(crate) fn series_together(&self, name: &str) -> Vec<String> {
+        let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+        let occurs =
+            |one: &Operation| self.jobs.iter().flat_map(Job::operations).any(|op| op == *one);
+        all.into_iter().filter(occurs).map(|operation| series(name, operation)).collect()
+    }
+
+    /// Whether so much was recorded that no job that has a time was cut short.
+    pub(crate) fn is_whole(&self, recorded: Nanos) -> bool {
+        let timed = self.jobs.iter().filter(|job| job.time_based && job.steady.is_none());
+        let ends = timed.filter_map(|job| Some(self.limit(job)?.0.saturating_sub(slack(job).0)));
+        ends.max().is_none_or(|ends| recorded.0 >= ends)
+    }
 }
 
 /// What progress is measured by: the longest time, if all are ended by time.
@@ -472,28 +517,32 @@ fn never_steady(group: &[Job], recording: &Recording) -> Vec<Warning> {
         job.steady.is_some_and(|rule| {
             let together = group.iter().filter(|other| rule.together || other.name == job.name);
             let names: Vec<String> = together.flat_map(series_of_job).collect();
-            !rates(rule, &names, recording)
-                .windows(rule.seconds())
-                .any(|rates| rule.is_reached(rates))
+            !was_steady(rule, &names, recording)
         })
     };
     let unsteady = group.iter().filter(is_unsteady);
     unsteady.map(|job| Warning::JobNotSteady { job: job.name.clone() }).collect()
 }
 
+/// Whether these series together were steady at any time.
+pub(crate) fn was_steady(rule: Steady, names: &[String], recording: &Recording) -> bool {
+    let rates = rates(rule, names, recording);
+    rates.windows(rule.seconds().max(1)).any(|rates| rule.is_reached(rates))
+}
+
 /// The rate of these series together, second by second from where they are judged.
-pub(crate) fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
+fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
     let mut seconds = BTreeMap::<u32, f64>::new();
     let of_series = recording.samples.iter().filter(|sample| names.contains(&sample.series));
     for sample in of_series.filter(|sample| sample.is_whole()) {
         let done = match rule.of {
             Of::Iops => sample.ios(),
-            Of::Bandwidth => Totals::of([sample]).bytes().0,
+            Of::Bandwidth => Totals::of([sample]).bytes().0 + sample.trimmed_bytes.unwrap_or(0),
         };
         *seconds.entry(sample.second).or_default() += done as f64;
     }
-    let counted = u64::from(rule.after.0.div_ceil(1_000_000_000) as u32);
-    seconds.into_iter().filter(|(at, _)| u64::from(*at) >= counted).map(|(_, rate)| rate).collect()
+    let counted = rule.after.0.div_ceil(1_000_000_000) as u32;
+    seconds.into_iter().filter(|(at, _)| *at >= counted).map(|(_, rate)| rate).collect()
 }
 
 /// The first and the last third of a job's time may be this far apart, as a share of the larger.

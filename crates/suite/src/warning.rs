@@ -241,6 +241,14 @@ pub enum Warning {
         /// Its name.
         job: String,
     },
+    /// A step of a suite was left out.
+    #[error("The step '{step}' was left out: it needs a drive of {needs}.")]
+    StepLeftOut {
+        /// Its name.
+        step: String,
+        /// How large the drive has to be.
+        needs: Bytes,
+    },
     /// A job did nothing that counts.
     #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
     NoFigures {

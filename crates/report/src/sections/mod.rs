@@ -15,6 +15,7 @@ pub(crate) mod specification;
 mod steady_state;
 mod storage_bench;
 mod stutter;
+mod suite;
 mod transfer_size;
 mod trim;
 
@@ -69,6 +70,7 @@ sections! {
     Mixed mixed
     Integrity integrity
     Encryption encryption
+    Suite suite
 }
 
 /// The outcome of one test.
