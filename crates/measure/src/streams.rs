@@ -73,8 +73,10 @@ struct Running<'a> {
     /// From the load's beginning to the first I/O's due time.
     delay: Nanos,
     due_times: DueTimes,
-    /// The earliest time for the next I/O.
+    /// When the next I/O is due.
     due: DeviceTime,
+    /// When the last rest ends.
+    rests_until: DeviceTime,
     /// In an open loop, when each I/O in flight was due.
     due_of: Slots,
     is_over: bool,
@@ -229,6 +231,7 @@ impl<'a> Running<'a> {
             delay: Nanos::ZERO,
             due_times,
             due: DeviceTime::default(),
+            rests_until: DeviceTime::default(),
             due_of: Slots::default(),
             is_over: false,
         }
@@ -259,7 +262,7 @@ impl<'a> Running<'a> {
         }
         Ok(match (self.has_room(), self.is_over) {
             (true, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),
-            (true, false) => Some(self.due),
+            (true, false) => Some(self.earliest()),
             (false, _) => Some(DeviceTime::MAX),
         })
     }
@@ -297,16 +300,18 @@ impl<'a> Running<'a> {
 
     /// Whether the next I/O is due, unless the stream is over or would be by then.
     fn may_begin(&mut self, io: Io, now: DeviceTime) -> bool {
-        self.is_over |= self.due >= self.ends || now >= self.gives_up;
+        self.is_over |= self.earliest() >= self.ends || now >= self.gives_up;
         // A flush belongs to the write before it, whenever the next one is due.
-        !self.is_over && (self.due <= now || io.operation == Operation::Flush)
+        !self.is_over && (self.earliest() <= now || io.operation == Operation::Flush)
     }
 
     fn must_rest(&self) -> bool {
-        let Pace::Think { every, .. } = self.stream.pace else {
-            return false;
-        };
-        self.since_rest >= every
+        self.stream.pace.rests().is_some_and(|(_, every)| self.since_rest >= every)
+    }
+
+    /// When the next I/O may begin.
+    fn earliest(&self) -> DeviceTime {
+        self.due.max(self.rests_until)
     }
 
     /// Takes note that it begins, and gives it its slot.
@@ -328,12 +333,12 @@ impl<'a> Running<'a> {
         if self.stream.pace.is_open() {
             self.due_of.give_back(completion.io.slot);
         }
-        if let Pace::Think { rest, .. } = self.stream.pace
+        if let Some((rest, _)) = self.stream.pace.rests()
             && self.must_rest()
             && self.in_flight == 0
         {
             self.since_rest = 0;
-            self.due = completion.completed + rest;
+            self.rests_until = completion.completed + rest;
         }
     }
 }

@@ -113,3 +113,15 @@ fn streams_can_share_a_series_of_each_operation() {
     assert_eq!(trimmed, 1000 * 4096);
     assert_eq!(sum("writes", |s| s.written_bytes), 2200 * 4096);
 }
+
+/// 16 in a second at 1 MiB/s, a rest, and then all that the rest made late at once: as fio does.
+#[test]
+fn what_a_rest_makes_late_of_a_rate_catches_up() {
+    let (rate, rest) = (writecliff_device::Throughput(64 << 10), Nanos::from_millis(1500));
+    let bursts = Pace::Bursts { rate, rest, every: 16 };
+    let streams = Streams::new([stream(bursts, Operation::Read)]);
+    let samples = record_on(|_| Nanos::from_micros(100), streams, &["all"]);
+    let ios: Vec<u64> = samples.iter().map(Sample::ios).collect();
+    // 937 ms for the first 16, then one burst every 1.5 s.
+    assert_eq!(ios[..9], [16, 0, 16, 16, 0, 16, 16, 0, 16]);
+}

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use writecliff_device::{Nanos, Operation};
 use writecliff_workload::JobList;
-use writecliff_workload::fio::Note;
+use writecliff_workload::fio::{Note, OPTIONS, Treatment};
 
 use super::Plan;
 use super::step::{Step, Variable};
@@ -109,7 +109,8 @@ impl Plan {
         })
     }
 
-    /// Reads the files that the steps name, and returns what they say and is not followed. A job
+    /// Reads the files that the steps name, and returns what they say and is followed in a way that may
+    /// surprise. A job
     /// file with nothing but `[global]` is a template: it gets a job.
     ///
     /// # Errors
@@ -135,12 +136,24 @@ impl Plan {
             }
             // Any size of drive will do to find what is wrong with the text.
             let found = step.read(writecliff_device::Bytes(1_000_000_000_000))?.notes;
-            let is_new = |note: &Note| notes.iter().all(|known| known.text != note.text);
-            let new: Vec<Note> = found.into_iter().filter(is_new).collect();
-            notes.extend(new);
+            let file = step.file.as_deref().unwrap_or(&step.name);
+            for note in found.into_iter().filter(is_of_the_load) {
+                let option = format!("{file}:{}: {}", note.line, note.option);
+                if notes.iter().all(|known| known.option != option) {
+                    notes.push(Note { line: 1, option, text: note.text });
+                }
+            }
         }
         Ok(notes)
     }
+}
+
+/// Whether a note is about an option that is followed, in a way that may surprise: of the others a
+/// suite has too many.
+fn is_of_the_load(note: &Note) -> bool {
+    let name = note.option.split('=').next().unwrap_or_default();
+    let row = OPTIONS.iter().find(|row| row.names.contains(&name));
+    row.is_some_and(|row| matches!(row.treatment, Treatment::Followed(_)))
 }
 
 /// The text, with a job if it has none.

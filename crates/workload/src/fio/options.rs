@@ -266,7 +266,10 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["max_latency"], Refused("no latency ends a job; the report shows the longest")),
     row(&["rate_min"], Refused("no rate is too low; leave it out and look at the report")),
     row(&["rate_iops_min"], Refused("no rate is too low; leave it out and look at the report")),
-    row(&["rate_ignore_thinktime"], Refused("a job has a rate or a think time, not both")),
+    row(
+        &["rate_ignore_thinktime"],
+        Refused("what is late after a rest catches up, as by default; leave it out"),
+    ),
     row(&["thinktime_iotime"], Refused("use thinktime_blocks")),
     row(&["flow"], Refused("use rwmixread, or a rate for each job")),
     row(&["flow_id"], Refused("use rwmixread, or a rate for each job")),

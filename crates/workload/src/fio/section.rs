@@ -323,8 +323,11 @@ impl Options {
         match (paces.as_slice(), self.get("rate_iops").or(self.get("rate"))) {
             ([], _) => Ok(Pace::Closed),
             ([pace], _) => self.arrivals(*pace, notes),
+            ([Pace::Think { rest, every }, Pace::Rate(rate)], _) => {
+                Ok(Pace::Bursts { rate: *rate, rest: *rest, every: *every })
+            }
             (_, Some(value)) => {
-                value.refuse("a job has one of rate, rate_iops and thinktime; leave the others out")
+                value.refuse("a job has rate or rate_iops; of these, thinktime goes with rate")
             }
             (_, None) => unreachable!("two paces are not both think times"),
         }

@@ -104,6 +104,17 @@ fn options_mean_what_they_mean_to_fio() {
             Job { pace: Pace::Arrivals { iops: 500, gaps: Gaps::Poisson }, ..default() },
         ),
         ("rate_process=poisson", default()),
+        (
+            "rate=1m\nthinktime=5s\nthinktime_blocks=27",
+            Job {
+                pace: Pace::Bursts {
+                    rate: Throughput(1 << 20),
+                    rest: Nanos::from_secs(5),
+                    every: 27,
+                },
+                ..default()
+            },
+        ),
         ("offset_align=64k", Job { offset_align: Some(kib(64)), ..default() }),
         ("ramp_time=5", Job { ramp: Nanos::from_secs(5), ..default() }),
         ("start_delay=1500ms", Job { start_delay: Nanos::from_millis(1500), ..default() }),
@@ -263,7 +274,7 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("iodepth=${NOTHING}", "NOTHING is not set"),
         ("iodepth=${DEPTH", "'}'"),
         ("time_based", "runtime=60s"),
-        ("rate=1m\nthinktime=5", "one of rate"),
+        ("rate_iops=5\nthinktime=5", "thinktime goes with rate"),
         ("rate_iops=1\nrw=randrw", "a job of reads and one of writes"),
         ("rate=1m\nrw=randrw", "need time_based"),
         ("rate=1m,\nrw=randrw", "a rate each, or neither"),

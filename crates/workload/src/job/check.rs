@@ -106,6 +106,10 @@ impl Job {
             Pace::Closed => Ok(()),
             Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
             Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
+            Pace::Bursts { rate, every, .. } => {
+                holds(rate.0 > 0, "pace.bursts.rate", rate.exact(), reason)?;
+                holds(every > 0, "pace.bursts.every", every, reason)
+            }
             Pace::Iops(iops) => check_iops("pace.iops", iops),
             Pace::Arrivals { iops, .. } => check_iops("pace.arrivals.iops", iops),
             Pace::Rates { read, write } => {

@@ -32,7 +32,7 @@ impl Pace {
         match self {
             Self::Closed | Self::Think { .. } => Nanos::ZERO,
             Self::Rates { .. } => panic!("a load has one rate"),
-            Self::Rate(rate) => rate.time_for(length),
+            Self::Rate(rate) | Self::Bursts { rate, .. } => rate.time_for(length),
             Self::Iops(iops) | Self::Arrivals { iops, .. } => Nanos(1_000_000_000 / iops),
         }
     }

@@ -230,6 +230,16 @@ pub enum Pace {
     },
     /// At due times that add up to this rate; what is late begins at once and moves no due time.
     Rate(Throughput),
+    /// At due times that add up to this rate, with a rest after every so many I/Os, which moves no due
+    /// time: what is late by then begins at once.
+    Bursts {
+        /// The rate.
+        rate: Throughput,
+        /// How long a rest is; it begins when all in flight have completed.
+        rest: Nanos,
+        /// I/Os between rests, at least one.
+        every: u32,
+    },
     /// At due times at equal steps, so many a second; what is late begins at once and moves none.
     Iops(u64),
     /// Reads and writes at rates of their own, whatever their shares in the mix, each with the queue
@@ -266,11 +276,19 @@ impl Pace {
         matches!(self, Self::Arrivals { .. })
     }
 
+    /// The rest, and after how many I/Os it comes, if there is one.
+    pub fn rests(self) -> Option<(Nanos, u32)> {
+        match self {
+            Self::Think { rest, every } | Self::Bursts { rest, every, .. } => Some((rest, every)),
+            _ => None,
+        }
+    }
+
     /// Bytes a second that are asked for, with I/Os of this length; `None` where there is no rate.
     pub fn asked(self, length: Bytes) -> Option<Throughput> {
         match self {
             Self::Closed | Self::Think { .. } => None,
-            Self::Rate(rate) => Some(rate),
+            Self::Rate(rate) | Self::Bursts { rate, .. } => Some(rate),
             Self::Iops(iops) | Self::Arrivals { iops, .. } => {
                 Some(Throughput(iops.saturating_mul(length.0)))
             }
