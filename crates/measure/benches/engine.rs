@@ -109,6 +109,7 @@ fn recording_a_job(bencher: Bencher<'_, '_>) {
             ios: Box::new(job.ios(Bytes(512), SPAN).take(IOS)),
             queue_depth: 32,
             pace: Pace::Closed,
+            seed: 1,
             duration: None,
             operations: vec![Operation::Read, Operation::Write],
         };

@@ -141,7 +141,8 @@ fn what_drives_tell(rows: &mut Rows<'_, Sample>) -> Result<(), ColumnError> {
     })?;
     rows.known("latency_deviation_ns", |row, value| row.latency_deviation_ns = Some(value))?;
     rows.known("busy_ns", |row, value| row.busy_ns = Some(value))?;
-    rows.known("drive_busy_ns", |row, value| row.drive_busy_ns = Some(value))
+    rows.known("drive_busy_ns", |row, value| row.drive_busy_ns = Some(value))?;
+    rows.known("trimmed_bytes", |row, value| row.trimmed_bytes = Some(value))
 }
 
 /// How many rows a file says that it has; no more are ever read from it.

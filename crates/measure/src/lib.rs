@@ -21,6 +21,7 @@ mod replay;
 mod run_directory;
 mod sample;
 mod statistics;
+mod steady;
 mod streams;
 mod supply;
 mod tally;

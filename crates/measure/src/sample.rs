@@ -66,6 +66,9 @@ pub struct Sample {
     /// Time with any I/O in flight, of whatever series; in a replay's first series.
     #[serde(default)]
     pub drive_busy_ns: Option<u64>,
+    /// Bytes trimmed; not known of recordings by older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed_bytes: Option<u64>,
 }
 
 impl Sample {
@@ -95,7 +98,7 @@ impl Sample {
     }
 
     /// All that is ever added up of samples.
-    pub(crate) fn amounts(&self) -> [u64; 12] {
+    pub(crate) fn amounts(&self) -> [u64; 13] {
         let Self { reads, writes, trims, flushes, failed, read_bytes, written_bytes, .. } = *self;
         [
             self.span_ns,
@@ -110,6 +113,7 @@ impl Sample {
             self.power_microwatts.unwrap_or(0),
             self.busy_ns.unwrap_or(0),
             self.drive_busy_ns.unwrap_or(0),
+            self.trimmed_bytes.unwrap_or(0),
         ]
     }
 
@@ -127,7 +131,10 @@ impl Sample {
             Operation::Write => {
                 (self.writes, self.written_bytes) = (self.writes + 1, self.written_bytes + bytes);
             }
-            Operation::Trim => self.trims += 1,
+            Operation::Trim => {
+                self.trims += 1;
+                self.trimmed_bytes = Some(self.trimmed_bytes.unwrap_or(0) + bytes);
+            }
             Operation::Flush => self.flushes += 1,
         }
     }

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
-use writecliff_workload::Pace;
+use writecliff_workload::{DueTimes, Pace, Steady};
 
 use crate::host_queue::HostQueue;
 use crate::recorder::Counter;
+use crate::steady::Watch;
 use crate::supply::{Supply, Upcoming};
 
 /// One of several loads that run at once.
@@ -17,7 +18,11 @@ pub struct Stream<'a> {
     pub queue_depth: usize,
     /// When they begin.
     pub pace: Pace,
-    /// No I/O begins later than this after the start; `None` to go on until `ios` ends.
+    /// Decides due times that are random.
+    pub seed: u64,
+    /// No I/O begins later than this after the start; `None` to go on until `ios` ends. In an open
+    /// loop no I/O is due later, and what is late may take as much time again to begin: who waited
+    /// longest is not left out.
     pub duration: Option<Nanos>,
     /// The operations that are recorded in a series each; what it does beside them goes into the
     /// first of these. Empty if all that it does is one series.
@@ -45,6 +50,9 @@ pub struct Streams<'a> {
     queue: HostQueue,
     /// The stream that each series is of.
     owners: Vec<usize>,
+    /// The series that each is recorded in: itself, unless streams share theirs.
+    recorded_in: Vec<u8>,
+    watches: Vec<Watch>,
 }
 
 /// The series that each operation of a stream is recorded in.
@@ -54,13 +62,23 @@ type SeriesOf = [u8; 4];
 struct Running<'a> {
     stream: Stream<'a>,
     series: SeriesOf,
+    /// No I/O is due then or later.
     ends: DeviceTime,
+    /// What has not begun by then never does.
+    gives_up: DeviceTime,
     upcoming: Upcoming,
     in_flight: usize,
     /// Submitted since the last rest.
     since_rest: u32,
-    /// The earliest time for the next I/O.
+    /// From the load's beginning to the first I/O's due time.
+    delay: Nanos,
+    due_times: DueTimes,
+    /// When the next I/O is due.
     due: DeviceTime,
+    /// When the last rest ends.
+    rests_until: DeviceTime,
+    /// In an open loop, when each I/O in flight was due.
+    due_of: Slots,
     is_over: bool,
 }
 
@@ -71,9 +89,57 @@ impl<'a> Streams<'a> {
     /// If they have more than 256 series, which is as many as an I/O can be of.
     pub fn new(streams: impl IntoIterator<Item = Stream<'a>>) -> Self {
         let (running, owners, queue) = (Vec::new(), Vec::new(), HostQueue::new());
-        let mut all = Self { running, queue, owners };
+        let (recorded_in, watches) = (Vec::new(), Vec::new());
+        let mut all = Self { running, queue, owners, recorded_in, watches };
         streams.into_iter().for_each(|stream| all.add(stream));
         all
+    }
+
+    /// The same, with all streams' I/Os of an operation in one series: those of the operations
+    /// that occur, in the order of their numbers.
+    #[must_use]
+    pub fn by_operation(mut self) -> Self {
+        let operations =
+            || self.running.iter().flat_map(|running| running.stream.operations.iter());
+        let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+        let occurring: Vec<_> =
+            all.into_iter().filter(|one| operations().any(|other| other == one)).collect();
+        let place = |one: &Operation| occurring.iter().position(|other| other == one).unwrap_or(0);
+        let recorded_in = operations().map(|operation| place(operation) as u8);
+        self.recorded_in = recorded_in.collect();
+        self
+    }
+
+    /// The same, each of which begins so long after the load's beginning.
+    ///
+    /// # Panics
+    /// If there is not one time for each stream.
+    #[must_use]
+    pub fn delayed(mut self, delays: impl IntoIterator<Item = Nanos>) -> Self {
+        let delays: Vec<_> = delays.into_iter().collect();
+        assert_eq!(delays.len(), self.running.len(), "a time for each stream");
+        self.running.iter_mut().zip(delays).for_each(|(running, delay)| running.delay = delay);
+        self
+    }
+
+    /// The same, which end once they are steady: each by its own rule, or those together that
+    /// say so.
+    ///
+    /// # Panics
+    /// If there is not one rule, or none, for each stream.
+    #[must_use]
+    pub fn until_steady(mut self, rules: impl IntoIterator<Item = Option<Steady>>) -> Self {
+        let rules: Vec<_> = rules.into_iter().collect();
+        assert_eq!(rules.len(), self.running.len(), "a rule for each stream");
+        for (stream, rule) in rules.into_iter().enumerate() {
+            let Some(rule) = rule else { continue };
+            let same = self.watches.iter_mut().find(|watch| watch.is_by(rule) && rule.together);
+            match same {
+                Some(watch) => watch.add(stream),
+                None => self.watches.push(Watch::new(rule, stream)),
+            }
+        }
+        self
     }
 
     fn add(&mut self, stream: Stream<'a>) {
@@ -89,18 +155,30 @@ impl<'a> Streams<'a> {
     fn add_series(&mut self) -> u8 {
         let series = u8::try_from(self.owners.len()).expect("at most 256 series at once");
         self.owners.push(self.running.len());
+        self.recorded_in.push(series);
         series
+    }
+
+    fn end_the_steady(&mut self, now: DeviceTime) {
+        for watch in &mut self.watches {
+            watch.pass(now);
+            if watch.is_steady() {
+                watch.streams().for_each(|stream| self.running[stream].is_over = true);
+            }
+        }
     }
 }
 
 impl Supply for Streams<'_> {
     fn begin(&mut self, device: &mut dyn Device) {
         self.queue.begin(device);
+        self.watches.iter_mut().for_each(|watch| watch.begin(device.now()));
         self.running.iter_mut().for_each(|running| running.begin(device.now()));
     }
 
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         self.queue.go_on(device)?;
+        self.end_the_steady(device.now());
         let mut next = None;
         for running in &mut self.running {
             let wake = running.fill(&mut self.queue, device)?;
@@ -110,13 +188,20 @@ impl Supply for Streams<'_> {
     }
 
     fn observe(&self, completion: &Completion, counter: &mut Counter) {
-        counter.observe(&self.queue.seen(completion));
+        let owner = &self.running[self.owners[usize::from(completion.io.series)]];
+        let mut seen = match owner.stream.pace.is_open() {
+            true => Completion { submitted: owner.due_of.get(completion.io.slot), ..*completion },
+            false => self.queue.seen(completion),
+        };
+        seen.io.series = self.recorded_in[usize::from(seen.io.series)];
+        counter.observe(&seen);
     }
 
     fn completed(&mut self, completion: &Completion) {
         self.queue.completed(completion);
         let owner = self.owners[usize::from(completion.io.series)];
         self.running[owner].completed(completion);
+        self.watches.iter_mut().for_each(|watch| watch.count(owner, completion));
     }
 
     fn in_flight(&self) -> usize {
@@ -124,28 +209,40 @@ impl Supply for Streams<'_> {
     }
 
     fn is_over(&self, series: usize) -> bool {
-        let owner = &self.running[self.owners[series]];
-        owner.is_over && owner.in_flight == 0
+        let is_done = |running: &Running<'_>| running.is_over && running.in_flight == 0;
+        let recorded = self.owners.iter().zip(&self.recorded_in);
+        recorded
+            .filter(|(_, recorded_in)| usize::from(**recorded_in) == series)
+            .all(|(owner, _)| is_done(&self.running[*owner]))
     }
 }
 
 impl<'a> Running<'a> {
     fn new(stream: Stream<'a>, series: SeriesOf) -> Self {
+        let due_times = stream.pace.due_times(stream.seed);
         Self {
             stream,
             series,
             ends: DeviceTime::MAX,
+            gives_up: DeviceTime::MAX,
             upcoming: Upcoming::new(),
             in_flight: 0,
             since_rest: 0,
+            delay: Nanos::ZERO,
+            due_times,
             due: DeviceTime::default(),
+            rests_until: DeviceTime::default(),
+            due_of: Slots::default(),
             is_over: false,
         }
     }
 
     fn begin(&mut self, start: DeviceTime) {
-        self.ends = self.stream.duration.map_or(DeviceTime::MAX, |duration| start + duration);
-        self.due = start;
+        if let Some(duration) = self.stream.duration {
+            let late = if self.stream.pace.is_open() { duration } else { Nanos::ZERO };
+            (self.ends, self.gives_up) = (start + duration, start + duration + late);
+        }
+        self.due = start + self.delay;
     }
 
     /// Submits what is due; says when the next I/O is, [`DeviceTime::MAX`] if that depends on a
@@ -165,7 +262,7 @@ impl<'a> Running<'a> {
         }
         Ok(match (self.has_room(), self.is_over) {
             (true, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),
-            (true, false) => Some(self.due),
+            (true, false) => Some(self.earliest()),
             (false, _) => Some(DeviceTime::MAX),
         })
     }
@@ -193,7 +290,8 @@ impl<'a> Running<'a> {
             && self.has_room()
             && self.may_begin(io, now)
         {
-            self.begins(io);
+            let slot = self.begins(io, now);
+            self.upcoming.ahead_mut()[count].slot = slot;
             count += 1;
             is_alone = is_trim(io);
         }
@@ -202,34 +300,73 @@ impl<'a> Running<'a> {
 
     /// Whether the next I/O is due, unless the stream is over or would be by then.
     fn may_begin(&mut self, io: Io, now: DeviceTime) -> bool {
-        self.is_over |= self.due.max(now) >= self.ends;
+        self.is_over |= self.earliest() >= self.ends || now >= self.gives_up;
         // A flush belongs to the write before it, whenever the next one is due.
-        !self.is_over && (self.due <= now || io.operation == Operation::Flush)
+        !self.is_over && (self.earliest() <= now || io.operation == Operation::Flush)
     }
 
     fn must_rest(&self) -> bool {
-        let Pace::Think { every, .. } = self.stream.pace else {
-            return false;
-        };
-        self.since_rest >= every
+        self.stream.pace.rests().is_some_and(|(_, every)| self.since_rest >= every)
     }
 
-    fn begins(&mut self, io: Io) {
+    /// When the next I/O may begin.
+    fn earliest(&self) -> DeviceTime {
+        self.due.max(self.rests_until)
+    }
+
+    /// Takes note that it begins, and gives it its slot.
+    fn begins(&mut self, io: Io, now: DeviceTime) -> u16 {
         self.in_flight += 1;
+        let slot = match self.stream.pace.is_open() {
+            true => self.due_of.put(self.due.min(now)),
+            false => 0,
+        };
         if io.operation != Operation::Flush {
             self.since_rest += 1;
-            self.due = self.due + self.stream.pace.step(io.length);
+            self.due = self.due + self.due_times.step(io.length);
         }
+        slot
     }
 
     fn completed(&mut self, completion: &Completion) {
         self.in_flight -= 1;
-        if let Pace::Think { rest, .. } = self.stream.pace
+        if self.stream.pace.is_open() {
+            self.due_of.give_back(completion.io.slot);
+        }
+        if let Some((rest, _)) = self.stream.pace.rests()
             && self.must_rest()
             && self.in_flight == 0
         {
             self.since_rest = 0;
-            self.due = completion.completed + rest;
+            self.rests_until = completion.completed + rest;
         }
+    }
+}
+
+/// A time for each I/O in flight, in a slot that it has to itself.
+#[derive(Debug, Default)]
+struct Slots {
+    times: Vec<DeviceTime>,
+    free: Vec<u16>,
+}
+
+impl Slots {
+    /// # Panics
+    /// If more are in flight than an I/O can tell apart: 65,536.
+    fn put(&mut self, time: DeviceTime) -> u16 {
+        if let Some(slot) = self.free.pop() {
+            self.times[usize::from(slot)] = time;
+            return slot;
+        }
+        self.times.push(time);
+        u16::try_from(self.times.len() - 1).expect("at most 65,536 in flight")
+    }
+
+    fn get(&self, slot: u16) -> DeviceTime {
+        self.times[usize::from(slot)]
+    }
+
+    fn give_back(&mut self, slot: u16) {
+        self.free.push(slot);
     }
 }

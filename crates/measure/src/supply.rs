@@ -80,6 +80,11 @@ impl Upcoming {
         &self.ios[self.taken..]
     }
 
+    /// The same, to give them slots.
+    pub(crate) fn ahead_mut(&mut self) -> &mut [Io] {
+        &mut self.ios[self.taken..]
+    }
+
     /// Takes the next `count`.
     pub(crate) fn take(&mut self, count: usize) -> &[Io] {
         let begin = self.taken;

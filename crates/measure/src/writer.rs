@@ -31,6 +31,7 @@ pub(crate) struct Counts {
     pub(crate) last_errno: Option<i32>,
     pub(crate) read_bytes: u64,
     pub(crate) written_bytes: u64,
+    pub(crate) trimmed_bytes: u64,
     pub(crate) latency_sum_ns: u64,
     pub(crate) latency_squares: u128,
     pub(crate) latency_max_ns: u64,
@@ -270,6 +271,7 @@ impl Finished {
             latency_deviation_ns: Some(counts.deviation(latencies.count())),
             busy_ns: busy.map(|busy| busy.0),
             drive_busy_ns: drive_busy.map(|busy| busy.0),
+            trimmed_bytes: Some(counts.trimmed_bytes).filter(|_| trims > 0),
         }
     }
 }
@@ -286,7 +288,8 @@ impl Counts {
         match operation {
             Operation::Read => self.read_bytes += bytes,
             Operation::Write => self.written_bytes += bytes,
-            Operation::Trim | Operation::Flush => {}
+            Operation::Trim => self.trimmed_bytes += bytes,
+            Operation::Flush => {}
         }
         self.latency_sum_ns += service_time.0;
         self.latency_squares += u128::from(service_time.0) * u128::from(service_time.0);

@@ -148,6 +148,7 @@ fn each_operation_of_each_stream_can_be_a_series() {
         ios: Box::new(ios(reads)),
         queue_depth: 2,
         pace: Pace::Closed,
+        seed: 1,
         duration: None,
         operations,
     };
@@ -177,6 +178,7 @@ fn what_the_drive_does_not_take_waits_in_the_host_and_its_latency_counts_from_th
             ios: Box::new(writes()),
             queue_depth: 32,
             pace: Pace::Closed,
+            seed: 1,
             duration: None,
             operations: Vec::new(),
         };
@@ -249,6 +251,7 @@ fn flushes_have_neither_a_due_time_nor_a_rest_of_their_own() {
             ios: Box::new(std::iter::repeat(pair).flatten()),
             queue_depth: 1,
             pace,
+            seed: 1,
             duration: None,
             operations: Vec::new(),
         };
@@ -273,6 +276,7 @@ fn a_stream_that_ends_before_the_others_ends_its_series_with_its_last_io() {
         ios: Box::new(writes().take(count)),
         queue_depth: 1,
         pace: Pace::Closed,
+        seed: 1,
         duration: None,
         operations: Vec::new(),
     };
@@ -305,6 +309,7 @@ fn a_stream_whose_last_io_ends_with_a_second_keeps_it_while_others_go_on() {
         ios: Box::new(ios.into_iter()),
         queue_depth,
         pace: Pace::Closed,
+        seed: 1,
         duration: None,
         operations: Vec::new(),
     };

@@ -7,7 +7,8 @@ use writecliff_device::{ErrorKind, Nanos};
 
 use crate::consistency::Plan as Consistency;
 use crate::consistency::figures::{FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999};
-use crate::{Figure, FigureStatistics, Good, RunRecord, Status, Unit};
+use crate::suite::Judged;
+use crate::{Figure, FigureStatistics, Good, Outcome, RunRecord, Status, Unit};
 
 /// Limits for the consistency test; `None` asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -117,6 +118,15 @@ pub enum GateError {
         /// The test.
         test: &'static str,
     },
+    /// A target of a run that was cut short, or whose load had no such I/Os.
+    #[error(
+        "the target for '{figure}' was not judged, because the run was a quick one or had no such \
+         I/Os; run the suite in full"
+    )]
+    NotJudged {
+        /// The target's figure.
+        figure: String,
+    },
     /// Neither limits nor a baseline.
     #[error("a gate needs a limit, like min_floor_iops, or a baseline")]
     NothingAsked,
@@ -159,10 +169,14 @@ pub fn gate(
     baseline: Option<&[RunRecord]>,
     tolerance_percent: f64,
 ) -> Result<Vec<Check>, GateError> {
-    limits.ask_something(baseline.is_some())?;
+    let asks_itself = runs.iter().any(|run| !targets(run).is_empty());
+    limits.ask_something(baseline.is_some() || asks_itself)?;
     runs.iter().try_for_each(has_not_failed)?;
     let groups = by_test(runs);
     let mut checks = limit_checks(&groups, limits)?;
+    for group in &groups {
+        checks.extend(target_checks(group)?);
+    }
     if let Some(baseline) = baseline {
         checks.extend(baseline_checks(&groups, &by_test(baseline), tolerance_percent)?);
     }
@@ -213,6 +227,31 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
         let found = judged(group)?.into_iter().find(|found| found.name == figure);
         let found = found.ok_or(GateError::Incomplete { test: Consistency::NAME })?;
         checks.push(Check::new(group, found, bound, good, limit.to_owned()));
+    }
+    Ok(checks)
+}
+
+fn targets(run: &RunRecord) -> Vec<Judged> {
+    run.outcome.as_ref().map(Outcome::targets).unwrap_or_default()
+}
+
+/// What the runs themselves ask, each of its own figures.
+fn target_checks(group: &Group<'_>) -> Result<Vec<Check>, GateError> {
+    let mut checks = Vec::new();
+    for run in group {
+        let test = run.plan.name();
+        let targets = targets(run);
+        if !targets.is_empty() && run.status != Status::Complete {
+            return Err(GateError::Incomplete { test });
+        }
+        for target in targets {
+            let (unit, good) = (target.unit(), target.good());
+            let Judged { figure, got, bound, passes, source, .. } = target;
+            let (Some(got), Some(_)) = (got, passes) else {
+                return Err(GateError::NotJudged { figure });
+            };
+            checks.push(Check { test, figure, got, bound, good, unit, because: source, runs: 1 });
+        }
     }
     Ok(checks)
 }

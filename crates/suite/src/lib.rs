@@ -40,6 +40,7 @@ pub mod spare_area;
 pub mod steady_state;
 pub mod storage_bench;
 pub mod stutter;
+pub mod suite;
 mod test;
 mod traces;
 pub mod transfer_size;

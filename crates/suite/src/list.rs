@@ -12,6 +12,7 @@ use writecliff_trace::ReadError;
 use crate::plan::check_duration;
 use crate::record::Phase;
 use crate::session::{RunError, Session};
+use crate::suite::Judged;
 use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
@@ -238,6 +239,11 @@ macro_rules! tests {
                 match self { $(Self::$variant(outcome) => crate::$module::Plan::figures(outcome),)* }
             }
 
+            /// What the plan itself asks of the drive, and whether it was so.
+            pub fn targets(&self) -> Vec<Judged> {
+                match self { $(Self::$variant(outcome) => crate::$module::Plan::targets(outcome),)* }
+            }
+
             /// What the two runs were done with, by name, if it was not the same for both.
             pub fn other_input(&self, other: &Self) -> Option<String> {
                 match (self, other) {
@@ -272,6 +278,7 @@ tests! {
     Encryption encryption
     Heat heat
     Idle idle
+    Suite suite
 }
 
 impl Plan {

@@ -4,11 +4,13 @@
 //! mixture, of any sizes, with think time or at a rate, several at once and one after the other.
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
 use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
 use writecliff_workload::fio::FioJobs;
-use writecliff_workload::{Job, JobError, JobList, Mix, Order, Pace};
+use writecliff_workload::{Job, JobError, JobList, Mix, Of, Order, Pace, Steady};
 
 use crate::figure::Figure;
 use crate::plan::{Choice, QUICK_MEASUREMENT, check_block, check_duration, quick_span};
@@ -129,7 +131,9 @@ impl Plan {
     fn in_flight(&self) -> usize {
         // Names, places and seeds do not matter here.
         let groups = self.groups(Bytes(u64::MAX));
-        let depth = |group: &Vec<Job>| group.iter().map(|job| job.queue_depth).sum::<usize>();
+        let loads =
+            |group: &Vec<Job>| -> Vec<Job> { group.iter().flat_map(Job::by_rate).collect() };
+        let depth = |group| loads(group).iter().map(|job| job.queue_depth).sum::<usize>();
         groups.iter().map(depth).max().unwrap_or(0)
     }
 
@@ -147,12 +151,10 @@ impl Plan {
     /// time does what an SSD does in it.
     fn of_job(&self, job: &Job, capacity: Bytes, drive: &DeviceInfo) -> Estimate {
         let nothing = Estimate::on(drive);
-        let rate = match (job.pace, job.order) {
-            (Pace::Rate(rate), _) => rate,
-            (Pace::Iops(iops), _) => Throughput(iops.saturating_mul(job.transfer_size_max().0)),
-            (_, Order::Sequential) => nothing.rates.sequential,
-            (_, Order::Random) => nothing.rates.random,
-        };
+        let rate = job.pace.asked(job.transfer_size_max()).unwrap_or(match job.order {
+            Order::Sequential => nothing.rates.sequential,
+            Order::Random => nothing.rates.random,
+        });
         let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
         let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
         let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
@@ -276,7 +278,7 @@ fn series(job: &str, operation: Operation) -> String {
     format!("{job} {}", plural(operation))
 }
 
-fn plural(operation: Operation) -> &'static str {
+pub(crate) fn plural(operation: Operation) -> &'static str {
     match operation {
         Operation::Read => "reads",
         Operation::Write => "writes",
@@ -341,18 +343,68 @@ fn run_group(
     session: &mut Session<'_>,
 ) -> Result<(), RunError> {
     let lba_size = session.drive().lba_size;
-    let streams = group.iter().map(|job| Stream {
-        ios: Box::new(job.ios(lba_size, capacity)),
-        queue_depth: job.queue_depth,
-        pace: job.pace,
-        duration: job.duration(),
-        operations: job.operations().collect(),
-    });
     let names = series_of(group);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = phase(group.first().map_or(0, |job| job.group));
     let extent = extent(plan, group, capacity);
-    session.record_as(&name, &names, Streams::new(streams), plan.duration, extent)
+    let supply = supply(group, lba_size, capacity);
+    session.record_as(&name, &names, supply, plan.duration, extent)
+}
+
+/// The I/Os of a group, each job's at its own pace.
+fn supply(group: &[Job], lba_size: Bytes, capacity: Bytes) -> Streams<'static> {
+    let loads: Vec<Job> = group.iter().flat_map(Job::by_rate).collect();
+    let streams = loads.iter().map(|job| Stream {
+        ios: Box::new(job.ios(lba_size, capacity)),
+        queue_depth: job.queue_depth,
+        pace: job.pace,
+        seed: job.seed.unwrap_or(0),
+        duration: job.duration(),
+        operations: job.operations().collect(),
+    });
+    Streams::new(streams)
+        .delayed(loads.iter().map(|job| job.start_delay))
+        .until_steady(loads.iter().map(|job| job.steady))
+}
+
+impl Plan {
+    /// Runs the jobs of the only group as the phase `name`, recorded together: a series for the reads
+    /// of all, and so on.
+    pub(crate) fn run_together(
+        &self,
+        name: &str,
+        session: &mut Session<'_>,
+    ) -> Result<(), RunError> {
+        let (lba_size, capacity) = (session.drive().lba_size, self.capacity(session.drive()));
+        let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
+        let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
+        if wanted > taken {
+            session.warn(Warning::QueuedInHost { wanted, taken });
+        }
+        if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
+            session.warn(Warning::TrimsHoldUp);
+        }
+        let series = self.series_together(name);
+        let series: Vec<&str> = series.iter().map(String::as_str).collect();
+        let extent = extent(self, &group, capacity);
+        let supply = supply(&group, lba_size, capacity).by_operation();
+        session.record_as(name, &series, supply, self.duration, extent)
+    }
+
+    /// The series in which the phase `name` is recorded then: of the operations that occur.
+    pub(crate) fn series_together(&self, name: &str) -> Vec<String> {
+        let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+        let occurs =
+            |one: &Operation| self.jobs.iter().flat_map(Job::operations).any(|op| op == *one);
+        all.into_iter().filter(occurs).map(|operation| series(name, operation)).collect()
+    }
+
+    /// Whether so much was recorded that no job that has a time was cut short.
+    pub(crate) fn is_whole(&self, recorded: Nanos) -> bool {
+        let timed = self.jobs.iter().filter(|job| job.time_based && job.steady.is_none());
+        let ends = timed.filter_map(|job| Some(self.limit(job)?.0.saturating_sub(slack(job).0)));
+        ends.max().is_none_or(|ends| recorded.0 >= ends)
+    }
 }
 
 /// What progress is measured by: the longest time, if all are ended by time.
@@ -447,12 +499,50 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             None => warnings.push(Warning::NoFigures { job: job.name.clone() }),
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
+            && job.steady.is_none()
             && recorded + slack(job) < planned
         {
             warnings.push(Warning::JobCutShort { job: job.name.clone(), recorded, planned });
         }
     }
+    for group in plan.groups(Bytes(u64::MAX)) {
+        warnings.extend(never_steady(&group, recording));
+    }
     ((!jobs.is_empty()).then_some(Outcome { jobs }), warnings)
+}
+
+/// The jobs of a group that were to end when they are steady, and were not.
+fn never_steady(group: &[Job], recording: &Recording) -> Vec<Warning> {
+    let is_unsteady = |job: &&Job| {
+        job.steady.is_some_and(|rule| {
+            let together = group.iter().filter(|other| rule.together || other.name == job.name);
+            let names: Vec<String> = together.flat_map(series_of_job).collect();
+            !was_steady(rule, &names, recording)
+        })
+    };
+    let unsteady = group.iter().filter(is_unsteady);
+    unsteady.map(|job| Warning::JobNotSteady { job: job.name.clone() }).collect()
+}
+
+/// Whether these series together were steady at any time.
+pub(crate) fn was_steady(rule: Steady, names: &[String], recording: &Recording) -> bool {
+    let rates = rates(rule, names, recording);
+    rates.windows(rule.seconds().max(1)).any(|rates| rule.is_reached(rates))
+}
+
+/// The rate of these series together, second by second from where they are judged.
+fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
+    let mut seconds = BTreeMap::<u32, f64>::new();
+    let of_series = recording.samples.iter().filter(|sample| names.contains(&sample.series));
+    for sample in of_series.filter(|sample| sample.is_whole()) {
+        let done = match rule.of {
+            Of::Iops => sample.ios(),
+            Of::Bandwidth => Totals::of([sample]).bytes().0 + sample.trimmed_bytes.unwrap_or(0),
+        };
+        *seconds.entry(sample.second).or_default() += done as f64;
+    }
+    let counted = rule.after.0.div_ceil(1_000_000_000) as u32;
+    seconds.into_iter().filter(|(at, _)| *at >= counted).map(|(_, rate)| rate).collect()
 }
 
 /// The first and the last third of a job's time may be this far apart, as a share of the larger.
@@ -477,9 +567,13 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
 /// How much before its time a job may have begun its last I/O.
 fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
+    let mean_step = |job: &Job| job.pace.mean_step(job.transfer_size_max());
     match job.pace {
-        Pace::Think { rest, .. } => second + rest,
-        pace => second + pace.step(job.transfer_size_max()),
+        Pace::Think { rest, .. } | Pace::Bursts { rest, .. } => second + rest + mean_step(job),
+        Pace::Rates { .. } => second,
+        // Of a thousand million exponential gaps one is longer than 20 mean ones.
+        Pace::Arrivals { .. } => second + mean_step(job) * 20,
+        _ => second + mean_step(job),
     }
 }
 
@@ -496,7 +590,7 @@ fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
 
 /// None if nothing of it was recorded behind its ramp.
 fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
-    let from = job.ramp.0.div_ceil(1_000_000_000) as u32;
+    let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
         all.filter(|sample| sample.series == name && sample.second >= from).collect()

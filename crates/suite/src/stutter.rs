@@ -140,6 +140,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         ios: Box::new(RandomUniform::new(Operation::Write, span, plan.block, plan.seed)),
         queue_depth: 1,
         pace: Pace::Think { rest: plan.think, every: 1 },
+        seed: plan.seed,
         duration: None,
         operations: Vec::new(),
     };
@@ -148,6 +149,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         ios: Box::new(std::iter::repeat(pass).flatten()),
         queue_depth: 1,
         pace: Pace::Rate(plan.background_rate),
+        seed: plan.seed,
         duration: None,
         operations: Vec::new(),
     };

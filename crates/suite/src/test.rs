@@ -7,6 +7,7 @@ use writecliff_trace::ReadError;
 
 use crate::record::Phase;
 use crate::session::{RunError, Session};
+use crate::suite::Judged;
 use crate::traces::TraceFacts;
 use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
 
@@ -133,6 +134,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
 
     /// The outcome's figures, the most telling first.
     fn figures(outcome: &Self::Outcome) -> Vec<Figure>;
+
+    /// What the plan itself asks of the drive, and whether it was so.
+    fn targets(_: &Self::Outcome) -> Vec<Judged> {
+        Vec::new()
+    }
 
     /// What two runs of equal plans were done with all the same, by name, if that was not one thing
     /// for both: then they cannot be compared.

@@ -232,6 +232,23 @@ pub enum Warning {
         /// The same in the last third.
         last: f64,
     },
+    /// A job that was to end when it is steady ended otherwise.
+    #[error(
+        "The job '{job}' was to run until it is steady, and never was: it ended by its other limits. \
+         What follows it found a drive that was still changing."
+    )]
+    JobNotSteady {
+        /// Its name.
+        job: String,
+    },
+    /// A step of a suite was left out.
+    #[error("The step '{step}' was left out: it needs a drive of {needs}.")]
+    StepLeftOut {
+        /// Its name.
+        step: String,
+        /// How large the drive has to be.
+        needs: Bytes,
+    },
     /// A job did nothing that counts.
     #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
     NoFigures {

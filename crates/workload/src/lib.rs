@@ -11,7 +11,7 @@ mod permutation;
 mod random;
 
 pub use job::{
-    Amount, Blocks, Distribution, Job, JobError, JobIos, JobList, Mix, Order, Pace, Share, Sizes,
-    SizesByOperation,
+    Amount, Blocks, By, Distribution, DueTimes, Gaps, Job, JobError, JobIos, JobList, Mix, Of,
+    Order, Pace, RandomShare, Share, Sizes, SizesByOperation, Steady,
 };
 pub use pattern::{RandomUniform, Sequential};

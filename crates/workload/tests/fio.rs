@@ -21,6 +21,7 @@ fn exact_counts_bytes_sizes_and_places() {
         ("uneven.fio", include_str!("jobs/uneven.fio")),
         ("think.fio", include_str!("jobs/think.fio")),
         ("flush.fio", include_str!("jobs/flush.fio")),
+        ("offset-align.fio", include_str!("jobs/offset-align.fio")),
     ] {
         compare(file, text, Alike::Exactly);
     }
@@ -44,6 +45,8 @@ fn mixes_and_sizes_within_the_bounds_of_chance() {
         ("block-split.fio", include_str!("jobs/block-split.fio")),
         ("sizes-by-direction.fio", include_str!("jobs/sizes-by-direction.fio")),
         ("range.fio", include_str!("jobs/range.fio")),
+        ("split-as-it-comes.fio", include_str!("jobs/split-as-it-comes.fio")),
+        ("partly-random.fio", include_str!("jobs/partly-random.fio")),
     ] {
         compare(file, text, Alike::OnAverage);
     }

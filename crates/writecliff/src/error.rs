@@ -9,6 +9,7 @@ use writecliff_report::ReportError;
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
+use writecliff_suite::suite::FioSynthError;
 use writecliff_suite::{
     AgainError, PlanError, RepeatsError, ResultsError, ReviewError, RunError, TESTS,
 };
@@ -110,6 +111,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A suite that is not understood.
+    #[error("{}: {source}", path.display())]
+    SuiteInvalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: FioSynthError,
+    },
     /// fio's job file with something that is not understood.
     #[error(transparent)]
     JobFile(#[from] FioError),
@@ -174,6 +183,7 @@ impl Error {
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }
             | Self::PlanWithoutJobs { .. }
+            | Self::SuiteInvalid { .. }
             | Self::JobFile(_) => ErrorKind::Usage,
         }
     }

@@ -37,7 +37,6 @@ pub fn gate(
     baseline: Option<&Path>,
     tolerance: f64,
 ) -> Result<Gated, Error> {
-    limits.ask_something(baseline.is_some())?;
     let runs = records(path)?;
     let baseline = baseline.map(records).transpose()?;
     let checks = writecliff_suite::gate::gate(&runs, limits, baseline.as_deref(), tolerance)?;

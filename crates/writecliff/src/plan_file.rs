@@ -1,15 +1,16 @@
-//! Plans in files: the table that `run.json` holds as `plan`, and fio's job files.
+//! Plans in files: the table that `run.json` holds as `plan`, fio's job files, and suites with
+//! the job files that they name.
 
 use std::path::Path;
 
 use writecliff_device::with_nearest;
-use writecliff_suite::{Plan, mixed};
+use writecliff_suite::{Plan, mixed, suite};
 use writecliff_workload::fio::{self, Note};
 
 use crate::Error;
 
 /// Reads a plan of the test of this name. Of `mixed` also fio's job files, which is what is not called
-/// `.toml`; what they say and cannot be done is told in notes.
+/// `.toml`, and of `suite` also those of FioSynth; what they say and cannot be done is told in notes.
 ///
 /// # Errors
 /// [`Error::PlanUnreadable`]; [`Error::PlanInvalid`] or [`Error::JobFile`] with the line;
@@ -23,7 +24,42 @@ pub fn read_plan(test: &str, path: &Path) -> Result<(Plan, Vec<Note>), Error> {
         let notes = std::mem::take(&mut jobs.notes);
         return Ok((Plan::Mixed(jobs.into()), notes));
     }
+    if test == suite::Plan::NAME {
+        return read_suite(path, &text);
+    }
     Ok((parse(test, path, &text)?, Vec::new()))
+}
+
+/// A suite with all that its steps name: of our own, or one of FioSynth, which is JSON.
+fn read_suite(path: &Path, text: &str) -> Result<(Plan, Vec<Note>), Error> {
+    let mut suite = if text.trim_start().starts_with('{') {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        suite::Plan::from_fiosynth(&name, text)
+            .map_err(|source| Error::SuiteInvalid { path: path.to_owned(), source })?
+    } else {
+        let Plan::Suite(suite) = parse(suite::Plan::NAME, path, text)? else {
+            unreachable!("a suite's plan is one");
+        };
+        suite
+    };
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let notes = suite.load(|file| read_beside(beside, file))?;
+    Ok((Plan::Suite(suite), notes))
+}
+
+/// Where the job files of a suite lie: beside it, or where FioSynth has them.
+const PLACES: [&str; 5] = ["", "jobs", "jobfiles", "../jobs", "../jobfiles"];
+
+fn read_beside(directory: &Path, file: &str) -> Result<String, Error> {
+    let mut first = None;
+    for place in PLACES {
+        let path = directory.join(place).join(file);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return Ok(text),
+            Err(source) => first = first.or(Some(Error::PlanUnreadable { path, source })),
+        }
+    }
+    Err(first.unwrap_or_else(|| unreachable!("there are places")))
 }
 
 fn parse(test: &str, path: &Path, text: &str) -> Result<Plan, Error> {

@@ -39,8 +39,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) duration: Option<Nanos>,
     /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's. For mixed also a
-    /// fio job file
-    #[arg(long, value_name = "FILE")]
+    /// fio job file, for suite also one of FioSynth's
+    #[arg(long, value_name = "FILE", visible_alias = "suite")]
     pub(crate) plan: Option<PathBuf>,
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]

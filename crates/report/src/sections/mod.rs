@@ -18,6 +18,7 @@ pub(crate) mod specification;
 mod steady_state;
 mod storage_bench;
 mod stutter;
+mod suite;
 mod transfer_size;
 mod trim;
 
@@ -74,6 +75,7 @@ sections! {
     Encryption encryption
     Heat heat
     Idle idle
+    Suite suite
 }
 
 /// The outcome of one test.

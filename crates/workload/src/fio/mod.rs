@@ -8,6 +8,7 @@
 mod lines;
 mod options;
 mod section;
+mod split;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -15,7 +16,9 @@ mod value;
 use lines::{Entry, Section};
 pub use options::{OPTIONS, OptionEntry, Treatment};
 
-use crate::JobList;
+use writecliff_device::Nanos;
+
+use crate::{Job, JobList};
 
 /// What a job file asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +103,7 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
         let (mut job, waits) = section::job(&name, all, variable, &mut found.notes)?;
         group += u32::from(waits && !found.list.jobs.is_empty());
         job.group = group;
+        check_group(&found.list.jobs, &job, line)?;
         found.list.jobs.push(job);
     }
     if found.list.jobs.is_empty() {
@@ -108,4 +112,21 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
     found.notes.sort_by_key(|note| note.line);
     found.notes.dedup();
     Ok(found)
+}
+
+/// What fio counts from its own beginning, or asks of all jobs of a group alike.
+fn check_group(before: &[Job], job: &Job, line: usize) -> Judged<()> {
+    if job.group > 0 && job.start_delay > Nanos::ZERO {
+        let message = "fio counts startdelay from its own beginning, not from the stonewall; leave \
+                       it out, or begin the job with the first ones";
+        return wrong(line, message);
+    }
+    let of_group = before.iter().filter(|other| other.group == job.group);
+    if of_group.into_iter().any(|other| other.steady != job.steady) {
+        return wrong(
+            line,
+            "fio asks steadystate of all jobs of a group alike; put it into [global]",
+        );
+    }
+    Ok(())
 }

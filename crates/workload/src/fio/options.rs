@@ -41,7 +41,6 @@ const FILES: &str = "there are no files, only the drive; leave it out";
 const ZONES: &str = "zones are not supported; use size and offset, a job for each";
 const TRACE: &str = "I/O logs are not replayed by jobs; leave it out";
 const TARGETS: &str = "a job's load does not depend on its latency; give it an iodepth or a rate";
-const STEADY: &str = "leave it out and use the test `steady-state`, or give the job a runtime";
 const PROFILE: &str = "leave it out and say what the job is to do in options";
 
 /// All options. What is in none of the rows is refused as unknown.
@@ -51,7 +50,14 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["rwmixwrite"], Followed("")),
     row(&["bs", "blocksize"], Followed("")),
     row(&["bsrange", "blocksize_range"], Followed("if the longer is a multiple of the shorter")),
-    row(&["bssplit"], Followed("if the shares add up to 100")),
+    row(
+        &["bssplit"],
+        Followed(
+            "as fio takes it, with a note: of a range only its beginning, sizes rounded down to \
+             multiples of the shortest, what is missing to 100 percent for the last, what is beyond \
+             it for nobody",
+        ),
+    ),
     row(&["ba", "blockalign"], Followed("one for all operations; turns the random map off")),
     row(&["offset"], Followed("")),
     row(&["offset_increment"], Followed("")),
@@ -70,15 +76,34 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["stonewall", "wait_for_previous"], Followed("")),
     row(&["norandommap"], Followed("")),
     row(&["random_distribution"], Followed("random, zipf, pareto, normal; without centre")),
-    row(&["percentage_random"], Followed("100 only")),
+    row(&["percentage_random"], Followed("below 100 as with norandommap")),
     row(&["thinktime"], Followed("")),
     row(&["thinktime_blocks"], Followed("")),
-    row(&["rate"], Followed("for jobs of one operation")),
+    row(
+        &["rate"],
+        Followed(
+            "reads and writes of one job each at theirs, if it is time_based, each with the iodepth for itself",
+        ),
+    ),
     row(&["rate_iops"], Followed("for jobs of one operation")),
-    row(&["rate_process"], Followed("linear only")),
+    row(&["rate_process"], Followed("poisson with rate_iops, and with latency from the due time")),
     row(&["runtime", "timeout"], Followed("")),
     row(&["time_based"], Followed("")),
-    row(&["ramp_time"], Followed("with a runtime")),
+    row(&["ramp_time"], Followed("")),
+    row(&["startdelay", "start_delay"], Followed("one time; not behind stonewall")),
+    row(&["offset_align"], Followed("")),
+    row(
+        &["group_reporting"],
+        Followed(
+            "only whether the sum of all jobs is to be steady; every job is reported by itself",
+        ),
+    ),
+    row(
+        &["steadystate", "ss"],
+        Followed("with a limit in percent; the same for all jobs of a group"),
+    ),
+    row(&["steadystate_duration", "ss_dur"], Followed("")),
+    row(&["steadystate_ramp_time", "ss_ramp"], Followed("")),
     row(&["fsync"], Followed("a flush; only a write brings one about")),
     row(&["fdatasync"], Followed("as fsync")),
     row(&["end_fsync"], Followed("")),
@@ -114,7 +139,6 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["fsync_on_close"], Noted(DRIVE)),
     row(&["name"], Noted("a job is called what its section is")),
     row(&["description"], Noted("for people")),
-    row(&["group_reporting"], Noted("every job is reported by itself")),
     row(&["new_group"], Noted("every job is reported by itself")),
     row(&["unified_rw_reporting"], Noted("every job is reported by itself")),
     row(&["stats"], Noted("every job is reported by itself")),
@@ -231,10 +255,10 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["merge_blktrace_file"], Refused(TRACE)),
     row(&["merge_blktrace_scalars"], Refused(TRACE)),
     row(&["merge_blktrace_iters"], Refused(TRACE)),
-    row(&["steadystate", "ss"], Refused(STEADY)),
-    row(&["steadystate_duration", "ss_dur"], Refused(STEADY)),
-    row(&["steadystate_ramp_time", "ss_ramp"], Refused(STEADY)),
-    row(&["steadystate_check_interval", "ss_interval"], Refused(STEADY)),
+    row(
+        &["steadystate_check_interval", "ss_interval"],
+        Refused("rates are looked at every second; leave it out"),
+    ),
     row(&["latency_target"], Refused(TARGETS)),
     row(&["latency_window"], Refused(TARGETS)),
     row(&["latency_percentile"], Refused(TARGETS)),
@@ -242,12 +266,14 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["max_latency"], Refused("no latency ends a job; the report shows the longest")),
     row(&["rate_min"], Refused("no rate is too low; leave it out and look at the report")),
     row(&["rate_iops_min"], Refused("no rate is too low; leave it out and look at the report")),
-    row(&["rate_ignore_thinktime"], Refused("a job has a rate or a think time, not both")),
+    row(
+        &["rate_ignore_thinktime"],
+        Refused("what is late after a rest catches up, as by default; leave it out"),
+    ),
     row(&["thinktime_iotime"], Refused("use thinktime_blocks")),
     row(&["flow"], Refused("use rwmixread, or a rate for each job")),
     row(&["flow_id"], Refused("use rwmixread, or a rate for each job")),
     row(&["flow_sleep"], Refused("use rwmixread, or a rate for each job")),
-    row(&["startdelay", "start_delay"], Refused("jobs of a group begin together; use stonewall")),
     row(&["wait_for"], Refused("use stonewall")),
     row(&["exitall"], Refused("give every job the same runtime")),
     row(&["exit_what"], Refused("give every job the same runtime")),
@@ -256,7 +282,6 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["rw_sequencer"], Refused("use rw=read or rw=randread")),
     row(&["bs_unaligned"], Refused("direct I/O is in whole LBAs; leave it out")),
     row(&["bs_is_seq_rand"], Refused("make two jobs, a sequential and a random one")),
-    row(&["offset_align"], Refused("give the offset in bytes")),
     row(&["buffer_pattern"], Refused("use zero_buffers or buffer_compress_percentage")),
     row(&["dedupe_mode"], Refused("only the default is there; leave it out")),
     row(

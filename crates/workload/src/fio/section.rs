@@ -6,9 +6,12 @@ use writecliff_device::{Bytes, Nanos, Operation, Throughput};
 
 use super::lines::Entry;
 use super::value::Value;
-use super::{Judged, Note, Treatment, options, wrong};
+use super::{Judged, Note, Treatment, options, split, wrong};
 use crate::job::DEFAULT_BLOCK;
-use crate::{Amount, Blocks, Distribution, Job, Mix, Order, Pace, Share, Sizes, SizesByOperation};
+use crate::{
+    Amount, Blocks, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Share, Sizes,
+    SizesByOperation, Steady,
+};
 
 /// Engines that have one I/O in flight whatever the depth.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
@@ -35,10 +38,11 @@ pub(super) fn job(
         mix,
         trim_first,
         order,
-        block: options.blocks()?,
+        block: options.blocks(notes)?,
         align: options.align()?,
         offset: options.amount("offset")?.unwrap_or(Amount::ZERO),
         offset_increment: options.amount("offset_increment")?.unwrap_or(Amount::ZERO),
+        offset_align: options.offset_align()?,
         size: options.amount("size")?,
         io_size: options.amount("io_size")?.filter(|amount| *amount != Amount::ZERO),
         number_ios: options.count("number_ios")?.filter(|count| *count > 0),
@@ -47,11 +51,14 @@ pub(super) fn job(
         compressible_percent: options.compressible()?,
         duplicate_percent: options.percent("dedupe_percentage", 0)?,
         distribution: options.distribution()?,
+        random_percent: options.random_percent()?,
         once_each: !options.flag("norandommap")?,
-        pace: options.pace(mix)?,
+        pace: options.pace(mix, notes)?,
+        start_delay: options.time("startdelay", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
         runtime: options.time("runtime", Nanos::from_secs(1))?.filter(|time| *time > Nanos::ZERO),
         time_based: options.flag("time_based")?,
         ramp: options.time("ramp_time", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
+        steady: options.steady()?,
         flush_every: options.flush_every()?,
         flush_at_end: options.flag("end_fsync")?,
         seed: options.count("randseed")?,
@@ -61,6 +68,12 @@ pub(super) fn job(
     options.refuse_combinations(&job)?;
     options.note_the_map(&job, notes);
     Ok((job, options.flag("stonewall")?))
+}
+
+/// The rates that a job is given.
+enum Rates {
+    One(u64),
+    Each { read: u64, write: u64 },
 }
 
 /// Options that are followed, by their first spelling.
@@ -132,8 +145,6 @@ impl Options {
             ("buffered", "0", "I/O is always direct, past the page cache; leave it out"),
             ("sync", "0", "use fsync=1, which flushes after every write"),
             ("nrfiles", "1", "there are no files, only the drive; leave it out"),
-            ("percentage_random", "100", "make two jobs, a sequential and a random one"),
-            ("rate_process", "linear", "due times are at equal steps only; leave it out"),
         ];
         for (option, good, instead) in only {
             let bare = option == "direct";
@@ -186,7 +197,7 @@ impl Options {
         Ok(Mix { read, write: 100 - read, trim: 0 })
     }
 
-    fn blocks(&self) -> Judged<Blocks> {
+    fn blocks(&self, notes: &mut Vec<Note>) -> Judged<Blocks> {
         let default = Sizes::One(DEFAULT_BLOCK);
         let last = ["bs", "bsrange", "bssplit"].iter().filter_map(|option| self.get(option));
         let Some(value) = last.max_by_key(|value| value.line) else {
@@ -195,7 +206,7 @@ impl Options {
         let parse = |value: &Value| match value.option {
             _ if value.text.is_empty() => Ok(default.clone()),
             "bsrange" => range(value),
-            "bssplit" => split(value),
+            "bssplit" => split::sizes(value, notes),
             _ => value.size().map(Sizes::One),
         };
         let parts = value.parts();
@@ -285,7 +296,7 @@ impl Options {
         Ok(Some(full.max(data)).filter(|every| *every > 0))
     }
 
-    fn pace(&self, mix: Mix) -> Judged<Pace> {
+    fn pace(&self, mix: Mix, notes: &mut Vec<Note>) -> Judged<Pace> {
         let rest = self.time("thinktime", Nanos::from_micros(1))?.filter(|rest| rest.0 > 0);
         let think = rest
             .map(|rest| {
@@ -293,32 +304,111 @@ impl Options {
                 Ok(Pace::Think { rest, every })
             })
             .transpose()?;
-        let bytes = self.rate("rate", mix)?.map(|rate| Pace::Rate(Throughput(rate)));
-        let ios = self.rate("rate_iops", mix)?.map(Pace::Iops);
+        let bytes = self.rate("rate", mix)?.map(|rates| match rates {
+            Rates::One(rate) => Pace::Rate(Throughput(rate)),
+            Rates::Each { read, write } => {
+                Pace::Rates { read: Throughput(read), write: Throughput(write) }
+            }
+        });
+        let ios = match (self.rate("rate_iops", mix)?, self.get("rate_iops")) {
+            (Some(Rates::One(rate)), _) => Some(Pace::Iops(rate)),
+            (Some(Rates::Each { .. }), Some(value)) => {
+                let message = "fio gives reads and writes this rate each; make a job of reads and \
+                               one of writes, each with its rate";
+                return value.refuse(message);
+            }
+            _ => None,
+        };
         let paces: Vec<Pace> = [think, bytes, ios].into_iter().flatten().collect();
         match (paces.as_slice(), self.get("rate_iops").or(self.get("rate"))) {
             ([], _) => Ok(Pace::Closed),
-            ([pace], _) => Ok(*pace),
+            ([pace], _) => self.arrivals(*pace, notes),
+            ([Pace::Think { rest, every }, Pace::Rate(rate)], _) => {
+                Ok(Pace::Bursts { rate: *rate, rest: *rest, every: *every })
+            }
             (_, Some(value)) => {
-                value.refuse("a job has one of rate, rate_iops and thinktime; leave the others out")
+                value.refuse("a job has rate or rate_iops; of these, thinktime goes with rate")
             }
             (_, None) => unreachable!("two paces are not both think times"),
         }
     }
 
-    /// The rate of the job's only operation.
-    fn rate(&self, option: &str, mix: Mix) -> Judged<Option<u64>> {
+    /// The same rate as users come, if that is asked for.
+    fn arrivals(&self, pace: Pace, notes: &mut Vec<Note>) -> Judged<Pace> {
+        let Some(value) = self.get("rate_process") else { return Ok(pace) };
+        let iops = match (value.text.as_str(), pace) {
+            ("linear", _) | ("poisson", Pace::Closed | Pace::Think { .. }) => return Ok(pace),
+            ("poisson", Pace::Iops(iops)) => iops,
+            ("poisson", _) => return value.refuse("give the job rate_iops, for one operation"),
+            _ => return value.refuse("it is linear or poisson"),
+        };
+        let text = "latency counts from when an I/O is due; fio's counts from when it begins";
+        notes.push(Note { line: value.line, option: value.option.into(), text: text.into() });
+        Ok(Pace::Arrivals { iops, gaps: Gaps::Poisson })
+    }
+
+    /// The rate of the operations that the job has: of one, or of reads and writes each.
+    fn rate(&self, option: &str, mix: Mix) -> Judged<Option<Rates>> {
         let Some(value) = self.get(option) else { return Ok(None) };
+        let parts = value.parts();
+        let of = |operation: Operation| -> Judged<Option<u64>> {
+            let part = parts.get(operation as usize).or(parts.last());
+            let rate = part.filter(|part| !part.text.is_empty()).map(Value::count).transpose()?;
+            Ok(rate.filter(|rate| *rate > 0))
+        };
         let operations: Vec<Operation> = mix.operations().collect();
-        let [operation] = operations.as_slice() else {
-            let message = "fio gives reads and writes this rate each; make a job of reads and one \
-                           of writes, each with its rate";
-            return value.refuse(message);
+        let rates = match operations.as_slice() {
+            [operation] => of(*operation)?.map(Rates::One),
+            _ => match (of(Operation::Read)?, of(Operation::Write)?) {
+                (Some(read), Some(write)) => Some(Rates::Each { read, write }),
+                (None, None) => None,
+                _ => return value.refuse("give reads and writes a rate each, or neither"),
+            },
+        };
+        Ok(rates)
+    }
+
+    fn random_percent(&self) -> Judged<RandomShare> {
+        let Some(value) = self.get("percentage_random") else {
+            return Ok(RandomShare::default());
         };
         let parts = value.parts();
-        let part = parts.get(*operation as usize).or(parts.last());
-        let rates = part.filter(|part| !part.text.is_empty()).map(Value::count);
-        Ok(rates.transpose()?.filter(|rate| *rate > 0))
+        let of = |index: usize| match parts.get(index).or(parts.last()) {
+            Some(part) if !part.text.is_empty() => part.percent(),
+            _ => Ok(100),
+        };
+        Ok(RandomShare { read: of(0)?, write: of(1)?, trim: of(2)? })
+    }
+
+    fn offset_align(&self) -> Judged<Option<Bytes>> {
+        let align = self.get("offset_align").map(Value::size).transpose()?;
+        Ok(align.filter(|align| align.0 > 0))
+    }
+
+    /// `bw_slope:0.1%`: the rate, how it is judged, and how near is near enough.
+    fn steady(&self) -> Judged<Option<Steady>> {
+        let Some(value) = self.get("steadystate") else { return Ok(None) };
+        let (what, limit) = value.text.split_once(':').unwrap_or((&value.text, ""));
+        let (of, by) = match what {
+            "iops" => (Of::Iops, By::Deviation),
+            "iops_slope" => (Of::Iops, By::Slope),
+            "bw" => (Of::Bandwidth, By::Deviation),
+            "bw_slope" => (Of::Bandwidth, By::Slope),
+            _ => return value.refuse("it is iops, bw, iops_slope or bw_slope, and a limit"),
+        };
+        let Some(limit) = limit.strip_suffix('%') else {
+            return value.refuse("the limit is in percent of the mean, such as bw_slope:0.1%");
+        };
+        let limit_percent = value.part(limit).fraction()?;
+        let second = Nanos::from_secs(1);
+        // fio judges over no time at all unless it is told.
+        let Some(over) = self.time("steadystate_duration", second)?.filter(|time| time.0 > 0)
+        else {
+            return value.refuse("the seconds that are judged together are needed: ss_dur=300");
+        };
+        let after = self.time("steadystate_ramp_time", second)?.unwrap_or(Nanos::ZERO);
+        let together = self.flag("group_reporting")?;
+        Ok(Some(Steady { of, by, limit_percent, over, after, together }))
     }
 
     fn refuse_combinations(&self, job: &Job) -> Judged<()> {
@@ -330,10 +420,11 @@ impl Options {
         if let (true, None, Some(value)) = (job.time_based, job.runtime, self.get("time_based")) {
             return wrong(value.line, "time_based needs a runtime, such as runtime=60s");
         }
-        if let (None, Some(value)) = (job.runtime, self.get("ramp_time"))
-            && job.ramp > Nanos::ZERO
+        if let (Pace::Rates { .. }, false, Some(value)) =
+            (job.pace, job.time_based, self.get("rate"))
         {
-            return value.refuse("figures start after it, so the job also needs a runtime");
+            let message = "reads and writes at rates of their own need time_based and a runtime";
+            return value.refuse(message);
         }
         Ok(())
     }
@@ -345,9 +436,13 @@ impl Options {
             && job.order == Order::Random
             && job.distribution == Distribution::Uniform
             && job.align.is_none();
-        let value = ["bs", "bsrange", "bssplit"].iter().find_map(|option| self.get(option));
+        let options = ["percentage_random", "bs", "bsrange", "bssplit"];
+        let value = options.iter().find_map(|option| self.get(option));
         if let (true, false, Some(value)) = (wants_map, job.visits_once(), value) {
-            let text = "blocks of several sizes go to places that may repeat, as with norandommap";
+            let text = match value.option {
+                "percentage_random" => "places may repeat, as with norandommap",
+                _ => "blocks of several sizes go to places that may repeat, as with norandommap",
+            };
             let option = value.option.to_owned();
             notes.push(Note { line: value.line, option, text: text.to_owned() });
         }
@@ -373,29 +468,6 @@ fn range(value: &Value) -> Judged<Sizes> {
     }
     let sizes = (1..=longest / shortest).map(|times| Bytes(shortest * times));
     Ok(Sizes::Split(sizes.map(|size| Share { size, weight: 1 }).collect()))
-}
-
-/// `4k/60:64k/:1m/`: a size and its percent; those without a number share the rest.
-fn split(value: &Value) -> Judged<Sizes> {
-    let mut sizes = Vec::new();
-    for part in value.text.split(':') {
-        let (size, share) = part.split_once('/').unwrap_or((part, ""));
-        let share = match share.trim() {
-            "" => None,
-            share => Some(value.part(share).percent()?),
-        };
-        sizes.push((value.part(size).size()?, share.map(u32::from)));
-    }
-    let said: u32 = sizes.iter().filter_map(|(_, share)| *share).sum();
-    let silent = sizes.iter().filter(|(_, share)| share.is_none()).count() as u32;
-    if said > 100 || (said < 100 && silent == 0) {
-        return value.refuse(format!("the shares add up to {said} percent; make it 100"));
-    }
-    // In parts of a percent, so that the rest divides evenly.
-    let parts = silent.max(1);
-    let weight = |share: Option<u32>| share.map_or(100 - said, |share| share * parts);
-    let share = |(size, share)| Share { size, weight: weight(share) };
-    Ok(Sizes::Split(sizes.into_iter().map(share).collect()))
 }
 
 /// The text with every `${NAME}` replaced.

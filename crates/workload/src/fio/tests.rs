@@ -1,7 +1,7 @@
 use writecliff_device::{Bytes, Nanos, Throughput};
 
 use super::*;
-use crate::{Amount, Distribution, Job, Mix, Order, Pace};
+use crate::{Amount, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Steady};
 
 fn variable(name: &str) -> Option<String> {
     (name == "DEPTH").then(|| "16".to_owned())
@@ -99,9 +99,77 @@ fn options_mean_what_they_mean_to_fio() {
         ("norandommap\nrandseed=5", Job { once_each: false, seed: Some(5), ..default() }),
         ("kb_base=1000\noffset=4k", Job { offset: bytes(Bytes(4000)), ..default() }),
         ("blockalign=16k", Job { align: Some(kib(16)), ..default() }),
+        (
+            "rate_process=poisson\nrate_iops=500",
+            Job { pace: Pace::Arrivals { iops: 500, gaps: Gaps::Poisson }, ..default() },
+        ),
+        ("rate_process=poisson", default()),
+        (
+            "rate=1m\nthinktime=5s\nthinktime_blocks=27",
+            Job {
+                pace: Pace::Bursts {
+                    rate: Throughput(1 << 20),
+                    rest: Nanos::from_secs(5),
+                    every: 27,
+                },
+                ..default()
+            },
+        ),
+        ("offset_align=64k", Job { offset_align: Some(kib(64)), ..default() }),
+        ("ramp_time=5", Job { ramp: Nanos::from_secs(5), ..default() }),
+        ("start_delay=1500ms", Job { start_delay: Nanos::from_millis(1500), ..default() }),
+        ("percentage_random=94,0,0", Job { random_percent: share(94, 0, 0), ..default() }),
+        ("percentage_random=,92,", Job { random_percent: share(100, 92, 100), ..default() }),
+        ("percentage_random=77,54", Job { random_percent: share(77, 54, 54), ..default() }),
+        (
+            "ss=bw_slope:0.1%\nss_dur=5m\nss_ramp=600\ngroup_reporting",
+            Job { steady: Some(STEADY), ..default() },
+        ),
     ] {
         assert_eq!(job(lines), expected, "{lines}");
     }
+}
+
+const STEADY: Steady = Steady {
+    of: Of::Bandwidth,
+    by: By::Slope,
+    limit_percent: 0.1,
+    over: Nanos::from_secs(300),
+    after: Nanos::from_secs(600),
+    together: true,
+};
+
+fn share(read: u8, write: u8, trim: u8) -> RandomShare {
+    RandomShare { read, write, trim }
+}
+
+/// Reads at 1 MiB/s and writes at 2: each keeps to its own, whatever the mix.
+#[test]
+fn reads_and_writes_of_one_job_each_have_their_rate() {
+    let job = job("rw=randrw\nrwmixread=74\nrate=1m,2m\ntime_based\nruntime=60");
+    let (read, write) = (Throughput(1 << 20), Throughput(2 << 20));
+    assert_eq!(job.pace, Pace::Rates { read, write });
+    let loads: Vec<_> = job.by_rate().iter().map(|load| (load.mix, load.pace)).collect();
+    assert_eq!(loads, [(mix(100), Pace::Rate(read)), (mix(0), Pace::Rate(write))]);
+}
+
+/// fio says nothing to any of these; the tests beside it show what it makes of them.
+#[test]
+fn a_split_that_fio_takes_without_a_word_is_taken_with_a_note() {
+    for (split, expected, part) in [
+        ("4k/33:8k/33:16k/33", vec![(4, 33), (8, 33), (16, 34)], "99 percent"),
+        ("4k/80:8k/40", vec![(4, 80), (8, 20)], "120 percent"),
+        ("4k/60:36k-60k/40", vec![(4, 60), (36, 40)], "beginning"),
+        ("16k/60:20k-128/40", vec![(16, 60), (16, 40)], "multiples"),
+    ] {
+        let jobs = file(&format!("[a]\nrw=randread\nnorandommap\nbssplit={split}\n")).unwrap();
+        let shares = jobs.list.jobs[0].block.of(writecliff_device::Operation::Read).shares();
+        let shares: Vec<_> = shares.iter().map(|s| (s.size.0 >> 10, s.weight)).collect();
+        assert_eq!(shares, expected, "{split}");
+        assert!(jobs.notes[0].text.contains(part), "{split}: {:?}", jobs.notes);
+    }
+    let text = "[a]\nrw=randread\nnorandommap\nbssplit=4k/5.:8k/95\n";
+    assert_eq!(file(text).unwrap().notes, [], "that is what it says");
 }
 
 fn mix(read: u8) -> Mix {
@@ -179,13 +247,13 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("frobnicate=1", "run the job with fio"),
         ("verify=crc32c", "data are not verified"),
         ("read_iolog=log", "not replayed"),
-        ("steadystate=iops:0.3%", "steady-state"),
         ("latency_target=10ms", "rate"),
         ("zonemode=zbd", "zones"),
         ("include other.fio", "put that file's lines here"),
         ("direct=0", "make it direct=1"),
         ("buffered=1", "always direct"),
-        ("rate_process=poisson", "equal steps"),
+        ("rate_process=chaotic\nrate_iops=5", "linear or poisson"),
+        ("rate_process=poisson\nrate=1m", "give the job rate_iops"),
         ("ioengine=cpuio", "io_uring or libaio"),
         ("rw=randread:8", "behind ':'"),
         ("rw=sideways", "it is read, write,"),
@@ -193,17 +261,23 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("bs=", "is needed"),
         ("bs", "is needed"),
         ("bs=1k,2k,3k,4k", "reads, writes and trims"),
-        ("bssplit=4k/50:8k/20", "add up to 70 percent"),
-        ("bssplit=4k/80:8k/40", "add up to 120 percent"),
+        ("bssplit=4k/80:8k/40:16k", "add up to 120 percent"),
+        ("bssplit=4k/many", "0 to 100"),
+        ("ss=speed:1%\nss_dur=5", "iops, bw, iops_slope or bw_slope"),
+        ("ss=iops:100\nss_dur=5", "in percent of the mean"),
+        ("ss=iops:5%", "ss_dur=300"),
+        ("startdelay=1-2", "60s"),
+        ("percentage_random=110", "0 to 100"),
         ("bsrange=4k-10k", "multiple"),
         ("bsrange=512-1g", "at most 1024 sizes"),
         ("runtime=soon", "60s"),
         ("iodepth=${NOTHING}", "NOTHING is not set"),
         ("iodepth=${DEPTH", "'}'"),
         ("time_based", "runtime=60s"),
-        ("ramp_time=5", "needs a runtime"),
-        ("rate=1m\nthinktime=5", "one of rate"),
-        ("rate=1m\nrw=randrw", "a job of reads and one of writes"),
+        ("rate_iops=5\nthinktime=5", "thinktime goes with rate"),
+        ("rate_iops=1\nrw=randrw", "a job of reads and one of writes"),
+        ("rate=1m\nrw=randrw", "need time_based"),
+        ("rate=1m,\nrw=randrw", "a rate each, or neither"),
         ("random_distribution=zipf:1.2:0.5", "centre"),
         ("random_distribution=normal", "normal:20"),
         ("kb_base=7", "1024 or 1000"),
@@ -224,6 +298,8 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("[a]\nfilename=one\n[b]\nfilename=two\n", 4, "line 2 names the first"),
         ("[a]\nrwmixread=140\nrw=rw\n", 2, "0 to 100"),
         ("[a]\nruntime=5\ntime_based\nnumber_ios=5\n", 4, "fio ignores it"),
+        ("[a]\nstonewall\n[b]\nstonewall\nstartdelay=2\n", 3, "its own beginning"),
+        ("[a]\nss=iops:5%\nss_dur=3\n[b]\n", 4, "put it into [global]"),
         ("[a]\nrw=rw\nrwmixread=70\nrwmixwrite=70\n", 4, "leave one"),
     ] {
         let error = file(text).expect_err(text);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use writecliff_device::{Bytes, Operation};
 
-use super::{Amount, Distribution, Job, Order, Pace};
+use super::{Amount, Distribution, Job, Mix, Order, Pace, RandomShare};
 
 /// A job that cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,11 @@ pub(crate) struct Span {
 }
 
 type Verdict = Result<(), (&'static str, String, String)>;
+
+fn check_iops(key: &'static str, iops: u64) -> Verdict {
+    let reason = "between 1 and 1000000000 I/Os a second can be asked for";
+    holds((1..=1_000_000_000).contains(&iops), key, iops, reason)
+}
 
 /// As many as a group can have series.
 const COPIES_MAX: u32 = 256;
@@ -68,7 +73,9 @@ impl Job {
             holds(count > 0, key, count, "at least 1 is needed")?;
         }
         holds(self.copies <= COPIES_MAX, "copies", self.copies, "at most 256 run at once")?;
-        for (key, share) in shares {
+        let RandomShare { read, write, trim } = self.random_percent;
+        let random = [read, write, trim].map(|share| ("random_percent", share));
+        for (key, share) in shares.into_iter().chain(random) {
             holds(share <= 100, key, share, "a share is at most 100 percent")?;
         }
         self.check_time()?;
@@ -85,11 +92,12 @@ impl Job {
             "without a runtime",
             "give the job a runtime such as \"60s\"",
         )?;
-        let counts_some = runtime > 0 || self.ramp.0 == 0;
-        let reason = "figures start after it, so the job also needs a runtime";
-        holds(counts_some, "ramp", self.ramp.exact(), reason)?;
         let lasts = self.runtime.is_none() || runtime > 0;
-        holds(lasts, "runtime", "0s", "a job without a limit in time has no runtime at all")
+        holds(lasts, "runtime", "0s", "a job without a limit in time has no runtime at all")?;
+        match self.steady.map(|steady| steady.check()) {
+            Some(Err((key, got, reason))) => holds(false, key, got, reason),
+            _ => Ok(()),
+        }
     }
 
     fn check_pace(&self) -> Verdict {
@@ -98,9 +106,20 @@ impl Job {
             Pace::Closed => Ok(()),
             Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
             Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
-            Pace::Iops(iops) => {
-                let reason = "between 1 and 1000000000 I/Os a second can be asked for";
-                holds((1..=1_000_000_000).contains(&iops), "pace.iops", iops, reason)
+            Pace::Bursts { rate, every, .. } => {
+                holds(rate.0 > 0, "pace.bursts.rate", rate.exact(), reason)?;
+                holds(every > 0, "pace.bursts.every", every, reason)
+            }
+            Pace::Iops(iops) => check_iops("pace.iops", iops),
+            Pace::Arrivals { iops, .. } => check_iops("pace.arrivals.iops", iops),
+            Pace::Rates { read, write } => {
+                holds(read.0.min(write.0) > 0, "pace.rates", "of zero", reason)?;
+                let Mix { read, write, trim } = self.mix;
+                let is_both = read > 0 && write > 0 && trim == 0 && !self.trim_first;
+                let reason = "rates of reads and of writes are for a job of both";
+                holds(is_both, "pace.rates", "beside this mix", reason)?;
+                let reason = "give the job a runtime and time_based: its bytes would be shared";
+                holds(self.time_based, "pace.rates", "without time_based", reason)
             }
         }
     }
@@ -130,9 +149,12 @@ impl Job {
                 holds(share.size.0 > 0, "block", "0B", "an I/O has a length")?;
             }
         }
-        let align = self.align.unwrap_or(lba_size);
-        holds(align.0 > 0, "align", "0B", "leave it out to align to the block")?;
-        whole_lbas("align", align, lba_size)
+        for (key, align) in [("align", self.align), ("offset_align", self.offset_align)] {
+            let align = align.unwrap_or(lba_size);
+            holds(align.0 > 0, key, "0B", "leave it out to align to the block")?;
+            whole_lbas(key, align, lba_size)?;
+        }
+        Ok(())
     }
 
     fn check_place(&self, lba_size: Bytes, capacity: Bytes) -> Verdict {
@@ -187,8 +209,8 @@ impl Job {
         let increment = self.offset_increment.of(capacity).0.checked_mul(copy)?;
         let mut start = self.offset.of(capacity).0.checked_add(increment)?;
         if matches!(self.offset, Amount::Percent(_)) {
-            start =
-                start.checked_next_multiple_of(self.align.map_or(block, |align| align.0.max(1)))?;
+            let align = self.offset_align.or(self.align);
+            start = start.checked_next_multiple_of(align.map_or(block, |align| align.0.max(1)))?;
         }
         let rest = capacity.0.checked_sub(start)?;
         let length = match self.size {

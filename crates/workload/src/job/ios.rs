@@ -37,6 +37,8 @@ struct Limits {
     number_ios: Option<u64>,
     loops: u64,
     time_based: bool,
+    /// Whether there are further passes while bytes that were asked for are missing.
+    makes_up: bool,
 }
 
 /// What was done so far, in bytes as they count towards the limits.
@@ -139,6 +141,7 @@ impl JobIos {
             if let Some(io) = self.place(operation) {
                 return Some(self.trim_before(io.with_content(self.content)));
             }
+            self.places.ran_out(operation);
             if self.limits.time_based {
                 self.places.rewind(operation);
             } else if !self.begin_pass() {
@@ -184,7 +187,8 @@ impl JobIos {
         self.done.pass_bytes = 0;
         self.places.restart();
         let missing = self.limits.bytes.saturating_sub(self.done.bytes);
-        self.done.passes < self.limits.loops || missing >= self.limits.io_size_max
+        let makes_up = self.limits.makes_up && missing >= self.limits.io_size_max;
+        self.done.passes < self.limits.loops || makes_up
     }
 
     /// A trim that precedes a write is not counted in bytes: both are the same block's.
@@ -205,13 +209,17 @@ impl JobIos {
 
 impl Limits {
     fn new(job: &Job, span: u64) -> Self {
+        // As in fio: a pass that is random in part ends where it runs out of the span, not by its
+        // bytes.
+        let is_partly_random = job.is_partly_random();
         Self {
-            pass: span,
+            pass: if is_partly_random { u64::MAX } else { span },
             bytes: job.io_size.map_or(span, |amount| amount.of(Bytes(span)).0),
             io_size_max: job.io_size_max().0,
             number_ios: job.number_ios.map(|ios| ios.saturating_mul(u64::from(job.loops))),
             loops: u64::from(job.loops),
             time_based: job.time_based,
+            makes_up: !is_partly_random || job.io_size.is_some(),
         }
     }
 

@@ -5,10 +5,12 @@
 //! does. [`Job::check`] judges it against a drive, [`Job::ios`] carries it out.
 
 mod check;
+mod due_times;
 mod ios;
 mod list;
 mod places;
 mod sizes;
+mod steady;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +18,11 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
 
 pub use check::JobError;
+pub use due_times::DueTimes;
 pub use ios::JobIos;
 pub use list::JobList;
 pub use sizes::{Amount, Blocks, Share, Sizes, SizesByOperation};
+pub use steady::{By, Of, Steady};
 
 pub(crate) use sizes::DEFAULT_BLOCK;
 
@@ -40,6 +44,10 @@ pub struct Job {
     pub align: Option<Bytes>,
     /// Where the span begins.
     pub offset: Amount,
+    /// A beginning or a distance in percent is rounded up to a multiple of this; by default of
+    /// `align`, or of the smallest block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_align: Option<Bytes>,
     /// Each further copy's span begins so much later.
     pub offset_increment: Amount,
     /// How long the span is; to the end of the drive by default.
@@ -59,18 +67,28 @@ pub struct Job {
     pub duplicate_percent: u8,
     /// Where random I/Os fall.
     pub distribution: Distribution,
+    /// Which share of the I/Os in random order goes anywhere; the others go on where the last one of
+    /// their operation ended.
+    #[serde(skip_serializing_if = "RandomShare::is_all")]
+    pub random_percent: RandomShare,
     /// Whether random I/Os visit every block of the span once before any twice. Only possible, and
     /// otherwise of no effect, for uniform places and blocks of one size; see
     /// [`Job::visits_once`].
     pub once_each: bool,
     /// When I/Os begin.
     pub pace: Pace,
+    /// The first I/O begins so long after the first of its group; all other times count from it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub start_delay: Nanos,
     /// Ends after this time, if not before.
     pub runtime: Option<Nanos>,
     /// Begins anew at the end of the span until the runtime is over.
     pub time_based: bool,
     /// Time before the runtime that is run and recorded, but not part of the figures.
     pub ramp: Nanos,
+    /// Ends when it has been as fast for long enough, if not before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady: Option<Steady>,
     /// A flush after every so many writes, before the I/O that follows.
     pub flush_every: Option<u32>,
     /// A flush when the job's I/Os end.
@@ -93,6 +111,7 @@ impl Default for Job {
             block: Blocks::Same(Sizes::One(DEFAULT_BLOCK)),
             align: None,
             offset: Amount::ZERO,
+            offset_align: None,
             offset_increment: Amount::ZERO,
             size: None,
             io_size: None,
@@ -102,11 +121,14 @@ impl Default for Job {
             compressible_percent: 0,
             duplicate_percent: 0,
             distribution: Distribution::Uniform,
+            random_percent: RandomShare::default(),
             once_each: true,
             pace: Pace::Closed,
+            start_delay: Nanos::ZERO,
             runtime: None,
             time_based: false,
             ramp: Nanos::ZERO,
+            steady: None,
             flush_every: None,
             flush_at_end: false,
             seed: None,
@@ -136,6 +158,44 @@ pub enum Order {
     Sequential,
     /// Anywhere in the span.
     Random,
+}
+
+/// The share of each operation's I/Os in random order that goes anywhere, in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RandomShare {
+    /// Of reads.
+    pub read: u8,
+    /// Of writes.
+    pub write: u8,
+    /// Of trims.
+    pub trim: u8,
+}
+
+impl Default for RandomShare {
+    fn default() -> Self {
+        Self { read: 100, write: 100, trim: 100 }
+    }
+}
+
+impl RandomShare {
+    fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// That of an operation; a flush goes nowhere.
+    pub(crate) fn of(self, operation: Operation) -> u8 {
+        match operation {
+            Operation::Read => self.read,
+            Operation::Write => self.write,
+            Operation::Trim => self.trim,
+            Operation::Flush => 100,
+        }
+    }
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 /// How random places fall. All but the uniform one have favourites, which lie scattered over the
@@ -170,21 +230,69 @@ pub enum Pace {
     },
     /// At due times that add up to this rate; what is late begins at once and moves no due time.
     Rate(Throughput),
+    /// At due times that add up to this rate, with a rest after every so many I/Os, which moves no due
+    /// time: what is late by then begins at once.
+    Bursts {
+        /// The rate.
+        rate: Throughput,
+        /// How long a rest is; it begins when all in flight have completed.
+        rest: Nanos,
+        /// I/Os between rests, at least one.
+        every: u32,
+    },
     /// At due times at equal steps, so many a second; what is late begins at once and moves none.
     Iops(u64),
+    /// Reads and writes at rates of their own, whatever their shares in the mix, each with the queue
+    /// depth for itself.
+    Rates {
+        /// Of reads.
+        read: Throughput,
+        /// Of writes.
+        write: Throughput,
+    },
+    /// As users come, who know nothing of the drive: an open loop. Latency counts from when an I/O
+    /// is due, so that what it waits before it can begin is part of it.
+    Arrivals {
+        /// The mean, in I/Os per second.
+        iops: u64,
+        /// How the times between them fall.
+        gaps: Gaps,
+    },
+}
+
+/// How the times between arrivals fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gaps {
+    /// All alike.
+    Steady,
+    /// Exponential, as those of many users are who know nothing of each other.
+    Poisson,
 }
 
 impl Pace {
-    /// How far an I/O of `length` bytes moves the due time of the next; zero where there are no due
-    /// times.
-    ///
-    /// # Panics
-    /// If the rate is zero.
-    pub fn step(self, length: Bytes) -> Nanos {
+    /// Whether latency counts from when an I/O is due.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Arrivals { .. })
+    }
+
+    /// The rest, and after how many I/Os it comes, if there is one.
+    pub fn rests(self) -> Option<(Nanos, u32)> {
         match self {
-            Self::Closed | Self::Think { .. } => Nanos::ZERO,
-            Self::Rate(rate) => rate.time_for(length),
-            Self::Iops(iops) => Nanos(1_000_000_000 / iops),
+            Self::Think { rest, every } | Self::Bursts { rest, every, .. } => Some((rest, every)),
+            _ => None,
+        }
+    }
+
+    /// Bytes a second that are asked for, with I/Os of this length; `None` where there is no rate.
+    pub fn asked(self, length: Bytes) -> Option<Throughput> {
+        match self {
+            Self::Closed | Self::Think { .. } => None,
+            Self::Rate(rate) | Self::Bursts { rate, .. } => Some(rate),
+            Self::Iops(iops) | Self::Arrivals { iops, .. } => {
+                Some(Throughput(iops.saturating_mul(length.0)))
+            }
+            Self::Rates { read, write } => Some(Throughput(read.0.saturating_add(write.0))),
         }
     }
 }
@@ -234,9 +342,28 @@ impl Job {
         self.mix.write > 0 && (self.flush_every.is_some() || self.flush_at_end)
     }
 
-    /// How long it runs at most, with the time before the figures.
+    /// How long after its group's beginning it ends at the latest.
     pub fn duration(&self) -> Option<Nanos> {
-        self.runtime.map(|runtime| self.ramp + runtime)
+        self.runtime.map(|runtime| self.before_figures() + runtime)
+    }
+
+    /// How long after its group's beginning its figures begin.
+    pub fn before_figures(&self) -> Nanos {
+        self.start_delay + self.ramp
+    }
+
+    /// The loads that run at once to be this job: its reads and its writes, if each have a rate.
+    pub fn by_rate(&self) -> Vec<Self> {
+        let Pace::Rates { read, write } = self.pace else {
+            return vec![self.clone()];
+        };
+        [(Operation::Read, read), (Operation::Write, write)]
+            .map(|(operation, rate)| Self {
+                mix: Mix::only(operation),
+                pace: Pace::Rate(rate),
+                ..self.clone()
+            })
+            .into()
     }
 
     /// The longest I/O.
@@ -265,8 +392,15 @@ impl Job {
         self.once_each
             && self.order == Order::Random
             && self.distribution == Distribution::Uniform
+            && !self.is_partly_random()
             && self.align.is_none()
             && self.all_sizes().min() == self.all_sizes().max()
+    }
+
+    /// Whether some of its I/Os go anywhere, and others on from there.
+    fn is_partly_random(&self) -> bool {
+        let is_partly = |operation| self.random_percent.of(operation) < 100;
+        self.order == Order::Random && self.mix.operations().any(is_partly)
     }
 
     /// The sizes of all operations that draw a place of their own.

@@ -28,13 +28,19 @@ enum Way {
     Drawn(Box<[Option<Drawn>; PLACED]>),
 }
 
-/// Random places of one operation: multiples of `align`, each with room for the smallest block.
+/// Random places of one operation: multiples of `align`, each with room for the smallest block. A
+/// share of the I/Os goes on where the last one ended.
 #[derive(Debug, Clone)]
 struct Drawn {
     law: Law,
     align: u64,
     /// Which place is which favourite; the uniform law has none.
     scatter: Permutation,
+    random_percent: u8,
+    /// Where the last I/O ended.
+    end: u64,
+    /// The next I/O is at the span's beginning, as the one before it was to be behind its end.
+    begins_anew: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -77,15 +83,32 @@ impl Places {
                 *next += 1;
                 order.at(index) * *block
             }
-            Way::Drawn(drawn) => drawn[operation as usize].as_ref()?.next(random),
+            Way::Drawn(drawn) => {
+                drawn[operation as usize].as_mut()?.next(self.span.length, random)?
+            }
         };
         Some(self.span.start + relative)
     }
 
     /// Takes note of how long the I/O became.
     pub(crate) fn taken(&mut self, operation: Operation, offset: u64, length: u64) {
-        if let Way::Sequential(positions) = &mut self.way {
-            positions[operation as usize] = offset + length - self.span.start;
+        let end = offset + length - self.span.start;
+        match &mut self.way {
+            Way::Sequential(positions) => positions[operation as usize] = end,
+            Way::Once { .. } => {}
+            Way::Drawn(drawn) => {
+                drawn[operation as usize].iter_mut().for_each(|drawn| drawn.end = end);
+            }
+        }
+    }
+
+    /// Takes note that there was no room for an I/O: one that goes on where the last one ended
+    /// begins anew.
+    pub(crate) fn ran_out(&mut self, operation: Operation) {
+        if let Way::Drawn(drawn) = &mut self.way
+            && let Some(drawn) = &mut drawn[operation as usize]
+        {
+            drawn.begins_anew = drawn.random_percent < 100;
         }
     }
 
@@ -132,7 +155,10 @@ fn drawn(job: &Job, span: Span, seed: u64) -> [Option<Drawn>; PLACED] {
         // All operations have the same favourites, as far as their blocks are alike.
         let scatter = Permutation::new(room / align, seed);
         let law = Law::new(job.distribution, scatter.count());
-        places[operation as usize] = Some(Drawn { law, align, scatter });
+        let random_percent = job.random_percent.of(operation);
+        let (end, begins_anew) = (0, false);
+        places[operation as usize] =
+            Some(Drawn { law, align, scatter, random_percent, end, begins_anew });
     }
     places
 }
@@ -174,7 +200,20 @@ impl Law {
 }
 
 impl Drawn {
-    fn next(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+    /// None if the I/O was to begin behind the span's end.
+    fn next(&mut self, span: u64, random: &mut Xoshiro256PlusPlus) -> Option<u64> {
+        if std::mem::take(&mut self.begins_anew) {
+            return Some(0);
+        }
+        let goes_on =
+            self.random_percent < 100 && below(random, 100) >= u64::from(self.random_percent);
+        match goes_on {
+            true => (self.end < span).then_some(self.end),
+            false => Some(self.draw(random)),
+        }
+    }
+
+    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let rank = self.law.draw(self.scatter.count(), random);
         let place = match self.law {
             Law::Uniform => rank,

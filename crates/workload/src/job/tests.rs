@@ -222,7 +222,6 @@ fn impossible_jobs_are_refused_at_their_key() {
         (Job { flush_every: Some(0), ..good.clone() }, "flush_every"),
         (Job { compressible_percent: 101, ..good.clone() }, "compressible_percent"),
         (Job { time_based: true, runtime: None, ..good.clone() }, "time_based"),
-        (Job { ramp: Nanos(1), runtime: None, ..good.clone() }, "ramp"),
         (Job { runtime: Some(Nanos::ZERO), ..good.clone() }, "runtime"),
         (
             Job { pace: Pace::Think { rest: Nanos(1), every: 0 }, ..good.clone() },
@@ -230,6 +229,10 @@ fn impossible_jobs_are_refused_at_their_key() {
         ),
         (Job { pace: Pace::Rate(Throughput(0)), ..good.clone() }, "pace.rate"),
         (Job { pace: Pace::Iops(0), ..good.clone() }, "pace.iops"),
+        (
+            Job { pace: Pace::Arrivals { iops: 0, gaps: Gaps::Poisson }, ..good.clone() },
+            "pace.arrivals.iops",
+        ),
         (Job { distribution: Distribution::Zipf(0.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Pareto(1.0), ..good.clone() }, "distribution"),
         (Job { distribution: Distribution::Normal(f64::NAN), ..good.clone() }, "distribution"),

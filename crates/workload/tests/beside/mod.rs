@@ -23,20 +23,24 @@ pub(crate) enum Alike {
     Exactly,
     /// In counts, bytes and sizes, with places within the same bounds but for chance.
     InNumber,
-    /// In all bytes, and in the share of each operation and size but for chance.
+    /// In all bytes, and in the share of each operation and size, and of the I/Os that go on where
+    /// the last of their operation ended, but for chance.
     OnAverage,
     /// In number, and in the share of the most frequent places.
     InFavourites,
 }
 
 /// What one job did.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Tally {
     /// How often, by operation and length.
     ios: BTreeMap<(&'static str, u64), u64>,
     /// How often, by place; flushes have none.
     places: BTreeMap<u64, u64>,
     end: u64,
+    /// I/Os that began where the last one of their operation ended, and where that is.
+    going_on: u64,
+    ends: BTreeMap<&'static str, u64>,
 }
 
 pub(crate) fn compare(file: &str, text: &str, alike: Alike) {
@@ -77,7 +81,10 @@ fn compare_in(directory: &Path, file: &str, for_fio: &str, text: &str, alike: Al
         let theirs = &fio[&job.name];
         let what = format!("{file}, job {}", job.name);
         match alike {
-            Alike::Exactly => assert_eq!(&ours, &theirs.in_places_of(&ours), "{what}"),
+            Alike::Exactly => {
+                let theirs = theirs.in_places_of(&ours);
+                assert_eq!(ours.exact(), theirs.exact(), "{what}");
+            }
             Alike::InNumber => assert_in_number(&ours, theirs, &what),
             Alike::OnAverage => assert_on_average(&ours, theirs, &what),
             Alike::InFavourites => {
@@ -104,13 +111,19 @@ fn assert_on_average(ours: &Tally, theirs: &Tally, what: &str) {
             let all = tally.count() as f64;
             (tally.ios.get(kind).copied().unwrap_or(0) as f64 / all, all)
         };
-        let ((our_share, our_count), (their_share, their_count)) = (share(ours), share(theirs));
-        // Five standard deviations of the difference of two shares.
-        let deviation = |share: f64, count: f64| share * (1.0 - share) / count;
-        let variance = deviation(our_share, our_count) + deviation(their_share, their_count);
-        let apart = (our_share - their_share).abs();
-        assert!(apart <= 5.0 * variance.sqrt(), "{what}: {kind:?} {our_share} {their_share}");
+        assert_near(share(ours), share(theirs), &format!("{what}: {kind:?}"));
     }
+    let going_on =
+        |tally: &Tally| (tally.going_on as f64 / tally.count() as f64, tally.count() as f64);
+    assert_near(going_on(ours), going_on(theirs), &format!("{what}: going on"));
+}
+
+/// Two shares of so many are within five standard deviations of their difference.
+fn assert_near((ours, our_count): (f64, f64), (theirs, their_count): (f64, f64), what: &str) {
+    let deviation = |share: f64, count: f64| share * (1.0 - share) / count;
+    let variance = deviation(ours, our_count) + deviation(theirs, their_count);
+    let apart = (ours - theirs).abs();
+    assert!(apart <= 5.0 * variance.sqrt(), "{what}: {ours} and fio's {theirs}");
 }
 
 /// The share of the I/Os that the most frequent places have: one, ten, a hundred of them.
@@ -139,6 +152,8 @@ impl Tally {
         *self.ios.entry((operation, length)).or_default() += 1;
         if operation != "sync" {
             *self.places.entry(offset).or_default() += 1;
+            let last = self.ends.insert(operation, offset + length);
+            self.going_on += u64::from(last == Some(offset));
             self.end = self.end.max(offset + length);
         }
     }
@@ -149,7 +164,12 @@ impl Tally {
         let same = self.places.keys().eq(other.places.keys());
         let total = |tally: &Self| tally.places.values().sum::<u64>();
         let places = if same && total(self) == total(other) { &other.places } else { &self.places };
-        Self { ios: self.ios.clone(), places: places.clone(), end: self.end }
+        Self { ios: self.ios.clone(), places: places.clone(), end: self.end, ..Self::default() }
+    }
+
+    /// What is no matter of chance in any order.
+    fn exact(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (&self.ios, &self.places, self.end)
     }
 
     fn count(&self) -> u64 {

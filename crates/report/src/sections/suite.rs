@@ -1,0 +1,177 @@
+//! Suite: which of its targets a drive meets.
+
+use writecliff_suite::Good;
+use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
+
+use super::{Answer, Latency, answers, number_row, per_drive, service_times, table_of};
+use crate::number;
+use crate::picture::{Axis, Picture, Points, latency, nth_style};
+use crate::run::NONE;
+use crate::section::{Cell, Row, Section, Table, View};
+use crate::subject::Subjects;
+
+/// A step's reads, writes or trims.
+type Part = (String, &'static str);
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    let steps = answers.iter().flat_map(|answer| &answer.outcome.steps);
+    let mut parts: Vec<Part> = Vec::new();
+    for step in steps.filter(|step| !step.prepares) {
+        let all = step.operations().map(|(operation, _)| (step.name.clone(), operation));
+        let new: Vec<Part> = all.filter(|part| !parts.contains(part)).collect();
+        parts.extend(new);
+    }
+    if answers.is_empty() {
+        return None;
+    }
+    let mut tables: Vec<Table> = targets(subjects, &answers).into_iter().collect();
+    if !parts.is_empty() {
+        tables.push(rates(subjects, &answers, &parts));
+        tables.push(latencies(subjects, &answers, &parts));
+    }
+    let views = over_time(subjects, &answers).into_iter().collect();
+    Some(Section::new(Plan::NAME, "Suite", "", views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let all: Vec<&Judged> = outcome.steps.iter().flat_map(|step| &step.targets).collect();
+    let judged: Vec<bool> = all.iter().filter_map(|target| target.passes).collect();
+    let met = judged.iter().filter(|passes| **passes).count();
+    match (all.len(), judged.len()) {
+        (0, _) => Some(format!("Suite: {} steps, without targets.", outcome.steps.len())),
+        (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
+        (_, count) => {
+            let missed = all.iter().find(|target| target.passes == Some(false));
+            let first = missed.map_or_else(String::new, |target| {
+                format!(" Missed, among others: {} {}.", target.figure, in_words(target))
+            });
+            Some(format!("{met} of {count} targets of the suite are met.{first}"))
+        }
+    }
+}
+
+/// `3.1 ms, at most 5.0 ms`.
+fn in_words(target: &Judged) -> String {
+    let side = if target.good() == Good::AtMost { "at most" } else { "at least" };
+    let got = target.got.map_or_else(|| NONE.to_owned(), |got| value(target, got));
+    format!("{got}, {side} {}", value(target, target.bound))
+}
+
+fn value(target: &Judged, number: f64) -> String {
+    match target.good() {
+        Good::AtMost => number::latency((number * 1e6) as u64),
+        Good::AtLeast => writecliff_suite::gate::in_words(number, target.unit()),
+    }
+}
+
+/// Every target with what it asks and who asks it, and what each drive came to.
+fn targets(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Table> {
+    let of = |answer: &Answer<'_, Outcome>| -> Vec<Judged> {
+        answer.outcome.steps.iter().flat_map(|step| step.targets.clone()).collect()
+    };
+    let mut all: Vec<Judged> = Vec::new();
+    for target in answers.iter().flat_map(of) {
+        if all.iter().all(|known| known.figure != target.figure) {
+            all.push(target);
+        }
+    }
+    let row = |target: &Judged| {
+        let cell = |answer: &Answer<'_, Outcome>| {
+            let found = of(answer).into_iter().find(|one| one.figure == target.figure);
+            found.map_or(Cell { text: NONE.to_owned(), number: None }, |found| verdict(&found))
+        };
+        Row {
+            name: target.figure.clone(),
+            values: answers.iter().map(cell).collect(),
+            meaning: target.source.clone(),
+            good: Some(target.good()),
+        }
+    };
+    let rows: Vec<Row> = all.iter().map(row).collect();
+    let text = "What the suite asks, and whether it was so.";
+    let mut table = table_of(subjects, answers, ("Targets", text), rows);
+    table.first = true;
+    (!all.is_empty()).then_some(table)
+}
+
+fn verdict(target: &Judged) -> Cell {
+    let verdict = match target.passes {
+        Some(true) => "pass: ",
+        Some(false) => "FAIL: ",
+        None => "not judged: ",
+    };
+    Cell { text: format!("{verdict}{}", in_words(target)), number: target.got }
+}
+
+fn name((step, operation): &Part) -> String {
+    format!("{step} {operation}")
+}
+
+fn find<'a>(outcome: &'a Outcome, (step, operation): &Part) -> Option<&'a Figures> {
+    let step = outcome.steps.iter().find(|one| one.name == *step)?;
+    step.operations().find(|(one, _)| one == operation).map(|(_, figures)| figures)
+}
+
+fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part]) -> Table {
+    type Rate = (&'static str, fn(&Figures) -> f64, fn(f64) -> String);
+    const RATES: [Rate; 2] = [
+        ("IOPS", |figures| figures.iops, number::iops),
+        ("MiB/s", |figures| figures.mebibytes_per_second, |rate| format!("{rate:.1} MiB/s")),
+    ];
+    let rows = parts.iter().flat_map(|part| {
+        RATES.map(|(what, value, words)| {
+            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, part).map(value);
+            let title = format!("{}: {what}", name(part));
+            number_row(&title, Good::AtLeast, answers.iter().map(of), words)
+        })
+    });
+    table_of(subjects, answers, ("Rates", ""), rows.collect())
+}
+
+fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part]) -> Table {
+    const LATENCIES: [Latency<Figures>; 5] = [
+        ("mean", |figures| figures.mean_ns),
+        ("99 %", |figures| figures.latency.p99_ns),
+        ("99.99 %", |figures| figures.latency.p9999_ns),
+        ("99.9999 %", |figures| figures.p999999_ns),
+        ("longest", |figures| figures.latency.max_ns),
+    ];
+    service_times(subjects, answers, parts, (name, find), &LATENCIES)
+}
+
+/// The longest read and write of each second, over all steps.
+fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
+    let points = |answer: &Answer<'_, Outcome>, operation: &str| -> Vec<(f64, f64)> {
+        let steps = answer.outcome.steps.iter().filter(|step| !step.prepares);
+        let names: Vec<String> = steps.map(|step| format!("{} {operation}", step.name)).collect();
+        let samples = answer.run.recording.samples.iter();
+        let told = samples.filter(|sample| names.contains(&sample.series) && sample.ios() > 0);
+        told.map(|s| (s.start_ns as f64 / 1e9, s.latency_max_ns.max(1) as f64)).collect()
+    };
+    let kinds = ["reads", "writes"];
+    let all = || answers.iter().flat_map(|answer| kinds.iter().flat_map(|k| points(answer, k)));
+    all().next()?;
+    let fold = |of: fn(f64, f64) -> f64, from: f64, axis: fn((f64, f64)) -> f64| {
+        all().map(axis).fold(from, of)
+    };
+    let begin = fold(f64::min, f64::INFINITY, |point| point.0);
+    let end = fold(f64::max, 0.0, |point| point.0) + 1.0;
+    let lowest = fold(f64::min, f64::INFINITY, |point| point.1);
+    let highest = fold(f64::max, 2.0, |point| point.1);
+    let x = Axis::span("seconds of the run", begin, end);
+    let mut y = Axis::decades("service time, ns", (lowest, highest), false, latency);
+    y.title = "service time".to_owned();
+    let text = "Of the steps that are judged, one after the other. Logarithmic.";
+    let names = ("suite-latencies", "Longest service time of each second", text);
+    per_drive(subjects, answers, names, |answer, id, heading| {
+        let trace = |(index, kind): (usize, &&str)| {
+            Points::dots(kind, nth_style(index), points(answer, kind))
+        };
+        let traces = kinds.iter().enumerate().map(trace).collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        picture.conditions = "the loads of a suite".to_owned();
+        Some(picture)
+    })
+}
