@@ -155,7 +155,9 @@ impl Plan {
             Order::Sequential => nothing.rates.sequential,
             Order::Random => nothing.rates.random,
         });
-        let by_amount = job.amount(capacity).map(|amount| rate.time_for(amount));
+        // Trims move no data.
+        let moved = |amount| if job.mix.trim == 100 { Bytes::ZERO } else { amount };
+        let by_amount = job.amount(capacity).map(|amount| rate.time_for(moved(amount)));
         let time = [by_amount, self.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
         let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
         Estimate { time, written: Bytes(written as u64), ..nothing }

@@ -14,7 +14,7 @@ use writecliff_measure::{Recording, Sample, Totals};
 use writecliff_workload::Job;
 
 pub use published::FioSynthError;
-pub use step::{Step, Variable, terabytes};
+pub use step::{JobText, Step, Variable, terabytes};
 pub use target::{Judged, Limit, Measure, Target};
 
 use crate::figure::Figure;

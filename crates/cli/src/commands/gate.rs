@@ -152,6 +152,8 @@ fn write_junit(Gated { runs, checks, .. }: &Gated, file: &Path) -> Result<(), Cl
         };
         let mut case = TestCase::new(check.figure.clone(), status);
         case.set_classname(format!("writecliff.{}", check.test));
+        // Also of one that passes: what was asked, and who asks it.
+        case.set_system_out(describe(check));
         suite.add_test_case(case);
     }
     let mut report = Report::new("writecliff gate");

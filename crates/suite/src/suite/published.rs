@@ -9,7 +9,7 @@ use writecliff_workload::JobList;
 use writecliff_workload::fio::{Note, OPTIONS, Treatment};
 
 use super::Plan;
-use super::step::{Step, Variable};
+use super::step::{JobText, Step, Variable};
 use super::target::{Limit, Measure, Target};
 use crate::PlanError;
 
@@ -131,7 +131,7 @@ impl Plan {
                         .map_err(|error| step.wrong(format!("{file}: {}", error.message())))?;
                     step.jobs = list.jobs;
                 } else {
-                    step.fio = Some(as_jobs(&text));
+                    step.fio = Some(JobText::of(&as_jobs(&text)));
                 }
             }
             // Any size of drive will do to find what is wrong with the text.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, printable};
 use writecliff_workload::fio::{self, FioJobs};
 use writecliff_workload::{Job, JobList};
 
@@ -30,9 +30,9 @@ pub struct Step {
     /// the jobs came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The jobs, as a fio job file has them.
+    /// The jobs, as a fio job file has them: a text, or a list of its lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fio: Option<String>,
+    pub fio: Option<JobText>,
     /// The jobs, in words of our own.
     #[serde(default, rename = "job", skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
@@ -42,6 +42,46 @@ pub struct Step {
     /// What is asked of the drive.
     #[serde(default, rename = "target", skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
+}
+
+/// A job file's text, line by line: what is in a record has no line breaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Vec<String>")]
+pub struct JobText(Vec<String>);
+
+/// As people write it, or as it was kept.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a job file is a text or a list of lines")]
+enum Written {
+    Text(String),
+    Lines(Vec<String>),
+}
+
+impl From<Written> for JobText {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Self::of(&text),
+            Written::Lines(lines) => Self::of(&lines.join("\n")),
+        }
+    }
+}
+
+impl From<JobText> for Vec<String> {
+    fn from(text: JobText) -> Self {
+        text.0
+    }
+}
+
+impl JobText {
+    /// Tabs and the like are spaces to fio as well.
+    pub(crate) fn of(text: &str) -> Self {
+        let line = |line: &str| printable(&line.replace(char::is_control, " "));
+        Self(text.lines().map(line).collect())
+    }
+
+    fn text(&self) -> String {
+        self.0.join("\n")
+    }
 }
 
 /// What a variable of a job file is; some grow with the drive.
@@ -111,7 +151,7 @@ impl Step {
         };
         let variable = |name: &str| self.variables.get(name).map(|value| value.on(capacity));
         let file = self.file.as_deref().unwrap_or(&self.name);
-        fio::read(file, text, &variable).map_err(|error| self.wrong(error.to_string()))
+        fio::read(file, &text.text(), &variable).map_err(|error| self.wrong(error.to_string()))
     }
 
     pub(crate) fn wrong(&self, reason: String) -> PlanError {
