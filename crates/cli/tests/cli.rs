@@ -252,7 +252,7 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["trace", "record", "sim:tiny"], 2, "is no drive of this system's"),
         (vec!["trace", "record", &a_file], 2, "plain file"),
         (vec!["meter", "/no/such/run", &a_file], 2, "run.json"),
-        (vec!["gate", "/no/such/run"], 2, "a gate needs a limit"),
+        (vec!["gate", "/no/such/run"], 2, "no run in /no/such/run"),
         (vec!["gate", "/no/such/run", "--max-p99", "1ms"], 2, "no run in /no/such/run"),
         (vec!["gate", "x", "--min-floor-iops", "-5"], 2, "a number that is not negative"),
         (vec!["gate", "x", "--min-floor-to-mean", "-5%"], 2, "a share like 5%"),
