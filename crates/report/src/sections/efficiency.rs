@@ -51,8 +51,10 @@ fn tables(subjects: &Subjects<'_>, test: &str) -> Vec<Table> {
         runs.push((subject, run));
     }
     runs.retain(|(_, run)| !run.record.efficiency.is_empty());
-    if let [(subject, run)] = runs[..] {
-        return vec![of_one(subjects, subject, test, run)];
+    match runs[..] {
+        [] => return Vec::new(),
+        [(subject, run)] => return vec![of_one(subjects, subject, test, run)],
+        _ => {}
     }
     let mut phases: Vec<&str> = Vec::new();
     for one in runs.iter().flat_map(|(_, run)| &run.record.efficiency) {
