@@ -764,3 +764,40 @@ fn a_check_that_cannot_be_done_says_why() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--check|--fit"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn a_sweep_makes_a_table_and_a_page_and_says_what_is_wrong_with_its_plan() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
+    let text = "drive = \"sim:tiny@1/4\"\ntest = \"consistency\"\nfigures = [\"steady mean\"]\n[plan]\n\
+                duration = \"3s\"\n[grid]\n\"drive.gc.quantum\" = [1, 2]\n";
+    std::fs::write(&plan, text).unwrap();
+    let (plan, out) = (plan.to_str().unwrap(), out.to_str().unwrap());
+    let swept = writecliff(&["sweep", plan, "--out", out, "--json"]);
+    assert!(swept.status.success(), "{}", text_of(&swept));
+    let told: serde_json::Value = serde_json::from_slice(&swept.stdout).unwrap();
+    assert_eq!(told["rows"].as_array().unwrap().len(), 2);
+    for file in ["table", "page"] {
+        assert!(std::path::Path::new(told[file].as_str().unwrap()).is_file(), "{file}");
+    }
+    let again = writecliff(&["sweep", plan, "--out", out]);
+    assert_eq!(again.status.code(), Some(2), "{}", text_of(&again));
+    let resumed = writecliff(&["sweep", "--resume", out]);
+    assert!(resumed.status.success(), "{}", text_of(&resumed));
+    for (wrong, word) in [
+        (text.replace("tiny@1/4", "tiny@1/7"), "1/16"),
+        (text.replace("tiny@1/4", "tiny@1/x"), "is no part"),
+        (text.replace("sim:tiny@1/4", "/dev/zero"), "sim:NAME"),
+        (text.replace("sim:tiny@1/4", "sim:/dev/zero"), "longer than any profile"),
+        (text.replace("quantum", "quantumm"), "quantum?"),
+    ] {
+        std::fs::write(plan, wrong).unwrap();
+        let output = writecliff(&["sweep", plan, "--out", &format!("{out}-2")]);
+        assert_eq!(output.status.code(), Some(2), "{}", text_of(&output));
+        assert!(text_of(&output).contains(word), "{}", text_of(&output));
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stderr)
+}

@@ -1,5 +1,7 @@
 //! The drives that ship with Writecliff (`drives/*.toml`), and profiles loaded from a path.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
@@ -40,7 +42,7 @@ pub fn shipped_text(name: &str) -> Option<&'static str> {
 /// # Errors
 /// What is wrong with the file, with its line.
 pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
-    let text = std::fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|source| ProfileError::Unreadable { path: path.to_owned(), source })?;
     let file = ProfileFile::parse(&path.display().to_string(), &text)?;
     let (parent, keys) = (file.inherits.clone(), file.keys());
@@ -48,6 +50,18 @@ pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
     match parent {
         None => Ok(profile),
         Some(name) => Ok(made_from(profile, &name, &load(&name)?, &keys)),
+    }
+}
+
+/// No profile is longer. A device is, and would be read to its end.
+const TEXT_MAX: u64 = 1 << 20;
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(TEXT_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > TEXT_MAX {
+        true => Err(io::Error::other("it is longer than any profile")),
+        false => String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text")),
     }
 }
 

@@ -58,8 +58,9 @@ pub enum Warning {
     NoDrive,
     /// Shorter than the method, on a part of a drive that is not tiny.
     #[error(
-        "A quick run: shorter than the method, and on no more than the first 2 GiB of the drive. It \
-         shows that all works and how the pictures look; its figures are not those of the method."
+        "A quick run: shorter than the method and, but for suites, on no more than the first 2 GiB of \
+         the drive. It shows that all works and how the pictures look; its figures are not those of \
+         the method."
     )]
     Quick,
     /// The drive's performance still changed in the window called steady.

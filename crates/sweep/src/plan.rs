@@ -123,6 +123,13 @@ impl Sweep {
             let reason = "name one, as drive = \"sim:NAME\", or several, as \"drive\" in [grid]";
             return Err(impossible(DRIVE, reason.to_owned()));
         }
+        let own = (!has_drives).then(|| Value::from(self.drive.as_str()));
+        let drives = self.grid.get(DRIVE).into_iter().flatten().chain(&own);
+        let is_real = |drive: &&Value| !drive.as_str().is_some_and(|name| name.starts_with("sim:"));
+        if let Some(drive) = { drives }.find(is_real) {
+            let reason = format!("{drive} is no simulated drive, which are many; say sim:NAME");
+            return Err(impossible(DRIVE, reason));
+        }
         if self.seeds == 0 {
             return Err(impossible(
                 "seeds",
@@ -133,6 +140,9 @@ impl Sweep {
         if let Some(key) = varied.iter().find(|key| !is_key(key)) {
             let reason = "a key is 'drive', 'drive.SECTION.KEY' or 'plan.KEY'".to_owned();
             return Err(impossible(key, reason));
+        }
+        if let Some(key) = varied.iter().chain(self.plan.keys()).find(|key| is_seed(key)) {
+            return Err(impossible(key, "say seeds = N, for runs with 1 to N".to_owned()));
         }
         if let Some((key, _)) = self.grid.iter().find(|(_, values)| values.is_empty()) {
             return Err(impossible(key, "it has no values".to_owned()));
@@ -157,6 +167,11 @@ fn is_key(key: &str) -> bool {
         Some(("plan", rest)) => !rest.is_empty(),
         Some(_) => false,
     }
+}
+
+/// Every point has its own.
+fn is_seed(key: &str) -> bool {
+    matches!(key, "plan.seed" | "seed")
 }
 
 pub(crate) fn impossible(key: &str, reason: String) -> SweepError {

@@ -145,6 +145,7 @@ fn a_plan_that_makes_no_sweep_says_what_to_mend() {
         ("[grid]\n\"drive.gc.qantum\" = [1, 2]\n", "quantum"),
         ("[plan]\ndurration = \"2s\"\n", "duration"),
         ("seeds = 0\n", "0 of them"),
+        ("[grid]\n\"plan.seed\" = [1, 2]\n", "seeds = N"),
         ("[grid]\ndrive = [\"sim:tiny\"]\n", "name one"),
         (
             "[sample]\npoints = 2\n[sample.over]\n\"plan.duration\" = { from = \"1s\", to = \"2us\" }\n",
@@ -155,6 +156,8 @@ fn a_plan_that_makes_no_sweep_says_what_to_mend() {
         assert!(refused.to_string().contains(word), "{refused}");
         assert_eq!(refused.kind(), writecliff::ErrorKind::Usage);
     }
+    let real = Sweep { drive: "/dev/sda".to_owned(), ..sweep("") };
+    assert!(real.points().unwrap_err().to_string().contains("sim:NAME"));
     assert!(!dir.path().join("none").exists(), "nothing was written");
     fs::write(dir.path().join("other"), "").unwrap();
     let refused = SweepRun::begin(sweep(GRID), dir.path()).unwrap_err();

@@ -27,10 +27,10 @@ const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
-    /// Run these tests instead of the usual ones
+    /// Run these tests instead of those that a review has by default
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review())]
     pub(crate) tests: Vec<String>,
-    /// Run these tests as well, or all; those that --tests has
+    /// Run these tests as well, of those that --tests has; with `all` every one
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review(),
           hide_possible_values = true)]
     pub(crate) with: Vec<String>,
