@@ -112,6 +112,10 @@ fn beside_the_plan(record: &RunRecord) -> Vec<(String, String)> {
         DeviceKind::File => parts.push(("device".to_owned(), "a file".to_owned())),
         DeviceKind::BlockDevice | DeviceKind::Null => {}
     }
+    if let Some(told) = record.told() {
+        parts.push(("measured by".to_owned(), told.program.clone()));
+        parts.push(("asked beside the plan".to_owned(), told.beside.join(", ")));
+    }
     for trace in &record.traces {
         let identity = trace.identity.as_deref().unwrap_or("not told");
         parts.push((format!("trace {}", trace.name), format!("{identity}, {}", trace.operations)));
@@ -127,7 +131,8 @@ fn remarks(record: &RunRecord) -> Vec<String> {
         DeviceKind::File => remarks.push("in a file".to_owned()),
         DeviceKind::BlockDevice | DeviceKind::Null => {}
     }
-    if record.drive.kind != DeviceKind::Simulated {
+    remarks.extend(record.told().map(|told| format!("measured by {}", told.program)));
+    if record.drive.kind != DeviceKind::Simulated && record.told().is_none() {
         remarks.push(format!("purged by {}", purge(record)));
     }
     if record.method_version != record.plan.entry().method_version {

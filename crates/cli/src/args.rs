@@ -10,6 +10,7 @@ use writecliff::DriveName;
 use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
 use crate::commands::gate::GateArguments;
+use crate::commands::import::ImportArguments;
 use crate::commands::meter::MeterArguments;
 use crate::commands::purge::PurgeArguments;
 use crate::commands::report::ReportArguments;
@@ -77,6 +78,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Make runs of what fio printed as JSON, to stand beside ours
+    #[command(after_help = help::IMPORT)]
+    Import(ImportArguments),
     /// Add a power meter's log to a run on a real drive, and make its report anew
     #[command(after_help = help::METER)]
     Meter(MeterArguments),

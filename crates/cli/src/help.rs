@@ -44,6 +44,12 @@ spare.toml:
   \"plan.spare_percent\" = [0, 10, 25]
   \"drive.gc.pacing\" = [\"eager\", \"proportional\"]";
 
+pub(crate) const IMPORT: &str = "\
+Examples:
+  fio --output-format=json+ --output=old.json jobs.fio
+  writecliff import old.json --model \"Samsung 990 PRO 1TB\" --capacity 1TB --out runs/old
+  writecliff report runs/old runs/new --different-plans";
+
 pub(crate) const DRIVES: &str = "\
 Examples:
   writecliff drives samsung                          those with this in their name

@@ -6,13 +6,12 @@ use std::process::{Command, Stdio};
 
 use writecliff_bench::{SudoUser, VARIABLE, sudo_user};
 
-use crate::options::CommonOptions;
 use crate::output::say;
 
 /// Adds what is in a directory to the library, unless it is not to be. Where that cannot be done, the
 /// result is there all the same, and a line says so.
-pub(crate) fn keep(result: &Path, common: &CommonOptions) {
-    if common.no_bench {
+pub(crate) fn keep(result: &Path, no_bench: bool) {
+    if no_bench {
         return;
     }
     let kept = match sudo_user() {

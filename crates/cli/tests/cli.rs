@@ -252,6 +252,8 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["trace", "record", "sim:tiny"], 2, "is no drive of this system's"),
         (vec!["trace", "record", &a_file], 2, "plain file"),
         (vec!["meter", "/no/such/run", &a_file], 2, "run.json"),
+        (vec!["import", "/no/such.json"], 2, "cannot read /no/such.json"),
+        (vec!["import", &no_jobs], 2, "no JSON in it; fio prints that with --output-format=json"),
         (vec!["gate", "/no/such/run"], 2, "no run in /no/such/run"),
         (vec!["gate", "/no/such/run", "--max-p99", "1ms"], 2, "no run in /no/such/run"),
         (vec!["gate", "x", "--min-floor-iops", "-5"], 2, "a number that is not negative"),

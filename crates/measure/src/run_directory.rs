@@ -220,6 +220,18 @@ impl RunDirectory {
         self.journal.write_all(&self.line).map_err(failed(JOURNAL))
     }
 
+    /// Appends a second that somebody else has counted.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError::Write`].
+    pub fn put(
+        &mut self,
+        sample: &Sample,
+        latencies: &LatencyHistogram,
+    ) -> Result<(), RunDirectoryError> {
+        self.append(sample, latencies, &[])
+    }
+
     /// What was recorded so far.
     ///
     /// # Errors

@@ -157,6 +157,15 @@ impl Run {
         let (logical, physical) =
             (number::size(drive.lba_size), number::size(drive.physical_block_size));
         let host = &record.host;
+        // Another program tells neither.
+        let (capacity, sectors) = match drive.capacity.0 {
+            0 => (String::new(), String::new()),
+            _ if record.told().is_some() => (drive.capacity.to_string(), String::new()),
+            _ => (
+                format!("{} ({bytes} bytes)", drive.capacity),
+                format!("{logical} logical, {physical} physical"),
+            ),
+        };
         let mut details = vec![
             ("Drive", format!("{} ({})", drive.model, drive.kind)),
             ("Label", record.options.label.as_ref().map_or_else(String::new, ToString::to_string)),
@@ -165,8 +174,8 @@ impl Run {
             ("World-wide name", text(&drive.world_wide_name)),
             ("Stands on", drive.stands_on.join("; ")),
             ("Firmware", text(&drive.firmware)),
-            ("Capacity", format!("{} ({bytes} bytes)", drive.capacity)),
-            ("Sectors", format!("{logical} logical, {physical} physical")),
+            ("Capacity", capacity),
+            ("Sectors", sectors),
             ("Scheduler", text(&drive.scheduler)),
             ("Test", format!("{}: {}", record.plan.name(), self.method())),
             ("Purge", self.purge()),

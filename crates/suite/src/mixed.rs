@@ -261,6 +261,21 @@ impl Test for Plan {
         conclude(self, recording)
     }
 
+    /// What another program measured is in no recording.
+    fn conclude_from(
+        &self,
+        recording: &Recording,
+        traces: &[TraceFacts],
+        found: Option<&Outcome>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        match found {
+            Some(Outcome { told: Some(told), .. }) => {
+                (found.cloned(), vec![Warning::Told { told: told.clone() }])
+            }
+            _ => self.conclude(recording, traces),
+        }
+    }
+
     fn figures(outcome: &Outcome) -> Vec<Figure> {
         outcome.jobs.iter().flat_map(JobFigures::figures).collect()
     }
@@ -276,7 +291,7 @@ const SERIES_MAX: usize = 256;
 const IN_FLIGHT_MAX: usize = 65_536;
 
 /// What a series is called: a job's reads, for one.
-fn series(job: &str, operation: Operation) -> String {
+pub fn series(job: &str, operation: Operation) -> String {
     format!("{job} {}", plural(operation))
 }
 
@@ -298,7 +313,7 @@ fn series_of_job(job: &Job) -> Vec<String> {
 }
 
 /// What a group is called among the phases.
-fn phase(group: u32) -> String {
+pub fn phase(group: u32) -> String {
     format!("group {group}")
 }
 
@@ -426,6 +441,22 @@ fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
 pub struct Outcome {
     /// By job, in the order in which they ran.
     pub jobs: Vec<JobFigures>,
+    /// Whose figures these are, if another program measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
+}
+
+/// Where figures come from that were not measured here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The program with its version, `fio-3.33`.
+    pub program: String,
+    /// Whether its latencies begin when the I/O has been submitted: they are shorter than ours by the
+    /// time that submitting took.
+    pub without_submission: bool,
+    /// What it was asked beside what the plan says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
 }
 
 /// What a job met with.
@@ -464,7 +495,7 @@ impl JobFigures {
 impl JobFigures {
     fn figures(&self) -> Vec<Figure> {
         let of_operation = |(operation, figures): (&str, &OperationFigures)| {
-            figures.figures(&format!("{} {operation}", self.name))
+            figures.figures(&format!("{} {operation}", self.name)).collect::<Vec<_>>()
         };
         self.operations().flat_map(of_operation).collect()
     }
@@ -481,10 +512,37 @@ pub struct OperationFigures {
     pub iops: f64,
     /// Bytes over time, in MB/s (10^6).
     pub megabytes_per_second: f64,
-    /// Mean service time in nanoseconds.
-    pub mean_ns: u64,
+    /// Mean service time in nanoseconds, if it is known.
+    pub mean_ns: Option<u64>,
     /// Percentiles of it.
-    pub latency: LatencyFigures,
+    pub latency: KnownLatencies,
+}
+
+/// Percentiles of the service time in nanoseconds. All are known of what was measured here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KnownLatencies {
+    /// Median.
+    pub p50_ns: Option<u64>,
+    /// 99 %.
+    pub p99_ns: Option<u64>,
+    /// 99.9 %.
+    pub p999_ns: Option<u64>,
+    /// 99.99 %.
+    pub p9999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+}
+
+impl From<LatencyFigures> for KnownLatencies {
+    fn from(latency: LatencyFigures) -> Self {
+        Self {
+            p50_ns: Some(latency.p50_ns),
+            p99_ns: Some(latency.p99_ns),
+            p999_ns: Some(latency.p999_ns),
+            p9999_ns: Some(latency.p9999_ns),
+            max_ns: Some(latency.max_ns),
+        }
+    }
 }
 
 fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
@@ -510,7 +568,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for group in plan.groups(Bytes(u64::MAX)) {
         warnings.extend(never_steady(&group, recording));
     }
-    ((!jobs.is_empty()).then_some(Outcome { jobs }), warnings)
+    ((!jobs.is_empty()).then_some(Outcome { jobs, told: None }), warnings)
 }
 
 /// The jobs of a group that were to end when they are steady, and were not.
@@ -616,17 +674,20 @@ fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
 }
 
 impl OperationFigures {
-    fn figures(&self, of: &str) -> [Figure; 6] {
+    fn figures(&self, of: &str) -> impl Iterator<Item = Figure> {
         let name = |figure: &str| format!("{of}, {figure}");
-        [
-            Figure::iops(name("rate"), self.iops),
-            Figure::rate(name("data rate"), self.megabytes_per_second).unjudged(),
-            Figure::latency(name("mean"), self.mean_ns).unjudged(),
-            Figure::latency(name("p99"), self.latency.p99_ns).unjudged(),
-            Figure::latency(name("p99.9"), self.latency.p999_ns),
-            Figure::latency(name("longest"), self.latency.max_ns),
-        ]
-        .map(|figure| figure.of(of))
+        let latency =
+            |figure: &str, nanos: Option<u64>| Some(Figure::latency(name(figure), nanos?));
+        let KnownLatencies { p99_ns, p999_ns, max_ns, .. } = self.latency;
+        let figures = [
+            Some(Figure::iops(name("rate"), self.iops)),
+            Some(Figure::rate(name("data rate"), self.megabytes_per_second).unjudged()),
+            latency("mean", self.mean_ns).map(Figure::unjudged),
+            latency("p99", p99_ns).map(Figure::unjudged),
+            latency("p99.9", p999_ns),
+            latency("longest", max_ns),
+        ];
+        figures.into_iter().flatten().map(move |figure| figure.of(of))
     }
 
     fn of(samples: &[&Sample], span: Nanos, latency: LatencyFigures) -> Option<Self> {
@@ -636,8 +697,8 @@ impl OperationFigures {
             bytes: totals.bytes(),
             iops: totals.iops().get(),
             megabytes_per_second: totals.megabytes_per_second(),
-            mean_ns: totals.mean().0,
-            latency,
+            mean_ns: Some(totals.mean().0),
+            latency: latency.into(),
         })
     }
 }

@@ -6,6 +6,7 @@ use writecliff_measure::{FailedIo, Recording};
 
 use crate::doubts::doubts;
 use crate::meter::PowerSource;
+use crate::mixed::Told;
 use crate::{Efficiency, Figure, Good, Outcome, Plan, RunOptions, TraceFacts, Unit, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
@@ -130,6 +131,14 @@ impl RunRecord {
         figures.extend(self.efficiency.iter().flat_map(Efficiency::figures));
         figures.extend(counted(self));
         figures
+    }
+
+    /// Which program measured it, if it was another one.
+    pub fn told(&self) -> Option<&Told> {
+        match &self.outcome {
+            Some(Outcome::Mixed(outcome)) => outcome.told.as_ref(),
+            _ => None,
+        }
     }
 
     /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing

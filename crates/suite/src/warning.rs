@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Link, Nanos, Purge, Temperature};
 use writecliff_trace::Map;
 
+use crate::mixed::Told;
+
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -249,6 +251,24 @@ pub enum Warning {
         step: String,
         /// How large the drive has to be.
         needs: Bytes,
+    },
+    /// Another program measured it.
+    #[error(
+        "These figures are {}'s, read from its output: what it did to the drive before, and what else \
+         ran, it does not tell.{}{}",
+        told.program,
+        match told.without_submission {
+            true => " Its latencies begin when an I/O has been submitted.",
+            false => "",
+        },
+        match told.beside.is_empty() {
+            true => String::new(),
+            false => format!(" It was also asked: {}.", told.beside.join(", ")),
+        }
+    )]
+    Told {
+        /// Which, and what its figures are.
+        told: Told,
     },
     /// A job did nothing that counts.
     #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]

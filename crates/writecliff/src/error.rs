@@ -16,6 +16,8 @@ use writecliff_suite::{
 use writecliff_uring::{OpenError, PsidRevertError};
 use writecliff_workload::fio::FioError;
 
+use crate::import::ImportError;
+
 /// Why something was not done. [`Self::kind`] says whether to ask differently, to think again, or to
 /// look after the machine; the text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -152,6 +154,9 @@ pub enum Error {
     /// A simulated drive that cannot be held against published figures.
     #[error(transparent)]
     Check(#[from] CheckError),
+    /// A result of fio's that does not become a run.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// A place that nothing is written to.
     #[error(transparent)]
     Destination(#[from] OutputError),
@@ -176,6 +181,7 @@ impl Error {
             Self::Report(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),
+            Self::Import(error) => error.kind(),
             Self::Destination(error) => error.kind(),
             Self::MeantSimulated { .. }
             | Self::MeantNull

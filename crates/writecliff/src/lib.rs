@@ -40,7 +40,7 @@
 //!
 //! # Results
 //!
-//! [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
+//! [`import_fio`] makes a run of what fio measured. [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
 //! any number of runs, [`gate`] holds one against limits and an earlier one.
 //!
 //! # Errors
@@ -59,6 +59,7 @@ pub mod check;
 mod drive;
 mod error;
 mod gate;
+mod import;
 mod plan_file;
 mod progress;
 mod purge;
@@ -79,6 +80,7 @@ pub use again::Again;
 pub use drive::{DriveName, profile, simulated};
 pub use error::Error;
 pub use gate::{Gated, gate};
+pub use import::{ImportError, Imported, import_fio};
 pub use plan_file::read_plan;
 pub use progress::{Event, UNWATCHED, Watch};
 pub use purge::{Purged, psid_revert, purge};

@@ -69,7 +69,7 @@ pub(crate) fn run_repeatedly(
     let ended = ended?;
     if !RepeatRun::records(path)?.is_empty() {
         if repeats.info().kind != DeviceKind::Null {
-            keep(path, common);
+            keep(path, common.no_bench);
         }
         let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
         match shown.json {

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod cipher;
 pub(crate) mod drives;
 pub(crate) mod gate;
+pub(crate) mod import;
 pub(crate) mod manual;
 pub(crate) mod meter;
 pub(crate) mod purge;

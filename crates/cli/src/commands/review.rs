@@ -98,7 +98,7 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
     if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
         if review.info().kind != DeviceKind::Null {
-            keep(&path, &options.common);
+            keep(&path, options.common.no_bench);
         }
         show_report(&path, shown)?;
     }

@@ -137,7 +137,7 @@ pub(crate) fn run_with(
 
     let record = ended?;
     if record.drive.kind != DeviceKind::Null {
-        keep(path, common);
+        keep(path, common.no_bench);
     }
     let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
     match shown.json {

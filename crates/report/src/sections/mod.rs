@@ -200,7 +200,7 @@ fn latency_row(name: &str, nanos: impl Iterator<Item = Option<u64>>) -> Row {
     number_row(name, Good::AtMost, known, |nanos| number::latency(nanos as u64))
 }
 
-/// A figure of service times, and where it is.
+/// A figure of service times, and where it is; zero if it is not known.
 type Latency<F> = (&'static str, fn(&F) -> u64);
 
 /// What a part of a test is called, and where its figures are in an outcome.

@@ -1,0 +1,174 @@
+//! What fio measured becomes a run that says what fio said.
+
+use std::fs;
+use std::path::Path;
+
+use writecliff::suite::{Outcome, Status, mixed, open_anew};
+use writecliff::{ErrorKind, Imported, import_fio, open};
+
+/// As fio 3.33 prints it, cut down to what matters: a job of reads and writes, then two copies of one
+/// that flushes.
+fn output() -> serde_json::Value {
+    let times = |mean: f64| {
+        serde_json::json!({"min": 5, "max": 9000, "mean": mean, "stddev": 1.0, "N": 1000,
+            "percentile": {"50.000000": 70, "99.000000": 990, "99.900000": 999, "99.990000": 8999}})
+    };
+    let mean = |mean: f64| serde_json::json!({"max": 9100, "mean": mean, "N": 1000});
+    let direction = |ios: u64| {
+        serde_json::json!({"io_bytes": ios * 4096, "total_ios": ios, "runtime": 2000,
+            "clat_ns": times(80.0), "lat_ns": mean(85.0)})
+    };
+    let nothing = serde_json::json!({"io_bytes": 0, "total_ios": 0, "runtime": 0});
+    let second = |flushes: u64| {
+        serde_json::json!({"jobname": "b", "groupid": 1, "error": 0, "elapsed": 5,
+            "job options": {"rw": "write", "numjobs": "2", "fsync": "16", "exec_prerun": "rm x"},
+            "read": nothing, "write": direction(500), "trim": nothing,
+            "sync": {"total_ios": flushes, "lat_ns": times(50.0)}})
+    };
+    serde_json::json!({"fio version": "fio-3.33", "timestamp_ms": 1_795_403_135_000_i64,
+        "global options": {"bs": "4k", "runtime": "2", "filename": "/dev/nvme0n1"},
+        "jobs": [
+            {"jobname": "a", "groupid": 0, "error": 0, "elapsed": 3,
+             "job options": {"rw": "randrw", "rwmixread": "70", "iodepth": "4",
+                 "write_iops_log": "logs/a", "write_lat_log": "logs/a", "log_avg_msec": "1000"},
+             "read": direction(1400), "write": direction(600), "trim": nothing,
+             "sync": {"total_ios": 0, "lat_ns": mean(0.0)}},
+            second(31), second(30)],
+        "disk_util": [{"name": "nvme0n1"}]})
+}
+
+fn import(
+    dir: &Path,
+    output: &serde_json::Value,
+) -> Result<writecliff::RunRecord, writecliff::ImportError> {
+    let json = dir.join("old.json");
+    fs::write(&json, format!("note: a line before\n{output:#}\n")).expect("a temporary file");
+    import_fio(&json, &Imported::default(), &dir.join("run"))
+}
+
+fn outcome(record: &writecliff::RunRecord) -> &mixed::Outcome {
+    match record.outcome.as_ref() {
+        Some(Outcome::Mixed(outcome)) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn figures_are_fios_and_stay_so_whoever_reads_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = import(dir.path(), &output()).unwrap();
+    let jobs = &outcome(&record).jobs;
+    let names: Vec<(&str, u32)> = jobs.iter().map(|job| (job.name.as_str(), job.group)).collect();
+    assert_eq!(names, [("a", 0), ("b 1", 1), ("b 2", 1)]);
+    let reads = jobs[0].reads.unwrap();
+    assert_eq!((reads.ios, reads.iops, reads.mean_ns), (1400, 700.0, Some(80)));
+    assert_eq!((reads.latency.p999_ns, reads.latency.max_ns), (Some(999), Some(9000)));
+    assert_eq!(jobs[1].flushes.unwrap().iops, 15.5);
+    assert!(jobs[0].trims.is_none() && jobs[1].reads.is_none());
+    assert_eq!(record.started, "2026-11-23T03:05:30Z");
+    assert_eq!(
+        (record.drive.model.as_str(), record.status.clone()),
+        ("/dev/nvme0n1", Status::Complete)
+    );
+    let told = outcome(&record).told.as_ref().unwrap();
+    assert!(told.without_submission && told.beside == ["exec_prerun=rm x"], "{told:?}");
+    assert_eq!(record.warnings.len(), 1);
+    // Nothing of that is in the seconds, and nothing makes it anew of them.
+    let (again, recording) = open_anew(&dir.path().join("run")).unwrap();
+    assert_eq!((again, recording.samples.len()), (record, 0));
+}
+
+#[test]
+fn logs_beside_it_are_its_seconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("a_iops.1.log"), "1000, 700, 0, 0, 0\n1000, 300, 1, 0, 0\n1600, 500, 0, 0, 0\n")
+        .unwrap();
+    fs::write(at("a_lat.1.log"), "1000, 80, 0, 0, 0\n1600, 90, 0, 0, 0\n").unwrap();
+    fs::write(at("a_clat.1.log"), "1000, 1, 0, 0, 0\n").unwrap();
+    fs::write(at("b_lat.1.log"), "1000, 1, 0, 0, 0\n").unwrap();
+    import(dir.path(), &output()).unwrap();
+    let (_, recording) = open(&dir.path().join("run")).unwrap();
+    let told = |name| {
+        let samples =
+            recording.series(name).map(|s| (s.second, s.span_ns, s.ios(), s.latency_mean_ns));
+        samples.collect::<Vec<_>>()
+    };
+    assert_eq!(told("a reads"), [(0, 1_000_000_000, 700, 80), (1, 600_000_000, 300, 90)]);
+    assert_eq!(told("a writes"), [(0, 1_000_000_000, 300, 0)]);
+    assert_eq!(recording.samples.len(), 3, "b asked for no log");
+}
+
+#[test]
+fn the_plan_is_that_of_the_job_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = import(dir.path(), &output()).unwrap();
+    let text = "[global]\nbs=4k\nruntime=2\n[a]\nrw=randrw\nrwmixread=70\niodepth=4\n[b]\nstonewall\n\
+                rw=write\nnumjobs=2\nfsync=16\n";
+    let file = dir.path().join("jobs.fio");
+    fs::write(&file, text).unwrap();
+    let (plan, _) = writecliff::read_plan("mixed", &file).unwrap();
+    assert_eq!(record.plan.asked(), plan.asked());
+}
+
+#[test]
+fn what_is_no_result_of_fios_says_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut old = output();
+    old["fio version"] = "fio-2.21".into();
+    let mut idle = output();
+    for job in idle["jobs"].as_array_mut().unwrap() {
+        for direction in ["read", "write", "sync"] {
+            job[direction]["total_ios"] = 0.into();
+        }
+    }
+    for (output, word) in [
+        (old, "before 3.0"),
+        (idle, "no job did any I/O"),
+        (serde_json::json!({"fio version": "fio-3.1"}), "missing field `jobs`"),
+        (serde_json::json!("text"), "no JSON"),
+    ] {
+        let refused = import(dir.path(), &output).unwrap_err();
+        assert!(refused.to_string().contains(word), "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::Usage);
+        assert!(!dir.path().join("run").exists(), "nothing is left behind");
+    }
+    fs::write(dir.path().join("a_iops.1.log"), "1000, 700, 0\nwhat\n").unwrap();
+    let refused = import(dir.path(), &output()).unwrap_err().to_string();
+    assert!(refused.contains("a_iops.1.log:2:"), "{refused}");
+    let refused =
+        import_fio(dir.path(), &Imported::default(), &dir.path().join("run")).unwrap_err();
+    assert!(refused.to_string().contains("no file"), "{refused}");
+    let mut failed = output();
+    failed["jobs"][0]["error"] = 5.into();
+    fs::remove_file(dir.path().join("a_iops.1.log")).unwrap();
+    let record = import(dir.path(), &failed).unwrap();
+    assert!(
+        matches!(record.status, Status::Failed { error } if error.contains("'a' failed with error 5"))
+    );
+}
+
+/// fio itself, with a line for every I/O in its logs: totals and seconds agree.
+#[test]
+fn what_fio_prints_today_is_read_with_its_logs() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut fio = std::process::Command::new("fio");
+    fio.current_dir(dir.path()).args(["--name=x", "--filename=file", "--size=1m", "--bs=4k"]);
+    fio.args(["--rw=randrw", "--output-format=json+", "--output=old.json", "--write_lat_log=x"]);
+    let Ok(status) = fio.status() else {
+        println!("SKIPPED: fio is not installed");
+        return;
+    };
+    assert!(status.success());
+    let known = Imported { model: Some("Test drive".to_owned()), ..Imported::default() };
+    let record = import_fio(&dir.path().join("old.json"), &known, &dir.path().join("run")).unwrap();
+    assert_eq!(record.drive.model, "Test drive");
+    let job = &outcome(&record).jobs[0];
+    let (reads, writes) = (job.reads.unwrap(), job.writes.unwrap());
+    assert_eq!((reads.bytes + writes.bytes).0, 1 << 20);
+    assert!(reads.latency.p9999_ns >= reads.latency.p50_ns && reads.latency.p50_ns > Some(0));
+    let (_, recording) = open(&dir.path().join("run")).unwrap();
+    let in_seconds =
+        |name| recording.series(name).map(writecliff::measure::Sample::ios).sum::<u64>();
+    assert_eq!((in_seconds("x reads"), in_seconds("x writes")), (reads.ios, writes.ios));
+}
