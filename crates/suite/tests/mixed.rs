@@ -44,7 +44,8 @@ fn more_jobs_than_the_drive_s_queue_takes_wait_in_the_host() {
     let writes: Vec<_> = jobs(&record).iter().map(|job| job.writes.unwrap()).collect();
     assert_eq!(writes.len(), 16);
     // Little's law.
-    let in_flight: f64 = writes.iter().map(|job| job.iops * job.mean_ns.unwrap() as f64 / 1e9).sum();
+    let in_flight: f64 =
+        writes.iter().map(|job| job.iops * job.mean_ns.unwrap() as f64 / 1e9).sum();
     assert!((in_flight / 512.0 - 1.0).abs() < 0.02, "{in_flight}");
 }
 
