@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
-use writecliff_measure::{Sample, Statistics};
+use writecliff_measure::Sample;
+
+use crate::levels::{FALL, Level, median, share_of};
 
 /// A sequential write that began fast and then fell for good.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,9 +17,7 @@ pub struct FastPart {
     pub slow_megabytes_per_second: f64,
 }
 
-/// The rate has fallen when it is below this share of what it was...
-const FALL: f64 = 0.75;
-/// ... in each of so many seconds.
+/// The rate has fallen when it is below [`FALL`] of what it was in each of so many seconds.
 const LASTING: usize = 5;
 /// What it was is the median of so many seconds at most: the tracks of a disk get slower, too, but
 /// not within them.
@@ -38,19 +38,25 @@ impl FastPart {
         })?;
         // The fall may lie in the second before as well, which is then slower than fast.
         let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..fall + LASTING]));
-        let fast_share = |rate: f64| ((rate - slow) / (fast - slow)).clamp(0.0, 1.0);
         let before: f64 = bytes[..fall - 1].iter().sum();
-        let around: f64 = bytes[fall - 1..=fall].iter().map(|rate| fast_share(*rate) * fast).sum();
+        let around = bytes[fall - 1..=fall].iter();
+        let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
         Some(Self {
             bytes: Bytes((before + around) as u64),
             fast_megabytes_per_second: fast / 1e6,
             slow_megabytes_per_second: slow / 1e6,
         })
     }
-}
 
-fn median(values: &[f64]) -> f64 {
-    Statistics::of(values).map_or(0.0, |figures| figures.median)
+    /// The first of a write's levels, if the next is slower.
+    pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
+        let [fast, slow, ..] = levels else { return None };
+        let (fast_megabytes_per_second, slow_megabytes_per_second) =
+            (fast.megabytes_per_second, slow.megabytes_per_second);
+        let is_fast = slow_megabytes_per_second < fast_megabytes_per_second;
+        let bytes = fast.bytes;
+        is_fast.then_some(Self { bytes, fast_megabytes_per_second, slow_megabytes_per_second })
+    }
 }
 
 #[cfg(test)]

@@ -266,6 +266,8 @@ tests! {
     Consistency consistency
     SpareArea spare_area
     Trim trim
+    WholeDrive whole_drive
+    Recovery recovery
     Corners corners
     Incompressible incompressible
     TransferSize transfer_size

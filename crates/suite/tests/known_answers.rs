@@ -12,7 +12,8 @@ use writecliff_suite::corners::Data;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
     Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, heat, idle,
-    incompressible, power, run, spare_area, steady_state, stutter, transfer_size, trim,
+    incompressible, power, recovery, run, spare_area, steady_state, stutter, transfer_size, trim,
+    whole_drive,
 };
 
 fn tiny() -> SsdProfile {
@@ -53,24 +54,34 @@ fn seconds(count: u64) -> Nanos {
 /// What four dies of 8 KiB pages program, in MB/s.
 const NAND_WRITE: f64 = 4.0 * 8192.0 / 600.0;
 
-#[test]
-fn an_slc_buffer_is_found_where_it_ends() {
-    let buffer = Bytes::from_mib(64);
+/// Twice the NAND, so that all of the host's data finds a place without draining the buffer: 64 MiB
+/// at a third of the native program time, which is ten times a tiny drive's.
+fn buffered(kind: SlcKind) -> SsdProfile {
     let mut profile = tiny();
-    // Twice the NAND, so that all of the host's data finds a place without draining the buffer.
     profile.nand.blocks_per_plane = 512;
     profile.nand.program_time = Nanos::from_millis(6).into();
-    profile.slc_buffer.kind = SlcKind::Dynamic;
-    profile.slc_buffer.size = buffer;
+    profile.slc_buffer.kind = kind;
+    profile.slc_buffer.size = BUFFER;
     profile.slc_buffer.bits_per_cell = 2;
     profile.slc_buffer.program_time = Nanos::from_millis(2);
     profile.slc_buffer.read_time = Nanos::from_micros(50);
     profile.slc_buffer.erase_time = Nanos::from_millis(3);
+    profile
+}
+
+/// Of a buffered drive, and what four dies write into it and past it, in MB/s.
+const BUFFER: Bytes = Bytes::from_mib(64);
+const INTO_BUFFER: f64 = 4.0 * 8192.0 / 2000.0;
+const PAST_BUFFER: f64 = 4.0 * 8192.0 / 6000.0;
+
+#[test]
+fn an_slc_buffer_is_found_where_it_ends() {
+    let profile = buffered(SlcKind::Dynamic);
     let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
     let part = outcome!(on_ssd(&Plan::Consistency(plan), profile), Consistency).fast_part.unwrap();
-    assert_near(part.bytes.0 as f64, buffer.0 as f64, 1.0);
-    assert_near(part.fast_megabytes_per_second, 4.0 * 8192.0 / 2000.0, 1.0);
-    assert_near(part.slow_megabytes_per_second, 4.0 * 8192.0 / 6000.0, 1.0);
+    assert_near(part.bytes.0 as f64, BUFFER.0 as f64, 1.0);
+    assert_near(part.fast_megabytes_per_second, INTO_BUFFER, 1.0);
+    assert_near(part.slow_megabytes_per_second, PAST_BUFFER, 1.0);
 }
 
 #[test]
@@ -148,6 +159,96 @@ fn a_drive_that_takes_no_trim_is_told() {
 }
 
 #[test]
+fn the_levels_of_a_whole_drive_are_the_buffer_and_what_is_past_it() {
+    let mut profile = buffered(SlcKind::Fixed);
+    profile.slc_buffer.drain_after = seconds(1);
+    let (block, rest) = (Bytes::from_kib(128), seconds(60));
+    let plan = Plan::WholeDrive(whole_drive::Plan { block, rest, ..Default::default() });
+    let fills = outcome!(on_ssd(&plan, profile.clone()), WholeDrive).fills;
+    let [erased, half_full] = &fills[..] else { panic!("{fills:?}") };
+    let (all, half) = (profile.identity.capacity.0, profile.identity.capacity.0 / 2);
+    assert_eq!((erased.from.0, half_full.from.0), (0, half));
+    for (fill, written) in [(erased, all), (half_full, half)] {
+        let [fast, slow] = &fill.levels[..] else { panic!("{fill:?}") };
+        assert_near(fast.bytes.0 as f64, BUFFER.0 as f64, 1.0);
+        assert_near(fast.megabytes_per_second, INTO_BUFFER, 1.0);
+        assert_near(slow.megabytes_per_second, PAST_BUFFER, 1.0);
+        assert_eq!(fast.bytes.0 + slow.bytes.0, written);
+        let past = (written - BUFFER.0) as f64;
+        let mean = written as f64 / (BUFFER.0 as f64 / INTO_BUFFER + past / PAST_BUFFER);
+        assert_near(fill.megabytes_per_second, mean, 1.0);
+    }
+}
+
+#[test]
+fn a_buffer_that_is_not_emptied_is_missing_on_a_half_full_drive() {
+    let mut profile = buffered(SlcKind::Fixed);
+    profile.slc_buffer.drain_after = seconds(600);
+    let plan = Plan::WholeDrive(whole_drive::Plan { rest: seconds(60), ..Default::default() });
+    let fills = outcome!(on_ssd(&plan, profile), WholeDrive).fills;
+    assert_eq!(fills.iter().map(|fill| fill.levels.len()).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(fills[1].fast_buffer(), None);
+}
+
+#[test]
+fn a_drive_without_a_buffer_has_one_level() {
+    let plan = Plan::WholeDrive(whole_drive::Plan { rest: seconds(10), ..Default::default() });
+    let fills = outcome!(on_ssd(&plan, tiny()), WholeDrive).fills;
+    for fill in fills {
+        assert_eq!(fill.levels.len(), 1, "{fill:?}");
+        assert_near(fill.megabytes_per_second, NAND_WRITE, 2.0);
+    }
+}
+
+/// A second after the last write the buffer begins to empty itself, at the speed of native programs.
+#[test]
+fn the_buffer_comes_back_as_fast_as_it_is_emptied() {
+    let mut profile = buffered(SlcKind::Fixed);
+    profile.slc_buffer.drain_after = seconds(1);
+    let plan = recovery::Plan {
+        exhaust: seconds(20),
+        rests: [3, 8, 60].map(seconds).to_vec(),
+        burst: seconds(12),
+        block: Bytes::from_kib(128),
+        span: Some(tiny().identity.capacity),
+        ..Default::default()
+    };
+    let found = outcome!(on_ssd(&Plan::Recovery(plan), profile), Recovery);
+    assert_near(found.buffer.unwrap().bytes.0 as f64, BUFFER.0 as f64, 1.0);
+    let back: Vec<f64> = found.bursts.iter().map(|burst| burst.back.0 as f64 / 1e6).collect();
+    // A page of the buffer is read in 50 us and sent twice in 20.5 us each.
+    let emptied = 4.0 * 8192.0 / (6000.0 + 50.0 + 2.0 * 20.5);
+    assert_near(back[0], 2.0 * emptied, 5.0);
+    assert_near(back[1], 7.0 * emptied, 2.0);
+    assert_near(found.share(&found.bursts[2]).unwrap(), 1.0, 1.0);
+    for burst in &found.bursts {
+        assert_near(burst.end_megabytes_per_second, PAST_BUFFER, 1.0);
+        let slow = burst.megabytes_per_second * 12.0 - burst.back.0 as f64 / 1e6;
+        let fast_time = burst.back.0 as f64 / 1e6 / INTO_BUFFER;
+        assert_near(slow, (12.0 - fast_time) * PAST_BUFFER, 3.0);
+    }
+}
+
+#[test]
+fn nothing_comes_back_of_no_buffer_or_of_one_that_is_not_emptied() {
+    let plan = Plan::Recovery(recovery::Plan {
+        exhaust: seconds(20),
+        rests: vec![seconds(30)],
+        burst: seconds(12),
+        block: Bytes::from_kib(128),
+        span: Some(tiny().identity.capacity),
+        ..Default::default()
+    });
+    let none = outcome!(on_ssd(&plan, tiny()), Recovery);
+    assert_eq!((none.buffer, none.bursts[0].back), (None, Bytes::ZERO));
+    let mut keeps = buffered(SlcKind::Fixed);
+    keeps.slc_buffer.drain_after = seconds(600);
+    let keeps = outcome!(on_ssd(&plan, keeps), Recovery);
+    assert!(keeps.share(&keeps.bursts[0]).unwrap() < 0.01, "{keeps:?}");
+    assert!(!keeps.bursts[0].all, "{keeps:?}");
+}
+
+#[test]
 fn corners_are_the_sum_of_their_parts() {
     let plan = corners::Plan {
         random_duration: seconds(2),
@@ -175,15 +276,7 @@ fn corners_are_the_sum_of_their_parts() {
 
 #[test]
 fn a_corner_within_the_slc_buffer_is_told() {
-    let mut profile = tiny();
-    profile.nand.blocks_per_plane = 512;
-    profile.nand.program_time = Nanos::from_millis(6).into();
-    profile.slc_buffer.kind = SlcKind::Dynamic;
-    profile.slc_buffer.size = Bytes::from_mib(64);
-    profile.slc_buffer.bits_per_cell = 2;
-    profile.slc_buffer.program_time = Nanos::from_millis(2);
-    profile.slc_buffer.read_time = Nanos::from_micros(50);
-    profile.slc_buffer.erase_time = Nanos::from_millis(3);
+    let profile = buffered(SlcKind::Dynamic);
     let plan = |length| corners::Plan {
         random_duration: length,
         sequential_duration: length,
@@ -474,6 +567,13 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
             compressible_percents: vec![0, 101],
             ..Default::default()
         }),
+        Plan::WholeDrive(whole_drive::Plan {
+            span: Some(Bytes::from_mib(1)),
+            ..Default::default()
+        }),
+        Plan::Recovery(recovery::Plan { rests: vec![], ..Default::default() }),
+        Plan::Recovery(recovery::Plan { burst: Nanos::ZERO, ..Default::default() }),
+        Plan::WholeDrive(whole_drive::Plan { queue_depth: 0, ..Default::default() }),
         Plan::TransferSize(transfer_size::Plan { sizes: vec![none], ..Default::default() }),
         Plan::TransferSize(transfer_size::Plan { span: none, ..Default::default() }),
         Plan::Stutter(stutter::Plan { fill_queue_depth: 0, ..Default::default() }),

@@ -5,7 +5,7 @@ use writecliff_suite::Good;
 use writecliff_suite::idle::{Outcome, Plan, Rest};
 
 use super::curves::{self, Curve};
-use super::{Answer, answers, latency_row, number_row, table_of};
+use super::{Answer, answers, latency_row, number_row, rest_words, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, ORANGE};
 use crate::run::NONE;
@@ -20,7 +20,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         return None;
     }
     let rests = rests(&answers);
-    let x = Axis::names("time at rest", rests.iter().copied().map(words).collect());
+    let x = Axis::names("time at rest", rests.iter().copied().map(rest_words).collect());
     let place = |rest: &Rest| rests.iter().position(|one| *one == rest.rest).unwrap_or(0) as f64;
     let lines = |value: fn(&Rest) -> Option<f64>| {
         let line = |answer: &Answer<'_, Outcome>| {
@@ -67,11 +67,11 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let slowest = outcome.rests.iter().rev().max_by_key(|rest| rest.first_ns)?;
     let longest = outcome.rests.iter().max_by_key(|rest| rest.rest)?;
     let draws = longest.watts.map_or_else(String::new, |watts| {
-        format!("; after {} it draws {}", words(longest.rest), self::watts(watts))
+        format!("; after {} it draws {}", rest_words(longest.rest), self::watts(watts))
     });
     Some(format!(
         "The first read after {} takes {} instead of {}{draws}.",
-        words(slowest.rest),
+        rest_words(slowest.rest),
         number::latency(slowest.first_ns),
         number::latency(outcome.awake_ns)
     ))
@@ -86,14 +86,6 @@ fn rests(answers: &[Answer<'_, Outcome>]) -> Vec<Nanos> {
     rests
 }
 
-fn words(rest: Nanos) -> String {
-    match rest.0 as f64 / 1e9 {
-        ..1.0 => number::latency(rest.0),
-        seconds if seconds >= 60.0 && seconds % 60.0 == 0.0 => format!("{} min", seconds / 60.0),
-        seconds => number::seconds(seconds),
-    }
-}
-
 fn watts(watts: f64) -> String {
     match watts {
         ..0.1 => format!("{} mW", number::significant(watts * 1e3)),
@@ -106,7 +98,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let row = |rest: &Rest| {
         let power = rest.watts.map_or(NONE.to_owned(), watts);
         let times = [rest.first_ns, rest.first_max_ns].map(number::latency);
-        Row::new(&words(rest.rest), [&times[..], &[power]].concat(), "")
+        Row::new(&rest_words(rest.rest), [&times[..], &[power]].concat(), "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["first read", "the longest", "power"].map(column).into();
@@ -122,12 +114,12 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &
     let mut rows = vec![latency_row("read without a rest", awake)];
     rows.extend(rests.iter().map(|rest| {
         let first = answers.iter().map(|answer| Some(find(answer, *rest)?.first_ns));
-        latency_row(&format!("first read after {}", words(*rest)), first)
+        latency_row(&format!("first read after {}", rest_words(*rest)), first)
     }));
     let tells = answers.iter().any(|answer| answer.outcome.rests.iter().any(|r| r.watts.is_some()));
     rows.extend(rests.iter().filter(|_| tells).map(|rest| {
         let power = answers.iter().map(|answer| find(answer, *rest)?.watts);
-        number_row(&format!("power after {}", words(*rest)), Good::AtMost, power, watts)
+        number_row(&format!("power after {}", rest_words(*rest)), Good::AtMost, power, watts)
     }));
     table_of(subjects, answers, ("At rest", ""), rows)
 }

@@ -12,6 +12,7 @@ mod incompressible;
 mod integrity;
 mod mixed;
 mod power;
+mod recovery;
 mod repeats;
 mod spare_area;
 pub(crate) mod specification;
@@ -21,7 +22,9 @@ mod stutter;
 mod suite;
 mod transfer_size;
 mod trim;
+mod whole_drive;
 
+use writecliff_device::Nanos;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
 use crate::Run;
@@ -63,6 +66,8 @@ sections! {
     Consistency consistency
     SpareArea spare_area
     Trim trim
+    WholeDrive whole_drive
+    Recovery recovery
     Corners corners
     Incompressible incompressible
     TransferSize transfer_size
@@ -205,6 +210,15 @@ type Latency<F> = (&'static str, fn(&F) -> u64);
 
 /// What a part of a test is called, and where its figures are in an outcome.
 type Found<T, P, F> = (fn(&P) -> String, for<'a> fn(&'a T, &P) -> Option<&'a F>);
+
+/// A time at rest: `30 s`, `5 min`.
+fn rest_words(rest: Nanos) -> String {
+    match rest.0 as f64 / 1e9 {
+        ..1.0 => number::latency(rest.0),
+        seconds if seconds >= 60.0 && seconds % 60.0 == 0.0 => format!("{} min", seconds / 60.0),
+        seconds => number::seconds(seconds),
+    }
+}
 
 /// A row for each of these figures of each part of a test.
 fn service_times<T, P, F>(

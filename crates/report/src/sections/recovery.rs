@@ -1,0 +1,160 @@
+//! Recovery: how much of the fast buffer is back after a rest.
+
+use writecliff_device::Nanos;
+use writecliff_measure::Sample;
+use writecliff_suite::Good;
+use writecliff_suite::recovery::{Burst, Outcome, Plan, phases};
+
+use super::curves::{self, Curve};
+use super::{Answer, answers, number_row, per_drive, rest_words, table_of};
+use crate::number;
+use crate::picture::{Axis, BLUE, Picture, Points, Trace, nth_style};
+use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::subject::Subjects;
+
+const CONDITIONS: &str = "sequential writes after a rest, 1 MiB, 8 in flight; buffer full before";
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let rests = rests(&answers);
+    let mut views = back(subjects, &answers, &rests);
+    views.extend(bursts(subjects, &answers));
+    let tables = match &answers[..] {
+        [answer] => vec![of_one(answer)],
+        _ => vec![of_several(subjects, &answers, &rests)],
+    };
+    let method = "The buffer is filled, and after each rest a burst shows what is back of it.";
+    Some(Section::new(Plan::NAME, "Recovery", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let Some(buffer) = outcome.buffer else {
+        return Some("There is no fast buffer to come back.".to_owned());
+    };
+    let said = |burst: &Burst| {
+        let share = number::percent(outcome.share(burst)?);
+        Some(format!("{share} after {}", rest_words(burst.rest)))
+    };
+    let shares: Vec<String> = outcome.bursts.iter().filter_map(said).collect();
+    let bytes = number::bytes(buffer.bytes.0 as f64);
+    let last = shares.last().filter(|_| shares.len() > 1).map(|last| format!(", {last}"));
+    let (first, last) = (shares.first()?, last.unwrap_or_default());
+    Some(format!("Of a fast buffer of {bytes}, {first} is back{last}."))
+}
+
+/// Of all drives, the shortest first.
+fn rests(answers: &[Answer<'_, Outcome>]) -> Vec<Nanos> {
+    let all = answers.iter().flat_map(|answer| &answer.outcome.bursts);
+    let mut rests: Vec<Nanos> = all.map(|burst| burst.rest).collect();
+    rests.sort_unstable();
+    rests.dedup();
+    rests
+}
+
+/// How much was written fast, over the rest before it.
+fn back(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &[Nanos]) -> Vec<View> {
+    let x = Axis::names("time at rest", rests.iter().copied().map(rest_words).collect());
+    let place = |burst: &Burst| rests.iter().position(|one| *one == burst.rest).unwrap_or(0) as f64;
+    let line = |answer: &Answer<'_, Outcome>| {
+        let share = |burst: &Burst| Some((place(burst), answer.outcome.share(burst)? * 100.0));
+        (answer.subject, answer.outcome.bursts.iter().filter_map(share).collect::<Vec<_>>())
+    };
+    let lines = answers.iter().map(line).filter(|(_, points)| !points.is_empty()).collect();
+    let title = "What is back of the buffer";
+    let curve = Curve { name: "back", heading: title.to_owned(), style: BLUE, lines };
+    if curve.lines.is_empty() {
+        return Vec::new();
+    }
+    let text = "What a burst writes fast, as a share of the erased drive's buffer.";
+    let names = ("recovery-back", title, text);
+    curves::views(subjects, names, &x, "% of the buffer", CONDITIONS, &[curve])
+}
+
+/// A picture for each drive: the seconds of every burst, over each other.
+fn bursts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
+    let of_answer = |answer| each(answer).flat_map(|(_, points)| points);
+    let all = || answers.iter().flat_map(of_answer);
+    let (end, highest) = all().fold((0.0, 0.0), |(end, highest): (f64, f64), (second, speed)| {
+        (end.max(second), highest.max(speed))
+    });
+    let x = Axis::span("seconds of the burst", 0.0, end + 1.0);
+    let y = Axis::linear("MB/s", highest);
+    let names = ("recovery-bursts", "The bursts", "Each dot is a second.");
+    per_drive(subjects, answers, names, |answer, id, heading| {
+        let traces: Vec<Trace> = each(answer)
+            .enumerate()
+            .map(|(index, (rest, points))| {
+                Points::dots(&format!("after {}", rest_words(rest)), nth_style(index), points)
+            })
+            .collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        CONDITIONS.clone_into(&mut picture.conditions);
+        (!picture.traces.is_empty()).then_some(picture)
+    })
+}
+
+/// The bursts' whole seconds with their speeds.
+fn each<'a>(
+    answer: &'a Answer<'_, Outcome>,
+) -> impl Iterator<Item = (Nanos, Vec<(f64, f64)>)> + 'a {
+    let point = |s: &Sample| (f64::from(s.second), s.megabytes_per_second());
+    answer.outcome.bursts.iter().map(move |burst| {
+        let [_, phase] = phases(burst.rest);
+        let samples = answer.run.recording.series(&phase).filter(|sample| sample.is_whole());
+        (burst.rest, samples.map(point).collect())
+    })
+}
+
+/// Rests down and figures across.
+fn of_one(answer: &Answer<'_, Outcome>) -> Table {
+    let row = |burst: &Burst| {
+        let more = if burst.all { ", and more" } else { "" };
+        let values = vec![
+            format!("{}{more}", number::bytes(burst.back.0 as f64)),
+            answer.outcome.share(burst).map_or(crate::run::NONE.to_owned(), number::percent),
+            number::megabytes_per_second(burst.megabytes_per_second),
+            number::megabytes_per_second(burst.end_megabytes_per_second),
+        ];
+        Row::new(&rest_words(burst.rest), values, "")
+    };
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = ["written fast", "of the buffer", "whole burst", "its end"].map(column).into();
+    let text = answer.outcome.buffer.map_or_else(
+        || "It shows no fast buffer.".to_owned(),
+        |buffer| {
+            format!(
+                "On the erased drive the buffer takes {} at {}; past it writes go at {}.",
+                number::bytes(buffer.bytes.0 as f64),
+                number::megabytes_per_second(buffer.fast_megabytes_per_second),
+                number::megabytes_per_second(buffer.slow_megabytes_per_second)
+            )
+        },
+    );
+    let rows = answer.outcome.bursts.iter().map(row).collect();
+    let mut table = Table::new("After a rest", &text, columns, rows);
+    "rest".clone_into(&mut table.corner);
+    table
+}
+
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &[Nanos]) -> Table {
+    let find = |answer: &Answer<'_, Outcome>, rest: Nanos| {
+        answer.outcome.bursts.iter().find(|one| one.rest == rest).copied()
+    };
+    let buffer = answers.iter().map(|answer| Some(answer.outcome.buffer?.bytes.0 as f64));
+    let mut rows = vec![number_row("fast buffer", Good::AtLeast, buffer, number::bytes)];
+    rows.extend(rests.iter().map(|rest| {
+        let share = |a: &Answer<'_, Outcome>| a.outcome.share(&find(a, *rest)?);
+        let name = format!("back after {}", rest_words(*rest));
+        number_row(&name, Good::AtLeast, answers.iter().map(share), number::percent)
+    }));
+    rows.extend(rests.iter().map(|rest| {
+        let speed = answers.iter().map(|a| Some(find(a, *rest)?.megabytes_per_second));
+        let name = format!("burst after {}", rest_words(*rest));
+        number_row(&name, Good::AtLeast, speed, number::megabytes_per_second)
+    }));
+    table_of(subjects, answers, ("After a rest", ""), rows)
+}

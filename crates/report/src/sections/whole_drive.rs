@@ -1,0 +1,134 @@
+//! Whole drive: speed over what is on the drive, and its levels.
+
+use writecliff_device::Bytes;
+use writecliff_suite::whole_drive::{ERASED, Fill, HALF_FULL, Outcome, Plan};
+use writecliff_suite::{Good, Level};
+
+use super::{Answer, answers, number_row, per_drive, table_of};
+use crate::number;
+use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, Trace};
+use crate::run::NONE;
+use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::subject::Subjects;
+
+/// The fills in their order, as a person calls them.
+const FILLS: [(&str, &str, Style); 2] =
+    [(ERASED, "erased drive", BLUE), (HALF_FULL, "half-full drive", ORANGE)];
+const CONDITIONS: &str = "sequential writes, 1 MiB, 8 in flight";
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let method = "Sequential writes over all of an erased drive, and over the second half of one \
+                  whose first half is full and has rested.";
+    let views = speed(subjects, &answers).into_iter().collect();
+    Some(Section::new(Plan::NAME, "Whole drive", method, views, tables(subjects, &answers)))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let fill = outcome.fills.first()?;
+    let mean = number::megabytes_per_second(fill.megabytes_per_second);
+    let Some(buffer) = fill.fast_buffer() else {
+        return Some(format!(
+            "The erased drive is written full at {mean}, and shows no fast buffer."
+        ));
+    };
+    Some(format!(
+        "The first {} are written at {}, then it is {}; the whole erased drive takes {mean}.",
+        number::bytes(buffer.bytes.0 as f64),
+        number::megabytes_per_second(buffer.fast_megabytes_per_second),
+        number::megabytes_per_second(buffer.slow_megabytes_per_second),
+    ))
+}
+
+/// A picture for each drive: every second at the place that it came to.
+fn speed(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
+    let of_answer = |answer| FILLS.iter().flat_map(move |(phase, ..)| points(answer, phase));
+    let all = || answers.iter().flat_map(of_answer);
+    let (end, highest) = all().fold((0.0, 0.0), |(end, highest): (f64, f64), (place, speed)| {
+        (end.max(place), highest.max(speed))
+    });
+    let x = Axis::span("GB on the drive", 0.0, end);
+    let y = Axis::linear("MB/s", highest);
+    let names = ("whole-drive-speed", "Speed until it is full", "Each dot is a second.");
+    per_drive(subjects, answers, names, |answer, id, heading| {
+        let trace = |(phase, name, style): &(&str, &str, Style)| {
+            let points = points(answer, phase);
+            (!points.is_empty()).then(|| Points::dots(name, *style, points))
+        };
+        let traces: Vec<Trace> = FILLS.iter().filter_map(trace).collect();
+        let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
+        CONDITIONS.clone_into(&mut picture.conditions);
+        (!picture.traces.is_empty()).then_some(picture)
+    })
+}
+
+/// Whole seconds of a fill: what was on the drive at their end, and their speed.
+fn points(answer: &Answer<'_, Outcome>, phase: &str) -> Vec<(f64, f64)> {
+    let mut on_drive = fill_of(answer, phase).map_or(0, |fill| fill.from.0);
+    let whole = answer.run.recording.series(phase).filter(|sample| sample.is_whole());
+    let point = |sample: &writecliff_measure::Sample| {
+        on_drive += sample.written_bytes;
+        (on_drive as f64 / 1e9, sample.megabytes_per_second())
+    };
+    whole.map(point).collect()
+}
+
+fn fill_of<'a>(answer: &Answer<'a, Outcome>, phase: &str) -> Option<&'a Fill> {
+    answer.outcome.fills.iter().find(|fill| fill.phase == phase)
+}
+
+/// Of one drive every level; of several the figures of either fill.
+fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
+    match answers {
+        [answer] => FILLS.iter().filter_map(|fill| levels(answer, fill)).collect(),
+        _ => vec![of_several(subjects, answers)],
+    }
+}
+
+/// Levels down, and the whole below them.
+fn levels(answer: &Answer<'_, Outcome>, (phase, name, _): &(&str, &str, Style)) -> Option<Table> {
+    let fill = fill_of(answer, phase)?;
+    let words = |bytes: Bytes, rate| {
+        vec![number::bytes(bytes.0 as f64), number::megabytes_per_second(rate)]
+    };
+    let level = |(index, level): (usize, &Level)| {
+        let name = format!("level {}", index + 1);
+        Row::new(&name, words(level.bytes, level.megabytes_per_second), "")
+    };
+    let written = fill.levels.iter().fold(Bytes::ZERO, |sum, level| sum + level.bytes);
+    let whole = Row::new("all of it", words(written, fill.megabytes_per_second), "");
+    let single = fill.levels.len() == 1;
+    let rows = fill.levels.iter().enumerate().map(level).filter(|_| !single).chain([whole]);
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = ["written", "speed"].map(column).into();
+    Some(Table::new(&format!("Levels: {name}"), "", columns, rows.collect()))
+}
+
+/// What is said of a fill, and how.
+type Said = (&'static str, fn(&Fill) -> Option<f64>, fn(f64) -> String);
+
+const SAID: [Said; 4] = [
+    ("mean", |fill| Some(fill.megabytes_per_second), number::megabytes_per_second),
+    ("fast buffer", |fill| Some(fill.fast_buffer()?.bytes.0 as f64), number::bytes),
+    (
+        "first level",
+        |fill| Some(fill.levels.first()?.megabytes_per_second),
+        number::megabytes_per_second,
+    ),
+    ("slowest level", Fill::slowest, number::megabytes_per_second),
+];
+
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    let rows = FILLS.iter().flat_map(|(phase, name, _)| {
+        SAID.iter().map(move |(said, value, words)| {
+            let numbers = answers.iter().map(|answer| value(fill_of(answer, phase)?));
+            number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words)
+        })
+    });
+    let text = format!("{NONE} stands for a drive that shows no fast buffer.");
+    table_of(subjects, answers, ("Levels", &text), rows.collect())
+}

@@ -1,0 +1,223 @@
+//! The levels of a sequential write: stretches at one speed, and where one becomes another.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos};
+use writecliff_measure::{Sample, Statistics, Totals};
+
+/// A stretch of a sequential write at one speed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// What was written at this speed.
+    pub bytes: Bytes,
+    /// The mean over that, in MB/s (10^6).
+    pub megabytes_per_second: f64,
+}
+
+/// Two levels differ when the lower is below this share of the higher...
+pub(crate) const FALL: f64 = 0.75;
+/// ... and their difference is so many times what chance would make of it (the standard error).
+const ERRORS: f64 = 5.0;
+/// They are compared by so many seconds at most on either side of the change: the tracks of a disk
+/// get slower, too, but not within them.
+const BESIDE: usize = 30;
+/// A level lasts so many seconds at least...
+const LASTING: usize = 5;
+/// ... but the first, which may be a small buffer's: so many with the second of the change.
+const FIRST: usize = 3;
+
+/// The levels of a sequential write, in order; together they are all that was written. One that is
+/// over within two seconds is not told from the next; within the second of a change, the moment is
+/// where a jump from the one speed to the other gives what was written in it.
+pub(crate) fn levels(samples: &[&Sample]) -> Vec<Level> {
+    let whole = samples.iter().filter(|sample| sample.is_whole());
+    let seconds: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
+    let mut edges = vec![0, seconds.len()];
+    find_changes(&seconds, 0, seconds.len(), &mut edges);
+    edges.sort_unstable();
+    let totals = Totals::of(samples.iter().copied());
+    let end = [totals.written.0 as f64, totals.span.as_secs_f64()];
+    // Where one speed changes into another slowly, there are levels that hardly differ in between.
+    loop {
+        let levels = between(&seconds, &edges, end);
+        let speed = |index: usize| levels[index].megabytes_per_second;
+        match (1..levels.len()).find(|next| !differ(speed(next - 1), speed(*next))) {
+            Some(alike) => drop(edges.remove(alike)),
+            None if totals.span > Nanos::ZERO => return levels,
+            None => return Vec::new(),
+        }
+    }
+}
+
+/// The levels between these seconds, of which the first and the last are no changes.
+fn between(seconds: &[f64], edges: &[usize], end: [f64; 2]) -> Vec<Level> {
+    let changes: Vec<[f64; 2]> = edges.windows(3).map(|edges| moment(seconds, edges)).collect();
+    let starts = std::iter::once([0.0; 2]).chain(changes.iter().copied());
+    let ends = changes.iter().copied().chain([end]);
+    let level = |([from, begin], [to, end]): ([f64; 2], [f64; 2])| Level {
+        bytes: Bytes(to.round() as u64 - from.round() as u64),
+        megabytes_per_second: (to - from) / (end - begin) / 1e6,
+    };
+    starts.zip(ends).map(level).collect()
+}
+
+fn differ(one: f64, other: f64) -> bool {
+    one.min(other) < FALL * one.max(other)
+}
+
+/// The change between `from` and `to` that lies farthest from a straight line of bytes over time,
+/// and those on either side of it. Where speeds are level in between, that is always at a change.
+fn find_changes(seconds: &[f64], from: usize, to: usize, edges: &mut Vec<usize>) {
+    let part = &seconds[from..to];
+    let mean = part.iter().sum::<f64>() / part.len().max(1) as f64;
+    let (mut above, mut farthest) = (0.0, None);
+    for (index, bytes) in part.iter().enumerate() {
+        let distance = f64::abs(above);
+        if farthest.is_none_or(|(most, _)| distance > most) && is_change(part, index, from == 0) {
+            farthest = Some((distance, from + index));
+        }
+        above += bytes - mean;
+    }
+    if let Some((_, change)) = farthest {
+        edges.push(change);
+        find_changes(seconds, from, change, edges);
+        find_changes(seconds, change, to, edges);
+    }
+}
+
+/// Whether the speed from the second `index` on is another than before.
+fn is_change(part: &[f64], index: usize, is_first: bool) -> bool {
+    let shortest = if is_first { FIRST } else { LASTING };
+    if index < shortest || part.len() - index < LASTING {
+        return false;
+    }
+    let before = &part[index.saturating_sub(BESIDE)..index];
+    let after = &part[index..part.len().min(index + BESIDE)];
+    let (one, other) = (mean(before), mean(after));
+    let squares = |side: &[f64], mean: f64| side.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    let count = (before.len() + after.len()) as f64;
+    let variance = (squares(before, one) + squares(after, other)) / (count - 2.0);
+    let weights = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;
+    let chance = ERRORS * (variance * weights).sqrt();
+    differ(one, other) && (one - other).abs() > chance
+}
+
+/// Bytes and seconds up to the change at the second edge, which lies in its second or in the one
+/// before; the speeds are those between it and the edges on either side.
+fn moment(seconds: &[f64], edges: &[usize]) -> [f64; 2] {
+    let [start, change, end] = [edges[0], edges[1], edges[2]];
+    let before = median(&seconds[(change - 1).saturating_sub(BESIDE).max(start)..change - 1]);
+    let after = median(&seconds[change + 1..end.min(change + 1 + BESIDE)]);
+    let mut at = [seconds[..change - 1].iter().sum(), (change - 1) as f64];
+    for bytes in &seconds[change - 1..=change] {
+        let share = share_of(before, *bytes, after);
+        // A second at one speed is that level's own, whatever was written in it.
+        at[0] += if share < 1.0 { share * before } else { *bytes };
+        at[1] += share;
+    }
+    at
+}
+
+/// How much of a second went at the speed `before`, if the rest went at `after`; none of it if they
+/// are the same.
+pub(crate) fn share_of(before: f64, mean: f64, after: f64) -> f64 {
+    let share = (mean - after) / (before - after);
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+pub(crate) fn median(values: &[f64]) -> f64 {
+    Statistics::of(values).map_or(0.0, |figures| figures.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The levels of seconds in which so many MB were written, and a tenth of a second more.
+    fn written(megabytes: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
+        let sample = |span_ns, megabytes: f64| Sample {
+            span_ns,
+            written_bytes: (megabytes * 1e6) as u64,
+            ..Sample::default()
+        };
+        let mut samples: Vec<_> =
+            megabytes.into_iter().map(|amount| sample(1_000_000_000, amount)).collect();
+        let last = samples.last().map_or(0, |sample| sample.written_bytes);
+        samples.push(sample(100_000_000, last as f64 / 1e7));
+        let found = levels(&samples.iter().collect::<Vec<_>>());
+        assert_eq!(
+            found.iter().map(|level| level.bytes.0).sum::<u64>(),
+            samples.iter().map(|sample| sample.written_bytes).sum::<u64>()
+        );
+        let rounded = |level: &Level| {
+            (level.bytes.0 as f64 / 1e9, (level.megabytes_per_second * 100.0).round() / 100.0)
+        };
+        found.iter().map(rounded).collect()
+    }
+
+    /// What is written in each second at speeds that begin after so many seconds.
+    fn steps(speeds: &[(f64, f64)], seconds: u32) -> Vec<f64> {
+        let until = |time: f64| {
+            let ends = speeds.iter().skip(1).map(|(from, _)| *from).chain([f64::INFINITY]);
+            let each = speeds.iter().zip(ends);
+            each.map(|((from, speed), end)| (time.min(end) - from).max(0.0) * speed).sum::<f64>()
+        };
+        (0..seconds).map(|s| until(f64::from(s) + 1.0) - until(f64::from(s))).collect()
+    }
+
+    /// Noise between -1 and 1.
+    fn noise(second: usize) -> f64 {
+        let bits = writecliff_device::split_mix(second as u64);
+        (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    #[test]
+    fn levels_are_found_within_their_seconds() {
+        let found = written(steps(&[(0.0, 500.0), (6.2, 200.0), (40.7, 80.0)], 100));
+        assert_eq!(found, [(3.1, 500.0), (6.9, 200.0), (4.752, 80.0)]);
+        // A level may be faster than the one before.
+        let found = written(steps(&[(0.0, 500.0), (30.0, 100.0), (60.5, 300.0)], 90));
+        assert_eq!(found, [(15.0, 500.0), (3.05, 100.0), (8.88, 300.0)]);
+    }
+
+    #[test]
+    fn a_buffer_of_two_seconds_is_found_and_a_shorter_one_is_not() {
+        assert_eq!(written(steps(&[(0.0, 1000.0), (2.5, 200.0)], 60)).len(), 2);
+        assert_eq!(written(steps(&[(0.0, 1000.0), (1.0, 200.0)], 60)).len(), 1);
+    }
+
+    #[test]
+    fn a_level_write_has_one_level() {
+        assert_eq!(written([400.0; 50]), [(20.04, 400.0)]);
+        let dip = (0..60).map(|second| if second == 30 { 0.0 } else { 400.0 });
+        assert_eq!(written(dip).len(), 1);
+        // A disk, whose inner tracks hold half as much.
+        assert_eq!(written((0..3000).map(|second| 120.0 - f64::from(second) / 50.0)).len(), 1);
+        assert_eq!(levels(&[]), []);
+        assert_eq!(written([500.0, 100.0, 100.0]).len(), 1);
+    }
+
+    #[test]
+    fn a_speed_that_settles_slowly_makes_no_level_of_its_own() {
+        let settling = (0..200).map(|second| match second {
+            ..20 => 2700.0,
+            _ => 930.0 + 400.0 * f64::exp(f64::from(20 - second) / 3.0),
+        });
+        assert_eq!(written(settling).len(), 2);
+    }
+
+    #[test]
+    fn noise_makes_no_levels_and_hides_none() {
+        assert_eq!(written((0..2000).map(|second| 300.0 + 250.0 * noise(second))).len(), 1);
+        let two = (0..2000).map(|second| match second {
+            ..700 => 300.0 + 100.0 * noise(second),
+            _ => 150.0 + 100.0 * noise(second),
+        });
+        let found = written(two);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[0].0 / 210.0 - 1.0).abs() < 0.02, "{found:?}");
+    }
+}
