@@ -50,6 +50,7 @@ pub mod trim;
 mod unit;
 mod warning;
 pub mod whole_drive;
+pub mod working_set;
 
 use std::path::Path;
 

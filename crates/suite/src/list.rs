@@ -280,6 +280,7 @@ tests! {
     Encryption encryption
     Heat heat
     Idle idle
+    WorkingSet working_set
     Suite suite
 }
 

@@ -13,7 +13,7 @@ use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
     Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, heat, idle,
     incompressible, power, recovery, run, spare_area, steady_state, stutter, transfer_size, trim,
-    whole_drive,
+    whole_drive, working_set,
 };
 
 fn tiny() -> SsdProfile {
@@ -246,6 +246,30 @@ fn nothing_comes_back_of_no_buffer_or_of_one_that_is_not_emptied() {
     let keeps = outcome!(on_ssd(&plan, keeps), Recovery);
     assert!(keeps.share(&keeps.bursts[0]).unwrap() < 0.01, "{keeps:?}");
     assert!(!keeps.bursts[0].all, "{keeps:?}");
+}
+
+/// A page of the map stands for 8 MiB, and eight of them fit.
+#[test]
+fn a_map_cache_is_seen_at_its_size() {
+    let plan = Plan::WorkingSet(working_set::Plan {
+        smallest: Bytes::from_mib(1),
+        duration: seconds(4),
+        ..Default::default()
+    });
+    let mut profile = tiny();
+    profile.mapping.cache = Some(Bytes::from_kib(64));
+    let found = outcome!(on_ssd(&plan, profile), WorkingSet);
+    let end = found.map_end.unwrap();
+    assert_eq!(end.fits, Bytes::from_mib(64));
+    assert_near(end.holds.0 as f64, Bytes::from_mib(64).0 as f64, 3.0);
+    // A page of the map: array 50, channel 8192 / 400 microseconds.
+    assert_near(end.fetch_ns as f64, 50e3 + 8192.0 / 0.4, 3.0);
+
+    let all = outcome!(on_ssd(&plan, tiny()), WorkingSet);
+    assert_eq!((all.map_end, all.spans.len()), (None, 9));
+    let [first, .., last] = &all.spans[..] else { panic!("{all:?}") };
+    assert_eq!((first.span, last.span), (Bytes::from_mib(1), Bytes::from_mib(224)));
+    assert_near(first.rate.iops, last.rate.iops, 0.1);
 }
 
 #[test]
@@ -571,6 +595,7 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
             span: Some(Bytes::from_mib(1)),
             ..Default::default()
         }),
+        Plan::WorkingSet(working_set::Plan { smallest: none, ..Default::default() }),
         Plan::Recovery(recovery::Plan { rests: vec![], ..Default::default() }),
         Plan::Recovery(recovery::Plan { burst: Nanos::ZERO, ..Default::default() }),
         Plan::WholeDrive(whole_drive::Plan { queue_depth: 0, ..Default::default() }),

@@ -23,6 +23,7 @@ mod suite;
 mod transfer_size;
 mod trim;
 mod whole_drive;
+mod working_set;
 
 use writecliff_device::Nanos;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
@@ -80,6 +81,7 @@ sections! {
     Encryption encryption
     Heat heat
     Idle idle
+    WorkingSet working_set
     Suite suite
 }
 

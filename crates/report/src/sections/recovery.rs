@@ -35,15 +35,13 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let Some(buffer) = outcome.buffer else {
         return Some("There is no fast buffer to come back.".to_owned());
     };
-    let said = |burst: &Burst| {
-        let share = number::percent(outcome.share(burst)?);
-        Some(format!("{share} after {}", rest_words(burst.rest)))
-    };
-    let shares: Vec<String> = outcome.bursts.iter().filter_map(said).collect();
+    let said =
+        |burst: &Burst| Some((number::percent(outcome.share(burst)?), rest_words(burst.rest)));
+    let (share, rest) = said(outcome.bursts.first()?)?;
+    let last = outcome.bursts.iter().skip(1).last().and_then(said);
+    let last = last.map_or(String::new(), |(share, rest)| format!(", and {share} after {rest}"));
     let bytes = number::bytes(buffer.bytes.0 as f64);
-    let last = shares.last().filter(|_| shares.len() > 1).map(|last| format!(", {last}"));
-    let (first, last) = (shares.first()?, last.unwrap_or_default());
-    Some(format!("Of a fast buffer of {bytes}, {first} is back{last}."))
+    Some(format!("Of its fast buffer of {bytes}, {share} is back after {rest}{last}."))
 }
 
 /// Of all drives, the shortest first.
