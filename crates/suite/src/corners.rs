@@ -80,7 +80,7 @@ pub enum Data {
 }
 
 impl Data {
-    fn content(self) -> Content {
+    pub(crate) fn content(self) -> Content {
         let compressible_percent = if self == Self::Random { 0 } else { 100 };
         Content { compressible_percent, duplicate_percent: 0 }
     }
@@ -318,6 +318,13 @@ pub struct CornerFigures {
 }
 
 impl CornerFigures {
+    /// What was recorded of a corner as this phase; `None` if the run did not come to it.
+    pub(crate) fn of(corner: Corner, phase: &str, recording: &Recording) -> Option<Self> {
+        let rate = Rate::of(&Totals::of(recording.series(phase)))?;
+        let latency = LatencyFigures::of(recording, phase, 0..u32::MAX);
+        Some(Self { corner, rate, latency })
+    }
+
     fn figures(&self) -> [Figure; 5] {
         let (phase, Rate { megabytes_per_second, iops, .. }) = (self.corner.phase(), self.rate);
         let LatencyFigures { p50_ns, p999_ns, max_ns, .. } = self.latency;
@@ -338,23 +345,19 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let fast_part = FastPart::of(&fill);
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
-        let totals = Totals::of(recording.series(&phase));
-        let Some(rate) = Rate::of(&totals) else {
+        let Some(figures) = CornerFigures::of(corner, &phase, recording) else {
             warnings.push(Warning::Ended { phase });
             break;
         };
+        let written = Totals::of(recording.series(&phase)).written;
         if let Some(part) = fast_part
             && corner.operation == Operation::Write
-            && totals.written <= part.bytes
+            && written <= part.bytes
         {
-            warnings.push(Warning::WithinBuffer {
-                part: Some(phase.clone()),
-                written: totals.written,
-                buffer: part.bytes,
-            });
+            let (part, buffer) = (Some(phase), part.bytes);
+            warnings.push(Warning::WithinBuffer { part, written, buffer });
         }
-        let latency = LatencyFigures::of(recording, &phase, 0..u32::MAX);
-        corners.push(CornerFigures { corner, rate, latency });
+        corners.push(figures);
     }
     ((!corners.is_empty()).then_some(Outcome { corners, fast_part }), warnings)
 }

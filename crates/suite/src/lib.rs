@@ -18,6 +18,7 @@ pub mod encryption;
 mod fast_part;
 mod figure;
 mod foreign;
+pub mod fullness;
 pub mod gate;
 pub mod heat;
 pub mod idle;

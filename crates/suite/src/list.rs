@@ -281,6 +281,7 @@ tests! {
     Heat heat
     Idle idle
     WorkingSet working_set
+    Fullness fullness
     Suite suite
 }
 

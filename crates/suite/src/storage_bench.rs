@@ -302,9 +302,15 @@ pub fn series_name(trace: &str, series: ReplaySeries) -> String {
     format!("{trace}/{what}")
 }
 
+/// Looks for damage in the traces, which is better known before a drive is purged and filled for
+/// them.
+pub(crate) fn verify(plan: &Plan) -> Result<(), RunError> {
+    let verify = |trace: &String| plan.resolved.open(trace, plan.seed)?.verify();
+    Ok(plan.traces.iter().try_for_each(verify)?)
+}
+
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    // What is damaged is better known before a drive is purged and filled for it.
-    plan.traces.iter().try_for_each(|trace| plan.resolved.open(trace, plan.seed)?.verify())?;
+    verify(plan)?;
     for trace in &plan.traces {
         let name = title(trace);
         if plan.prepare {
@@ -313,12 +319,18 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
             let whole = Bytes(span.0 / block.0 * block.0);
             session.fill(&fill_phase(name), whole, block, plan.fill_queue_depth)?;
         }
-        replay(plan, trace, session)?;
+        replay(plan, trace, name, session)?;
     }
     Ok(())
 }
 
-fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunError> {
+/// Does a trace again on the drive as it is, as the phase `called`.
+pub(crate) fn replay(
+    plan: &Plan,
+    name: &str,
+    called: &str,
+    session: &mut Session<'_>,
+) -> Result<(), RunError> {
     let (trace, mut ios) = (plan.known(name)?, plan.resolved.open(name, plan.seed)?);
     let name = title(name);
     let mapping = plan.mapping(&trace, session.drive()).map_err(|misfit| {
@@ -329,7 +341,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
     let doubts = [doubt_of_order(plan, name, &trace), doubt_of_place(plan, name, &trace, span)];
     doubts.into_iter().flatten().for_each(|doubt| session.warn(doubt));
     let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
-    let names: Vec<String> = timing.series().iter().map(|s| series_name(name, *s)).collect();
+    let names: Vec<String> = timing.series().iter().map(|s| series_name(called, *s)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let most = plan.operations.unwrap_or(u64::MAX) as usize;
     let takes_trims = session.drive().trim;
@@ -342,7 +354,7 @@ fn replay(plan: &Plan, name: &str, session: &mut Session<'_>) -> Result<(), RunE
             is_taken
         });
         let ios = ios.map(|io| again(&mapping.place(io))).filter(is_possible);
-        session.record_as(name, &names, Replay::new(ios, timing), None, extent)
+        session.record_as(called, &names, Replay::new(ios, timing), None, extent)
     })?;
     if left_out > 0 {
         session.warn(Warning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
@@ -467,33 +479,47 @@ fn conclude(
     let (mut served, mut warnings) = (Vec::new(), Vec::new());
     for trace in &plan.traces {
         let name = title(trace);
-        let known = plan.as_it_was(trace, known);
-        let Some(outcome) = Served::of(plan, name, known.as_ref(), recording) else {
+        let Some((outcome, doubts)) = served_as(plan, trace, name, known, recording) else {
             warnings.push(Warning::Ended { phase: format!("the trace {name}") });
             break;
         };
-        warnings.extend(outcome.doubts(plan, known.as_ref(), recording));
+        warnings.extend(doubts);
         served.push(outcome);
     }
     ((!served.is_empty()).then_some(Outcome { traces: served }), warnings)
 }
 
+/// What was recorded of a trace as the phase `called`, and what is to be doubted of it; `None` if
+/// the run did not come to it.
+pub(crate) fn served_as(
+    plan: &Plan,
+    trace: &str,
+    called: &str,
+    known: &[TraceFacts],
+    recording: &Recording,
+) -> Option<(Served, Vec<Warning>)> {
+    let known = plan.as_it_was(trace, known);
+    let served = Served::of(plan, title(trace), called, known.as_ref(), recording)?;
+    let doubts = served.doubts(plan, called, known.as_ref(), recording);
+    Some((served, doubts))
+}
+
 impl Served {
-    /// What was recorded of one trace; `None` if the run did not come to it.
     fn of(
         plan: &Plan,
         name: &str,
+        called: &str,
         known: Option<&TraceFacts>,
         recording: &Recording,
     ) -> Option<Self> {
         let samples = |series| {
-            let series = series_name(name, series);
+            let series = series_name(called, series);
             recording.samples.iter().filter(move |sample| sample.series == series)
         };
         let share = |all: &[ReplaySeries], busy_of: fn(&Sample) -> Option<u64>| {
             let samples = || all.iter().flat_map(|series| samples(*series));
             let busy = Nanos(samples().filter_map(busy_of).sum());
-            Share::of(&Totals::of(samples()).over(busy), times(name, all, recording))
+            Share::of(&Totals::of(samples()).over(busy), times(called, all, recording))
         };
         samples(ReplaySeries::Reads).next()?;
         let everything = [ReplaySeries::Reads, ReplaySeries::Writes, ReplaySeries::Others];
@@ -505,8 +531,8 @@ impl Served {
             all: share(&everything, |sample| sample.drive_busy_ns),
             reads: share(&[ReplaySeries::Reads], |sample| sample.busy_ns),
             writes: share(&[ReplaySeries::Writes], |sample| sample.busy_ns),
-            response: is_timed.then(|| times(name, &[ReplaySeries::Response], recording)),
-            lateness: is_timed.then(|| times(name, &[ReplaySeries::Lateness], recording)),
+            response: is_timed.then(|| times(called, &[ReplaySeries::Response], recording)),
+            lateness: is_timed.then(|| times(called, &[ReplaySeries::Lateness], recording)),
             slowest: slowest(everything.iter().flat_map(|series| samples(*series))),
         })
     }
@@ -514,6 +540,7 @@ impl Served {
     fn doubts(
         &self,
         plan: &Plan,
+        called: &str,
         known: Option<&TraceFacts>,
         recording: &Recording,
     ) -> Vec<Warning> {
@@ -524,7 +551,7 @@ impl Served {
         let done = self.all.operations;
         // Trims that the drive does not take are told on their own.
         let trims = known.map_or(0, |trace| trace.trims);
-        let others = series_name(&name, ReplaySeries::Others);
+        let others = series_name(called, ReplaySeries::Others);
         let trimmed: u64 = recording.series(&others).map(|sample| sample.trims).sum();
         if done + trims.saturating_sub(trimmed) < planned {
             doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });

@@ -11,10 +11,11 @@ use writecliff_sim::{SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load};
 use writecliff_suite::corners::Data;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
-    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, heat, idle,
-    incompressible, power, recovery, run, spare_area, steady_state, stutter, transfer_size, trim,
-    whole_drive, working_set,
+    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness, heat, idle,
+    incompressible, power, recovery, run, spare_area, steady_state, storage_bench, stutter,
+    transfer_size, trim, whole_drive, working_set,
 };
+use writecliff_trace::Map;
 
 fn tiny() -> SsdProfile {
     load("tiny").unwrap().into_ssd().unwrap()
@@ -315,6 +316,54 @@ fn a_corner_within_the_slc_buffer_is_told() {
     assert_eq!(told(seconds(20)), 0);
 }
 
+fn fullness_plan() -> fullness::Plan {
+    fullness::Plan {
+        percents: vec![0, 100],
+        area: Bytes::from_mib(16),
+        rest: seconds(10),
+        random_duration: seconds(20),
+        sequential_duration: seconds(2),
+        map: Map::Scale,
+        operations: Some(2000),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn a_full_drive_has_less_room_to_collect_and_is_otherwise_as_fast() {
+    let steps = outcome!(on_ssd(&Plan::Fullness(fullness_plan()), tiny()), Fullness).steps;
+    let [empty, full] = &steps[..] else { panic!("{steps:?}") };
+    assert_eq!((empty.percent, full.percent), (0, 100));
+    let [write, read, random_read, random_write] = [0, 1, 2, 3].map(|index| {
+        let rates = [empty, full].map(|step| step.corners[index].rate);
+        (rates[0].megabytes_per_second, rates[1].megabytes_per_second)
+    });
+    for (empty, full) in [read, random_read] {
+        assert_near(full, empty, 1.0);
+    }
+    // A block of the full drive is erased, 3 ms for 32 pages of 600 us, which the purge had done.
+    let with_erases = NAND_WRITE * 19.2 / (19.2 + 3.0);
+    assert_near(write.0, NAND_WRITE, 1.0);
+    assert!((with_erases..0.95 * NAND_WRITE).contains(&write.1), "{write:?}");
+    // Of the other's blocks most hold nothing, so that one without valid pages is always found.
+    assert_near(random_write.0, with_erases, 5.0);
+    assert!(random_write.1 < 0.9 * random_write.0, "{random_write:?}");
+}
+
+#[test]
+fn a_trace_on_the_full_drive_is_the_storage_bench() {
+    let (map, operations) = (Map::Scale, Some(10_000));
+    let plan = fullness::Plan { percents: vec![100], operations, ..fullness_plan() };
+    let steps = outcome!(on_ssd(&Plan::Fullness(plan), tiny()), Fullness).steps;
+    let served = steps[0].served.as_ref().unwrap();
+    let plan = storage_bench::Plan { map, operations, ..Default::default() };
+    let bench = &outcome!(on_ssd(&Plan::StorageBench(plan), tiny()), StorageBench).traces[0];
+    assert_eq!((&served.trace, &served.identity), (&bench.trace, &bench.identity));
+    assert_eq!(served.all.bytes, bench.all.bytes);
+    // The drive was written to before, so its blocks are in another order.
+    assert_near(served.all.megabytes_per_second, bench.all.megabytes_per_second, 3.0);
+}
+
 #[test]
 fn only_a_drive_that_compresses_gains_by_compressible_data() {
     let plan = Plan::Incompressible(incompressible::Plan {
@@ -595,6 +644,10 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
             span: Some(Bytes::from_mib(1)),
             ..Default::default()
         }),
+        Plan::Fullness(fullness::Plan { percents: vec![50, 101], ..Default::default() }),
+        Plan::Fullness(fullness::Plan { percents: vec![], map: Map::Scale, ..Default::default() }),
+        Plan::Fullness(fullness::Plan { rest: Nanos::ZERO, map: Map::Scale, ..Default::default() }),
+        Plan::Fullness(fullness::Plan { area: none, map: Map::Scale, ..Default::default() }),
         Plan::WorkingSet(working_set::Plan { smallest: none, ..Default::default() }),
         Plan::Recovery(recovery::Plan { rests: vec![], ..Default::default() }),
         Plan::Recovery(recovery::Plan { burst: Nanos::ZERO, ..Default::default() }),

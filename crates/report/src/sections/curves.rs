@@ -10,8 +10,8 @@ use crate::section::{Column, Place, Row, Table, View};
 use crate::subject::Subjects;
 
 /// One quantity: its name in a picture of one drive, and its heading in one of several.
-pub(super) struct Curve {
-    pub(super) name: &'static str,
+pub(super) struct Curve<'a> {
+    pub(super) name: &'a str,
     pub(super) heading: String,
     /// Its own in a picture of one drive.
     pub(super) style: Style,
@@ -26,7 +26,7 @@ pub(super) fn views(
     x: &Axis,
     quantity: &str,
     conditions: &str,
-    curves: &[Curve],
+    curves: &[Curve<'_>],
 ) -> Vec<View> {
     let lines = || curves.iter().flat_map(|curve| &curve.lines);
     let highest = lines().flat_map(|line| &line.1).map(|point| point.1).fold(0.0, f64::max);
@@ -45,7 +45,7 @@ pub(super) fn views(
         let heading = format!("{title}: {}", subjects.full_name(0));
         return vec![view(id.to_owned(), &heading, title, traces.collect())];
     }
-    let of_curve = |curve: &Curve| {
+    let of_curve = |curve: &Curve<'_>| {
         let traces = curve.lines.iter().map(|(subject, points)| {
             Points::line(&subjects.full_name(*subject), nth_style(*subject), points.clone())
         });
@@ -61,24 +61,24 @@ pub(super) struct Stepped<'a, N: Fn(f64) -> String> {
     /// What a step is called.
     pub(super) name: N,
     /// In MB/s.
-    pub(super) curves: &'a [Curve],
+    pub(super) curves: &'a [Curve<'a>],
 }
 
 impl<N: Fn(f64) -> String> Stepped<'_, N> {
     /// Of one drive a table with a column for each curve, of several a table for each curve. Steps
     /// of the same values are one row; where there is only one, there is no table.
     pub(super) fn tables(&self, subjects: &Subjects<'_>) -> Vec<Table> {
-        let lines = |curve: &Curve| -> Vec<Vec<(f64, f64)>> {
+        let lines = |curve: &Curve<'_>| -> Vec<Vec<(f64, f64)>> {
             curve.lines.iter().map(|line| line.1.clone()).collect()
         };
         if !subjects.is_comparison() {
             let column =
-                |curve: &Curve| Column { of: Place::default(), name: curve.name.to_owned() };
+                |curve: &Curve<'_>| Column { of: Place::default(), name: curve.name.to_owned() };
             let columns = self.curves.iter().map(column).collect();
             let all: Vec<_> = self.curves.iter().flat_map(lines).collect();
             return self.table(self.title, columns, &all).into_iter().collect();
         }
-        let table = |curve: &Curve| {
+        let table = |curve: &Curve<'_>| {
             let columns = Table::columns_of(subjects, curve.lines.iter().map(|line| line.0));
             self.table(&format!("{}: {}", self.title, curve.name), columns, &lines(curve))
         };

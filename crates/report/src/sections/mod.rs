@@ -6,6 +6,7 @@ mod counted;
 mod curves;
 pub(crate) mod efficiency;
 mod encryption;
+mod fullness;
 mod heat;
 mod idle;
 mod incompressible;
@@ -82,6 +83,7 @@ sections! {
     Heat heat
     Idle idle
     WorkingSet working_set
+    Fullness fullness
     Suite suite
 }
 
