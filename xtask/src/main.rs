@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `guest`, `bench`, `same`, `tidy`,
+//! The project's own chores: `cargo xtask test`, `python`, `guest`, `bench`, `same`, `tidy`,
 //! `picture`, `catalogue`, `dist`.
 
 mod bench;
@@ -7,6 +7,7 @@ mod dist;
 mod guest;
 mod packages;
 mod picture;
+mod python;
 mod revision;
 mod same;
 
@@ -26,6 +27,8 @@ enum Chore {
         #[arg(long)]
         nightly: bool,
     },
+    /// Build the Python package as a wheel and try it on the oldest and the newest Python here
+    Python,
     /// Try the tool on many emulated drives in a virtual machine
     Guest(guest::Options),
     /// Measure speed beside an earlier commit and beside fio, in turn
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
     };
     let done = match chore {
         Chore::Test { nightly } => test(nightly),
+        Chore::Python => python::test(),
         Chore::Guest(options) => guest::guest(&options),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Same(options) => same::same(&options),
@@ -100,6 +104,7 @@ fn test(nightly: bool) -> Result<(), String> {
     }
     println!("xtask: cargo test --workspace");
     run(&mut command)?;
+    python::test()?;
     guest::test(nightly)?;
     println!("xtask: all tests passed");
     Ok(())

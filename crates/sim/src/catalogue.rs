@@ -44,7 +44,15 @@ pub fn shipped_text(name: &str) -> Option<&'static str> {
 pub fn load_file(path: &Path) -> Result<Profile, ProfileError> {
     let text = read_text(path)
         .map_err(|source| ProfileError::Unreadable { path: path.to_owned(), source })?;
-    let file = ProfileFile::parse(&path.display().to_string(), &text)?;
+    load_text(&path.display().to_string(), &text)
+}
+
+/// Loads the text of a profile; `name` is what messages call it.
+///
+/// # Errors
+/// What is wrong with it, with its line.
+pub fn load_text(name: &str, text: &str) -> Result<Profile, ProfileError> {
+    let file = ProfileFile::parse(name, text)?;
     let (parent, keys) = (file.inherits.clone(), file.keys());
     let profile = resolve(file)?.check()?;
     match parent {

@@ -19,7 +19,7 @@ mod what_if;
 
 use writecliff_device::Device;
 
-pub use catalogue::{catalogue, load, load_file, shipped_text};
+pub use catalogue::{catalogue, load, load_file, load_text, shipped_text};
 pub use disk::Disk;
 use host::Host;
 pub use profile::*;

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use writecliff::device::ProfileRecord;
+use writecliff::device::{Bytes, ProfileRecord};
 use writecliff::sim::{Profile, changed};
 use writecliff::suite::{RunError, Status};
 use writecliff::{DriveName, Error, Overrides, Plan, RunOptions, Watch, profile, run};
 
+use crate::budget::memory_of;
 use crate::plan::{DRIVE, Sweep};
 use crate::row::{Row, RowFigure};
 
@@ -86,6 +87,11 @@ impl Point {
         let method = if self.quick { method.quick() } else { method };
         let plan = method.with_keys(&self.plan)?;
         Ok(plan.with(&Overrides { seed: Some(self.seed), ..Overrides::default() })?)
+    }
+
+    /// What its drive takes in memory while it runs; nothing if there is no such drive.
+    pub fn memory(&self) -> Bytes {
+        self.profile().map_or(Bytes(0), |profile| memory_of(&profile))
     }
 
     /// Runs it, with what it records for the moment in the new directory `path`. `None` if `watch`

@@ -19,7 +19,7 @@ use writecliff::suite::in_parallel;
 use writecliff_device::Bytes;
 use writecliff_output::{OutputError, write_text};
 
-use crate::budget::{Budget, memory_here, memory_of};
+use crate::budget::{Budget, memory_here};
 use crate::{Point, Row, Sweep, SweepError, table};
 
 /// What a sweep's directory says of it.
@@ -174,8 +174,7 @@ impl SweepRun {
         let left: Vec<&Point> =
             self.points.iter().filter(|point| !done.contains(&point.point)).collect();
         let ended = in_parallel(&left, |point| {
-            let memory = point.profile().map_or(Bytes(0), |profile| memory_of(&profile));
-            let _share = budget.take(memory);
+            let _share = budget.take(point.memory());
             if asked(None).is_break() {
                 return Ok(());
             }
@@ -188,6 +187,28 @@ impl SweepRun {
         let written = results.close();
         ended.map(drop).and(written)?;
         Ok(if is_broken_off.into_inner() { SweepEnd::Interrupted } else { SweepEnd::Complete })
+    }
+
+    /// Keeps rows of this sweep's points that were made elsewhere, beside those that are done, and
+    /// gives all of them in order. Of two rows of a point the first is kept.
+    ///
+    /// # Errors
+    /// [`SweepError::Other`] if a row is of no point of it; [`SweepError::Output`],
+    /// [`SweepError::Directory`].
+    pub fn keep(&self, rows: Vec<Row>) -> Result<Vec<Row>, SweepError> {
+        let is_of_it = |row: &Row| self.points.get(row.point.point as usize) == Some(&row.point);
+        if let Some(row) = rows.iter().find(|row| !is_of_it(row)) {
+            let reason = format!("a row's point {} is another one", row.point.point);
+            return Err(SweepError::Other { path: self.path.clone(), reason });
+        }
+        let mut results = Results::open(self)?;
+        for row in rows {
+            if results.rows.iter().all(|kept| kept.point.point != row.point.point) {
+                results.add(row)?;
+            }
+        }
+        results.close()?;
+        Self::rows(&self.path)
     }
 
     /// One point, recorded where nobody looks.
