@@ -239,21 +239,36 @@ impl UringDevice {
         self.queued.push(slot);
     }
 
-    /// One system call: hands over what is queued and waits for the first completion, until
-    /// `until` at most. Gives the time right after it.
+    /// Hands over what is queued and waits for the first completion, until `until` at most. Gives
+    /// the time right after the last system call: what has completed when the I/Os are handed over
+    /// needs no further one.
     fn enter(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
+        let handed_over = self.hand_over()?;
+        let patience = clock::patience(until.since(handed_over));
+        if patience == Nanos::ZERO || self.ring.has_completed() {
+            return Ok(handed_over);
+        }
+        self.pauses.enters(handed_over);
+        let waited = self.ring.wait(patience);
+        let completed = self.now();
+        self.pauses.leaves(handed_over, patience, completed, self.in_flight() > 0);
+        waited.map_err(|error| self.lost("waiting for I/Os", error))?;
+        Ok(completed)
+    }
+
+    /// One system call: hands over what is queued. Gives the time right after it.
+    fn hand_over(&mut self) -> Result<DeviceTime, DeviceError> {
         let submitted = self.now();
         self.pauses.enters(submitted);
-        let patience = clock::patience(until.since(submitted));
-        let entered = self.ring.enter(patience);
-        let completed = self.now();
-        self.pauses.leaves(submitted, patience, completed, self.in_flight() > 0);
+        let entered = self.ring.hand_over();
+        let handed_over = self.now();
+        self.pauses.leaves(submitted, Nanos::ZERO, handed_over, self.in_flight() > 0);
         let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
         for slot in self.queued.drain(..count as usize) {
             self.slots[slot].submitted = submitted;
             self.handed_over = submitted;
         }
-        Ok(completed)
+        Ok(handed_over)
     }
 
     /// Waits for the first completion or the first answer to a trim, until `until` at most.
@@ -314,7 +329,7 @@ impl UringDevice {
     fn trim(&mut self, io: &Io) -> Result<(), DeviceError> {
         if !self.queued.is_empty() {
             // What completes here is left where it is: the next reap collects it.
-            self.enter(DeviceTime(0))?;
+            self.hand_over()?;
         }
         self.handed_over = self.now();
         if self.encryption.as_ref().is_some_and(|with| !with.passes_trims) {
@@ -592,7 +607,7 @@ impl Device for UringDevice {
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
             }
             if self.queued.len() == HAND_OVER {
-                self.enter(DeviceTime(0))?;
+                self.hand_over()?;
             }
         }
         Ok(())

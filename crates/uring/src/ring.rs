@@ -1,7 +1,7 @@
 //! One io_uring with one registered file and a registered buffer per slot.
 //!
 //! Held true: a slot has at most one I/O in flight, and its buffer can be touched only when it has
-//! none. Queued I/Os reach the kernel with the next [`enter`](Ring::enter), all in one call.
+//! none. Queued I/Os reach the kernel with the next [`hand_over`](Ring::hand_over), all in one call.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
-use libc::iovec;
+use libc::{iovec, sigset_t};
 use rustix::io::Errno;
 use writecliff_device::{Io, Nanos, Operation};
 
@@ -84,7 +84,7 @@ impl Ring {
         self.busy[slot]
     }
 
-    /// Queues a read, write or flush for the next [`enter`](Self::enter).
+    /// Queues a read, write or flush for the next [`hand_over`](Self::hand_over).
     ///
     /// # Panics
     /// If the slot has an I/O in flight, or its buffer is smaller than the I/O.
@@ -114,27 +114,22 @@ impl Ring {
         }
     }
 
-    /// Hands over what is queued and waits for a completion, `patience` at most, in one system
-    /// call; gives how many I/Os were handed over. May return early.
+    /// Hands over what is queued, without waiting for anything; gives how many I/Os were handed
+    /// over. What completes at once is there when it returns.
     ///
     /// # Errors
     /// If the ring cannot go on.
-    pub(crate) fn enter(&mut self, patience: Nanos) -> io::Result<u32> {
+    pub(crate) fn hand_over(&mut self) -> io::Result<u32> {
         if !self.enabled {
             // The thread that enables the ring is its only user from then on: so it is the one
             // that runs the device, not the one that opened it.
             self.uring.submitter().register_enable_rings()?;
             self.enabled = true;
         }
-        let timeout = Timespec::new()
-            .sec(patience.0 / 1_000_000_000)
-            .nsec((patience.0 % 1_000_000_000) as u32);
-        let arguments = SubmitArgs::new().timespec(&timeout);
-        let flags = ENTER_GET_EVENTS | ENTER_EXTENDED_ARGUMENT;
-        let wanted = u32::from(patience > Nanos::ZERO);
-        // SAFETY: the argument and the timeout that it points to live until the call returns.
-        let entered =
-            unsafe { self.uring.submitter().enter(self.queued, wanted, flags, Some(&arguments)) };
+        // SAFETY: there is no argument that would have to live.
+        let entered = unsafe {
+            self.uring.submitter().enter::<sigset_t>(self.queued, 0, ENTER_GET_EVENTS, None)
+        };
         let handed_over = match entered {
             Ok(count) => count as u32,
             Err(error) if interrupted(&error) => 0,
@@ -142,6 +137,29 @@ impl Ring {
         };
         self.queued -= handed_over;
         Ok(handed_over)
+    }
+
+    /// Waits for a completion, `patience` at most. May return early.
+    ///
+    /// # Errors
+    /// If the ring cannot go on.
+    pub(crate) fn wait(&mut self, patience: Nanos) -> io::Result<()> {
+        let timeout = Timespec::new()
+            .sec(patience.0 / 1_000_000_000)
+            .nsec((patience.0 % 1_000_000_000) as u32);
+        let arguments = SubmitArgs::new().timespec(&timeout);
+        let flags = ENTER_GET_EVENTS | ENTER_EXTENDED_ARGUMENT;
+        // SAFETY: the argument and the timeout that it points to live until the call returns.
+        let waited = unsafe { self.uring.submitter().enter(0, 1, flags, Some(&arguments)) };
+        match waited {
+            Err(error) if !interrupted(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a completion has come that was not given yet.
+    pub(crate) fn has_completed(&mut self) -> bool {
+        !self.uring.completion().is_empty()
     }
 
     /// Gives every completion that has come, as its slot and the system call's result, and frees
@@ -168,7 +186,7 @@ impl Drop for Ring {
     }
 }
 
-/// Whether an enter that handed nothing over ended by its timeout or by a signal.
+/// Whether a call that handed nothing over, or waited, ended by its timeout or by a signal.
 fn interrupted(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::TIME | Errno::INTR))
 }
