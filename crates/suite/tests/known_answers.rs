@@ -7,7 +7,7 @@ use writecliff_device::scripted::Scripted;
 use writecliff_device::{
     Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Temperature, Throughput,
 };
-use writecliff_sim::{SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load};
+use writecliff_sim::{Profile, SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load, scaled};
 use writecliff_suite::corners::Data;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
@@ -179,6 +179,27 @@ fn the_levels_of_a_whole_drive_are_the_buffer_and_what_is_past_it() {
         let mean = written as f64 / (BUFFER.0 as f64 / INTO_BUFFER + past / PAST_BUFFER);
         assert_near(fill.megabytes_per_second, mean, 1.0);
     }
+}
+
+/// What the drives' reviewers and data sheets tell of their buffers.
+#[test]
+fn the_840_evo_has_its_3_gb_and_the_qlc_drive_falls_past_its_cache() {
+    let first = |drive: Profile, plan| {
+        let record = record_of(&Plan::WholeDrive(plan), &mut *drive.open("sim:test"));
+        outcome!(record, WholeDrive).fills[0].levels[..2].to_vec()
+    };
+    let span = Some(Bytes(10_000_000_000));
+    let plan = whole_drive::Plan { span, ..Default::default() };
+    let evo = first(load("samsung-840-evo-250gb").unwrap(), plan);
+    assert_near(evo[0].bytes.0 as f64, 3e9, 1.0);
+    assert_near(evo[0].megabytes_per_second, 520.0, 1.0);
+    assert_near(evo[1].megabytes_per_second, 270.0, 3.0);
+
+    let model = scaled(&load("generic-nvme-qlc-1tb").unwrap(), 16).unwrap();
+    let qlc = first(model, whole_drive::Plan::default());
+    assert_near(qlc[0].bytes.0 as f64, 140e9 / 16.0, 1.0);
+    assert_near(qlc[0].megabytes_per_second, 1800.0, 1.0);
+    assert!(qlc[1].megabytes_per_second < qlc[0].megabytes_per_second / 7.0, "{qlc:?}");
 }
 
 #[test]
