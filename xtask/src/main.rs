@@ -39,7 +39,8 @@ enum Chore {
     Tidy,
     /// Make the README's picture from a run of the tool, and pictures of the models
     Picture,
-    /// Review simulated drives that have changed, for the results that ship: half a minute each
+    /// Review simulated drives that have changed, for the results that ship, and run on the others the
+    /// tests that are new in reviews: half a minute for each review
     Catalogue {
         /// Every drive: after a change of the model
         #[arg(long)]

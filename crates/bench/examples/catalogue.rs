@@ -1,11 +1,13 @@
 //! Reviews the simulated drives that ship and writes what comes of it into the file that the library
-//! carries; `cargo xtask catalogue` calls it. Arguments: the file, and `--all` to review drives again
-//! whose profile is as it was: when the model has changed.
+//! carries; `cargo xtask catalogue` calls it. It runs what is missing: drives whose profile has
+//! changed, and tests that reviews did not have before. Arguments: the file, and `--all` to review
+//! every drive again: when the model has changed.
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use writecliff::suite::TestEntry;
 use writecliff::{DriveName, Overrides, Review, ReviewEnd, ReviewRun, RunOptions, UNWATCHED};
 use writecliff_bench::catalogue::Catalogue;
 use writecliff_output::write_text;
@@ -34,16 +36,21 @@ fn make(file: &Path, reviews_all: bool) -> Result<(), String> {
     let text = if file.exists() { std::fs::read_to_string(file) } else { Ok(String::new()) };
     let before = Catalogue::parse(&text.map_err(|error| error.to_string())?)?;
     let drives = writecliff::sim::catalogue();
-    let mut catalogue = Catalogue::default();
+    let tests = Review::choose(&[], &[]).map_err(|error| error.to_string())?;
+    let (mut catalogue, nothing) = (Catalogue::default(), Catalogue::default());
     for (index, drive) in drives.iter().enumerate() {
-        if !reviews_all && is_todays(&before, drive)? {
-            catalogue.copy(drive, &before);
+        let kept = if !reviews_all && is_todays(&before, drive)? { &before } else { &nothing };
+        let has: Vec<&str> = kept.tests_of(drive).collect();
+        let missing: Vec<&TestEntry> =
+            tests.iter().copied().filter(|test| !has.contains(&test.name)).collect();
+        if missing.is_empty() {
+            catalogue.copy(drive, &[&before]);
             continue;
         }
-        review(&mut catalogue, drive)?;
+        catalogue.copy(drive, &[&review(drive, &missing)?, kept]);
         // What was done is kept if it is broken off, and so is what has not come up yet.
         let mut whole = catalogue.clone();
-        drives[index + 1..].iter().for_each(|later| whole.copy(later, &before));
+        drives[index + 1..].iter().for_each(|later| whole.copy(later, &[&before]));
         write_text(file, &whole.text()).map_err(|error| error.to_string())?;
         let (done, seconds) = (index + 1, begun.elapsed().as_secs());
         println!("{done} of {} drives, {seconds} s: {drive}", drives.len());
@@ -62,18 +69,22 @@ fn is_todays(before: &Catalogue, name: &str) -> Result<bool, String> {
     }))
 }
 
-/// The default review of one drive, which is thrown away when it has been read.
-fn review(catalogue: &mut Catalogue, name: &str) -> Result<(), String> {
+/// What these tests of the default review say of one drive; the runs are thrown away when they have
+/// been read.
+fn review(name: &str, tests: &[&TestEntry]) -> Result<Catalogue, String> {
     let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = directory.path().join("review");
     let of = |error: &dyn std::fmt::Display| format!("{name}: {error}");
-    let tests = Review::choose(&[], &[]).map_err(|error| of(&error))?;
     let drive = DriveName::from(format!("sim:{name}").as_str());
     let (changes, options) = (Overrides::default(), RunOptions::default());
-    let review = ReviewRun::begin(drive, &tests, &changes, options, &path);
+    let review = ReviewRun::begin(drive, tests, &changes, options, &path);
     let review = review.map_err(|error| of(&error))?;
     match review.run(None, UNWATCHED).map_err(|error| of(&error))? {
-        ReviewEnd::Complete => catalogue.add(name, &path).map_err(|error| of(&error)),
+        ReviewEnd::Complete => {
+            let mut catalogue = Catalogue::default();
+            catalogue.add(name, &path).map_err(|error| of(&error))?;
+            Ok(catalogue)
+        }
         ReviewEnd::Interrupted => Err(of(&"the review was broken off")),
     }
 }

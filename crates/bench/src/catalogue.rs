@@ -1,9 +1,10 @@
 //! The results of the simulated drives that come with Writecliff: the default review of each, as
 //! figures and thinned pictures, in one file of the tree.
 //!
-//! `cargo xtask catalogue` writes it, and reviews only drives that have changed. A line of JSON for each metric, each kind of conditions, each
-//! drive and each of its runs, in that order, so that a changed drive changes its own lines only. The
-//! same models give the same bytes.
+//! `cargo xtask catalogue` writes it, and runs only what is missing: drives that have changed, and
+//! tests that reviews did not have before. A line of JSON for each metric, each kind of conditions,
+//! each drive and each of its runs, in that order, so that a changed drive changes its own lines only.
+//! The same models give the same bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
-use writecliff::suite::Status;
+use writecliff::suite::{Status, TESTS};
 
 use crate::conditions::hash;
 use crate::gather::NewRun;
@@ -178,15 +179,32 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Takes in what another has of the drive `name`, in the order in which its review would have come.
-    pub fn copy(&mut self, name: &str, from: &Self) {
-        let Some(old) = from.drives.iter().position(|drive| drive.name == name) else { return };
+    /// The tests that the drive `name` has results of.
+    pub fn tests_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.runs_of(name).map(|run| self.conditions[run.conditions].test.as_str())
+    }
+
+    fn runs_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entry> {
+        self.runs.iter().filter(move |run| self.drives[run.drive].name == name)
+    }
+
+    /// Takes in what others have of the drive `name`, in the order in which one review would have come.
+    pub fn copy(&mut self, name: &str, from: &[&Self]) {
+        let sheets = || from.iter().flat_map(|one| &one.drives);
+        let Some(sheet) = sheets().find(|drive| drive.name == name) else { return };
         let drive = self.drives.len();
-        self.drives.push(from.drives[old].clone());
-        for run in from.runs.iter().filter(|run| run.drive == old) {
-            let conditions = place(&mut self.conditions, from.conditions[run.conditions].clone());
+        self.drives.push(sheet.clone());
+        let test = |(one, run): &(&Self, &Entry)| {
+            let test = &one.conditions[run.conditions].test;
+            TESTS.iter().position(|entry| entry.name == *test)
+        };
+        let runs = from.iter().flat_map(|one| one.runs_of(name).map(move |run| (*one, run)));
+        let mut runs: Vec<(&Self, &Entry)> = runs.collect();
+        runs.sort_by_key(test);
+        for (one, run) in runs {
+            let conditions = place(&mut self.conditions, one.conditions[run.conditions].clone());
             let figures = run.figures.iter().map(|(metric, value)| {
-                (place(&mut self.metrics, from.metrics[*metric].clone()), *value)
+                (place(&mut self.metrics, one.metrics[*metric].clone()), *value)
             });
             let figures = figures.collect();
             self.keep(Entry { drive, conditions, figures, ..run.clone() });

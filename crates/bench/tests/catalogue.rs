@@ -35,8 +35,8 @@ fn every_simulated_drive_has_results() {
 fn drives_that_are_kept_come_out_as_if_they_were_reviewed_again() {
     let shipped = shipped().unwrap();
     let mut kept = Catalogue::default();
-    shipped.drives().iter().for_each(|drive| kept.copy(&drive.name, shipped));
-    kept.copy("no-such-drive", shipped);
+    shipped.drives().iter().for_each(|drive| kept.copy(&drive.name, &[shipped]));
+    kept.copy("no-such-drive", &[shipped]);
     assert_eq!(&kept, shipped);
 }
 
