@@ -282,6 +282,7 @@ tests! {
     Idle idle
     WorkingSet working_set
     Fullness fullness
+    QueueDepth queue_depth
     Suite suite
 }
 

@@ -288,7 +288,7 @@ fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
 /// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
 /// As many as Linux lets all programs together submit without waiting (`fs.aio-max-nr`).
-const IN_FLIGHT_MAX: usize = 65_536;
+pub(crate) const IN_FLIGHT_MAX: usize = 65_536;
 
 /// What a series is called: a job's reads, for one.
 pub fn series(job: &str, operation: Operation) -> String {

@@ -12,8 +12,8 @@ use writecliff_suite::corners::Data;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
     Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness, heat, idle,
-    incompressible, power, recovery, run, spare_area, steady_state, storage_bench, stutter,
-    transfer_size, trim, whole_drive, working_set,
+    incompressible, power, queue_depth, recovery, run, spare_area, steady_state, storage_bench,
+    stutter, transfer_size, trim, whole_drive, working_set,
 };
 use writecliff_trace::Map;
 
@@ -292,6 +292,53 @@ fn a_map_cache_is_seen_at_its_size() {
     let [first, .., last] = &all.spans[..] else { panic!("{all:?}") };
     assert_eq!((first.span, last.span), (Bytes::from_mib(1), Bytes::from_mib(224)));
     assert_near(first.rate.iops, last.rate.iops, 0.1);
+}
+
+fn queue_depths(queue_depths: Vec<usize>) -> Plan {
+    let (measurement, soak) = (seconds(2), seconds(2));
+    Plan::QueueDepth(queue_depth::Plan { queue_depths, measurement, soak, ..Default::default() })
+}
+
+/// By Little's law; what the drive does not take at once waits in the host.
+#[test]
+fn a_drive_scales_as_far_as_it_takes_ios_at_once() {
+    let takes_2_ms = |_: &_, _| Nanos::from_millis(2);
+    let mut device = Scripted::new(Bytes::from_mib(64), takes_2_ms).side_by_side();
+    let record = record_of(&queue_depths(vec![1, 8, 64]), &mut device);
+    let queued = Warning::QueuedInHost { wanted: 64, taken: 32 };
+    assert_eq!(record.warnings, [queued]);
+    let loads = outcome!(record, QueueDepth).loads;
+    let names: Vec<String> = loads.iter().map(|load| load.load.name()).collect();
+    let orders = ["random", "sequential"].into_iter();
+    let expected =
+        orders.flat_map(|order| ["read", "70-30", "write"].map(|of| format!("{order}-{of}")));
+    assert_eq!(names, expected.collect::<Vec<_>>());
+    for load in &loads {
+        for (depth, at_once, millis) in [(0, 1.0, 2.0), (1, 8.0, 2.0), (2, 32.0, 4.0)] {
+            let figures = load.depths[depth];
+            assert_near(figures.rate.iops, at_once / 0.002, 1.0);
+            assert_near(figures.rate.mean_ns as f64 / 1e6, millis, 1.0);
+            assert_near(figures.latency.p99_ns as f64 / 1e6, millis, 1.0);
+        }
+    }
+}
+
+/// And one that serves one after the other not at all; writes come after all reads.
+#[test]
+fn a_drive_that_does_one_thing_at_a_time_gains_nothing_by_a_queue() {
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(2));
+    let record = record_of(&queue_depths(vec![1, 32]), &mut device);
+    let is_writing = |name: &str| ["-write-", "-70-30-"].iter().any(|load| name.contains(load));
+    let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+    let first = phases.iter().position(|name| is_writing(name)).unwrap();
+    assert!(!phases[first..].iter().any(|name| name.contains("-read-")), "{phases:?}");
+    for load in outcome!(record, QueueDepth).loads {
+        for figures in load.depths {
+            assert_near(figures.rate.iops, 500.0, 1.0);
+            let waits = figures.queue_depth as f64 * 2.0;
+            assert_near(figures.rate.mean_ns as f64 / 1e6, waits, 3.0);
+        }
+    }
 }
 
 #[test]
@@ -670,6 +717,9 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::Fullness(fullness::Plan { rest: Nanos::ZERO, map: Map::Scale, ..Default::default() }),
         Plan::Fullness(fullness::Plan { area: none, map: Map::Scale, ..Default::default() }),
         Plan::WorkingSet(working_set::Plan { smallest: none, ..Default::default() }),
+        Plan::QueueDepth(queue_depth::Plan { queue_depths: vec![0], ..Default::default() }),
+        Plan::QueueDepth(queue_depth::Plan { queue_depths: vec![1 << 17], ..Default::default() }),
+        Plan::QueueDepth(queue_depth::Plan { read_percents: vec![101], ..Default::default() }),
         Plan::Recovery(recovery::Plan { rests: vec![], ..Default::default() }),
         Plan::Recovery(recovery::Plan { burst: Nanos::ZERO, ..Default::default() }),
         Plan::WholeDrive(whole_drive::Plan { queue_depth: 0, ..Default::default() }),

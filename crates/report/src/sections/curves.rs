@@ -5,7 +5,7 @@ use writecliff_suite::{Good, Warning, doubts_across};
 
 use super::{merged, number_row};
 use crate::number;
-use crate::picture::{Axis, Picture, Points, Style, nth_style};
+use crate::picture::{Axis, Picture, Points, Style, latency, nth_style};
 use crate::section::{Column, Place, Row, Table, View};
 use crate::subject::Subjects;
 
@@ -28,9 +28,34 @@ pub(super) fn views(
     conditions: &str,
     curves: &[Curve<'_>],
 ) -> Vec<View> {
-    let lines = || curves.iter().flat_map(|curve| &curve.lines);
-    let highest = lines().flat_map(|line| &line.1).map(|point| point.1).fold(0.0, f64::max);
-    let y = Axis::linear(quantity, highest);
+    let y = Axis::linear(quantity, highest(curves));
+    views_on(subjects, (id, title, text), (x, &y), conditions, curves)
+}
+
+/// The highest point of all.
+pub(super) fn highest(curves: &[Curve<'_>]) -> f64 {
+    points(curves).map(|point| point.1).fold(0.0, f64::max)
+}
+
+/// All points of all curves.
+pub(super) fn points(curves: &[Curve<'_>]) -> impl Iterator<Item = (f64, f64)> {
+    curves.iter().flat_map(|curve| curve.lines.iter().flat_map(|line| line.1.iter().copied()))
+}
+
+/// Decades of time around all points, which are in nanoseconds.
+pub(super) fn times(title: &str, curves: &[Curve<'_>]) -> Axis {
+    let shortest = points(curves).map(|point| point.1).fold(f64::INFINITY, f64::min).max(1.0);
+    Axis::decades(title, (shortest, highest(curves).max(shortest)), false, latency)
+}
+
+/// The views on these axes.
+pub(super) fn views_on(
+    subjects: &Subjects<'_>,
+    (id, title, text): (&str, &str, &str),
+    (x, y): (&Axis, &Axis),
+    conditions: &str,
+    curves: &[Curve<'_>],
+) -> Vec<View> {
     let view = |id: String, heading: &str, title: &str, traces| {
         let mut picture = Picture::new(id, heading.to_owned(), x.clone(), y.clone(), traces);
         conditions.clone_into(&mut picture.conditions);

@@ -11,8 +11,10 @@ mod heat;
 mod idle;
 mod incompressible;
 mod integrity;
+mod loads;
 mod mixed;
 mod power;
+mod queue_depth;
 mod recovery;
 mod repeats;
 mod spare_area;
@@ -84,6 +86,7 @@ sections! {
     Idle idle
     WorkingSet working_set
     Fullness fullness
+    QueueDepth queue_depth
     Suite suite
 }
 
