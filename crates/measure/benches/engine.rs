@@ -98,6 +98,7 @@ fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn recording_a_job(bencher: Bencher<'_, '_>) {
     let job = Job {
+        name: "job".to_owned(),
         mix: Mix { read: 70, write: 30, trim: 0 },
         order: Order::Random,
         once_each: false,

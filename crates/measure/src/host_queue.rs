@@ -57,8 +57,10 @@ impl HostQueue {
             device.submit(now)?;
             self.in_flight += now.len();
         }
-        let since = device.now();
-        self.waiting.extend(later.iter().map(|&io| Queued { io, since }));
+        if !later.is_empty() {
+            let since = device.now();
+            self.waiting.extend(later.iter().map(|&io| Queued { io, since }));
+        }
         Ok(())
     }
 
@@ -75,12 +77,11 @@ impl HostQueue {
         Ok(())
     }
 
-    /// The completion as whoever submitted it here sees it. Of several equal I/Os in flight the one
+    /// When an I/O that the drive has completed came here. Of several equal I/Os in flight the one
     /// that came first counts as the first that is done.
-    pub(crate) fn seen(&self, completion: &Completion) -> Completion {
+    pub(crate) fn submitted(&self, completion: &Completion) -> DeviceTime {
         let queued = self.waited.iter().find(|queued| queued.io == completion.io);
-        let submitted = queued.map_or(completion.submitted, |queued| queued.since);
-        Completion { submitted, ..*completion }
+        queued.map_or(completion.submitted, |queued| queued.since)
     }
 
     /// Takes note that the drive has completed it.

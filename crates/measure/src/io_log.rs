@@ -9,9 +9,11 @@ use parquet_derive::ParquetRecordWriter;
 use writecliff_device::{Completion, DeviceTime, Operation};
 
 const SECTOR: u64 = 512;
+/// Bytes of a stream that are read at once.
+const READ_AT_ONCE: u64 = 1 << 20;
 
 /// A row of `ios.parquet`: one I/O.
-#[derive(Debug, Clone, PartialEq, Eq, ParquetRecordWriter)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ParquetRecordWriter)]
 pub(crate) struct IoRow {
     /// Submission, in nanoseconds since the run's beginning.
     pub(crate) submitted_ns: u64,
@@ -50,24 +52,39 @@ impl IoEncoder {
 /// The entries of a stream, in order of completion; a torn last one is left out.
 pub(crate) struct IoDecoder<R> {
     bytes: R,
+    /// What was read, up to a megabyte at a time, and how much of it was decoded.
+    read: Vec<u8>,
+    decoded: usize,
     completed_ns: u64,
 }
 
 impl<R: Read> IoDecoder<R> {
     pub(crate) fn new(bytes: R) -> Self {
-        Self { bytes, completed_ns: 0 }
+        Self { bytes, read: Vec::new(), decoded: 0, completed_ns: 0 }
     }
 
-    fn decode(&mut self) -> io::Result<IoRow> {
-        self.completed_ns += get(&mut self.bytes)?;
-        let service_ns = get(&mut self.bytes)?;
-        Ok(IoRow {
-            submitted_ns: self.completed_ns.saturating_sub(service_ns),
-            service_ns,
-            operation: get(&mut self.bytes)?.min(Operation::Flush as u64) as u8,
-            offset: get(&mut self.bytes)?.saturating_mul(SECTOR),
-            length: get(&mut self.bytes)?.saturating_mul(SECTOR),
-        })
+    /// The next entry of what was read, if it is there as a whole.
+    fn decode(&mut self) -> Option<IoRow> {
+        let mut rest = &self.read[self.decoded..];
+        let [since, service_ns, operation, offset, length] = [(); 5].map(|()| get(&mut rest));
+        let row = IoRow {
+            submitted_ns: (self.completed_ns + since?).saturating_sub(service_ns?),
+            service_ns: service_ns?,
+            operation: operation?.min(Operation::Flush as u64) as u8,
+            offset: offset?.saturating_mul(SECTOR),
+            length: length?.saturating_mul(SECTOR),
+        };
+        self.completed_ns += since?;
+        self.decoded = self.read.len() - rest.len();
+        Some(row)
+    }
+
+    /// Reads on; `false` at the stream's end.
+    fn read_on(&mut self) -> io::Result<bool> {
+        self.read.drain(..self.decoded);
+        self.decoded = 0;
+        let count = self.bytes.by_ref().take(READ_AT_ONCE).read_to_end(&mut self.read)?;
+        Ok(count > 0)
     }
 }
 
@@ -75,9 +92,15 @@ impl<R: Read> Iterator for IoDecoder<R> {
     type Item = io::Result<IoRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.decode() {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
-            row => Some(row),
+        loop {
+            if let Some(row) = self.decode() {
+                return Some(Ok(row));
+            }
+            match self.read_on() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }
@@ -90,17 +113,18 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-fn get(bytes: &mut impl Read) -> io::Result<u64> {
+/// Takes a number from the front; none if it is torn.
+fn get(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let mut byte = [0];
-        bytes.read_exact(&mut byte)?;
-        number |= u64::from(byte[0] & 0x7f) << shift;
-        if byte[0] & 0x80 == 0 {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
             break;
         }
     }
-    Ok(number)
+    Some(number)
 }
 
 #[cfg(test)]

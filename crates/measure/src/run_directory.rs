@@ -297,7 +297,7 @@ pub fn amend(
         consolidate(path)?;
     }
     let series = path.join(SERIES);
-    columns::write(&series, samples.iter().cloned().map(Ok))?;
+    columns::write(&series, columns::compressed(), samples.iter().cloned().map(Ok))?;
     write_record(path, record)
 }
 
@@ -401,11 +401,12 @@ fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     let entries = || Journal::open(&at(JOURNAL));
     let unreadable = write_error(JOURNAL);
     let samples = entries().map_err(&unreadable)?.map(|entry| Ok(entry?.sample));
-    columns::write(&at(SERIES), samples)?;
-    columns::write(&at(HISTOGRAMS), entries().map_err(&unreadable)?.flat_map(latency_rows))?;
+    columns::write(&at(SERIES), columns::compressed(), samples)?;
+    let latencies = entries().map_err(&unreadable)?.flat_map(latency_rows);
+    columns::write(&at(HISTOGRAMS), columns::compressed(), latencies)?;
     if at(IO_JOURNAL).exists() {
         let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
-        columns::write::<IoRow>(&at(IOS), IoDecoder::new(BufReader::new(ios)))?;
+        columns::write::<IoRow>(&at(IOS), columns::in_steps(), IoDecoder::new(ios))?;
         fs::remove_file(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
     }
     fs::remove_file(at(JOURNAL)).map_err(write_error(JOURNAL))

@@ -178,7 +178,9 @@ impl Supply for Streams<'_> {
 
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         self.queue.go_on(device)?;
-        self.end_the_steady(device.now());
+        if !self.watches.is_empty() {
+            self.end_the_steady(device.now());
+        }
         let mut next = None;
         for running in &mut self.running {
             let wake = running.fill(&mut self.queue, device)?;
@@ -189,12 +191,16 @@ impl Supply for Streams<'_> {
 
     fn observe(&self, completion: &Completion, counter: &mut Counter) {
         let owner = &self.running[self.owners[usize::from(completion.io.series)]];
-        let mut seen = match owner.stream.pace.is_open() {
-            true => Completion { submitted: owner.due_of.get(completion.io.slot), ..*completion },
-            false => self.queue.seen(completion),
+        let submitted = match owner.stream.pace.is_open() {
+            true => owner.due_of.get(completion.io.slot),
+            false => self.queue.submitted(completion),
         };
-        seen.io.series = self.recorded_in[usize::from(seen.io.series)];
-        counter.observe(&seen);
+        let series = self.recorded_in[usize::from(completion.io.series)];
+        if (submitted, series) == (completion.submitted, completion.io.series) {
+            return counter.observe(completion);
+        }
+        let io = Io { series, ..completion.io };
+        counter.observe(&Completion { io, submitted, ..*completion });
     }
 
     fn completed(&mut self, completion: &Completion) {
@@ -274,15 +280,35 @@ impl<'a> Running<'a> {
     fn draw(&mut self, device: &mut dyn Device) {
         let Self { stream, series, upcoming, is_over, .. } = self;
         if !*is_over {
-            let of_series = |io: Io| Io { series: series[io.operation as usize], ..io };
-            *is_over = !upcoming.draw(stream.ios.by_ref().map(of_series), device);
+            let mark = |io: &mut Io| io.series = series[io.operation as usize];
+            *is_over = !upcoming.draw(stream.ios.by_ref(), mark, device);
         }
     }
 
     /// How many of the I/Os drawn begin now, together. A trim begins alone: a real drive does it
     /// while it is handed over, and time passes.
     fn begin_due(&mut self, now: DeviceTime) -> usize {
-        let is_trim = |io: Io| io.operation == Operation::Trim;
+        match self.stream.pace {
+            Pace::Closed if self.earliest() <= now => self.begin_at_once(now),
+            _ => self.begin_by_pace(now),
+        }
+    }
+
+    /// In a closed loop whose time has come, all begin that there is room for.
+    fn begin_at_once(&mut self, now: DeviceTime) -> usize {
+        let Some(&first) = self.upcoming.ahead().first() else { return 0 };
+        if !self.may_begin(first, now) {
+            return 0;
+        }
+        let room = self.stream.queue_depth - self.in_flight;
+        let mut together = self.upcoming.ahead().iter().take(room);
+        let trim = together.position(|io| is_trim(*io)).unwrap_or(usize::MAX);
+        let count = self.upcoming.ahead().len().min(room).min(trim.max(1));
+        self.in_flight += count;
+        count
+    }
+
+    fn begin_by_pace(&mut self, now: DeviceTime) -> usize {
         let (mut count, mut is_alone) = (0, false);
         while let Some(&io) = self.upcoming.ahead().get(count)
             && !is_alone
@@ -341,6 +367,10 @@ impl<'a> Running<'a> {
             self.rests_until = completion.completed + rest;
         }
     }
+}
+
+fn is_trim(io: Io) -> bool {
+    io.operation == Operation::Trim
 }
 
 /// A time for each I/O in flight, in a slot that it has to itself.

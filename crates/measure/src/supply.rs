@@ -64,11 +64,18 @@ impl Upcoming {
         Self { ios: Vec::with_capacity(LOOK_AHEAD), taken: 0 }
     }
 
-    /// Draws anew if all were taken; `false` when there are no more.
-    pub(crate) fn draw(&mut self, ios: impl Iterator<Item = Io>, device: &mut dyn Device) -> bool {
+    /// Draws anew if all were taken, and has `mark` change what was drawn where it lies; `false`
+    /// when there are no more.
+    pub(crate) fn draw(
+        &mut self,
+        ios: impl Iterator<Item = Io>,
+        mark: impl FnMut(&mut Io),
+        device: &mut dyn Device,
+    ) -> bool {
         if self.taken == self.ios.len() {
             self.ios.clear();
             self.ios.extend(ios.take(LOOK_AHEAD));
+            self.ios.iter_mut().for_each(mark);
             self.taken = 0;
             device.announce(&self.ios);
         }
@@ -111,7 +118,7 @@ impl<I: Iterator<Item = Io>> Queue<I> {
 
 impl<I: Iterator<Item = Io>> Supply for Queue<I> {
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
-        while self.in_flight < self.depth && self.upcoming.draw(self.ios.by_ref(), device) {
+        while self.in_flight < self.depth && self.upcoming.draw(self.ios.by_ref(), |_| {}, device) {
             let count = self.upcoming.ahead().len().min(self.depth - self.in_flight);
             device.submit(self.upcoming.take(count))?;
             self.in_flight += count;
