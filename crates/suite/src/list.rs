@@ -283,6 +283,8 @@ tests! {
     WorkingSet working_set
     Fullness fullness
     QueueDepth queue_depth
+    LatencyAtLoad latency_at_load
+    ReadWriteMix read_write_mix
     Suite suite
 }
 

@@ -52,6 +52,12 @@ impl Load {
         self.read_percent < 100
     }
 
+    /// The operations that occur.
+    pub(crate) fn operations(self) -> impl Iterator<Item = Operation> {
+        let reads = (self.read_percent > 0).then_some(Operation::Read);
+        [reads, self.writes().then_some(Operation::Write)].into_iter().flatten()
+    }
+
     /// Its I/Os in the first `span` of a drive, without an end and all in one series, with so many in
     /// flight. What the drive does not take at once waits in the host.
     pub(crate) fn stream(

@@ -293,6 +293,19 @@ pub enum Warning {
         /// By the drive.
         taken: usize,
     },
+    /// I/Os came faster than the drive does them.
+    #[error(
+        "{phase}: {asked:.0} I/Os came a second and {done:.0} were done, so that response times grew \
+         for as long as they came. They tell how long that was, and nothing of the drive."
+    )]
+    FellBehind {
+        /// The phase with the fewest arrivals of which this is so.
+        phase: String,
+        /// Arrivals a second.
+        asked: f64,
+        /// I/Os done a second.
+        done: f64,
+    },
     /// A trace does not tell what waited for what.
     #[error(
         "The trace {trace} tells neither queue depths nor completions: its operations were done \

@@ -9,11 +9,12 @@ use writecliff_device::{
 };
 use writecliff_sim::{Profile, SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load, scaled};
 use writecliff_suite::corners::Data;
+use writecliff_suite::latency_at_load::Gaps;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
     Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness, heat, idle,
-    incompressible, power, queue_depth, recovery, run, spare_area, steady_state, storage_bench,
-    stutter, transfer_size, trim, whole_drive, working_set,
+    incompressible, latency_at_load, power, queue_depth, read_write_mix, recovery, run, spare_area,
+    steady_state, storage_bench, stutter, transfer_size, trim, whole_drive, working_set,
 };
 use writecliff_trace::Map;
 
@@ -339,6 +340,177 @@ fn a_drive_that_does_one_thing_at_a_time_gains_nothing_by_a_queue() {
             assert_near(figures.rate.mean_ns as f64 / 1e6, waits, 3.0);
         }
     }
+}
+
+const SERVICE: Nanos = Nanos::from_micros(100);
+
+fn at_loads(percents: Vec<u32>, gaps: Gaps, measurement: Nanos) -> Plan {
+    let plan = latency_at_load::Plan { percents, measurement, ..Default::default() };
+    Plan::LatencyAtLoad(latency_at_load::Plan { gaps: vec![gaps], ..plan })
+}
+
+/// Its saturation and the course of its response times.
+fn course_of(plan: &Plan, device: &mut dyn Device) -> (f64, latency_at_load::Course) {
+    let record = record_of(plan, device);
+    assert_eq!(record.warnings, []);
+    let load = outcome!(record, LatencyAtLoad).loads.remove(0);
+    (load.saturation_iops, load.courses[0].clone())
+}
+
+/// M/D/1: the mean response time by Pollaczek and Khinchine, and the knee that follows from it.
+#[test]
+fn a_constant_service_time_at_random_arrivals_waits_as_theory_has_it() {
+    let plan = at_loads(vec![20, 50, 60, 70, 80], Gaps::Poisson, seconds(60));
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| SERVICE);
+    let (saturation, course) = course_of(&plan, &mut device);
+    assert_near(saturation, 10_000.0, 0.1);
+    for step in &course.steps {
+        let load = f64::from(step.percent) / 100.0;
+        let expected = SERVICE.0 as f64 * (1.0 + load / (2.0 * (1.0 - load)));
+        assert_near(step.rate.mean_ns as f64, expected, 2.0);
+        assert!(step.p99999_ns.unwrap() <= step.rate.max_ns, "{step:?}");
+    }
+    let knee = course.knee.unwrap();
+    assert_near(knee.percent, 100.0 * (2.0 - 2f64.sqrt()), 2.0);
+    assert_near(knee.iops, 10_000.0 * (2.0 - 2f64.sqrt()), 2.0);
+    let share = 2.0 - 2f64.sqrt();
+    let expected = SERVICE.0 as f64 * (1.0 + share / (2.0 * (1.0 - share)));
+    assert_near(knee.mean_ns as f64, expected, 2.0);
+}
+
+/// M/M/1: service over what is left of the saturation, and the knee at half of it.
+#[test]
+fn an_exponential_service_time_has_its_knee_at_half_of_saturation() {
+    let mut state = 1u64;
+    let exponential = move |_: &_, _| {
+        // Knuth's multiplier; the upper bits are the random ones.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        Nanos((-uniform.ln() * SERVICE.0 as f64) as u64)
+    };
+    let plan = at_loads(vec![20, 40, 50, 60, 70], Gaps::Poisson, seconds(60));
+    let mut device = Scripted::new(Bytes::from_mib(64), exponential);
+    let (saturation, course) = course_of(&plan, &mut device);
+    assert_near(saturation, 10_000.0, 0.5);
+    for step in &course.steps {
+        let expected = SERVICE.0 as f64 / (1.0 - f64::from(step.percent) / 100.0);
+        assert_near(step.rate.mean_ns as f64, expected, 2.0);
+    }
+    assert_near(course.knee.unwrap().percent, 50.0, 2.0);
+}
+
+/// Nobody waits for anybody, and the knee is the end.
+#[test]
+fn arrivals_at_equal_steps_do_not_queue() {
+    let plan = at_loads(vec![5, 50, 100], Gaps::Steady, seconds(10));
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| SERVICE);
+    let (_, course) = course_of(&plan, &mut device);
+    for step in &course.steps {
+        let found = [step.rate.mean_ns, step.p50_ns, step.p9999_ns, step.rate.max_ns];
+        assert_eq!(found, [SERVICE.0; 4], "{step:?}");
+    }
+    assert_eq!(course.steps[0].p99999_ns, None, "of 5,000");
+    assert_near(course.knee.unwrap().percent, 100.0, 0.1);
+}
+
+/// Waits grow from nothing to what a tenth more arrivals than services leave undone.
+#[test]
+fn a_load_past_saturation_is_told() {
+    let plan = at_loads(vec![50, 110], Gaps::Steady, seconds(10));
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| SERVICE);
+    let record = record_of(&plan, &mut device);
+    let [Warning::FellBehind { phase, asked, done }] = &record.warnings[..] else {
+        panic!("{:?}", record.warnings)
+    };
+    assert_eq!(phase, "random-read-steady-110%");
+    assert_near(*asked, 11_000.0, 0.1);
+    assert_near(*done, 10_000.0, 0.1);
+    let course = outcome!(record, LatencyAtLoad).loads[0].courses[0].clone();
+    assert_eq!(course.steps.iter().map(|step| step.fell_behind).collect::<Vec<_>>(), [false, true]);
+    assert_near(course.steps[1].rate.max_ns as f64 / 1e9, 1.0, 1.0);
+    assert_near(course.knee.unwrap().percent, 50.0, 0.1);
+}
+
+fn read_write_mix(read_percents: Vec<u8>, drive_writes_per_day: Vec<f64>) -> Plan {
+    let (measurement, beside, soak) = (seconds(5), seconds(10), seconds(2));
+    Plan::ReadWriteMix(read_write_mix::Plan {
+        read_percents,
+        drive_writes_per_day,
+        measurement,
+        beside,
+        soak,
+        ..Default::default()
+    })
+}
+
+/// Writes take three times as long as reads, one after the other.
+#[test]
+fn a_mixture_is_as_fast_as_the_times_of_its_parts() {
+    let takes = |io: &writecliff_device::Io, _| match io.operation {
+        Operation::Write => SERVICE * 3,
+        _ => SERVICE,
+    };
+    let mut device = Scripted::new(Bytes::from_mib(64), takes);
+    let record = record_of(&read_write_mix(vec![100, 50, 0], vec![]), &mut device);
+    assert_eq!(record.warnings, []);
+    let mixes = outcome!(record, ReadWriteMix).mixes;
+    assert_eq!(mixes.len(), 6);
+    for mix in &mixes {
+        let reads = f64::from(mix.load.read_percent) / 100.0;
+        let expected = 10_000.0 / (reads + 3.0 * (1.0 - reads));
+        assert_near(mix.iops(), expected, 1.0);
+        let sides = [mix.reads.is_some(), mix.writes.is_some()];
+        assert_eq!(sides, [reads > 0.0, reads < 1.0]);
+        for (side, share) in [(mix.reads, reads), (mix.writes, 1.0 - reads)] {
+            let Some(side) = side else { continue };
+            assert_near(side.rate.iops, expected * share, 2.0);
+            // By Little's law, whoever it is that waits.
+            assert_near(side.rate.mean_ns as f64, 32e9 / expected, 2.0);
+        }
+    }
+}
+
+/// A write takes as long as ten reads; a read that comes meanwhile waits for what is left of it.
+#[test]
+fn reads_beside_writes_wait_for_them() {
+    let takes = |io: &writecliff_device::Io, _| match io.operation {
+        Operation::Write => SERVICE * 10,
+        _ => SERVICE,
+    };
+    let mut device = Scripted::new(Bytes::from_mib(64), takes);
+    // 100 writes of 4 KiB a second.
+    let times = 86_400.0 * 409_600.0 / Bytes::from_mib(64).0 as f64;
+    let plan = read_write_mix(vec![100], vec![0.0, times]);
+    let beside = outcome!(record_of(&plan, &mut device), ReadWriteMix).beside;
+    let [alone, disturbed] = &beside[..] else { panic!("{beside:?}") };
+    assert_eq!((alone.writes, alone.reads.latency.max_ns), (None, SERVICE.0));
+    assert_near(disturbed.writes.unwrap().rate.iops, 100.0, 1.0);
+    let latency = disturbed.reads.latency;
+    assert_near(latency.p50_ns as f64, SERVICE.0 as f64, 0.8);
+    assert_eq!(latency.max_ns, 11 * SERVICE.0);
+    // A tenth of the time is the writes'.
+    assert_near(disturbed.reads.rate.iops, 9_000.0, 1.0);
+}
+
+/// Ten drive writes a day of the real drives, as models of a 32nd of their blocks.
+#[test]
+fn the_s3700_s_reads_have_a_shorter_tail_beside_writes_than_the_840_pro_s() {
+    let tail = |name: &str| {
+        let model = scaled(&load(name).unwrap(), 32).unwrap();
+        let plan = read_write_mix::Plan {
+            read_percents: vec![100],
+            measurement: seconds(1),
+            drive_writes_per_day: vec![320.0],
+            beside: seconds(10),
+            ..Default::default()
+        };
+        let plan = Plan::ReadWriteMix(plan);
+        outcome!(on_ssd(&plan, model.into_ssd().unwrap()), ReadWriteMix).beside[0].reads.latency
+    };
+    let (s3700, pro) = (tail("intel-dc-s3700-200gb"), tail("samsung-840-pro-256gb"));
+    // A program and what is not waited for it.
+    assert!(s3700.p9999_ns < 1_600_000, "{s3700:?}");
+    assert!(pro.p9999_ns > 10 * s3700.p9999_ns, "{pro:?} {s3700:?}");
 }
 
 #[test]
@@ -720,6 +892,14 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::QueueDepth(queue_depth::Plan { queue_depths: vec![0], ..Default::default() }),
         Plan::QueueDepth(queue_depth::Plan { queue_depths: vec![1 << 17], ..Default::default() }),
         Plan::QueueDepth(queue_depth::Plan { read_percents: vec![101], ..Default::default() }),
+        Plan::LatencyAtLoad(latency_at_load::Plan { percents: vec![0], ..Default::default() }),
+        Plan::LatencyAtLoad(latency_at_load::Plan { queue_depth: 0, ..Default::default() }),
+        Plan::LatencyAtLoad(latency_at_load::Plan { gaps: vec![], ..Default::default() }),
+        Plan::ReadWriteMix(read_write_mix::Plan { queue_depth: 0, ..Default::default() }),
+        Plan::ReadWriteMix(read_write_mix::Plan {
+            drive_writes_per_day: vec![f64::NAN],
+            ..Default::default()
+        }),
         Plan::Recovery(recovery::Plan { rests: vec![], ..Default::default() }),
         Plan::Recovery(recovery::Plan { burst: Nanos::ZERO, ..Default::default() }),
         Plan::WholeDrive(whole_drive::Plan { queue_depth: 0, ..Default::default() }),

@@ -11,10 +11,12 @@ mod heat;
 mod idle;
 mod incompressible;
 mod integrity;
+mod latency_at_load;
 mod loads;
 mod mixed;
 mod power;
 mod queue_depth;
+mod read_write_mix;
 mod recovery;
 mod repeats;
 mod spare_area;
@@ -87,6 +89,8 @@ sections! {
     WorkingSet working_set
     Fullness fullness
     QueueDepth queue_depth
+    LatencyAtLoad latency_at_load
+    ReadWriteMix read_write_mix
     Suite suite
 }
 

@@ -1,0 +1,201 @@
+//! Latency at load: response times over the rate at which I/Os come.
+
+use writecliff_suite::Good;
+use writecliff_suite::latency_at_load::{
+    Course, Gaps, Knee, LoadFigures, Outcome, Plan, Step, gaps_name,
+};
+use writecliff_suite::loads::Load;
+
+use super::curves::{self, Curve};
+use super::loads::sentence;
+use super::{Answer, answers, latency_row, number_row, table_of};
+use crate::number;
+use crate::picture::{Axis, BLUE, GREEN, Mark, ORANGE, PURPLE, Style};
+use crate::run::NONE;
+use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::subject::Subjects;
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    let kinds = kinds(&answers);
+    if kinds.is_empty() {
+        return None;
+    }
+    let views = kinds.iter().flat_map(|kind| views(subjects, &answers, *kind)).collect();
+    let tables = match &answers[..] {
+        [answer] => kinds.iter().filter_map(|kind| of_one(answer, *kind)).collect(),
+        _ => vec![of_several(subjects, &answers, &kinds)],
+    };
+    let method = "I/Os are due at shares of what the drive does with a full queue, and response \
+                  times count from then. The knee is where IOPS over mean response time, \
+                  Kleinrock's power, is highest: more load costs more than it brings.";
+    Some(Section::new(Plan::NAME, "Latency at load", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let load = outcome.loads.first()?;
+    let course = load.courses.first()?;
+    let Knee { percent, iops, mean_ns } = course.knee?;
+    let (of, at, mean) = (operations(load.load), number::iops(iops), number::latency(mean_ns));
+    let arrivals = arrivals(course.gaps);
+    Some(format!(
+        "With {arrivals}, the knee of {of} is at {at}, {percent:.0} % of saturation, where they take \
+         {mean} on average."
+    ))
+}
+
+/// A load, and how the times between arrivals fall.
+type Kind = (Load, Gaps);
+
+/// Of all drives, in the order of the plan.
+fn kinds(answers: &[Answer<'_, Outcome>]) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for load in answers.iter().flat_map(|answer| &answer.outcome.loads) {
+        for kind in load.courses.iter().map(|course| (load.load, course.gaps)) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+    }
+    kinds
+}
+
+fn find(outcome: &Outcome, (load, gaps): Kind) -> Option<(&LoadFigures, &Course)> {
+    let load = outcome.loads.iter().find(|one| one.load == load)?;
+    Some((load, load.courses.iter().find(|course| course.gaps == gaps)?))
+}
+
+fn operations(load: Load) -> String {
+    match load.read_percent {
+        100 => "random reads".to_owned(),
+        0 => "random writes".to_owned(),
+        percent => format!("random I/O, {percent} % reads"),
+    }
+}
+
+fn arrivals(gaps: Gaps) -> &'static str {
+    match gaps {
+        Gaps::Poisson => "Poisson arrivals",
+        Gaps::Steady => "arrivals at equal steps",
+    }
+}
+
+/// A quantity of a step: its name, its style where it shares a picture, and whether drives are
+/// compared by it.
+type Quantity = (&'static str, Style, bool, fn(&Step) -> u64);
+
+const QUANTITIES: [Quantity; 4] = [
+    ("mean", BLUE, true, |step| step.rate.mean_ns),
+    ("p99", GREEN, true, |step| step.p99_ns),
+    ("p99.9", ORANGE, false, |step| step.p999_ns),
+    ("p99.99", PURPLE, true, |step| step.p9999_ns),
+];
+
+fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], kind: Kind) -> Vec<View> {
+    let is_comparison = subjects.is_comparison();
+    let (load, gaps) = kind;
+    let curve = |(name, style, _, value): &Quantity| {
+        let line = |answer: &Answer<'_, Outcome>| {
+            let (_, course) = find(answer.outcome, kind)?;
+            let point = |step: &Step| (step.asked_iops as f64, value(step) as f64);
+            Some((answer.subject, course.steps.iter().map(point).collect()))
+        };
+        let heading = format!("{}: {name} response time, {}", operations(load), arrivals(gaps));
+        let lines = answers.iter().filter_map(line).collect();
+        Curve { name, heading: sentence(&heading), style: *style, lines }
+    };
+    let shown = QUANTITIES.iter().filter(|(_, _, compared, _)| *compared || !is_comparison);
+    let curves: Vec<Curve<'_>> = shown.map(curve).collect();
+    let most = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
+    let x = Axis::linear("arrivals, IOPS", most);
+    let y = curves::times("response time", &curves);
+    let id = format!("latency-at-load-{}-{}", load.name(), gaps_name(gaps));
+    let title = sentence(&format!("{}, {}", operations(load), arrivals(gaps)));
+    let names = (id.as_str(), title.as_str(), "");
+    let conditions = format!("{} {}, open loop", number::size(load.block), operations(load));
+    let mut views = curves::views_on(subjects, names, (&x, &y), &conditions, &curves);
+    if let ([answer], [view]) = (answers, &mut views[..])
+        && let Some((_, Course { knee: Some(knee), .. })) = find(answer.outcome, kind)
+    {
+        let mark = Mark::Upright { at: knee.iops, label: "knee".to_owned() };
+        view.panels.iter_mut().for_each(|panel| panel.picture.marks.push(mark.clone()));
+    }
+    // Users come at random; what equal steps show beside that is the drive without a queue.
+    match gaps {
+        Gaps::Poisson => views,
+        Gaps::Steady => views.into_iter().map(View::on_demand).collect(),
+    }
+}
+
+/// Loads down and figures across.
+fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
+    type Said = (&'static str, fn(&Step) -> String);
+    const SAID: [Said; 8] = [
+        ("IOPS", |step| number::thousands(step.asked_iops as f64)),
+        ("mean", |step| number::service_time(step.rate.mean_ns)),
+        ("p50", |step| number::service_time(step.p50_ns)),
+        ("p99", |step| number::service_time(step.p99_ns)),
+        ("p99.9", |step| number::service_time(step.p999_ns)),
+        ("p99.99", |step| number::service_time(step.p9999_ns)),
+        ("p99.999", |step| step.p99999_ns.map_or(NONE.to_owned(), number::service_time)),
+        ("longest", |step| number::service_time(step.rate.max_ns)),
+    ];
+    let (load, course) = find(answer.outcome, kind)?;
+    let row = |step: &Step| {
+        let behind = if step.fell_behind { ", fell behind" } else { "" };
+        let values = SAID.iter().map(|(_, words)| words(step)).collect();
+        Row::new(&format!("{} %{behind}", step.percent), values, "")
+    };
+    let column = |(name, _): &Said| Column { of: Place::default(), name: (*name).to_owned() };
+    let (columns, rows) =
+        (SAID.iter().map(column).collect(), course.steps.iter().map(row).collect());
+    let title = sentence(&format!("{}, {}", operations(kind.0), arrivals(kind.1)));
+    let saturation = number::iops(load.saturation_iops);
+    let knee = course.knee.map_or_else(String::new, |knee| {
+        format!(
+            " The knee is at {} ({:.0} %), with a mean of {}.",
+            number::iops(knee.iops),
+            knee.percent,
+            number::latency(knee.mean_ns)
+        )
+    });
+    let text = format!("Response times by load; saturation is at {saturation}.{knee}");
+    let mut table = Table::new(&title, &text, columns, rows);
+    "of saturation".clone_into(&mut table.corner);
+    Some(table)
+}
+
+/// Shares of its own saturation at which drives are compared.
+const COMPARED_AT: [u32; 2] = [50, 80];
+
+/// Drives across.
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], kinds: &[Kind]) -> Table {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut last = None;
+    for kind in kinds {
+        let (load, gaps) = *kind;
+        let found = || answers.iter().map(|answer| find(answer.outcome, *kind));
+        if last != Some(load) {
+            let saturation = found().map(|found| Some(found?.0.saturation_iops));
+            let name = sentence(&format!("{}: saturation", operations(load)));
+            rows.push(number_row(&name, Good::AtLeast, saturation, number::iops));
+            last = Some(load);
+        }
+        let name =
+            |what: &str| sentence(&format!("{}, {}: {what}", operations(load), arrivals(gaps)));
+        let knee = found().map(|found| Some(found?.1.knee?.iops));
+        rows.push(number_row(&name("knee"), Good::AtLeast, knee, number::iops));
+        for percent in COMPARED_AT {
+            let step = move |course: &Course| {
+                course.steps.iter().find(|step| step.percent == percent).copied()
+            };
+            for (quantity, _, _, value) in &QUANTITIES {
+                let times = found().map(|found| Some(value(&step(found?.1)?)));
+                rows.push(latency_row(&name(&format!("{quantity} at {percent} %")), times));
+            }
+        }
+    }
+    let text = "Response times at shares of each drive's own saturation.";
+    table_of(subjects, answers, ("Response times", text), rows)
+}
