@@ -8,7 +8,7 @@ use std::path::Path;
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Subject, write_page};
 use writecliff_sim::{Ssd, load};
-use writecliff_suite::{Plan, RunOptions, TESTS, TestEntry, consistency, run};
+use writecliff_suite::{InReviews, Plan, RunOptions, TESTS, TestEntry, consistency, run};
 
 /// As long as the documents' method.
 const SECONDS: u64 = 2000;
@@ -33,8 +33,17 @@ pub(crate) fn alone(run: Run) -> Subject {
     Subject { runs: vec![run], planned: None }
 }
 
-/// A review: every test, with seconds as many and as different as those of a large drive.
+/// A review with every test, with seconds as many and as different as those of a large drive.
 pub(crate) fn whole_review(dir: &Path) -> Subject {
+    review_of(dir, |_| true)
+}
+
+/// The same with the tests that reviews have by default.
+pub(crate) fn usual_review(dir: &Path) -> Subject {
+    review_of(dir, |test| test.reviews == InReviews::ByDefault)
+}
+
+fn review_of(dir: &Path, is_in_it: impl Fn(&TestEntry) -> bool) -> Subject {
     let long = consistency(&dir.join("consistency"), SECONDS, 0.0);
     let spared = |spare_percent: f64| -> Run {
         let mut run = long.clone();
@@ -42,7 +51,7 @@ pub(crate) fn whole_review(dir: &Path) -> Subject {
         plan.spare_percent = spare_percent;
         run
     };
-    let others = TESTS.iter().filter(|test| test.name != "consistency");
+    let others = TESTS.iter().filter(|test| test.name != "consistency" && is_in_it(test));
     let other = |test: &TestEntry| tiny(&(test.plan)().quick(), &dir.join(test.name));
     let runs = SPARES.into_iter().map(spared).chain(others.map(other)).collect();
     Subject { runs, planned: None }
