@@ -66,6 +66,9 @@ pub enum Part {
     Iops,
     /// 128 KiB sequential throughput; tracked: writes.
     Throughput,
+    /// The same in 1 MiB; not among the parts unless the plan asks for it.
+    #[serde(rename = "throughput-1MiB")]
+    ThroughputMib,
     /// Response times one I/O at a time; tracked: 4 KiB writes.
     Latency,
     /// 4 KiB random writes without pause.
@@ -83,6 +86,7 @@ impl Part {
         match self {
             Self::Iops => Some(Metric::Iops),
             Self::Throughput => Some(Metric::Throughput),
+            Self::ThroughputMib => Some(Metric::ThroughputMib),
             Self::Latency => Some(Metric::Latency),
             Self::WriteSaturation => None,
         }
@@ -115,9 +119,18 @@ impl Default for Plan {
 const TRACKED: Bytes = Bytes::from_kib(4);
 /// Size of a sequential I/O.
 const SEQUENTIAL: Bytes = Bytes::from_kib(128);
+/// Size of a sequential I/O of the part that has larger ones.
+const SEQUENTIAL_LARGE: Bytes = Bytes::from_mib(1);
+
 impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(self.span, drive.capacity, TRACKED)
+    }
+
+    /// The longest sequential I/O.
+    fn sequential_max(&self) -> Bytes {
+        let is_large = self.parts.contains(&Part::ThroughputMib);
+        if is_large { SEQUENTIAL_LARGE } else { SEQUENTIAL }
     }
 }
 
@@ -149,7 +162,7 @@ impl Test for Plan {
         let largest = self.iops_sizes.iter().copied().max().unwrap_or(TRACKED);
         Demands {
             queue_depth: self.queue_depth.max(rounds::PRECONDITION_QUEUE_DEPTH),
-            io_size: largest.max(SEQUENTIAL),
+            io_size: largest.max(self.sequential_max()),
         }
     }
 
@@ -168,7 +181,7 @@ impl Test for Plan {
         check_duration("measurement", self.measurement)?;
         check_duration("saturation_limit", self.saturation_limit)?;
         check_block(TRACKED, self.span, drive)?;
-        check_block(SEQUENTIAL, self.span, drive)?;
+        check_block(self.sequential_max(), self.span, drive)?;
         check_list("parts", &self.parts)?;
         check_list("iops_read_percents", &self.iops_read_percents)?;
         check_list("iops_sizes", &self.iops_sizes)?;

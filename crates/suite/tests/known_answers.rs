@@ -841,6 +841,29 @@ fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
     assert_eq!(record.warnings, [never]);
 }
 
+/// A drive that takes a millisecond for anything, one after the other.
+#[test]
+fn throughput_is_measured_in_either_size() {
+    let plan = |part| {
+        let parts = vec![part];
+        Plan::SteadyState(steady_state::Plan {
+            parts,
+            measurement: seconds(2),
+            ..Default::default()
+        })
+    };
+    for (part, size) in [(Part::Throughput, 128), (Part::ThroughputMib, 1024)] {
+        let size = Bytes::from_kib(size);
+        let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+        let found = outcome!(record_of(&plan(part), &mut device), SteadyState);
+        let part = &found.parts[0];
+        assert!(part.steady && part.tracked.len() == 5, "{part:?}");
+        assert_near(part.window.average, size.0 as f64 / 1000.0, 0.5);
+        let cells: Vec<_> = part.cells.iter().map(|c| (c.cell.read_percent, c.cell.size)).collect();
+        assert_eq!(cells, [(100, size), (0, size)]);
+    }
+}
+
 #[test]
 fn write_saturation_writes_what_the_plan_says() {
     let plan =

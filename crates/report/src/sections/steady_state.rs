@@ -15,9 +15,10 @@ use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subject::Subjects;
 
 /// The parts that have rounds: what is tracked, and its unit.
-const PARTS: [(Metric, &str, &str); 3] = [
+const PARTS: [(Metric, &str, &str); 4] = [
     (Metric::Iops, "4 KiB random writes", "IOPS"),
     (Metric::Throughput, "128 KiB sequential writes", "MB/s"),
+    (Metric::ThroughputMib, "1 MiB sequential writes", "MB/s"),
     (Metric::Latency, "4 KiB random writes, one at a time", "mean latency, µs"),
 ];
 
@@ -184,7 +185,7 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
 fn tracked_name(part: Metric, tracked: &str) -> String {
     let part = match part {
         Metric::Iops => "IOPS",
-        Metric::Throughput => "Throughput",
+        Metric::Throughput | Metric::ThroughputMib => "Throughput",
         Metric::Latency => "Latency",
     };
     format!("{part}: {tracked}")
@@ -202,7 +203,7 @@ fn verdict(part: &PartOutcome) -> String {
 /// What a part tracks, with its unit.
 fn in_words(part: Metric, value: f64) -> String {
     match part {
-        Metric::Throughput => number::megabytes_per_second(value),
+        Metric::Throughput | Metric::ThroughputMib => number::megabytes_per_second(value),
         Metric::Latency => Nanos((value * 1e3) as u64).to_string(),
         Metric::Iops => number::iops(value),
     }
@@ -222,9 +223,11 @@ fn matrices(
             "Random I/Os per second by size and share of reads and writes.",
             |figures| number::thousands(figures.rate.iops),
         )],
-        Metric::Throughput => &[("Throughput", "Sequential, in MB/s.", |figures| {
-            number::significant(figures.rate.megabytes_per_second)
-        })],
+        Metric::Throughput | Metric::ThroughputMib => {
+            &[("Throughput", "Sequential, in MB/s.", |figures| {
+                number::significant(figures.rate.megabytes_per_second)
+            })]
+        }
         Metric::Latency => &[
             ("Mean latency", "One I/O at a time.", |f| number::service_time(f.rate.mean_ns)),
             ("Longest latency", "One I/O at a time.", |f| number::service_time(f.rate.max_ns)),

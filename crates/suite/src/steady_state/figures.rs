@@ -16,7 +16,7 @@ fn of_part(part: &PartOutcome) -> Vec<Figure> {
     let tracked = format!("{name}, tracked");
     let tracked = match part.part {
         Metric::Iops => Figure::iops(tracked, average),
-        Metric::Throughput => Figure::rate(tracked, average),
+        Metric::Throughput | Metric::ThroughputMib => Figure::rate(tracked, average),
         // In microseconds.
         Metric::Latency => Figure::new(tracked, average / 1e3, Unit::Milliseconds, Good::AtMost),
     };

@@ -7,7 +7,7 @@ use writecliff_measure::{Queue, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use super::window::{WINDOW, Window, is_steady};
-use super::{BySeries, Plan, SEQUENTIAL, TRACKED};
+use super::{BySeries, Plan, SEQUENTIAL, SEQUENTIAL_LARGE, TRACKED};
 use crate::session::{Extent, RunError, Session};
 use crate::{Estimate, Rate, Warning};
 
@@ -22,6 +22,9 @@ pub enum Metric {
     Iops,
     /// 128 KiB sequential throughput; tracked: writes.
     Throughput,
+    /// The same in 1 MiB.
+    #[serde(rename = "throughput-1MiB")]
+    ThroughputMib,
     /// Response times one I/O at a time; tracked: 4 KiB writes.
     Latency,
 }
@@ -32,6 +35,7 @@ impl Metric {
         match self {
             Self::Iops => "iops",
             Self::Throughput => "throughput",
+            Self::ThroughputMib => "throughput-1MiB",
             Self::Latency => "latency",
         }
     }
@@ -40,14 +44,19 @@ impl Metric {
     fn tracked(self, rate: &Rate) -> f64 {
         match self {
             Self::Iops => rate.iops,
-            Self::Throughput => rate.megabytes_per_second,
+            Self::Throughput | Self::ThroughputMib => rate.megabytes_per_second,
             Self::Latency => rate.mean_ns as f64 / 1e3,
         }
     }
 
     /// The share of reads and the size that it is judged by.
     fn tracked_cell(self) -> (u8, Bytes) {
-        (0, if self == Self::Throughput { SEQUENTIAL } else { TRACKED })
+        let size = match self {
+            Self::Throughput => SEQUENTIAL,
+            Self::ThroughputMib => SEQUENTIAL_LARGE,
+            Self::Iops | Self::Latency => TRACKED,
+        };
+        (0, size)
     }
 }
 
@@ -98,9 +107,10 @@ fn cells(plan: &Plan, metric: Metric, lba_size: Bytes) -> Vec<Cell> {
                 })
                 .collect()
         }
-        Metric::Throughput => [100, 0]
-            .map(|read_percent| Cell { random: false, read_percent, size: SEQUENTIAL, queue_depth })
-            .to_vec(),
+        Metric::Throughput | Metric::ThroughputMib => {
+            let (random, (_, size)) = (false, metric.tracked_cell());
+            [100, 0].map(|read_percent| Cell { random, read_percent, size, queue_depth }).to_vec()
+        }
         Metric::Latency => [100, 65, 0]
             .into_iter()
             .flat_map(|read_percent| {
