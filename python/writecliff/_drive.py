@@ -111,6 +111,7 @@ class Drive:
         label: str | None = None,
         every_io: bool = False,
         io_timeout: str | None = None,
+        threads: int | None = None,
         purge: str | None = None,
         destroy_data_on: str | None = None,
         progress: Progress = None,
@@ -130,6 +131,7 @@ class Drive:
             label: A name of your own for the result.
             every_io: Keep every single I/O in :attr:`Run.ios`.
             io_timeout: How long a real drive may take for one I/O, like ``"60s"``.
+            threads: How many keep a real drive busy together; ``None`` for as many as it needs.
             purge: How a real drive is purged.
             destroy_data_on: Consent to lose all data on a real drive: the name that the refusal tells.
             progress: See :data:`writecliff._progress.Progress`.
@@ -145,7 +147,7 @@ class Drive:
         overrides = _overrides(seed, duration, spare, traces)
         keys, file = ({}, plan) if isinstance(plan, (str, os.PathLike)) else (dict(plan or {}), None)
         method = _native.plan(test, quick, overrides, json.dumps(keys), file)
-        options = _options(label, every_io, quick, io_timeout, purge)
+        options = _options(label, every_io, quick, io_timeout, purge, threads)
         with _Place(out) as place, shown(progress) as show:
             _native.run(self._native, method, place.path, options, destroy_data_on, show)
             return Run(place.path, _keep=place.kept())
@@ -256,10 +258,15 @@ def _overrides(
 
 
 def _options(
-    label: str | None, every_io: bool, quick: bool, io_timeout: str | None, purge: str | None
+    label: str | None,
+    every_io: bool,
+    quick: bool,
+    io_timeout: str | None,
+    purge: str | None,
+    threads: int | None,
 ) -> str:
     options = {"every_io": every_io, "quick": quick, "io_timeout": io_timeout or "60s"}
-    optional = {"label": label, "purge": purge}
+    optional = {"label": label, "purge": purge, "threads": None if threads is None else str(threads)}
     return json.dumps(options | {key: value for key, value in optional.items() if value is not None})
 
 

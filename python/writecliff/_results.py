@@ -161,6 +161,7 @@ def review(
     seed: int | None = None,
     label: str | None = None,
     io_timeout: str | None = None,
+    threads: int | None = None,
     purge: str | None = None,
     destroy_data_on: str | None = None,
     progress: Progress = None,
@@ -170,7 +171,9 @@ def review(
     The rest is as in :meth:`Drive.run`.
     """
     one = drive if isinstance(drive, Drive) else Drive(drive)
-    overrides, options = _overrides(seed, None, None, ()), _options(label, False, quick, io_timeout, purge)
+    overrides, options = _overrides(seed, None, None, ()), _options(
+        label, False, quick, io_timeout, purge, threads
+    )
     with _Place(out) as place, shown(progress) as show:
         chosen, more = list(tests), list(also)
         _native.review(one._native, chosen, more, overrides, place.path, options, destroy_data_on, show)

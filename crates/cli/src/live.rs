@@ -262,7 +262,7 @@ mod tests {
     use writecliff_measure::Waiting;
 
     fn stalling(seconds: u64) -> Progress<'static> {
-        let waiting = Waiting { ios: 1, longest: Nanos::from_secs(seconds) };
+        let waiting = Waiting { ios: 1, longest: Nanos::from_secs(seconds), late: 0 };
         Progress { sample: None, step: "torture", fraction: 0.0, length: None, waiting }
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use writecliff::{ALL_TESTS, Label, TESTS};
+use writecliff::{ALL_TESTS, Label, TESTS, ThreadCount};
 use writecliff_device::{Nanos, ParseUnitError, Purge};
 
 use crate::output::Loudness;
@@ -34,6 +34,17 @@ pub(crate) struct CommonOptions {
     /// format, if it has one; else a discard of everything]
     #[arg(long, value_name = "HOW", value_parser = purge_name)]
     pub(crate) purge: Option<Purge>,
+    /// Threads that keep a real drive busy together, each with a ring of its own and a share of what is
+    /// in flight [default: auto, one for each of the drive's hardware queues and each processor but one,
+    /// where each has 32 in flight at least]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "auto",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) threads: ThreadCount,
     /// Leave the result out of the results library (`writecliff bench`)
     #[arg(long)]
     pub(crate) no_bench: bool,

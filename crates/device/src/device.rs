@@ -102,11 +102,32 @@ pub trait Device {
         Vec::new()
     }
 
+    /// Further ways into it, for loads that one thread cannot supply; `None` if there is only this one,
+    /// as of a simulated drive.
+    fn lanes(&mut self) -> Option<&mut dyn Lanes> {
+        None
+    }
+
     /// What the system has not given back yet, and will keep this process from ending until it
     /// does; `None` if there is nothing.
     fn held_by_system(&self) -> Option<String> {
         None
     }
+}
+
+/// A drive that several threads can keep busy at once.
+pub trait Lanes {
+    /// Queues that the drive itself has: more threads than that get in each other's way.
+    fn hardware_queues(&self) -> usize;
+
+    /// A way into the drive for one more thread: a device that reads, writes and trims the same data by
+    /// the same clock, takes so many I/Os at once, and is closed when it is dropped. It can be neither
+    /// purged nor encrypted, and neither can the drive while there is one. What its thread computes and
+    /// waits for is in the drive's own [`Telemetry::host`] once the lane was asked for its telemetry.
+    ///
+    /// # Errors
+    /// If the system does not have what it takes.
+    fn open(&mut self, queue_depth: usize) -> Result<Box<dyn Device + Send>, DeviceError>;
 }
 
 /// An I/O that was submitted and has not completed.

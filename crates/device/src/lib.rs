@@ -21,7 +21,7 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Link, OwnCounters,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Lanes, Link, OwnCounters,
     ProfileRecord, Specification, Telemetry,
 };
 pub use encryption::Encryption;

@@ -25,9 +25,9 @@ pub struct Scripted {
 }
 
 /// What an I/O that begins then takes.
-type Script = dyn FnMut(&Io, DeviceTime) -> Nanos;
+type Script = dyn FnMut(&Io, DeviceTime) -> Nanos + Send;
 /// How an I/O that begins then ends.
-type StatusScript = dyn FnMut(&Io, DeviceTime) -> Status;
+type StatusScript = dyn FnMut(&Io, DeviceTime) -> Status + Send;
 
 /// What becomes of a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,10 @@ impl Scripted {
     pub const NEVER: Nanos = Nanos(u64::MAX / 2);
 
     /// A device that is idle at time zero. `script` gives what an I/O takes that begins then.
-    pub fn new(capacity: Bytes, script: impl FnMut(&Io, DeviceTime) -> Nanos + 'static) -> Self {
+    pub fn new(
+        capacity: Bytes,
+        script: impl FnMut(&Io, DeviceTime) -> Nanos + Send + 'static,
+    ) -> Self {
         let info = DeviceInfo {
             address: "scripted".to_owned(),
             kind: DeviceKind::Simulated,
@@ -102,7 +105,7 @@ impl Scripted {
 
     /// The same device, but an I/O that begins then ends as `script` says.
     #[must_use]
-    pub fn ending_by(self, script: impl FnMut(&Io, DeviceTime) -> Status + 'static) -> Self {
+    pub fn ending_by(self, script: impl FnMut(&Io, DeviceTime) -> Status + Send + 'static) -> Self {
         Self { status: Box::new(script), ..self }
     }
 

@@ -12,7 +12,7 @@ use crate::error::RecordError;
 use crate::failures::{UNANSWERED, UnansweredIo, Waiting};
 use crate::recorder::{Counter, Second};
 use crate::supply::Supply;
-use crate::writer::Sink;
+use crate::writer::Seconds;
 
 const SECOND: Nanos = Nanos::from_secs(1);
 /// So long a load that is broken off waits for what is in flight.
@@ -21,13 +21,13 @@ const LAST_WAIT: Nanos = Nanos::from_secs(5);
 /// if something does in each of them.
 const UNCOUNTED_SECONDS: u32 = 5;
 
-/// One load from its beginning to its end.
-pub(crate) struct Cycle<'a, 'w, S> {
-    pub(crate) device: &'a mut dyn Device,
-    pub(crate) supply: S,
-    pub(crate) counter: &'a mut Counter,
-    pub(crate) sink: &'a mut Sink<'w>,
-    pub(crate) io_timeout: Nanos,
+/// One load, or a thread's part of it, from its beginning to its end.
+pub(crate) struct Cycle<'a, S, K> {
+    device: &'a mut dyn Device,
+    supply: S,
+    counter: &'a mut Counter,
+    sink: &'a mut K,
+    io_timeout: Nanos,
     second: Second,
     end: DeviceTime,
     /// Counted as failed, and still in flight.
@@ -35,19 +35,28 @@ pub(crate) struct Cycle<'a, 'w, S> {
     done: Vec<Completion>,
 }
 
-impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
+/// When a load begins and ends, and how long one of its I/Os may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// `None` for when the supply is ready.
+    pub(crate) start: Option<DeviceTime>,
+    /// `None` for when the supply ends.
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) io_timeout: Nanos,
+}
+
+impl<'a, S: Supply, K: Seconds> Cycle<'a, S, K> {
     pub(crate) fn new(
         device: &'a mut dyn Device,
         mut supply: S,
-        duration: Option<Nanos>,
-        (counter, sink): (&'a mut Counter, &'a mut Sink<'w>),
-        io_timeout: Nanos,
+        times: Times,
+        (counter, sink): (&'a mut Counter, &'a mut K),
     ) -> Self {
         supply.begin(device);
-        let start = device.now();
-        let end = duration.map_or(DeviceTime::MAX, |duration| start + duration);
+        let start = times.start.unwrap_or_else(|| device.now());
+        let end = times.duration.map_or(DeviceTime::MAX, |duration| start + duration);
         let second = Second { index: 0, start, end: end.min(start + SECOND) };
-        let (late, done) = (Vec::new(), Vec::with_capacity(64));
+        let (late, done, io_timeout) = (Vec::new(), Vec::with_capacity(64), times.io_timeout);
         Self { device, supply, counter, sink, io_timeout, second, end, late, done }
     }
 
@@ -83,12 +92,8 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
             self.close()?;
         }
         match self.is_real() {
-            false => drain(self.device, self.supply.in_flight())?,
-            true => self.settle()?,
-        }
-        match self.supply.looks_for_failures() {
-            true => Ok(()),
-            false => self.counter.last_verdict(),
+            false => Ok(drain(self.device, self.supply.in_flight())?),
+            true => self.settle(),
         }
     }
 
@@ -139,15 +144,8 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
         let (waiting, given_up) = self.look_at_what_waits();
         self.supply.end_second(self.second.end, self.counter);
         self.counter.end_series(|series| self.supply.is_over(series));
-        // What is late may come back still: that is judged when its time is up for good.
-        let verdict = match (self.late.is_empty(), self.supply.looks_for_failures()) {
-            (true, false) => self.counter.verdict(&self.second),
-            (true, true) => self.counter.all_failed(&self.second),
-            (false, _) => Ok(()),
-        };
         let (counter, second) = (&mut *self.counter, &self.second);
         self.sink.take(|finished| counter.end_second(second, telemetry, waiting, finished))?;
-        verdict?;
         if let Some(io) = given_up {
             return Err(RecordError::Unanswered { io });
         }
@@ -167,7 +165,6 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
         let before = |span: Nanos| DeviceTime(now.0.saturating_sub(span.0));
         let waits = self.device.in_flight_since(before(SECOND));
         let longest = waits.first().map_or(Nanos::ZERO, |oldest| now.since(oldest.submitted));
-        let waiting = Waiting { ios: waits.len(), longest };
         let timeout = self.io_timeout;
         for late in waits.iter().filter(|waits| waits.submitted < before(timeout)) {
             if !self.late.contains(late) {
@@ -177,6 +174,7 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
                 self.late.push(*late);
             }
         }
+        let waiting = Waiting { ios: waits.len(), longest, late: self.late.len() };
         let given_up = waits.first().filter(|oldest| oldest.submitted < before(timeout * 2));
         let lba_size = self.counter.lba_size();
         (waiting, given_up.map(|oldest| UnansweredIo::new(oldest, lba_size, longest)))
@@ -214,7 +212,7 @@ impl<'a, 'w, S: Supply> Cycle<'a, 'w, S> {
     }
 }
 
-impl<S: Supply> Cycle<'_, '_, S> {
+impl<S: Supply, K> Cycle<'_, S, K> {
     /// Lets what is in flight come back, so that it is not the next one's; whoever asked for the end
     /// does not wait for a drive that hangs.
     fn give_up(&mut self) {

@@ -62,6 +62,19 @@ pub struct Waiting {
     pub ios: usize,
     /// The oldest of them for so long.
     pub longest: Nanos,
+    /// So many of them for longer than they may: they count as failed.
+    pub late: usize,
+}
+
+impl Waiting {
+    /// This and what waits elsewhere.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            ios: self.ios + other.ios,
+            longest: self.longest.max(other.longest),
+            late: self.late + other.late,
+        }
+    }
 }
 
 /// Whether so many failures of a load that is over are a noticeable share: one in

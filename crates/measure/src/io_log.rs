@@ -6,9 +6,11 @@
 use std::io::{self, Read};
 
 use parquet_derive::ParquetRecordWriter;
-use writecliff_device::{Completion, DeviceTime, Operation};
+use writecliff_device::{Completion, DeviceTime, Nanos, Operation};
 
 const SECTOR: u64 = 512;
+/// Numbers of an entry.
+const NUMBERS: usize = 5;
 /// Bytes of a stream that are read at once.
 const READ_AT_ONCE: u64 = 1 << 20;
 
@@ -49,6 +51,61 @@ impl IoEncoder {
     }
 }
 
+/// Several streams of entries that go on together, each in order of completion, as one.
+#[derive(Debug)]
+pub(crate) struct IoMerge {
+    /// Of the last entry of each stream.
+    completed: Vec<DeviceTime>,
+}
+
+/// An entry without its first number.
+struct Entry<'a> {
+    completed: DeviceTime,
+    rest: &'a [u8],
+}
+
+impl IoMerge {
+    /// Of so many streams, which all began then.
+    pub(crate) fn new(origin: DeviceTime, streams: usize) -> Self {
+        Self { completed: vec![origin; streams] }
+    }
+
+    /// Appends to `out` what has come of each stream, as `encoder` would have encoded it.
+    pub(crate) fn merge(
+        &mut self,
+        mut streams: Vec<&[u8]>,
+        encoder: &mut IoEncoder,
+        out: &mut Vec<u8>,
+    ) {
+        let (count, completed) = (streams.len(), &mut self.completed);
+        let mut take = |stream: usize| take_entry(&mut streams[stream], &mut completed[stream]);
+        let mut next: Vec<_> = (0..count).map(&mut take).collect();
+        let first = |next: &[Option<Entry<'_>>]| {
+            let entries = next.iter().enumerate();
+            let times =
+                entries.filter_map(|(stream, entry)| Some((entry.as_ref()?.completed, stream)));
+            times.min().map(|(_, stream)| stream)
+        };
+        while let Some(stream) = first(&next) {
+            if let Some(entry) = std::mem::replace(&mut next[stream], take(stream)) {
+                put(out, entry.completed.since(encoder.last_completed).0);
+                out.extend_from_slice(entry.rest);
+                encoder.last_completed = entry.completed;
+            }
+        }
+    }
+}
+
+/// The next entry of a stream, which only has whole ones.
+fn take_entry<'a>(stream: &mut &'a [u8], completed: &mut DeviceTime) -> Option<Entry<'a>> {
+    *completed = *completed + Nanos(get(stream)?);
+    let ends = stream.iter().enumerate().filter(|(_, byte)| **byte < 0x80);
+    let last = ends.map(|(place, _)| place).nth(NUMBERS - 2)?;
+    let (rest, further) = stream.split_at(last + 1);
+    *stream = further;
+    Some(Entry { completed: *completed, rest })
+}
+
 /// The entries of a stream, in order of completion; a torn last one is left out.
 pub(crate) struct IoDecoder<R> {
     bytes: R,
@@ -66,7 +123,7 @@ impl<R: Read> IoDecoder<R> {
     /// The next entry of what was read, if it is there as a whole.
     fn decode(&mut self) -> Option<IoRow> {
         let mut rest = &self.read[self.decoded..];
-        let [since, service_ns, operation, offset, length] = [(); 5].map(|()| get(&mut rest));
+        let [since, service_ns, operation, offset, length] = [(); NUMBERS].map(|()| get(&mut rest));
         let row = IoRow {
             submitted_ns: (self.completed_ns + since?).saturating_sub(service_ns?),
             service_ns: service_ns?,

@@ -47,6 +47,12 @@ impl LatencyHistogram {
         self.buckets.saturating_record_n(counted.latency, counted.count);
     }
 
+    /// Counts all that another one has.
+    pub fn merge(&mut self, other: &Self) {
+        // Both have the same bounds.
+        let _ = self.buckets.add(&other.buckets);
+    }
+
     /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.buckets.len()

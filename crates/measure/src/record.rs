@@ -2,10 +2,12 @@
 
 use writecliff_device::{Device, Nanos};
 
-use crate::cycle::Cycle;
+use crate::cycle::{Cycle, Times};
 use crate::error::{RecordError, Watch};
+use crate::lanes;
 use crate::recorder::Recorder;
 use crate::supply::Supply;
+use crate::threads::Threads;
 
 /// Runs `supply` on `device`, a sample a second of each of its series into `recorder`, which must
 /// have begun them: until `duration` is over, or until the supply is if that is `None` or later.
@@ -23,7 +25,13 @@ pub fn record(
     watch: Watch<'_>,
 ) -> Result<(), RecordError> {
     let info = device.info().clone();
-    recorder.during(&info, watch, |counter, sink, io_timeout| {
-        Cycle::new(device, supply, duration, (counter, sink), io_timeout).run()
+    let looks_for_failures = supply.looks_for_failures();
+    let times = Times { start: None, duration, io_timeout: recorder.io_timeout() };
+    let threads = device.lanes().map_or(Threads::ONE, |_| recorder.threads());
+    let mut parts = supply.split(threads);
+    recorder.note_threads(parts.len());
+    recorder.during(&info, looks_for_failures, watch, |counter, sink| match parts.pop() {
+        Some(whole) if parts.is_empty() => Cycle::new(device, whole, times, (counter, sink)).run(),
+        last => lanes::run(device, parts.into_iter().chain(last), times, (counter, sink)),
     })
 }

@@ -4,31 +4,33 @@ use std::mem;
 use std::sync::Arc;
 
 use writecliff_device::{
-    Bytes, Completion, DeviceKind, DeviceTime, Io, Nanos, Operation, Status, Telemetry,
+    Bytes, Completion, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Operation, Status, Telemetry,
 };
 
 use crate::error::{RecordError, Watch};
-use crate::failures::{FAILURES_NAMED, FailedIo, Waiting, is_failing, is_failing_already};
+use crate::failures::{FAILURES_NAMED, FailedIo, Waiting};
 use crate::io_log::IoEncoder;
+use crate::judge::Judge;
 use crate::latency::LatencyHistogram;
 use crate::run_directory::RunDirectory;
+use crate::threads::Threads;
 use crate::writer::{Counts, Finished, Sink, Writer, beside};
-
-/// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
-const FAILURES_MIN: u64 = 10;
 
 /// Writes one run's samples to its directory. Memory does not grow with the run's length.
 #[derive(Debug)]
 pub struct Recorder {
     directory: RunDirectory,
     counter: Counter,
+    judge: Judge,
     io_timeout: Nanos,
+    threads: Threads,
+    threads_used: usize,
 }
 
 /// What is known of the run while its load goes on: counts what its supply has it count.
 #[derive(Debug)]
 pub struct Counter {
-    origin: DeviceTime,
+    pub(crate) origin: DeviceTime,
     /// Those of the load under way, by their numbers.
     series: Vec<Series>,
     telemetry: Telemetry,
@@ -36,6 +38,7 @@ pub struct Counter {
     encoder: Option<IoEncoder>,
     ios: Vec<u8>,
     lba_size: Bytes,
+    /// The first of the open second.
     failures: Vec<FailedIo>,
 }
 
@@ -49,9 +52,6 @@ struct Series {
     state: SeriesState,
     busy: Option<Nanos>,
     drive_busy: Option<Nanos>,
-    /// In the seconds before.
-    worked: u64,
-    failed: u64,
 }
 
 /// How far a series is: its last sample ends with its last I/O, and none follows.
@@ -87,16 +87,14 @@ impl Recorder {
 
     /// A recorder for a run that begins now, at `origin` on the device's clock.
     pub fn new(directory: RunDirectory, origin: DeviceTime, every_io: bool) -> Self {
-        let counter = Counter {
-            origin,
-            series: Vec::new(),
-            telemetry: Telemetry::default(),
-            encoder: every_io.then(|| IoEncoder::new(origin)),
-            ios: Vec::new(),
-            lba_size: Bytes(512),
-            failures: Vec::new(),
-        };
-        Self { directory, counter, io_timeout: Self::IO_TIMEOUT }
+        Self {
+            directory,
+            counter: Counter::new(origin, every_io),
+            judge: Judge::default(),
+            io_timeout: Self::IO_TIMEOUT,
+            threads: Threads::ONE,
+            threads_used: 1,
+        }
     }
 
     /// The same, but an I/O that is in flight so long has failed, and one that is in flight twice
@@ -104,6 +102,18 @@ impl Recorder {
     #[must_use]
     pub fn with_io_timeout(self, io_timeout: Nanos) -> Self {
         Self { io_timeout, ..self }
+    }
+
+    /// The same, but loads that can be shared are supplied by several threads, if the device has a way
+    /// into it for each.
+    #[must_use]
+    pub fn with_threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// How many threads supplied the last load.
+    pub fn threads_used(&self) -> usize {
+        self.threads_used
     }
 
     /// Where the run is kept.
@@ -114,8 +124,9 @@ impl Recorder {
     /// Names the series of the load that follows, in the order of their numbers. `telemetry` is the
     /// device's of now.
     pub fn begin(&mut self, series: &[&str], telemetry: Telemetry) {
-        let named = |name: &&str| Series { name: Arc::from(*name), ..Series::default() };
-        self.counter.series = series.iter().map(named).collect();
+        let names: Vec<Arc<str>> = series.iter().map(|name| Arc::from(*name)).collect();
+        self.judge.begin(&names);
+        self.counter.begin(names);
         self.counter.telemetry = telemetry;
     }
 
@@ -126,7 +137,7 @@ impl Recorder {
 
     /// The first I/Os of the run that failed, [`FAILURES_NAMED`] at most.
     pub fn failures(&self) -> &[FailedIo] {
-        &self.counter.failures
+        self.judge.failures()
     }
 
     /// Ends recording; the directory is still to be closed.
@@ -134,26 +145,68 @@ impl Recorder {
         self.directory
     }
 
-    /// Runs a load with what counts it and where its seconds go.
+    /// Runs a load with what counts it and where its seconds go. Where it `looks_for_failures`, they
+    /// end it only if nothing works.
     pub(crate) fn during(
         &mut self,
-        device: &writecliff_device::DeviceInfo,
+        device: &DeviceInfo,
+        looks_for_failures: bool,
         watch: Watch<'_>,
-        load: impl FnOnce(&mut Counter, &mut Sink<'_>, Nanos) -> Result<(), RecordError>,
+        load: impl FnOnce(&mut Counter, &mut Sink<'_>) -> Result<(), RecordError>,
     ) -> Result<(), RecordError> {
-        let Self { directory, counter, io_timeout } = self;
+        let Self { directory, counter, judge, .. } = self;
         counter.lba_size = device.lba_size;
+        judge.looks_for_failures = looks_for_failures;
         let writer = Writer::new(directory, watch);
-        match device.kind {
-            DeviceKind::Simulated => load(counter, &mut Sink::disk(writer), *io_timeout),
+        let ended = match device.kind {
+            DeviceKind::Simulated => load(counter, &mut Sink::disk(writer, judge)),
             DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => {
-                beside(writer, |sink| load(counter, sink, *io_timeout))
+                beside(writer, judge, |sink| load(counter, sink))
             }
-        }
+        };
+        judge.name(counter.take_failures());
+        ended.and_then(|()| judge.last_verdict())
+    }
+
+    pub(crate) fn io_timeout(&self) -> Nanos {
+        self.io_timeout
+    }
+
+    pub(crate) fn threads(&self) -> Threads {
+        self.threads
+    }
+
+    pub(crate) fn note_threads(&mut self, used: usize) {
+        self.threads_used = used;
     }
 }
 
 impl Counter {
+    fn new(origin: DeviceTime, every_io: bool) -> Self {
+        Self {
+            origin,
+            series: Vec::new(),
+            telemetry: Telemetry::default(),
+            encoder: every_io.then(|| IoEncoder::new(origin)),
+            ios: Vec::new(),
+            lba_size: Bytes(512),
+            failures: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, names: Vec<Arc<str>>) {
+        let named = |name| Series { name, ..Series::default() };
+        self.series = names.into_iter().map(named).collect();
+    }
+
+    /// One that counts a part of the same load.
+    pub(crate) fn for_part(&self) -> Self {
+        let mut part = Self::new(self.origin, self.encoder.is_some());
+        part.lba_size = self.lba_size;
+        part.begin(self.series.iter().map(|series| Arc::clone(&series.name)).collect());
+        part
+    }
+
     /// Counts one completion in the second that is open.
     ///
     /// # Panics
@@ -171,7 +224,7 @@ impl Counter {
         }
     }
 
-    /// Keeps the first failures in detail.
+    /// Keeps the first failures of a second in detail.
     #[cold]
     fn name(&mut self, completion: &Completion, errno: i32) {
         if self.failures.len() < FAILURES_NAMED {
@@ -225,47 +278,6 @@ impl Counter {
         }
     }
 
-    /// Whether too much failed to go on: every I/O of the open second, if it is a whole one, or a
-    /// noticeable share of a series up to its end.
-    pub(crate) fn verdict(&self, second: &Second) -> Result<(), RecordError> {
-        self.all_failed(second)?;
-        self.share_failed(is_failing_already)
-    }
-
-    /// Whether every I/O of the open second failed, if it is a whole one.
-    pub(crate) fn all_failed(&self, second: &Second) -> Result<(), RecordError> {
-        let is_whole = second.end - second.start == Nanos::from_secs(1);
-        let worked: u64 = self.series.iter().map(|series| series.counts.worked()).sum();
-        let failed = self.series.iter().map(|series| series.counts.failed).sum();
-        let errno = self.series.iter().find_map(|series| series.counts.last_errno);
-        if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
-            return Err(RecordError::EveryIoFailed { second: second.index, failed, errno });
-        }
-        Ok(())
-    }
-
-    /// Whether too much failed for the load's figures to mean anything, now that it is over.
-    pub(crate) fn last_verdict(&self) -> Result<(), RecordError> {
-        self.share_failed(is_failing)
-    }
-
-    fn share_failed(&self, is_failing: impl Fn(u64, u64) -> bool) -> Result<(), RecordError> {
-        for series in &self.series {
-            let failed = series.failed + series.counts.failed;
-            let worked = series.worked + series.counts.worked();
-            if is_failing(failed, worked) {
-                return Err(self.failing(&series.name, failed, failed + worked));
-            }
-        }
-        Ok(())
-    }
-
-    fn failing(&self, series: &str, failed: u64, all: u64) -> RecordError {
-        let first = self.failures.iter().find(|failure| failure.series == series).cloned();
-        let (series, first) = (series.to_owned(), first.map(Box::new));
-        RecordError::IosFailed { series, failed, all, first }
-    }
-
     /// Hands the open second over, of each series that has not ended, and opens the next.
     pub(crate) fn end_second(
         &mut self,
@@ -274,30 +286,48 @@ impl Counter {
         waiting: Waiting,
         finished: &mut Finished,
     ) {
-        finished.second = second.index;
-        finished.start = second.start;
+        (finished.second, finished.start, finished.end) = (second.index, second.start, second.end);
         finished.since_origin = second.start.since(self.origin);
-        finished.telemetry = [mem::replace(&mut self.telemetry, telemetry), telemetry];
+        finished.telemetry = self.tell(telemetry);
         finished.waiting = waiting;
         mem::swap(&mut finished.ios, &mut self.ios);
+        mem::swap(&mut finished.failures, &mut self.failures);
         for (number, series) in self.series.iter_mut().enumerate() {
-            series.end_second(number == 0, second, finished);
+            series.end_second(number, second, finished);
         }
+    }
+
+    /// What the device told at the end of the second before, and tells now.
+    pub(crate) fn tell(&mut self, telemetry: Telemetry) -> [Telemetry; 2] {
+        [mem::replace(&mut self.telemetry, telemetry), telemetry]
+    }
+
+    /// The failures named in the open second.
+    pub(crate) fn take_failures(&mut self) -> Vec<FailedIo> {
+        mem::take(&mut self.failures)
+    }
+
+    /// Names further ones in it.
+    pub(crate) fn add_failures(&mut self, failures: Vec<FailedIo>) {
+        self.failures.extend(failures);
+    }
+
+    /// What encodes every I/O, if they are kept.
+    pub(crate) fn encoder(&mut self) -> Option<&mut IoEncoder> {
+        self.encoder.as_mut()
     }
 }
 
 impl Series {
-    fn end_second(&mut self, is_first: bool, second: &Second, finished: &mut Finished) {
+    fn end_second(&mut self, number: usize, second: &Second, finished: &mut Finished) {
         let end = match self.state {
             SeriesState::Open => second.end,
             SeriesState::Ending => self.last_completed.max(second.start + Nanos(1)).min(second.end),
             SeriesState::Ended => return,
         };
-        self.worked += self.counts.worked();
-        self.failed += self.counts.failed;
         let mut ended = finished.spare.pop().unwrap_or_default();
         ended.name = Arc::clone(&self.name);
-        (ended.is_first, ended.end) = (is_first, end);
+        (ended.number, ended.end) = (number, end);
         ended.counts = mem::take(&mut self.counts);
         mem::swap(&mut ended.latencies, &mut self.latencies);
         (ended.busy, ended.drive_busy) = (self.busy.take(), self.drive_busy.take());

@@ -185,7 +185,7 @@ impl<I: Iterator<Item = ReplayIo>> Replay<I> {
     }
 }
 
-impl<I: Iterator<Item = ReplayIo>> Supply for Replay<I> {
+impl<I: Iterator<Item = ReplayIo> + Send> Supply for Replay<I> {
     /// The trace's time begins when its first operations have been drawn: opening a file or making
     /// a plan is nothing that a drive is late by.
     fn begin(&mut self, device: &mut dyn Device) {

@@ -7,13 +7,15 @@ use writecliff_workload::{DueTimes, Pace, Steady};
 
 use crate::host_queue::HostQueue;
 use crate::recorder::Counter;
+use crate::source::{Shared, Source};
 use crate::steady::Watch;
 use crate::supply::{Supply, Upcoming};
+use crate::threads::Threads;
 
 /// One of several loads that run at once.
 pub struct Stream<'a> {
     /// What to do, in order.
-    pub ios: Box<dyn Iterator<Item = Io> + 'a>,
+    pub ios: Box<dyn Source + 'a>,
     /// The most I/Os in flight.
     pub queue_depth: usize,
     /// When they begin.
@@ -170,6 +172,37 @@ impl<'a> Streams<'a> {
 }
 
 impl Supply for Streams<'_> {
+    /// A closed loop is shared by its depth, where that is enough for a share each; others stay whole.
+    /// Streams that end once they are steady are watched by one thread.
+    fn split(self, threads: Threads) -> Vec<Self> {
+        let count = threads.for_depth(self.queue_depth());
+        if count == 1 || !self.watches.is_empty() {
+            return vec![self];
+        }
+        let Self { running, owners, recorded_in, .. } = self;
+        let mut parts: Vec<Self> = Vec::new();
+        parts.resize_with(count, || Self {
+            running: Vec::new(),
+            queue: HostQueue::new(),
+            owners: owners.clone(),
+            recorded_in: recorded_in.clone(),
+            watches: Vec::new(),
+        });
+        for stream in running {
+            let busy = parts.iter().map(Self::queue_depth);
+            let least =
+                busy.enumerate().min_by_key(|(_, depth)| *depth).map_or(0, |(part, _)| part);
+            let shares = stream.split(count, least);
+            parts.iter_mut().zip(shares).for_each(|(part, share)| part.running.push(share));
+        }
+        parts.retain(|part| part.queue_depth() > 0);
+        parts
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.running.iter().map(|running| running.stream.queue_depth).sum()
+    }
+
     fn begin(&mut self, device: &mut dyn Device) {
         self.queue.begin(device);
         self.watches.iter_mut().for_each(|watch| watch.begin(device.now()));
@@ -243,6 +276,24 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// A share for each part; a stream that cannot be shared goes to the one named, and the others
+    /// have one that is over.
+    fn split(self, parts: usize, least: usize) -> Vec<Self> {
+        let Self { stream, series, delay, .. } = self;
+        let Stream { ios, queue_depth, pace, seed, duration, operations } = stream;
+        let depths: Vec<usize> = match pace == Pace::Closed && queue_depth >= parts {
+            true => Threads::shares(queue_depth, parts).collect(),
+            false => (0..parts).map(|part| if part == least { queue_depth } else { 0 }).collect(),
+        };
+        let ios = Shared::new(ios, &depths);
+        let share = |queue_depth: usize| {
+            let (ios, operations) = (Box::new(ios.clone()), operations.clone());
+            let stream = Stream { ios, queue_depth, pace, seed, duration, operations };
+            Self { delay, is_over: queue_depth == 0, ..Self::new(stream, series) }
+        };
+        depths.into_iter().map(share).collect()
+    }
+
     fn begin(&mut self, start: DeviceTime) {
         if let Some(duration) = self.stream.duration {
             let late = if self.stream.pace.is_open() { duration } else { Nanos::ZERO };
@@ -267,9 +318,9 @@ impl<'a> Running<'a> {
             queue.submit(self.upcoming.take(count), device)?;
         }
         Ok(match (self.has_room(), self.is_over) {
-            (true, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),
+            (_, true) => (self.in_flight > 0).then_some(DeviceTime::MAX),
             (true, false) => Some(self.earliest()),
-            (false, _) => Some(DeviceTime::MAX),
+            (false, false) => Some(DeviceTime::MAX),
         })
     }
 
@@ -281,7 +332,7 @@ impl<'a> Running<'a> {
         let Self { stream, series, upcoming, is_over, .. } = self;
         if !*is_over {
             let mark = |io: &mut Io| io.series = series[io.operation as usize];
-            *is_over = !upcoming.draw(stream.ios.by_ref(), mark, device);
+            *is_over = !upcoming.draw(&mut *stream.ios, mark, device);
         }
     }
 

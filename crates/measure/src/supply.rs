@@ -1,13 +1,32 @@
 //! Where a recording takes its I/Os from. What every supply can do, and the two simplest: one full
 //! queue, and nothing at all.
 
+use std::fmt;
+
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io};
 
 use crate::recorder::Counter;
+use crate::source::{Shared, Source};
+use crate::threads::Threads;
 
 /// Hands a device its I/Os when they are to begin: [`Queue`], [`Streams`](crate::Streams),
 /// [`Replay`](crate::Replay), [`Idle`].
-pub trait Supply {
+pub trait Supply: Send {
+    /// As many supplies as threads may share it, each with a part of what it keeps in flight: together
+    /// they submit what it would have. Itself if it cannot be shared.
+    fn split(self, threads: Threads) -> Vec<Self>
+    where
+        Self: Sized,
+    {
+        let _ = threads;
+        vec![self]
+    }
+
+    /// The most that it has in flight, if it knows.
+    fn queue_depth(&self) -> usize {
+        usize::MAX
+    }
+
     /// Makes itself ready; the load's time begins when this returns.
     fn begin(&mut self, device: &mut dyn Device) {
         let _ = device;
@@ -68,13 +87,13 @@ impl Upcoming {
     /// when there are no more.
     pub(crate) fn draw(
         &mut self,
-        ios: impl Iterator<Item = Io>,
+        ios: &mut dyn Source,
         mark: impl FnMut(&mut Io),
         device: &mut dyn Device,
     ) -> bool {
         if self.taken == self.ios.len() {
             self.ios.clear();
-            self.ios.extend(ios.take(LOOK_AHEAD));
+            ios.draw(&mut self.ios, LOOK_AHEAD);
             self.ios.iter_mut().for_each(mark);
             self.taken = 0;
             device.announce(&self.ios);
@@ -101,24 +120,46 @@ impl Upcoming {
 }
 
 /// One closed-loop load: the queue is full, always.
-#[derive(Debug)]
-pub struct Queue<I> {
-    ios: I,
+pub struct Queue<'a> {
+    ios: Box<dyn Source + 'a>,
     depth: usize,
     in_flight: usize,
     upcoming: Upcoming,
 }
 
-impl<I: Iterator<Item = Io>> Queue<I> {
+impl<'a> Queue<'a> {
     /// Keeps `depth` of these I/Os in flight, in their order.
-    pub fn new(ios: I, depth: usize) -> Self {
-        Self { ios, depth, in_flight: 0, upcoming: Upcoming::new() }
+    pub fn new(ios: impl Source + 'a, depth: usize) -> Self {
+        Self { ios: Box::new(ios), depth, in_flight: 0, upcoming: Upcoming::new() }
     }
 }
 
-impl<I: Iterator<Item = Io>> Supply for Queue<I> {
+impl fmt::Debug for Queue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("depth", &self.depth)
+            .field("in_flight", &self.in_flight)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Supply for Queue<'_> {
+    fn split(self, threads: Threads) -> Vec<Self> {
+        let parts = threads.for_depth(self.depth);
+        if parts == 1 {
+            return vec![self];
+        }
+        let depths: Vec<usize> = Threads::shares(self.depth, parts).collect();
+        let ios = Shared::new(self.ios, &depths);
+        depths.into_iter().map(|depth| Self::new(ios.clone(), depth)).collect()
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.depth
+    }
+
     fn fill(&mut self, device: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
-        while self.in_flight < self.depth && self.upcoming.draw(self.ios.by_ref(), |_| {}, device) {
+        while self.in_flight < self.depth && self.upcoming.draw(&mut *self.ios, |_| {}, device) {
             let count = self.upcoming.ahead().len().min(self.depth - self.in_flight);
             device.submit(self.upcoming.take(count))?;
             self.in_flight += count;

@@ -13,7 +13,8 @@ use std::thread;
 use writecliff_device::{DeviceTime, Nanos, Operation, Telemetry};
 
 use crate::error::{RecordError, Watch};
-use crate::failures::Waiting;
+use crate::failures::{FailedIo, Waiting};
+use crate::judge::Judge;
 use crate::latency::LatencyHistogram;
 use crate::run_directory::RunDirectory;
 use crate::sample::Sample;
@@ -42,6 +43,7 @@ pub(crate) struct Counts {
 pub(crate) struct Finished {
     pub(crate) second: u32,
     pub(crate) start: DeviceTime,
+    pub(crate) end: DeviceTime,
     /// From the run's beginning to the second's.
     pub(crate) since_origin: Nanos,
     /// Of the second before and of this one.
@@ -51,6 +53,8 @@ pub(crate) struct Finished {
     pub(crate) spare: Vec<FinishedSeries>,
     /// Every I/O of the second, encoded.
     pub(crate) ios: Vec<u8>,
+    /// The first that failed.
+    pub(crate) failures: Vec<FailedIo>,
     pub(crate) waiting: Waiting,
 }
 
@@ -58,8 +62,8 @@ pub(crate) struct Finished {
 #[derive(Debug, Default)]
 pub(crate) struct FinishedSeries {
     pub(crate) name: Arc<str>,
-    /// What the drive writes to its NAND, all series together, is told in the first.
-    pub(crate) is_first: bool,
+    /// What the drive writes to its NAND, all series together, is told in number 0.
+    pub(crate) number: usize,
     pub(crate) end: DeviceTime,
     pub(crate) counts: Counts,
     pub(crate) latencies: LatencyHistogram,
@@ -75,10 +79,27 @@ pub(crate) struct Writer<'a> {
 }
 
 /// Where finished seconds go.
-pub(crate) enum Sink<'a> {
-    /// To the disk, at once.
+pub(crate) trait Seconds {
+    /// Whether nothing more is wanted: the watcher broke off, or the disk failed.
+    fn is_stopped(&self) -> bool;
+
+    /// Takes the second that `fill` puts into the value given to it.
+    ///
+    /// # Errors
+    /// If the load is not to go on.
+    fn take(&mut self, fill: impl FnOnce(&mut Finished)) -> Result<(), RecordError>;
+}
+
+/// Where whole seconds go: past the judge to the disk.
+pub(crate) struct Sink<'a> {
+    judge: &'a mut Judge,
+    to: To<'a>,
+}
+
+enum To<'a> {
+    /// At once.
     Disk { writer: Writer<'a>, finished: Box<Finished> },
-    /// To the thread that writes.
+    /// By the thread that writes.
     Thread(ToThread<'a>),
 }
 
@@ -155,6 +176,7 @@ impl<'a> Writer<'a> {
 /// that is written.
 pub(crate) fn beside(
     writer: Writer<'_>,
+    judge: &mut Judge,
     load: impl FnOnce(&mut Sink<'_>) -> Result<(), RecordError>,
 ) -> Result<(), RecordError> {
     let stopped = AtomicBool::new(false);
@@ -168,7 +190,7 @@ pub(crate) fn beside(
         });
         let (pool, waiting, waiting_bytes) = (Vec::new(), 0, 0);
         let to_thread = ToThread { full, emptied, stopped: &stopped, pool, waiting, waiting_bytes };
-        let mut sink = Sink::Thread(to_thread);
+        let mut sink = Sink { judge, to: To::Thread(to_thread) };
         let ended = load(&mut sink);
         // Closes the channel: the writer ends when it has written what is left in it.
         drop(sink);
@@ -179,27 +201,39 @@ pub(crate) fn beside(
 }
 
 impl<'a> Sink<'a> {
-    pub(crate) fn disk(writer: Writer<'a>) -> Self {
-        Self::Disk { writer, finished: Box::default() }
+    pub(crate) fn disk(writer: Writer<'a>, judge: &'a mut Judge) -> Self {
+        Self { judge, to: To::Disk { writer, finished: Box::default() } }
     }
 
-    /// Whether nothing more is wanted: the watcher broke off, or the disk failed.
-    pub(crate) fn is_stopped(&self) -> bool {
-        match self {
-            Self::Disk { .. } => false,
-            Self::Thread(thread) => thread.stopped.load(Ordering::Relaxed),
+    /// What is raised when nothing more is wanted, if another thread writes.
+    pub(crate) fn stopped(&self) -> Option<&'a AtomicBool> {
+        match &self.to {
+            To::Disk { .. } => None,
+            To::Thread(thread) => Some(thread.stopped),
         }
     }
+}
 
-    /// Takes the second that `fill` puts into the value given to it.
-    pub(crate) fn take(&mut self, fill: impl FnOnce(&mut Finished)) -> Result<(), RecordError> {
-        match self {
-            Self::Disk { writer, finished } => {
+impl Seconds for Sink<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stopped().is_some_and(|stopped| stopped.load(Ordering::Relaxed))
+    }
+
+    fn take(&mut self, fill: impl FnOnce(&mut Finished)) -> Result<(), RecordError> {
+        let Self { judge, to } = self;
+        let mut verdict = Ok(());
+        let fill = |finished: &mut Finished| {
+            fill(finished);
+            verdict = judge.verdict(finished);
+        };
+        match to {
+            To::Disk { writer, finished } => {
                 fill(finished);
-                writer.put(finished)
+                writer.put(finished)?;
             }
-            Self::Thread(thread) => thread.send(fill),
+            To::Thread(thread) => thread.send(fill)?,
         }
+        verdict
     }
 }
 
@@ -230,12 +264,14 @@ impl Finished {
         series * LatencyHistogram::SIZE + self.ios.capacity()
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for mut series in self.series.drain(..).rev() {
             series.latencies.clear();
             self.spare.push(series);
         }
         self.ios.clear();
+        self.failures.clear();
+        self.waiting = Waiting::default();
     }
 
     fn sample(&self, series: &FinishedSeries) -> Sample {
@@ -244,7 +280,7 @@ impl Finished {
         let [reads, writes, trims, flushes] = counts.by_operation;
         let span = series.end - self.start;
         let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
-        let nand_written = telemetry.nand_written_since(before).filter(|_| series.is_first);
+        let nand_written = telemetry.nand_written_since(before).filter(|_| series.number == 0);
         Sample {
             series: series.name.as_ref().to_owned(),
             second: self.second,
@@ -276,6 +312,22 @@ impl Finished {
     }
 }
 
+impl FinishedSeries {
+    /// Becomes an empty one of the same series.
+    pub(crate) fn begin(&mut self, like: &Self) {
+        (self.name, self.number, self.end) = (Arc::clone(&like.name), like.number, like.end);
+        self.counts = Counts::default();
+        (self.busy, self.drive_busy) = (None, None);
+    }
+
+    /// Adds a part of the same series and second.
+    pub(crate) fn add(&mut self, part: &Self) {
+        self.end = self.end.max(part.end);
+        self.counts.merge(&part.counts);
+        self.latencies.merge(&part.latencies);
+    }
+}
+
 impl Counts {
     /// Reads, writes, trims and flushes that worked.
     pub(crate) fn worked(&self) -> u64 {
@@ -294,6 +346,20 @@ impl Counts {
         self.latency_sum_ns += service_time.0;
         self.latency_squares += u128::from(service_time.0) * u128::from(service_time.0);
         self.latency_max_ns = self.latency_max_ns.max(service_time.0);
+    }
+
+    /// Adds what was counted elsewhere.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let operations = self.by_operation.iter_mut().zip(other.by_operation);
+        operations.for_each(|(sum, count)| *sum += count);
+        self.failed += other.failed;
+        self.last_errno = other.last_errno.or(self.last_errno);
+        self.read_bytes += other.read_bytes;
+        self.written_bytes += other.written_bytes;
+        self.trimmed_bytes += other.trimmed_bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_squares += other.latency_squares;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
     }
 
     /// Standard deviation of `count` latencies, from exact sums.

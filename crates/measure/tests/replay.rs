@@ -1,9 +1,8 @@
 //! Traces done again on a device whose every service time is known beforehand.
 #![allow(clippy::unwrap_used)]
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceTime, Io, Nanos, Operation, Telemetry};
@@ -15,16 +14,16 @@ const MS: u64 = 1_000_000;
 const SERIES: [&str; 5] = ["reads", "writes", "others", "response", "lateness"];
 
 /// Offset in MiB, begin and end of everything that the device did, in ms.
-type Log = Rc<RefCell<Vec<(u64, f64, f64)>>>;
+type Log = Arc<Mutex<Vec<(u64, f64, f64)>>>;
 
 /// A device that serves all side by side, each in the ms that `takes` gives.
-fn device(takes: impl Fn(&Io) -> u64 + 'static) -> (Scripted, Log) {
+fn device(takes: impl Fn(&Io) -> u64 + Send + 'static) -> (Scripted, Log) {
     let log = Log::default();
     let kept = log.clone();
     let script = move |io: &Io, begins: DeviceTime| {
         let span = Nanos::from_millis(takes(io));
         let ms = |time: DeviceTime| time.0 as f64 / MS as f64;
-        kept.borrow_mut().push((io.offset.0 >> 20, ms(begins), ms(begins + span)));
+        kept.lock().unwrap().push((io.offset.0 >> 20, ms(begins), ms(begins + span)));
         span
     };
     (Scripted::new(Bytes::from_gib(1), script).side_by_side(), log)
@@ -73,7 +72,7 @@ fn as_many_are_in_flight_as_were_at_each_issue() {
     // Idle time is cut: the fourth waits for the three before it, not for its second.
     let expected =
         [(0, 0.0, 10.0), (1, 0.0, 10.0), (2, 0.0, 10.0), (3, 10.0, 20.0), (4, 10.0, 20.0)];
-    assert_eq!(*log.borrow(), expected);
+    assert_eq!(*log.lock().unwrap(), expected);
 }
 
 #[test]
@@ -85,7 +84,7 @@ fn what_had_completed_before_an_issue_is_waited_for_and_nothing_else() {
     let ios = vec![recorded(0, 0, 100), recorded(1, 10, 20), recorded(2, 30, 40)];
     replay(&mut device, ios, Timing::IdleCut);
     // Here A is done long before B; C still waits for B, whose completion it had seen.
-    assert_eq!(*log.borrow(), [(0, 0.0, 5.0), (1, 0.0, 50.0), (2, 50.0, 55.0)]);
+    assert_eq!(*log.lock().unwrap(), [(0, 0.0, 5.0), (1, 0.0, 50.0), (2, 50.0, 55.0)]);
 }
 
 #[test]
@@ -97,14 +96,14 @@ fn nothing_overtakes_a_write_to_the_same_place() {
     // The read of what is being written waits, and so does all behind it; reads share a place.
     let expected =
         [(0, 0.0, 10.0), (1, 0.0, 10.0), (0, 10.0, 20.0), (1, 10.0, 20.0), (1, 20.0, 30.0)];
-    assert_eq!(*log.borrow(), expected);
+    assert_eq!(*log.lock().unwrap(), expected);
 }
 
 #[test]
 fn without_any_knowledge_one_follows_the_other() {
     let (mut device, log) = device(|_| 10);
     replay(&mut device, (0..3).map(|place| read(place, 0)).collect(), Timing::IdleCut);
-    assert_eq!(*log.borrow(), [(0, 0.0, 10.0), (1, 10.0, 20.0), (2, 20.0, 30.0)]);
+    assert_eq!(*log.lock().unwrap(), [(0, 0.0, 10.0), (1, 10.0, 20.0), (2, 20.0, 30.0)]);
 }
 
 #[test]
@@ -112,7 +111,7 @@ fn the_drives_queue_bounds_what_was_in_flight() {
     let (mut device, log) = device(|_| 10);
     let ios = (0..40).map(|place| ReplayIo { queue_depth: Some(40), ..read(place, 0) });
     replay(&mut device, ios.collect(), Timing::IdleCut);
-    let at = |ms: f64| log.borrow().iter().filter(|(_, begin, _)| *begin == ms).count();
+    let at = |ms: f64| log.lock().unwrap().iter().filter(|(_, begin, _)| *begin == ms).count();
     assert_eq!((at(0.0), at(10.0)), (32, 8));
 }
 
@@ -144,7 +143,7 @@ fn speed_divides_every_time() {
         let (mut device, log) = device(|_| 1);
         let ios = vec![read(0, 0), read(1, 100), read(2, 250)];
         replay(&mut device, ios, Timing::Recorded { speed });
-        let begins: Vec<f64> = log.borrow().iter().map(|(_, begin, _)| *begin).collect();
+        let begins: Vec<f64> = log.lock().unwrap().iter().map(|(_, begin, _)| *begin).collect();
         assert_eq!(begins, expected);
     }
 }
@@ -196,7 +195,7 @@ fn flushes_and_trims_are_a_series_of_their_own() {
     let others = only(&samples, "others");
     assert_eq!((others.trims, others.flushes), (1, 1));
     // The read waits for the trim of its place; the trim does not wait for the flush.
-    let begins: Vec<f64> = log.borrow().iter().map(|(_, begin, _)| *begin).collect();
+    let begins: Vec<f64> = log.lock().unwrap().iter().map(|(_, begin, _)| *begin).collect();
     assert_eq!(begins, [0.0, 10.0, 10.0, 20.0]);
 }
 
@@ -228,7 +227,7 @@ fn whatever_was_recorded_every_operation_is_done_once_in_order_and_none_before_i
         let samples = replay(&mut device, recorded.clone(), Timing::IdleCut);
         let done: u64 = samples.iter().map(Sample::ios).sum();
         assert_eq!(done, 100, "seed {seed}");
-        let log = log.borrow();
+        let log = log.lock().unwrap();
         for (later, (place, begin, _)) in log.iter().enumerate() {
             assert_eq!(*place, recorded[later].io.offset.0 >> 20, "seed {seed}: in order");
             for (earlier, (other, _, end)) in log[..later].iter().enumerate() {

@@ -23,7 +23,7 @@ fn stream(pace: Pace, operation: Operation) -> Stream<'static> {
 
 /// What these streams came to on a device that takes a time for each I/O that depends on when.
 fn record_on(
-    service: impl Fn(DeviceTime) -> Nanos + 'static,
+    service: impl Fn(DeviceTime) -> Nanos + Send + 'static,
     streams: Streams<'_>,
     series: &[&str],
 ) -> Vec<Sample> {

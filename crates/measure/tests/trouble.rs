@@ -47,7 +47,7 @@ fn recorder(path: &Path) -> Recorder {
     recorder
 }
 
-fn queue(depth: usize) -> Queue<RandomUniform> {
+fn queue(depth: usize) -> Queue<'static> {
     let ios = RandomUniform::new(Operation::Write, Bytes::from_gib(1), Bytes(4096), 1);
     Queue::new(ios, depth)
 }
@@ -93,7 +93,7 @@ fn an_io_that_never_ends_fails_in_the_second_it_was_due_and_ends_the_run_after_a
     assert_eq!((failure.at, failure.errno), (Nanos::from_millis(3500), 110));
     assert_eq!((failure.offset, failure.error.as_str()), (io.offset, "no answer within 3 s"));
     assert_eq!(waiting[0], Waiting::default());
-    assert_eq!(waiting[2], Waiting { ios: 1, longest: Nanos::from_millis(2500) });
+    assert_eq!(waiting[2], Waiting { ios: 1, longest: Nanos::from_millis(2500), late: 0 });
     let text = ended.as_ref().unwrap_err().to_string();
     assert!(text.contains(&format!("LBA {}", io.lba)) && text.contains("6 s"), "{text}");
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Host, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning, consistency,
-    spare_area,
+    Host, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning,
+    consistency, spare_area,
 };
 
 use crate::number;
@@ -181,6 +181,7 @@ impl Run {
             ("Purge", self.purge()),
             ("Started", record.started.clone()),
             ("Host", host_in_words(host)),
+            ("Threads", threads_in_words(&record.phases)),
             ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
             ("Data", self.data()),
         ];
@@ -239,6 +240,19 @@ fn host_in_words(host: &Host) -> String {
     match host.processors {
         0 => String::new(),
         processors => format!("{}, {processors} × {}", host.kernel, host.processor),
+    }
+}
+
+/// How many threads kept the drive busy, where it was ever more than one.
+fn threads_in_words(phases: &[Phase]) -> String {
+    let of = |wanted: usize| {
+        let spread = phases.iter().filter(|phase| phase.threads == wanted);
+        spread.map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match phases.iter().map(|phase| phase.threads).max() {
+        Some(most @ 2..) if phases.iter().all(|phase| phase.threads == most) => most.to_string(),
+        Some(most @ 2..) => format!("{most} in {}; fewer elsewhere", of(most)),
+        _ => String::new(),
     }
 }
 

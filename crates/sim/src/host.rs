@@ -311,10 +311,10 @@ mod tests {
 
     #[test]
     fn io_comes_back_as_it_was_asked_for_and_the_drive_gets_what_does_not_compress() {
-        let gets = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let noted = std::rc::Rc::clone(&gets);
+        let gets = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let noted = std::sync::Arc::clone(&gets);
         let drive = Scripted::new(Bytes::from_mib(1), move |io, _| {
-            noted.borrow_mut().push(io.content);
+            noted.lock().unwrap().push(io.content);
             TIME
         });
         let mut host = Host::new(drive);
@@ -325,7 +325,7 @@ mod tests {
             host.submit(&[io]).unwrap();
             let mut done = Vec::new();
             host.reap(DeviceTime::MAX, &mut done).unwrap();
-            assert_eq!((done[0].io, gets.borrow_mut().pop()), (io, Some(expected)));
+            assert_eq!((done[0].io, gets.lock().unwrap().pop()), (io, Some(expected)));
         }
     }
 }

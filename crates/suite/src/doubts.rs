@@ -87,7 +87,7 @@ fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     (temperature >= limit).then_some(Warning::TooWarm { temperature, limit })
 }
 
-/// The phase in which the measuring thread computed most, if that was nearly all the time. One that
+/// The phase in which the measuring threads computed most, each of them on average, if that was nearly all the time. One that
 /// keeps to a clock spends its waits computing, and tells how late it was by itself.
 fn generator_busy(record: &RunRecord) -> Option<Warning> {
     if record.plan.keeps_time() {
@@ -97,11 +97,11 @@ fn generator_busy(record: &RunRecord) -> Option<Warning> {
     let busy = long.filter_map(|phase| {
         let (before, after) = host(phase)?;
         let cpu = after.cpu.0.saturating_sub(before.cpu.0);
-        Some((percent(cpu, phase.length.0), phase))
+        Some((percent(cpu, phase.length.0 * phase.threads as u64), phase))
     });
     let (percent, phase) = busy.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let phase = phase.name.clone();
-    (percent > BUSY_PERCENT).then_some(Warning::GeneratorBusy { percent, phase })
+    let (phase, threads) = (phase.name.clone(), phase.threads);
+    (percent > BUSY_PERCENT).then_some(Warning::GeneratorBusy { percent, phase, threads })
 }
 
 /// The time that the machine slept from the first phase to the last.
@@ -191,6 +191,7 @@ mod tests {
             length: Nanos::from_secs(1),
             before: telemetry(counted(0, 0)),
             after: telemetry(after),
+            threads: 1,
         }
     }
 
@@ -340,8 +341,14 @@ mod tests {
         let phases =
             |most| vec![phase("fill", 0, counted(0, 50)), phase("torture", 1, counted(0, most))];
         assert_eq!(doubts_of(phases(90), Vec::new()), []);
-        let expected = Warning::GeneratorBusy { percent: 95.0, phase: "torture".to_owned() };
+        let expected =
+            Warning::GeneratorBusy { percent: 95.0, phase: "torture".to_owned(), threads: 1 };
         assert_eq!(doubts_of(phases(95), Vec::new()), [expected]);
+        let by_two = |most| vec![Phase { threads: 2, ..phase("torture", 0, counted(0, most)) }];
+        assert_eq!(doubts_of(by_two(180), Vec::new()), [], "90 % each");
+        let expected =
+            Warning::GeneratorBusy { percent: 95.0, phase: "torture".to_owned(), threads: 2 };
+        assert_eq!(doubts_of(by_two(190), Vec::new()), [expected]);
         let mut short = phase("fill", 0, counted(0, 100));
         short.length = Nanos::from_millis(999);
         assert_eq!(doubts_of(vec![short], Vec::new()), []);

@@ -108,7 +108,7 @@ mod tests {
         recording.samples = (0..120).map(sample).collect();
         let (before, after) = (Telemetry::default(), Telemetry::default());
         let (name, start, length) = ("load".to_owned(), Nanos::ZERO, Nanos::from_secs(120));
-        (vec![Phase { name, start, length, before, after }], recording)
+        (vec![Phase { name, start, length, before, after, threads: 1 }], recording)
     }
 
     fn efficiency(every: u64, power: impl Fn(u64) -> Option<u64>) -> Vec<Efficiency> {

@@ -329,7 +329,7 @@ impl<'a> Running<'a, '_> {
     fn look(
         &mut self,
         phase: &'static str,
-        ios: Box<dyn Iterator<Item = writecliff_device::Io> + 'a>,
+        ios: Box<dyn Iterator<Item = writecliff_device::Io> + Send + 'a>,
         all: Bytes,
     ) -> Result<(), RunError> {
         self.checked.begin(phase);

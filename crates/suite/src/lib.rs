@@ -49,6 +49,7 @@ pub mod storage_bench;
 pub mod stutter;
 pub mod suite;
 mod test;
+mod thread_count;
 mod traces;
 pub mod transfer_size;
 pub mod trim;
@@ -83,6 +84,7 @@ pub use results::{Results, ResultsError};
 pub use review::{ALL_TESTS, DriveIdentity, Review, ReviewError, ReviewTest};
 pub use session::{PURGE, Progress, RunError, RunWatch};
 pub use test::InReviews;
+pub use thread_count::{ThreadCount, ThreadCountError};
 pub use traces::{Resolved, TraceFacts};
 pub use unit::Unit;
 pub use warning::Warning;
@@ -106,6 +108,9 @@ pub struct RunOptions {
     /// if it is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
+    /// How many threads keep a real drive busy.
+    #[serde(skip_serializing_if = "ThreadCount::is_auto")]
+    pub threads: ThreadCount,
 }
 
 impl Default for RunOptions {
@@ -116,6 +121,7 @@ impl Default for RunOptions {
             quick: false,
             io_timeout: Recorder::IO_TIMEOUT,
             purge: None,
+            threads: ThreadCount::Auto,
         }
     }
 }

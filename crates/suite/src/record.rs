@@ -120,6 +120,18 @@ pub struct Phase {
     pub before: Telemetry,
     /// What it said after; as before, while the phase goes on.
     pub after: Telemetry,
+    /// The most threads that a load of it was spread over.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(threads: &usize) -> bool {
+    *threads == 1
 }
 
 impl RunRecord {

@@ -108,6 +108,7 @@ impl<'a> Session<'a> {
         options: RunOptions,
         watch: RunWatch<'a>,
     ) -> Result<Self, RunError> {
+        let threads = options.threads.on(device)?;
         let mut warnings = doubts_about(device.info());
         if options.quick {
             warnings.push(Warning::Quick);
@@ -136,7 +137,7 @@ impl<'a> Session<'a> {
         };
         let directory = RunDirectory::create(path, &record, every_io)?;
         let recorder = Recorder::new(directory, origin, every_io);
-        let recorder = recorder.with_io_timeout(io_timeout);
+        let recorder = recorder.with_io_timeout(io_timeout).with_threads(threads);
         Ok(Self { device, recorder, record, watch })
     }
 
@@ -371,6 +372,9 @@ impl<'a> Session<'a> {
             let fraction = fraction.min(1.0);
             watch(&Progress { sample: Some(sample), step: name, fraction, length, waiting })
         })?;
+        if let Some(phase) = self.record.phases.last_mut() {
+            phase.threads = phase.threads.max(self.recorder.threads_used());
+        }
         Ok(Rate::of(&totals))
     }
 
@@ -382,7 +386,7 @@ impl<'a> Session<'a> {
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
         let name = name.to_owned();
-        let phase = Phase { name, start, length: Nanos::ZERO, before, after: before };
+        let phase = Phase { name, start, length: Nanos::ZERO, before, after: before, threads: 1 };
         self.record.phases.push(phase);
         Ok(self.recorder.directory().write_record(&self.record)?)
     }

@@ -122,16 +122,20 @@ pub enum Warning {
         /// Where its protection begins.
         limit: Temperature,
     },
-    /// The measuring thread hardly ever waited for the drive.
+    /// The measuring threads hardly ever waited for the drive.
     #[error(
-        "This machine may have been the limit: in {phase} the measuring thread computed for \
-         {percent:.0} % of the time. The drive may be faster than its figures."
+        "This machine may have been the limit: in {phase} {} computed for {percent:.0} % of the \
+         time. The drive may be faster than its figures; more threads (--threads) may show it.",
+        measuring(*threads)
     )]
     GeneratorBusy {
-        /// Processor time of the thread over the phase's length.
+        /// Processor time of the threads over the phase's length, of each on average.
         percent: f64,
         /// The phase in which it was most.
         phase: String,
+        /// How many they were.
+        #[serde(default = "one")]
+        threads: usize,
     },
     /// The machine slept during the run.
     #[error(
@@ -471,5 +475,16 @@ const fn laid(map: Map) -> &'static str {
         Map::Exact => "where they were",
         Map::Wrap => "beginning again at its start",
         Map::Scale => "pressed together",
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
+fn measuring(threads: usize) -> String {
+    match threads {
+        1 => "the measuring thread".to_owned(),
+        count => format!("each of the {count} measuring threads"),
     }
 }

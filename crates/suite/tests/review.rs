@@ -9,7 +9,7 @@ use writecliff_measure::RunDirectoryError;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     ALL_TESTS, InReviews, Overrides, Plan, Review, ReviewError, ReviewTest, RunOptions, RunRecord,
-    Status, TESTS, run,
+    Status, TESTS, ThreadCount, run,
 };
 
 const QUICK: RunOptions = RunOptions {
@@ -18,6 +18,7 @@ const QUICK: RunOptions = RunOptions {
     quick: true,
     io_timeout: Nanos::from_secs(60),
     purge: None,
+    threads: ThreadCount::Auto,
 };
 
 fn tiny() -> Ssd {

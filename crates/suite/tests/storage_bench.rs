@@ -1,10 +1,9 @@
 //! The storage bench with traces and drives whose figures are known.
 #![allow(clippy::unwrap_used)]
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
@@ -133,10 +132,10 @@ fn each_trace_begins_on_a_purged_and_filled_drive() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (trace(dir.path(), "one.trace", &four()), dir.path().join("two.trace"));
     std::fs::copy(&one, &two).unwrap();
-    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = seen.clone();
     let mut drive = Scripted::new(Bytes::from_mib(2), move |io: &Io, _| {
-        kept.borrow_mut().push((io.operation, io.offset, io.content));
+        kept.lock().unwrap().push((io.operation, io.offset, io.content));
         Nanos::from_millis(1)
     });
     let plan = storage_bench::Plan { prepare: true, ..plan(&[&one, &two]) };
@@ -144,7 +143,7 @@ fn each_trace_begins_on_a_purged_and_filled_drive() {
     let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(phases, ["one/fill", "one", "two/fill", "two"]);
     assert!(record.purge.is_some());
-    let seen = seen.borrow();
+    let seen = seen.lock().unwrap();
     // 16 blocks of 128 KiB, in order, incompressible; then the trace; then all again.
     for (index, (operation, offset, content)) in seen[..16].iter().enumerate() {
         let expected = (Operation::Write, Bytes::from_kib(128 * index as u64));
@@ -160,14 +159,14 @@ fn data_are_as_compressible_as_the_trace_says() {
     let content = Content { compressible_percent: 60, duplicate_percent: 10 };
     let ios = [TraceIo { content: Some(content), ..io(Operation::Write, 0, 0, 4) }];
     let path = trace(dir.path(), "content.trace", &ios);
-    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = seen.clone();
     let mut drive = Scripted::new(Bytes::from_mib(2), move |io: &Io, _| {
-        kept.borrow_mut().push(io.content);
+        kept.lock().unwrap().push(io.content);
         Nanos::from_millis(1)
     });
     let record = record_of(plan(&[&path]), &mut drive, dir.path()).unwrap();
-    assert_eq!(*seen.borrow(), [content]);
+    assert_eq!(*seen.lock().unwrap(), [content]);
     let expected = Warning::OrderUnknown { trace: "content".to_owned() };
     assert_eq!(record.warnings, [expected], "one operation has neither depth nor completion");
 }
@@ -362,15 +361,15 @@ fn a_trace_that_is_damaged_is_found_before_anything_is_done_to_the_drive() {
     bytes[middle..middle + 200].fill(0x55);
     std::fs::write(&path, bytes).unwrap();
     let plan = storage_bench::Plan { prepare: true, ..plan(&[&path]) };
-    let touched = Rc::new(RefCell::new(0));
+    let touched = Arc::new(Mutex::new(0));
     let count = touched.clone();
     let mut drive = Scripted::new(Bytes::from_mib(2), move |_: &Io, _| {
-        *count.borrow_mut() += 1;
+        *count.lock().unwrap() += 1;
         Nanos::from_millis(1)
     });
     let error = record_of(plan, &mut drive, dir.path()).unwrap_err();
     assert!(matches!(error, RunError::Trace(_)), "{error}");
-    assert_eq!(*touched.borrow(), 0);
+    assert_eq!(*touched.lock().unwrap(), 0);
     let (record, _) = writecliff_suite::open(&dir.path().join("run")).unwrap();
     assert!(record.purge.is_none() && record.phases.is_empty());
 }

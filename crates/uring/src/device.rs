@@ -5,13 +5,15 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, Held,
-    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Stamping,
-    Status, Telemetry, split_mix,
+    InFlight, Io, Lanes, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification,
+    Stamping, Status, Telemetry, split_mix,
 };
 
 use crate::beside::{StillRunning, Unfinished};
@@ -22,6 +24,7 @@ use crate::encryption::{self, Encrypted};
 use crate::firmware_purge;
 use crate::gauges::Gauges;
 use crate::identify::Identity;
+use crate::lanes;
 use crate::own::Own;
 use crate::own_counters::Asker;
 use crate::pauses::Pauses;
@@ -80,10 +83,11 @@ pub struct UringDevice {
     path: PathBuf,
     file: File,
     /// Stands guard over a device that may be written; none over one that is only read.
-    sentry: Option<Sentry>,
+    sentry: Option<Arc<Sentry>>,
     /// Whether anything was written, or is about to be: the sentry has been asked.
-    wrote: bool,
+    wrote: Arc<AtomicBool>,
     ring: Ring,
+    seed: u64,
     content: ContentStream,
     /// For stamped blocks, if there are any.
     stamper: Option<Stamper>,
@@ -102,6 +106,8 @@ pub struct UringDevice {
     /// When an I/O was handed over last.
     handed_over: DeviceTime,
     pauses: Pauses,
+    /// Lanes opened so far.
+    lanes: u64,
     own: Option<Own>,
     asker: Option<Asker>,
     purging: StillRunning,
@@ -159,23 +165,41 @@ impl UringDevice {
         let ring = Ring::new(&file, depth, options.io_size_max.0 as usize)
             .map_err(|error| ring_error(error, identity, options))?;
         gauges.presence.note_size(&file);
-        let idle = Slot { io: Io::flush(), submitted: DeviceTime(0) };
-        Ok(Self {
-            info: DeviceInfo {
-                temperature_limit: gauges.temperature_limit(),
-                link: own.as_ref().and_then(|own| own.facts.link),
-                trim: by_system.is_some(),
-                ..describe(identity, options, purges)
-            },
-            path: identity.path.clone(),
+        let info = DeviceInfo {
+            temperature_limit: gauges.temperature_limit(),
+            link: own.as_ref().and_then(|own| own.facts.link),
+            trim: by_system.is_some(),
+            ..describe(identity, options, purges)
+        };
+        let mut device =
+            Self::idle(info, identity.path.clone(), file, (ring, options.seed), gauges);
+        device.sentry = sentry.map(Arc::new);
+        device.asker = own.as_ref().and_then(|own| Asker::of(own.port.again().ok()?));
+        device.own = own;
+        Ok(device)
+    }
+
+    /// One that nobody guards, with nothing in flight.
+    fn idle(
+        info: DeviceInfo,
+        path: PathBuf,
+        file: File,
+        (ring, seed): (Ring, u64),
+        gauges: Gauges,
+    ) -> Self {
+        let depth = info.queue_depth_max;
+        Self {
+            info,
+            path,
             file,
-            sentry,
-            wrote: false,
+            sentry: None,
+            wrote: Arc::default(),
             ring,
-            content: ContentStream::new(options.seed),
+            seed,
+            content: ContentStream::new(seed),
             stamper: None,
             looks: Vec::new(),
-            slots: vec![idle; depth],
+            slots: vec![Slot { io: Io::flush(), submitted: DeviceTime(0) }; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
             trims: Trims::default(),
@@ -184,11 +208,29 @@ impl UringDevice {
             worked: false,
             handed_over: DeviceTime(0),
             pauses: Pauses::default(),
-            asker: own.as_ref().and_then(|own| Asker::of(own.port.again().ok()?)),
-            own,
+            lanes: 0,
+            own: None,
+            asker: None,
             purging: StillRunning::default(),
             encryption: None,
-        })
+        }
+    }
+
+    pub(crate) fn hardware_queues(&self) -> usize {
+        self.gauges.hardware_queues
+    }
+
+    /// A device on the same open file, for one more thread.
+    pub(crate) fn lane(&mut self, queue_depth: usize) -> Result<Self, DeviceError> {
+        let file = self.stepping("opening a way into it for one more thread", File::try_clone)?;
+        let ring = Ring::new(&file, queue_depth, self.info.io_size_max.0 as usize)
+            .map_err(|error| self.lost("preparing buffers for one more thread", error.into()))?;
+        self.lanes += 1;
+        let seed = lanes::seed(self.seed, self.lanes);
+        let (info, path) = (lanes::info(&self.info, queue_depth), self.path.clone());
+        let mut lane = Self::idle(info, path, file, (ring, seed), self.gauges.of_lane());
+        (lane.sentry, lane.wrote) = (self.sentry.clone(), Arc::clone(&self.wrote));
+        Ok(lane)
     }
 
     fn in_flight(&self) -> usize {
@@ -197,19 +239,20 @@ impl UringDevice {
 
     /// Before the first write: asks who uses the drive by now.
     fn ask_the_sentry(&mut self) -> Result<(), DeviceError> {
-        let Some(sentry) = self.sentry.as_ref().filter(|_| !self.wrote) else {
+        let Some(sentry) = self.sentry.as_ref().filter(|_| !self.wrote.load(Ordering::Relaxed))
+        else {
             return Ok(());
         };
         let found = sentry.ask_again();
         // That was this program's own time.
         self.pauses.forget();
-        self.wrote = found.is_empty();
+        self.wrote.store(found.is_empty(), Ordering::Relaxed);
         self.in_use_unless_empty(&found)
     }
 
     /// Whether somebody else has begun to write to it.
     fn look_for_intruders(&self) -> Result<(), DeviceError> {
-        let mut found = self.sentry.as_ref().map(Sentry::intruders).unwrap_or_default();
+        let mut found = self.sentry.as_ref().map(|sentry| sentry.intruders()).unwrap_or_default();
         found.extend(self.encryption.iter().flat_map(Encrypted::intruders));
         self.in_use_unless_empty(&found)
     }
@@ -219,7 +262,11 @@ impl UringDevice {
             return Ok(());
         }
         let by: Vec<String> = found.iter().map(Refusal::to_string).collect();
-        Err(DeviceError::InUse { path: self.path.clone(), by: by.join("; "), wrote: self.wrote })
+        Err(DeviceError::InUse {
+            path: self.path.clone(),
+            by: by.join("; "),
+            wrote: self.wrote.load(Ordering::Relaxed),
+        })
     }
 
     /// Gives an I/O a slot, fills its buffer, and puts it in the queue.
@@ -468,7 +515,7 @@ impl UringDevice {
 
     /// Who came in while the claim changed hands is found here.
     fn ask_once_more(&mut self) -> Result<(), DeviceError> {
-        let found = self.sentry.as_ref().map(Sentry::ask_again).unwrap_or_default();
+        let found = self.sentry.as_ref().map(|sentry| sentry.ask_again()).unwrap_or_default();
         self.pauses.forget();
         self.in_use_unless_empty(&found)
     }
@@ -554,8 +601,11 @@ impl Drop for UringDevice {
         let (until, mut done) = (self.handed_over + LAST_WAIT, Vec::new());
         while self.in_flight() > 0 && self.now() < until {
             if self.reap(until, &mut done).is_err() {
-                return;
+                break;
             }
+        }
+        if self.in_flight() > 0 {
+            self.gauges.lanes.close(self.in_flight_since(DeviceTime::MAX));
         }
     }
 }
@@ -673,6 +723,7 @@ impl Device for UringDevice {
     /// as it told it last: within the last second on NVMe, within ten on SATA.
     fn telemetry(&mut self) -> Telemetry {
         let worked = std::mem::take(&mut self.worked) || self.in_flight() > 0;
+        let worked = self.gauges.lanes.worked(worked);
         Telemetry {
             temperature: self.gauges.temperature(self.now(), worked),
             host: Some(self.gauges.counters(self.pauses.sum())),
@@ -707,10 +758,17 @@ impl Device for UringDevice {
         let handed_over = |slot: &usize| self.ring.is_busy(*slot) && !self.queued.contains(slot);
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
         let in_flight = in_flight.map(|Slot { io, submitted }| InFlight { io, submitted });
-        let all = in_flight.chain(self.trims.waiting().copied());
+        let owed = self.gauges.lanes.owed();
+        let all = in_flight.chain(self.trims.waiting().copied()).chain(owed);
         let mut found: Vec<InFlight> = all.filter(|waits| waits.submitted < before).collect();
         found.sort_by_key(|waits| waits.submitted);
         found
+    }
+
+    /// None of a drive that is encrypted, or whose blocks are looked at.
+    fn lanes(&mut self) -> Option<&mut dyn Lanes> {
+        let is_plain = self.encryption.is_none() && self.stamper.is_none();
+        is_plain.then_some(self as &mut dyn Lanes)
     }
 
     fn held_by_system(&self) -> Option<String> {

@@ -16,6 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use writecliff_device::{Bytes, DeviceTime, HostCounters, Nanos, Temperature};
 
 use crate::clock;
+use crate::lanes::Told;
 use crate::presence::Presence;
 use crate::sysfs::Node;
 
@@ -37,6 +38,9 @@ pub(crate) struct Gauges {
     /// `stat` of all processors, once somebody asked for it.
     processors: Option<File>,
     pub(crate) presence: Presence,
+    pub(crate) lanes: Told,
+    /// Of the whole disk; 0 where the system lists none.
+    pub(crate) hardware_queues: usize,
 }
 
 impl Gauges {
@@ -50,7 +54,14 @@ impl Gauges {
             thermometer: Thermometer::of(&disk),
             processors: None,
             presence: Presence::of(node, &disk),
+            lanes: Told::default(),
+            hardware_queues: fs::read_dir(disk.directory.join("mq")).map_or(0, Iterator::count),
         }
+    }
+
+    /// Those of a lane of the same device, which tells these here of itself and asks the drive nothing.
+    pub(crate) fn of_lane(&self) -> Self {
+        Self { presence: self.presence.clone(), lanes: self.lanes.to_tell(), ..Self::default() }
     }
 
     /// From here on the drive protects itself.
@@ -69,10 +80,11 @@ impl Gauges {
         self.thermometer.as_ref().is_some_and(|thermometer| thermometer.is_unanswered(clock::now()))
     }
 
-    /// What the system counts, for the calling thread, which was held up for so long.
-    pub(crate) fn counters(&self, held_up: Nanos) -> HostCounters {
+    /// What the system counts, for the calling thread, which was held up for so long, and those of the
+    /// device's lanes.
+    pub(crate) fn counters(&mut self, held_up: Nanos) -> HostCounters {
         let (read, written) = self.transferred().unzip();
-        let cpu = clock(ClockId::ThreadCPUTime);
+        let (cpu, held_up) = self.lanes.with(clock(ClockId::ThreadCPUTime), held_up);
         HostCounters { read, written, cpu, suspended: suspended(), held_up }
     }
 
@@ -336,7 +348,7 @@ mod tests {
     #[test]
     fn sectors_are_of_512_bytes_and_trims_do_not_count() {
         let disk = FakeDisk::new(&[("stat", STAT)]);
-        let gauges = disk.gauges();
+        let mut gauges = disk.gauges();
         let counters = gauges.counters(Nanos::ZERO);
         assert_eq!(counters.read, Some(Bytes(800 * 512)));
         assert_eq!(counters.written, Some(Bytes(1600 * 512)));

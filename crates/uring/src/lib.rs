@@ -40,6 +40,7 @@ mod identify;
 mod inspection;
 mod ioctl;
 mod kernel_opal;
+mod lanes;
 mod layers;
 mod lock;
 mod mapping;

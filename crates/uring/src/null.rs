@@ -4,13 +4,14 @@
 //! well they keep to a trace's clock.
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos, Purge,
-    PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
+    Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
 
 use crate::clock;
 use crate::device::Options;
 use crate::gauges::Gauges;
+use crate::lanes;
 
 /// A device of 1 TiB that does nothing. No data are made for it either.
 #[derive(Debug)]
@@ -51,6 +52,14 @@ impl NullDevice {
     }
 }
 
+impl NullDevice {
+    /// A way into the same nothing, for one more thread.
+    pub(crate) fn lane(&self, queue_depth: usize) -> Self {
+        let info = lanes::info(&self.info, queue_depth);
+        Self { info, gauges: self.gauges.of_lane(), done: Vec::with_capacity(queue_depth) }
+    }
+}
+
 impl Device for NullDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -80,6 +89,10 @@ impl Device for NullDevice {
 
     fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
+    }
+
+    fn lanes(&mut self) -> Option<&mut dyn Lanes> {
+        Some(self)
     }
 
     fn telemetry(&mut self) -> Telemetry {

@@ -17,7 +17,7 @@ const GONE_STATES: &[&str] =
     &["offline", "transport-offline", "cancel", "del", "deleting", "deleted", "dead"];
 
 /// Where a drive would be missed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Presence {
     /// The device and its whole disk, in sysfs.
     entries: Vec<PathBuf>,

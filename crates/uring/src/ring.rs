@@ -44,6 +44,16 @@ pub(crate) enum RingError {
     Memory(io::Error),
 }
 
+impl From<RingError> for io::Error {
+    fn from(error: RingError) -> Self {
+        match error {
+            RingError::Unavailable(error)
+            | RingError::LockedMemory(error)
+            | RingError::Memory(error) => error,
+        }
+    }
+}
+
 impl Ring {
     /// A ring for `slots` I/Os of at most `slot_size` bytes at a time on `file`.
     pub(crate) fn new(file: &File, slots: usize, slot_size: usize) -> Result<Self, RingError> {

@@ -93,6 +93,6 @@ pub use writecliff_device::ErrorKind;
 pub use writecliff_report::{Files, Format, Source};
 pub use writecliff_suite::{
     ALL_TESTS, InReviews, Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord,
-    TESTS, open,
+    TESTS, ThreadCount, open,
 };
 pub use writecliff_uring::{DestroyData, Inspection, Psid, UnfinishedPurge};

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use writecliff::{
     DestroyData, DriveName, Error, ErrorKind, Event, Overrides, ReportOptions, Review, ReviewEnd,
-    ReviewRun, RunOptions, UNWATCHED, gate, open, plan, read_plan, report, run,
+    ReviewRun, RunOptions, ThreadCount, UNWATCHED, gate, open, plan, read_plan, report, run,
 };
 use writecliff_suite::gate::Limits;
 
@@ -17,6 +17,7 @@ const QUICK: RunOptions = RunOptions {
     quick: true,
     io_timeout: writecliff_device::Nanos::from_secs(60),
     purge: None,
+    threads: ThreadCount::Auto,
 };
 
 fn review_of(tests: &[&str], path: &std::path::Path) -> ReviewRun {

@@ -149,7 +149,7 @@ impl Step {
 
     /// `no I/O completed for 12 s`, or what else a real drive has not answered for long.
     fn stall(&self) -> Option<String> {
-        let Waiting { ios, longest } = self.waiting;
+        let Waiting { ios, longest, .. } = self.waiting;
         let seconds = longest.as_secs_f64();
         match (ios, self.silent) {
             (0, _) => None,

@@ -116,7 +116,7 @@ fn run(
 /// No deeper than the drive's queue, as a kernel does.
 fn seconds(
     device: &mut dyn Device,
-    ios: impl Iterator<Item = Io>,
+    ios: impl Iterator<Item = Io> + Send,
     depth: usize,
     duration: Option<Nanos>,
 ) -> Result<Vec<Sample>, CheckError> {

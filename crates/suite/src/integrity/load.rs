@@ -55,7 +55,7 @@ pub(crate) struct Load<'a> {
     checked: &'a mut Checked,
     /// The rounds that it writes; none if it only looks.
     writing: Option<Writing<'a>>,
-    ios: Box<dyn Iterator<Item = Io> + 'a>,
+    ios: Box<dyn Iterator<Item = Io> + Send + 'a>,
     /// Second looks, at the single blocks of one that failed.
     again: VecDeque<Io>,
     queue_depth: usize,
@@ -89,7 +89,7 @@ impl<'a> Load<'a> {
     pub(crate) fn looks(
         scheme: &'a Scheme,
         checked: &'a mut Checked,
-        ios: impl Iterator<Item = Io> + 'a,
+        ios: impl Iterator<Item = Io> + Send + 'a,
         queue_depth: usize,
     ) -> Self {
         Self { ios: Box::new(ios), ..Self::new(scheme, checked, None, queue_depth) }

@@ -73,7 +73,7 @@ impl Scheme {
     }
 
     /// The I/Os of a round, without the flush at its end.
-    pub(crate) fn round(&self, round: u32) -> Box<dyn Iterator<Item = Io> + '_> {
+    pub(crate) fn round(&self, round: u32) -> Box<dyn Iterator<Item = Io> + Send + '_> {
         let pass = self.pass(round);
         match self.stage(round) {
             Stage::Probes => Box::new(self.probe_places(self.seed).map(move |(place, count)| {

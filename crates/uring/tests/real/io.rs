@@ -47,6 +47,30 @@ fn conformance_on_a_loop_device_with_4096_byte_sectors() {
 }
 
 #[test]
+fn conformance_on_the_lanes_of_a_loop_device() {
+    needs!();
+    let device = Loop::new(64);
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    let mut open = |depth| opened.lanes().unwrap().open(depth).unwrap();
+    let (mut lane, mut other) = (open(8), open(3));
+    assert_eq!((lane.info().queue_depth_max, other.info().queue_depth_max), (8, 3));
+    // A second one beside it, in a thread of its own.
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for round in 0..500 {
+                other.submit(&[Io::read(Bytes(round * 4096), Bytes(4096))]).unwrap();
+                let mut done = Vec::new();
+                other.reap(other.now() + Nanos::from_secs(30), &mut done).unwrap();
+                assert_eq!((done.len(), done[0].status), (1, Status::Done));
+            }
+        });
+        conformance::check(&mut *lane);
+    });
+    conformance::check(&mut opened);
+    assert!(opened.lanes().is_none(), "its blocks are looked at");
+}
+
+#[test]
 fn conformance_on_a_file() {
     for directory in [TempDir::new().unwrap(), scratch()] {
         let file = sparse_file(&directory.path().join("file"), 64);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, HostCounters, Io, Nanos, Telemetry};
-use writecliff_suite::{Plan, RunOptions, RunRecord, Warning, consistency};
+use writecliff_suite::{Plan, RunOptions, RunRecord, ThreadCount, Warning, consistency};
 use writecliff_uring::UringDevice;
 
 use crate::machine::{Loop, eventually, needs, open_to_destroy, run, scratch, sparse_file};
@@ -96,6 +96,41 @@ fn recorded(device: &Path, during: impl Fn() + Sync) -> RunRecord {
         ControlFlow::Continue(())
     })
     .unwrap()
+}
+
+#[test]
+fn threads_are_recorded_with_their_load_and_what_they_computed() {
+    needs!();
+    let device = Loop::new(64);
+    let plan = consistency::Plan { duration: Nanos::from_secs(2), ..consistency::Plan::default() };
+    let directory = TempDir::new().unwrap();
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    let options =
+        RunOptions { threads: ThreadCount::Exactly(2), every_io: true, ..RunOptions::default() };
+    let path = directory.path().join("run");
+    let run = Plan::Consistency(plan);
+    let record =
+        writecliff_suite::run(
+            &run,
+            &mut opened,
+            &path,
+            options,
+            &mut |_| ControlFlow::Continue(()),
+        );
+    let record = record.unwrap();
+    assert_eq!(other_load(&record), None, "{:?}", record.warnings);
+    for phase in &record.phases {
+        let (before, after) = (phase.before.host.unwrap(), phase.after.host.unwrap());
+        assert_eq!(phase.threads, 2, "{phase:?}");
+        assert!(after.cpu > before.cpu && after.written > before.written, "{phase:?}");
+    }
+    let (_, recording) = writecliff_suite::open(&path).unwrap();
+    let torture: Vec<_> = recording.series(consistency::TORTURE).collect();
+    assert_eq!(torture.len(), 2);
+    assert!(
+        torture.iter().all(|second| (31.0..=33.0).contains(&second.queue_depth)),
+        "{torture:?}"
+    );
 }
 
 fn other_load(record: &RunRecord) -> Option<(Bytes, &[String])> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Nanos, Purge};
-use writecliff_suite::{Plan, RunError, RunOptions, Status, Warning, consistency};
+use writecliff_suite::{Plan, RunError, RunOptions, Status, ThreadCount, Warning, consistency};
 use writecliff_uring::UringDevice;
 
 use crate::machine::{Loop, Mounted, needs, open_to_destroy, run, sparse_file};
@@ -227,10 +227,21 @@ fn a_purge_that_fails_does_not_end_the_run_and_is_told() {
 #[test]
 fn a_run_on_a_drive_that_hangs_for_good_ends_with_the_truth() {
     needs!("mkfs.ext4", "fsfreeze");
+    hangs_for_good(1);
+}
+
+#[test]
+fn and_so_does_one_by_several_threads() {
+    needs!("mkfs.ext4", "fsfreeze");
+    hangs_for_good(3);
+}
+
+fn hangs_for_good(threads: usize) {
+    let threads = ThreadCount::Exactly(threads);
     let drive = Freezable::new();
     let mut device = open_to_destroy(&drive.device.path).unwrap();
     let plan = consistency::Plan { duration: Nanos::from_secs(600), ..Default::default() };
-    let options = RunOptions { io_timeout: Nanos::from_secs(1), ..RunOptions::default() };
+    let options = RunOptions { io_timeout: Nanos::from_secs(1), threads, ..RunOptions::default() };
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("run");
     let (mut frozen, mut longest) = (None, Nanos::ZERO);

@@ -416,7 +416,7 @@ fn phases(jobs: &[Job<'_>]) -> Vec<Phase> {
             Some(phase) => phase.length = phase.length.max(length),
             None => {
                 let (before, after) = (Telemetry::default(), Telemetry::default());
-                phases.push(Phase { name, start: job.start, length, before, after });
+                phases.push(Phase { name, start: job.start, length, before, after, threads: 1 });
             }
         }
     }
