@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Nanos,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
     Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
-use writecliff_measure::{Queue, Recorder, RunDirectory, Stream, Streams, Supply, record};
+use writecliff_measure::{Queue, Recorder, RunDirectory, Stream, Streams, Supply, Threads, record};
 use writecliff_workload::{Job, Mix, Order, Pace, RandomUniform};
 
 const IOS: usize = 2_000_000;
@@ -38,7 +38,7 @@ impl Null {
             lba_size: Bytes(512),
             physical_block_size: Bytes(4096),
             io_size_max: Bytes::from_mib(1),
-            queue_depth_max: 32,
+            queue_depth_max: 64,
             rotational: false,
             trim: false,
             purges: Vec::new(),
@@ -82,6 +82,20 @@ impl Device for Null {
     fn telemetry(&mut self) -> Telemetry {
         Telemetry::default()
     }
+
+    fn lanes(&mut self) -> Option<&mut dyn Lanes> {
+        Some(self)
+    }
+}
+
+impl Lanes for Null {
+    fn hardware_queues(&self) -> usize {
+        1
+    }
+
+    fn open(&mut self, _: usize) -> Result<Box<dyn Device + Send>, DeviceError> {
+        Ok(Box::new(Self::new()))
+    }
 }
 
 const SPAN: Bytes = Bytes::from_gib(1024);
@@ -90,7 +104,16 @@ const SPAN: Bytes = Bytes::from_gib(1024);
 fn recording(bencher: Bencher<'_, '_>, every_io: bool) {
     bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
         let ios = RandomUniform::new(Operation::Write, SPAN, Bytes(4096), 1).take(IOS);
-        recorded(Queue::new(ios, 32), &["writes"], every_io);
+        recorded(Queue::new(ios, 32), &["writes"], every_io, 1);
+    });
+}
+
+/// The same I/Os, shared by several threads.
+#[divan::bench(args = [1, 2], sample_count = 10, sample_size = 1)]
+fn recording_by_threads(bencher: Bencher<'_, '_>, threads: usize) {
+    bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
+        let ios = RandomUniform::new(Operation::Write, SPAN, Bytes(4096), 1).take(IOS);
+        recorded(Queue::new(ios, 64), &["writes"], false, threads);
     });
 }
 
@@ -103,6 +126,7 @@ fn recording_a_job(bencher: Bencher<'_, '_>) {
         order: Order::Random,
         once_each: false,
         time_based: true,
+        runtime: Some(Nanos::from_secs(60)),
         ..Job::default()
     };
     bencher.counter(ItemsCount::new(IOS)).bench_local(|| {
@@ -114,15 +138,16 @@ fn recording_a_job(bencher: Bencher<'_, '_>) {
             duration: None,
             operations: vec![Operation::Read, Operation::Write],
         };
-        recorded(Streams::new([stream]), &["reads", "writes"], false);
+        recorded(Streams::new([stream]), &["reads", "writes"], false, 1);
     });
 }
 
-fn recorded(supply: impl Supply, series: &[&str], every_io: bool) {
+fn recorded(supply: impl Supply, series: &[&str], every_io: bool, threads: usize) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("run");
     let run = RunDirectory::create(&path, &"null", every_io).expect("an empty directory");
-    let mut recorder = Recorder::new(run, DeviceTime(0), every_io);
+    let recorder = Recorder::new(run, DeviceTime(0), every_io);
+    let mut recorder = recorder.with_threads(Threads { most: threads, depth_min: 1 });
     recorder.begin(series, Telemetry::default());
     let go_on = &mut |_: &_, _| ControlFlow::Continue(());
     record(&mut Null::new(), supply, None, &mut recorder, go_on).expect("nothing can fail");

@@ -3,15 +3,39 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
 use writecliff_loop_device::LoopDevice;
 
 use super::timed;
 use crate::cargo;
 use crate::packages;
 
-const PAIRS: usize = 3;
-const SECONDS: u64 = 8;
+/// Odd, so that one of them is the median.
+const TURNS: usize = 3;
+const SECONDS: u64 = 3;
 const DEVICE_BYTES: u64 = 1 << 30;
+
+/// What both do: 4 KiB at random.
+struct Load {
+    operation: &'static str,
+    depth: usize,
+    threads: usize,
+}
+
+const fn load(operation: &'static str, depth: usize, threads: usize) -> Load {
+    Load { operation, depth, threads }
+}
+
+const LOADS: [Load; 8] = [
+    load("read", 1, 1),
+    load("write", 1, 1),
+    load("read", 32, 1),
+    load("write", 32, 1),
+    load("read", 256, 1),
+    load("write", 256, 1),
+    load("read", 256, 2),
+    load("write", 256, 2),
+];
 
 /// Whole programs in turn; ratios hold where absolute rates do not.
 pub(crate) fn beside_fio(target: &Path) -> Result<(), String> {
@@ -27,61 +51,118 @@ pub(crate) fn beside_fio(target: &Path) -> Result<(), String> {
 }
 
 /// What one program did to the device.
+#[derive(Clone, Copy)]
 struct Figure {
     iops: f64,
-    /// Processor time of the whole program, in microseconds per I/O of the measured phase.
+    /// Processor time of the threads that measure, in microseconds.
     cpu_per_io: f64,
 }
 
 fn in_turn(program: &Path) -> Result<(), String> {
     let device = LoopDevice::in_memory(DEVICE_BYTES).map_err(|error| error.to_string())?;
     println!(
-        "\n4KB random writes, QD32, io_uring, O_DIRECT, 1 GiB loop device in memory, {SECONDS} s"
+        "\n4 KiB at random, 1 GiB loop device in memory, {SECONDS} s, medians of {TURNS} in turn; \
+         ratios to fio as it comes, and to fio with batches, fixed buffers and files"
     );
     println!(
-        "{:>4} {:>12} {:>12} {:>8} {:>14} {:>14}",
-        "run", "writecliff", "fio", "ratio", "cpu us/io", "fio cpu us/io"
+        "{:>6} {:>6} {:>8} {:>12} {:>8} {:>8} {:>10} {:>8} {:>8}",
+        "", "depth", "threads", "IOPS", "to fio", "to best", "cpu us/io", "to fio", "to best"
     );
-    for pair in 1..=PAIRS {
-        let ours = writecliff(program, device.path().as_ref())?;
-        let fio = fio(device.path().as_ref())?;
+    let turns: Vec<Vec<[Figure; 3]>> = (0..TURNS)
+        .map(|_| LOADS.iter().map(|load| each(program, device.path().as_ref(), load)).collect())
+        .collect::<Result<_, _>>()?;
+    for (index, Load { operation, depth, threads }) in LOADS.iter().enumerate() {
+        let median = |of: &dyn Fn(&[Figure; 3]) -> f64| {
+            let mut values: Vec<f64> = turns.iter().map(|turn| of(&turn[index])).collect();
+            values.sort_by(f64::total_cmp);
+            values[TURNS / 2]
+        };
         println!(
-            "{pair:>4} {:>12.0} {:>12.0} {:>8.2} {:>14.2} {:>14.2}",
-            ours.iops,
-            fio.iops,
-            ours.iops / fio.iops,
-            ours.cpu_per_io,
-            fio.cpu_per_io
+            "{operation:>6} {depth:>6} {threads:>8} {:>12.0} {:>8.2} {:>8.2} {:>10.2} {:>8.2} {:>8.2}",
+            median(&|[ours, ..]| ours.iops),
+            median(&|[ours, plain, _]| ours.iops / plain.iops),
+            median(&|[ours, _, best]| ours.iops / best.iops),
+            median(&|[ours, ..]| ours.cpu_per_io),
+            median(&|[ours, plain, _]| ours.cpu_per_io / plain.cpu_per_io),
+            median(&|[ours, _, best]| ours.cpu_per_io / best.cpu_per_io),
         );
     }
     Ok(())
 }
 
-fn writecliff(program: &Path, device: &Path) -> Result<Figure, String> {
-    let out = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let device = device.display().to_string();
-    let arguments = ["run", "consistency", &device, "--destroy-data-on", &device, "--json"];
-    let mut command = Command::new(program);
-    command.args(arguments).arg("--out").arg(out.path().join("run"));
-    command.args(["--duration", &format!("{SECONDS}s")]);
-    let (json, cpu) = measured(&mut command)?;
-    // The steady window's mean and the rest's weigh the same on a device without a cliff.
-    let iops = number_after(&json, &["\"steady_iops\"", "\"mean\""])?;
-    Ok(Figure { iops, cpu_per_io: cpu / (iops * SECONDS as f64) })
+/// One after the other: we, fio as it comes, fio at its best.
+fn each(program: &Path, device: &Path, load: &Load) -> Result<[Figure; 3], String> {
+    Ok([
+        writecliff(program, device, load)?,
+        fio(device, load, &[])?,
+        fio(device, load, &best(load))?,
+    ])
 }
 
-fn fio(device: &Path) -> Result<Figure, String> {
+fn writecliff(program: &Path, device: &Path, load: &Load) -> Result<Figure, String> {
+    let out = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let Load { operation, depth, threads } = load;
+    let plan = out.path().join("plan.toml");
+    let job = format!(
+        "duration = \"{SECONDS}s\"\n[[job]]\nname = \"beside\"\nqueue_depth = {depth}\n\
+         mix = {{ {operation} = 100 }}\ntime_based = true\nruntime = \"60s\"\n"
+    );
+    std::fs::write(&plan, job).map_err(|error| error.to_string())?;
+    let device = device.display().to_string();
+    let mut command = Command::new(program);
+    command.args(["run", "mixed", &device, "--destroy-data-on", &device, "--json", "--no-bench"]);
+    command.args(["--threads", &threads.to_string()]).arg("--plan").arg(&plan);
+    command.arg("--out").arg(out.path().join("run"));
+    let (json, _) = measured(&mut command)?;
+    let run: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    let phase = run["phases"].as_array().and_then(|phases| phases.last()).unwrap_or(&Value::Null);
+    let cpu = |when: &str| nanoseconds(&phase[when]["host"]["cpu"]);
+    let did = &run["outcome"]["jobs"][0][format!("{operation}s")];
+    let figure = || {
+        let cpu = cpu("after")? - cpu("before")?;
+        Some(Figure { iops: did["iops"].as_f64()?, cpu_per_io: cpu / 1e3 / did["ios"].as_f64()? })
+    };
+    figure().ok_or_else(|| format!("no figures in: {json}"))
+}
+
+/// `12345ns`.
+fn nanoseconds(time: &Value) -> Option<f64> {
+    time.as_str()?.strip_suffix("ns")?.parse().ok()
+}
+
+/// What makes fio fastest: nothing mapped or looked up for each I/O, and several in each call.
+fn best(Load { depth, threads, .. }: &Load) -> [String; 5] {
+    let batch = (depth / threads / 2).clamp(1, 16);
+    [
+        "--fixedbufs=1".to_owned(),
+        "--registerfiles=1".to_owned(),
+        format!("--iodepth_batch_submit={batch}"),
+        "--iodepth_batch_complete_min=1".to_owned(),
+        format!("--iodepth_batch_complete_max={batch}"),
+    ]
+}
+
+fn fio(device: &Path, load: &Load, further: &[String]) -> Result<Figure, String> {
+    let Load { operation, depth, threads } = load;
     let mut command = Command::new("fio");
     command.arg(format!("--filename={}", device.display()));
     command.arg(format!("--runtime={SECONDS}"));
+    command.arg(format!("--rw=rand{operation}"));
+    command.arg(format!("--iodepth={}", depth / threads)).arg(format!("--numjobs={threads}"));
     command.args(
-        "--name=beside --ioengine=io_uring --fixedbufs=1 --registerfiles=1 --iodepth=32 \
-         --rw=randwrite --bs=4k --direct=1 --norandommap=1 --time_based=1 --output-format=json"
+        "--name=beside --ioengine=io_uring --bs=4k --direct=1 --norandommap=1 --time_based=1 \
+         --thread --group_reporting --output-format=json"
             .split_whitespace(),
     );
-    let (json, cpu) = measured(&mut command)?;
-    let iops = number_after(&json, &["\"write\"", "\"iops\""])?;
-    Ok(Figure { iops, cpu_per_io: cpu / (iops * SECONDS as f64) })
+    // The engine's own options come after its name.
+    command.args(further);
+    let (json, _) = measured(&mut command)?;
+    let number = |keys: &[&str]| number_after(&json, keys);
+    let name = format!("\"{operation}\"");
+    let (iops, ios) = (number(&[&name, "\"iops\""])?, number(&[&name, "\"total_ios\""])?);
+    let percent = number(&["\"usr_cpu\""])? + number(&["\"sys_cpu\""])?;
+    let milliseconds = number(&[&name, "\"runtime\""])? * *threads as f64;
+    Ok(Figure { iops, cpu_per_io: percent / 100.0 * milliseconds * 1e3 / ios })
 }
 
 /// Runs a command; returns what it printed and the processor time it took, in microseconds.
