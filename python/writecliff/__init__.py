@@ -11,6 +11,7 @@ a :class:`Run`, :func:`review` runs many. Same seed, same bytes as the command l
 
 from . import bench, trace
 from ._drive import Device, Drive, catalogue, tests
+from ._fleet import Fleet, fleet
 from ._native import VERSION as __version__
 from ._native import Error, FailedError, RefusedError, Table, UsageError
 from ._results import Review, Run, import_fio, open, report, review
@@ -21,6 +22,7 @@ __all__ = [
     "Drive",
     "Error",
     "FailedError",
+    "Fleet",
     "RefusedError",
     "Review",
     "Run",
@@ -30,6 +32,7 @@ __all__ = [
     "__version__",
     "bench",
     "catalogue",
+    "fleet",
     "import_fio",
     "open",
     "report",

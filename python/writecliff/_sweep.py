@@ -5,28 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 from collections.abc import Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from . import _native
+from ._elsewhere import DaskClient, executor_of, plan_text, rows_of
 from ._progress import Progress, shown
-
-try:
-    import tomllib
-except ImportError:  # Python 3.10
-    tomllib = None  # type: ignore[assignment]
-
-#: Rows that executors gave are put on disk no sooner than so many seconds after the last ones.
-_REST = 10.0
-
-
-class DaskClient(Protocol):
-    """What is asked of Dask's ``distributed.Client``."""
-
-    def get_executor(self, **arguments: Any) -> Executor: ...
 
 
 class Sweep:
@@ -75,9 +62,7 @@ def sweep(
         FailedError: The disk or the machine gave up; what was finished is kept.
         KeyboardInterrupt: On Ctrl-C; what was finished is kept.
     """
-    text, path = _plan(plan), Path(out)
-    if client is not None:
-        executor = client.get_executor(pure=False, retries=3)
+    text, path, executor = plan_text(plan), Path(out), executor_of(client, executor)
     with shown(progress) as show:
         if executor is None:
             _native.sweep(text, path, memory, show)
@@ -87,51 +72,28 @@ def sweep(
     return Sweep(path, [json.loads(row) for row in rows], Path(page))
 
 
-def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None) -> str | None:
-    if plan is None:
-        return None
-    if isinstance(plan, Mapping):
-        return json.dumps(plan)
-    if tomllib is None:
-        raise _native.UsageError("a plan's file is read by Python 3.11 and newer; pass a mapping")
-    try:
-        return json.dumps(tomllib.loads(Path(plan).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise _native.UsageError(f"{plan}: {error}") from None
-
-
 def _elsewhere(
     plan: str | None, path: Path, executor: Executor, memory: int | None, show: Any
 ) -> None:
-    """Hands points to an executor, no more at once than fit into ``memory``, and keeps their rows."""
+    """Hands points to an executor and keeps their rows."""
     kept, _ = _native.store(plan, path, [])
     done = {json.loads(row)["point"] for row in kept}
     sweep = json.loads((path / "sweep.json").read_text(encoding="utf-8"))["sweep"]
     points = _native.points(json.dumps(sweep))
-    left = ((point, _native.point_memory(point)) for n, point in enumerate(points) if n not in done)
-    figures: list[str] = sweep.get("figures", [])
-    running: dict[Future[str], int] = {}
-    rows: list[str] = []
-    stored, ahead = time.monotonic(), next(left, None)
-    try:
-        while running or ahead:
-            while ahead and (not running or memory is None or sum(running.values()) + ahead[1] <= memory):
-                running[executor.submit(_perform, ahead[0], figures)] = ahead[1]
-                ahead = next(left, None)
-            ended, _ = wait(running, timeout=_REST, return_when=FIRST_COMPLETED)
-            for future in ended:
-                running.pop(future)
-                rows.append(future.result())
-            if show and ended:
-                count = len(done) + len(rows)
-                show(f"{count} of {len(points)} points", count / max(len(points), 1))
-            if time.monotonic() - stored > _REST:
-                _native.store(None, path, rows)
-                stored = time.monotonic()
-    finally:
-        for future in running:
-            future.cancel()
-        _native.store(None, path, rows)
+
+    def told(rows: int) -> None:
+        if show:
+            count = len(done) + rows
+            show(f"{count} of {len(points)} points", count / max(len(points), 1))
+
+    rows_of(
+        ((point, _native.point_memory(point)) for n, point in enumerate(points) if n not in done),
+        partial(_perform, figures=sweep.get("figures", [])),
+        lambda rows: _native.store(None, path, rows),
+        executor,
+        memory,
+        told,
+    )
 
 
 def _perform(point: str, figures: list[str]) -> str:

@@ -9,6 +9,7 @@ use writecliff::DriveName;
 
 use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
+use crate::commands::fleet::FleetArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::import::ImportArguments;
 use crate::commands::meter::MeterArguments;
@@ -56,6 +57,9 @@ pub(crate) enum Command {
     /// Run one test on many simulated drives: a grid or a sample over any keys, to one table
     #[command(after_help = help::SWEEP)]
     Sweep(SweepArguments),
+    /// Run a service over many simulated drives, and tell its tail and the drives that make it
+    #[command(after_help = help::FLEET)]
+    Fleet(FleetArguments),
     /// List simulated drives, and the block devices here with what the safety guard says of each
     #[command(after_help = help::DRIVES)]
     Drives {

@@ -5,6 +5,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
 use writecliff_bench::{BenchError, ExportError, ImportError, ServerError};
+use writecliff_fleet::FleetError;
 use writecliff_output::OutputError;
 use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
 use writecliff_suite::{AddMeterError, PlanError};
@@ -31,17 +32,14 @@ pub(crate) enum CliError {
     #[error("{place}: {}", keys::of_plan_file(error))]
     InPlan { place: String, error: PlanError },
     #[error(
-        "interrupted; `writecliff review --resume {}` goes on with it and keeps what is finished",
+        "interrupted; `writecliff {command} --resume {}` goes on with it and keeps what is finished",
         path.display()
     )]
-    ReviewInterrupted { path: PathBuf },
+    ToBeResumed { command: &'static str, path: PathBuf },
     #[error(transparent)]
     Sweep(#[from] SweepError),
-    #[error(
-        "interrupted; `writecliff sweep --resume {}` goes on with it and keeps what is finished",
-        path.display()
-    )]
-    SweepInterrupted { path: PathBuf },
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
     Prompt { source: std::io::Error },
     #[error(transparent)]
@@ -153,6 +151,7 @@ impl CliError {
             Self::Export(error) => error.kind(),
             Self::Serve(error) => error.kind(),
             Self::Sweep(error) => error.kind(),
+            Self::Fleet(error) => error.kind(),
             Self::ReviewBroken { source, .. } => source.kind(),
             Self::ReadTrace(error) => error.kind(),
             Self::WriteTrace(error) => error.kind(),
@@ -164,10 +163,9 @@ impl CliError {
             Self::NotAgreed | Self::TraceOnDevice { .. } | Self::TraceAnywhere { .. } => {
                 ErrorKind::Refused
             }
-            Self::Interrupted
-            | Self::ReviewInterrupted { .. }
-            | Self::SweepInterrupted { .. }
-            | Self::NothingWritten => ErrorKind::Interrupted,
+            Self::Interrupted | Self::ToBeResumed { .. } | Self::NothingWritten => {
+                ErrorKind::Interrupted
+            }
             Self::Manual { source, .. } => ErrorKind::of_path(source),
             Self::InPlan { .. }
             | Self::NoOutput { .. }

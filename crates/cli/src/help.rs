@@ -44,6 +44,30 @@ spare.toml:
   \"plan.spare_percent\" = [0, 10, 25]
   \"drive.gc.pacing\" = [\"eager\", \"proportional\"]";
 
+pub(crate) const FLEET: &str = "\
+Examples:
+  writecliff fleet fleet.toml --out runs/fleet
+  writecliff fleet --resume runs/fleet
+  duckdb -c \"SELECT * FROM 'runs/fleet/drives.parquet' ORDER BY late DESC\"
+
+fleet.toml:
+  groups = 100                                     # of data + parity drives each
+  data = 1
+  parity = 2                                       # three copies
+  duration = \"10min\"
+  limit = \"10ms\"
+  [[drives]]
+  drive = \"sim:samsung-840-evo-250gb@1/16\"
+  overwrites = [0.5, 2]                            # between half its data and twice
+  [load]
+  iops = 100000
+  read_percent = 70
+  [[variants]]
+  name = \"as it is\"
+  [[variants]]
+  name = \"hedged after 2 ms\"
+  hedge = \"2ms\"";
+
 pub(crate) const IMPORT: &str = "\
 Examples:
   fio --output-format=json+ --output=old.json jobs.fio

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Drives { names, options, .. } => commands::drives::drives(&names, options.json),
         Command::Gate { run, options } => commands::gate::run(&run, &options),
         Command::Sweep(arguments) => commands::sweep::sweep(&arguments),
+        Command::Fleet(arguments) => commands::fleet::fleet(&arguments),
         Command::Import(arguments) => commands::import::import(&arguments),
         Command::Meter(arguments) => commands::meter::meter(&arguments),
         Command::Trace { command } => commands::trace::trace(&command),

@@ -22,6 +22,15 @@ impl Place {
         }
     }
 
+    /// The directory that was named, or a new one called like what is done, the plan's file and the
+    /// time.
+    pub(crate) fn of_plan(what: &str, plan: &Path, named: Option<&Path>) -> Self {
+        Self::named_or(named, || {
+            let stem = plan.file_stem().map_or_else(|| "plan".into(), |s| s.to_string_lossy());
+            format!("{what}-{stem}-{}", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"))
+        })
+    }
+
     /// `path`, or the first of `path-2`, `path-3` and so on that is not there yet.
     fn new(path: &Path) -> Self {
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);

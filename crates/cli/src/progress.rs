@@ -1,6 +1,9 @@
 //! How far something is, in words: what has gone by, what is left, and when it ends.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::output::ProgressLine;
 
 /// Less than this says nothing about the rest.
 const SHARE_MIN: f64 = 0.01;
@@ -45,6 +48,46 @@ pub(crate) fn ends(left: Duration) -> Option<String> {
     let end = now.checked_add(left).ok().filter(|_| left >= Duration::from_secs(60))?;
     let how = if end.date() == now.date() { "%H:%M" } else { "%a %H:%M" };
     Some(format!("ends about {}", end.strftime(how)))
+}
+
+/// How many of many pieces are done, on a line of its own.
+pub(crate) struct Counted {
+    what: &'static str,
+    all: usize,
+    before: usize,
+    new: AtomicUsize,
+    failed: AtomicUsize,
+    began: Instant,
+    line: ProgressLine,
+}
+
+impl Counted {
+    /// Of `all`, so many are done already; `what` are several of them called.
+    pub(crate) fn begin(what: &'static str, all: usize, before: usize) -> Self {
+        let (new, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (began, line) = (Instant::now(), ProgressLine::begin());
+        Self { what, all, before, new, failed, began, line }
+    }
+
+    /// One more is done.
+    pub(crate) fn one(&self, is_failed: bool) {
+        self.new.fetch_add(1, Ordering::Relaxed);
+        self.failed.fetch_add(usize::from(is_failed), Ordering::Relaxed);
+    }
+
+    /// Shows it, if it is time to.
+    pub(crate) fn show(&self) {
+        self.line.show(|| {
+            let new = self.new.load(Ordering::Relaxed);
+            let share = new as f64 / (self.all - self.before).max(1) as f64;
+            let failed = match self.failed.load(Ordering::Relaxed) {
+                0 => String::new(),
+                failed => format!(", {failed} failed"),
+            };
+            let (done, left) = (self.before + new, gone_and_left(self.began, Some(share)));
+            format!("{done} of {} {}{failed}, {left}", self.all, self.what)
+        });
+    }
 }
 
 #[cfg(test)]

@@ -800,6 +800,47 @@ fn a_sweep_makes_a_table_and_a_page_and_says_what_is_wrong_with_its_plan() {
     }
 }
 
+#[test]
+fn a_fleet_tells_its_tail_and_goes_on_after_an_interrupt() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
+    let text = "groups = 3\nparity = 1\nduration = \"20s\"\nlimit = \"1ms\"\n[[drives]]\ndrive = \
+                \"sim:tiny\"\noverwrites = 1\n[load]\niops = 1000\n[[variants]]\nname = \"alone\"\n\
+                [[variants]]\nname = \"hedged\"\nhedge = \"200us\"\n";
+    std::fs::write(&plan, text).unwrap();
+    let (plan, out) = (plan.to_str().unwrap(), out.to_str().unwrap());
+    let told = writecliff(&["fleet", plan, "--out", out]);
+    assert!(told.status.success(), "{}", text_of(&told));
+    for word in ["late requests", "hedged reads", "drives.parquet", "index.html"] {
+        assert!(stdout_of(&told).contains(word), "{word}: {}", stdout_of(&told));
+    }
+    // As a kill leaves it.
+    let rows = std::path::Path::new(out).join("groups.jsonl");
+    let lines = std::fs::read_to_string(&rows).unwrap();
+    std::fs::write(&rows, &lines[..lines.len() / 2]).unwrap();
+    let resumed = writecliff(&["fleet", "--resume", out, "--json"]);
+    assert!(resumed.status.success(), "{}", text_of(&resumed));
+    let json: serde_json::Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(json["variants"][1]["name"], "hedged");
+    assert_eq!(json["variants"][0]["kinds"][0]["drives"], 6);
+    let again = writecliff(&["fleet", "--resume", out]);
+    assert_eq!(stdout_of(&again), stdout_of(&told));
+    for (wrong, word) in [
+        (text.replace("hedge =", "hegde ="), "hedge?"),
+        (text.replace("sim:tiny", "/dev/zero"), "sim:NAME"),
+        (text.replace("iops = 1000", "trace = \"nowhere\""), "light-2011"),
+    ] {
+        std::fs::write(plan, wrong).unwrap();
+        let output = writecliff(&["fleet", plan, "--out", &format!("{out}-2")]);
+        assert_eq!(output.status.code(), Some(2), "{}", text_of(&output));
+        assert!(text_of(&output).contains(word), "{}", text_of(&output));
+    }
+}
+
+fn stdout_of(output: &Output) -> String {
+    text(&output.stdout)
+}
+
 fn text_of(output: &Output) -> String {
     text(&output.stderr)
 }

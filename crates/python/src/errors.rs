@@ -5,6 +5,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use writecliff::ErrorKind;
 use writecliff_bench::BenchError;
+use writecliff_fleet::FleetError;
 use writecliff_sweep::SweepError;
 
 create_exception!(
@@ -60,4 +61,4 @@ macro_rules! raised {
     };
 }
 
-raised! { writecliff::Error writecliff::ImportError BenchError SweepError }
+raised! { writecliff::Error writecliff::ImportError BenchError FleetError SweepError }

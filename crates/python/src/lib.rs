@@ -9,6 +9,7 @@
 mod device;
 mod drive;
 mod errors;
+mod fleet;
 mod json;
 mod results;
 mod sweep;
@@ -25,6 +26,8 @@ mod _native {
     use crate::drive::{Drive, catalogue, plan, run, tests};
     #[pymodule_export]
     use crate::errors::{Error, FailedError, RefusedError, UsageError};
+    #[pymodule_export]
+    use crate::fleet::{fleet, fleet_keep, fleet_left, fleet_perform, fleet_told};
     #[pymodule_export]
     use crate::results::{bench_compare, import_fio, open, report, review, trace_info};
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use writecliff::measure::REPORT;
-use writecliff_sweep::{Point, Row, Sweep, SweepEnd, SweepRun, write_page};
+use writecliff_sweep::{End, Point, Row, Sweep, SweepRun, write_page};
 
 use crate::drive::told;
 use crate::errors::{FailedError, Raised};
@@ -65,8 +65,8 @@ pub(crate) fn sweep(
         })
     })?;
     match ended.map_err(|error| error.raised())? {
-        SweepEnd::Complete => Ok(()),
-        SweepEnd::Interrupted => Err(FailedError::new_err("the sweep was broken off")),
+        End::Complete => Ok(()),
+        End::Interrupted => Err(FailedError::new_err("the sweep was broken off")),
     }
 }
 

@@ -7,6 +7,7 @@
 mod buffer;
 mod drives;
 mod finish;
+mod fleet;
 mod loads;
 pub mod look;
 mod markdown;
@@ -28,6 +29,9 @@ mod verdict;
 mod writes;
 
 pub use drives::{different_plans, write_page, write_report, write_report_for};
+pub use fleet::{
+    FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, fleet_summary, write_fleet_page,
+};
 pub use model::model_picture;
 pub use number::thousands;
 pub use page::{Files, Format, PAGE, ReportError};

@@ -86,7 +86,7 @@ pub(crate) struct Ranking {
 /// A column of a [`Ranking`].
 pub(crate) struct RankedBy {
     pub(crate) name: String,
-    pub(crate) unit: &'static str,
+    pub(crate) unit: String,
     pub(crate) meaning: String,
     pub(crate) good: Good,
 }

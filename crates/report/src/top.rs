@@ -301,7 +301,7 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
         let values: Vec<Option<Cell>> = subjects.all.iter().map(by.value).collect();
         if values.iter().flatten().count() > 1 {
             let (name, meaning) = (by.name.to_owned(), by.meaning.to_owned());
-            columns.push(RankedBy { name, unit: by.unit, meaning, good: by.good });
+            columns.push(RankedBy { name, unit: by.unit.to_owned(), meaning, good: by.good });
             cells.push(values);
         }
     }

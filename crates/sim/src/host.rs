@@ -13,7 +13,7 @@ use writecliff_device::{
 };
 
 /// A drive and the host before it, which takes no time unless it encrypts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Host<D> {
     drive: D,
     cipher: Option<Cipher>,
@@ -22,7 +22,7 @@ pub(crate) struct Host<D> {
 }
 
 /// The processor that encrypts, and what is on its way.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Cipher {
     with: Encryption,
     free_at: DeviceTime,

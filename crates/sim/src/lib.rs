@@ -27,9 +27,26 @@ pub use scale::scaled;
 pub use ssd::Ssd;
 pub use what_if::changed;
 
+/// A simulated drive, of which there can be as many as one wants in the same state.
+pub trait Model: Device + Send {
+    /// Another drive in every state that this one is in.
+    fn duplicate(&self) -> Box<dyn Model>;
+}
+
+impl<D: Device + Clone + Send + 'static> Model for Host<D> {
+    fn duplicate(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}
+
 impl Profile {
     /// The drive, as it leaves the factory, in a host that takes no time. `address` is how the user named it.
     pub fn open(self, address: &str) -> Box<dyn Device> {
+        self.build(address)
+    }
+
+    /// The same as something that can be had twice.
+    pub fn build(self, address: &str) -> Box<dyn Model> {
         match self {
             Self::Ssd(ssd) => Box::new(Host::new(Ssd::new(*ssd, address))),
             Self::Disk(disk) => Box::new(Host::new(Disk::new(*disk, address))),

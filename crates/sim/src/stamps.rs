@@ -19,7 +19,7 @@ const SECTOR: u64 = 512;
 pub(crate) struct Cell(u32);
 
 /// The stamps of all pages of a drive.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stamps {
     block: u64,
     /// Bytes that a page of the map, and a cell, hold.

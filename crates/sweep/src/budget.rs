@@ -50,7 +50,7 @@ impl Drop for Share<'_> {
 }
 
 /// What a run on such a drive takes.
-pub(crate) fn memory_of(profile: &Profile) -> Bytes {
+pub fn memory_of(profile: &Profile) -> Bytes {
     let unit = match profile {
         Profile::Ssd(ssd) => ssd.mapping.unit.0,
         Profile::Disk(_) => return BESIDES,

@@ -6,10 +6,16 @@
 //! goes on in after it was broken off. Rows do not depend on where, when or beside what they were
 //! made: each holds all that makes it again.
 //!
+//! What any work of many pieces takes is here too: [`all_here`] shares out processors and memory,
+//! [`Journal`] keeps rows, [`write_cells`] makes columns a Parquet file.
+//!
 //! Left out: real drives, of which there is one at a time.
 
 mod budget;
+mod cells;
 mod error;
+mod here;
+mod journal;
 mod page;
 mod plan;
 mod point;
@@ -19,10 +25,14 @@ mod run;
 mod sample;
 mod table;
 
+pub use budget::memory_of;
+pub use cells::{Column, write_cells};
 pub use error::SweepError;
+pub use here::{End, GoOn, Watch, all_here};
+pub use journal::Journal;
 pub use page::write_page;
 pub use plan::{Sample, Sweep};
 pub use point::Point;
 pub use range::Range;
 pub use row::{Row, RowFigure};
-pub use run::{SWEEP, SweepEnd, SweepRun, TABLE, Watch};
+pub use run::{SWEEP, SweepRun, TABLE};

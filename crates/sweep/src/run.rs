@@ -6,20 +6,17 @@
 //! written is removed when it goes on.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::ops::ControlFlow;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use writecliff::suite::in_parallel;
 use writecliff_device::Bytes;
-use writecliff_output::{OutputError, write_text};
+use writecliff_output::write_text;
 
-use crate::budget::{Budget, memory_here};
+use crate::here::{End, Watch, all_here};
+use crate::journal::Journal;
 use crate::{Point, Row, Sweep, SweepError, table};
 
 /// What a sweep's directory says of it.
@@ -33,18 +30,6 @@ const UNDER_WAY: &str = "under-way";
 const CHECKED: usize = 50;
 /// The table is written anew no sooner than so long after the last time.
 const REST: Duration = Duration::from_secs(10);
-
-/// How a sweep ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepEnd {
-    /// Every point has its row.
-    Complete,
-    /// Its watcher broke it off.
-    Interrupted,
-}
-
-/// Is shown every row as it comes, and asked several times a second whether to go on.
-pub type Watch<'a> = &'a (dyn Fn(Option<&Row>) -> ControlFlow<()> + Sync);
 
 /// What `sweep.json` holds.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +50,7 @@ pub struct SweepRun {
 /// What all points write to.
 struct Results<'a> {
     run: &'a SweepRun,
-    journal: File,
+    journal: Journal,
     rows: Vec<Row>,
     written: Instant,
 }
@@ -144,7 +129,11 @@ impl SweepRun {
     /// # Errors
     /// [`SweepError::Directory`].
     pub fn rows(path: &Path) -> Result<Vec<Row>, SweepError> {
-        read_rows(&path.join(ROWS))
+        let path = path.join(ROWS);
+        let mut rows: Vec<Row> = Journal::read(&path)
+            .map_err(|source| SweepError::Directory { path: path.clone(), source })?;
+        rows.sort_by_key(|row| row.point.point);
+        Ok(rows)
     }
 
     /// What is to be done.
@@ -158,35 +147,21 @@ impl SweepRun {
     /// # Errors
     /// [`SweepError::Output`], [`SweepError::Directory`], or [`SweepError::Run`] of what stopped a
     /// point and would stop the others; what was finished before is kept.
-    pub fn run(&self, memory: Option<Bytes>, watch: Watch<'_>) -> Result<SweepEnd, SweepError> {
-        let results = Mutex::new(Results::open(self)?);
-        let budget = Budget::new(memory.unwrap_or_else(memory_here));
-        let is_broken_off = AtomicBool::new(false);
-        let asked = |row: Option<&Row>| {
-            let flow = watch(row);
-            is_broken_off.fetch_or(flow.is_break(), Ordering::Relaxed);
-            match is_broken_off.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => flow,
-            }
-        };
+    pub fn run(&self, memory: Option<Bytes>, watch: Watch<'_, Row>) -> Result<End, SweepError> {
+        let mut results = Results::open(self)?;
         let done: BTreeSet<u32> = self.done.iter().map(|row| row.point.point).collect();
         let left: Vec<&Point> =
             self.points.iter().filter(|point| !done.contains(&point.point)).collect();
-        let ended = in_parallel(&left, |point| {
-            let _share = budget.take(point.memory());
-            if asked(None).is_break() {
-                return Ok(());
-            }
-            let row = self.perform(point, &|_| asked(None))?;
-            let Some(row) = row else { return Ok(()) };
-            let _ = asked(Some(&row));
-            results.lock().unwrap_or_else(PoisonError::into_inner).add(row)
-        });
-        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ended = all_here(
+            &left,
+            (memory, |point: &&Point| point.memory()),
+            watch,
+            |point, go_on| self.perform(point, &|_| go_on()),
+            |row| results.add(row),
+        );
         let written = results.close();
-        ended.map(drop).and(written)?;
-        Ok(if is_broken_off.into_inner() { SweepEnd::Interrupted } else { SweepEnd::Complete })
+        let ended = ended?;
+        written.map(|()| ended)
     }
 
     /// Keeps rows of this sweep's points that were made elsewhere, beside those that are done, and
@@ -243,18 +218,12 @@ impl<'a> Results<'a> {
         let begun = Begun { tool_version, sweep: run.sweep.clone() };
         let text = serde_json::to_string_pretty(&begun).map_err(|e| directory(e.into()))?;
         write_text(&path.join(SWEEP), &(text + "\n"))?;
-        // Without the line that a kill cut short.
-        let lines = run.done.iter().map(line).collect::<io::Result<String>>().map_err(directory)?;
-        write_text(&path.join(ROWS), &lines)?;
-        let journal = OpenOptions::new().append(true).open(path.join(ROWS)).map_err(directory)?;
+        let journal = Journal::open(&path.join(ROWS), &run.done)?;
         Ok(Self { run, journal, rows: run.done.clone(), written: Instant::now() })
     }
 
     fn add(&mut self, row: Row) -> Result<(), SweepError> {
-        let path = self.run.path.join(ROWS);
-        let write = |source| OutputError::Write { path, source };
-        let line = line(&row);
-        line.and_then(|line| self.journal.write_all(line.as_bytes())).map_err(write)?;
+        self.journal.add(&row)?;
         self.rows.push(row);
         if self.written.elapsed() > REST {
             self.write_table()?;
@@ -274,21 +243,4 @@ impl<'a> Results<'a> {
         fs::remove_dir_all(&under_way)
             .map_err(|source| SweepError::Directory { path: under_way, source })
     }
-}
-
-fn line(row: &Row) -> io::Result<String> {
-    Ok(serde_json::to_string(row)? + "\n")
-}
-
-fn read_rows(path: &Path) -> Result<Vec<Row>, SweepError> {
-    let failed = |source| SweepError::Directory { path: path.to_owned(), source };
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        other => other.map_err(failed)?,
-    };
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let row = |line: &str| serde_json::from_str::<Row>(line).map_err(|error| failed(error.into()));
-    let mut rows = whole.lines().map(row).collect::<Result<Vec<_>, _>>()?;
-    rows.sort_by_key(|row| row.point.point);
-    Ok(rows)
 }

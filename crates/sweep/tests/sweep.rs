@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use writecliff_columns::ColumnFile;
 use writecliff_device::Bytes;
-use writecliff_sweep::{Row, Sweep, SweepEnd, SweepError, SweepRun, TABLE, write_page};
+use writecliff_sweep::{End, Row, Sweep, SweepError, SweepRun, TABLE, write_page};
 
 /// A sweep of the toy drive by a plan of seconds.
 fn sweep(more: &str) -> Sweep {
@@ -36,7 +36,7 @@ const ON: &(dyn Fn(Option<&Row>) -> ControlFlow<()> + Sync) = &|_| ControlFlow::
 
 fn done(sweep: Sweep, path: &Path) -> Vec<Row> {
     let run = SweepRun::begin(sweep, path).unwrap();
-    assert_eq!(run.run(None, ON).unwrap(), SweepEnd::Complete);
+    assert_eq!(run.run(None, ON).unwrap(), End::Complete);
     SweepRun::rows(path).unwrap()
 }
 
@@ -98,7 +98,7 @@ fn rows_do_not_depend_on_when_beside_what_and_in_how_many_goes_they_were_made() 
         let seen = rows.fetch_add(usize::from(row.is_some()), Ordering::Relaxed);
         if seen >= 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    assert_eq!(run.run(None, &twice).unwrap(), SweepEnd::Interrupted);
+    assert_eq!(run.run(None, &twice).unwrap(), End::Interrupted);
     let kept = SweepRun::rows(&broken).unwrap();
     assert!(!kept.is_empty() && kept.len() < expected.len(), "{}", kept.len());
     // A kill leaves half a line, and a point under way.
@@ -108,7 +108,7 @@ fn rows_do_not_depend_on_when_beside_what_and_in_how_many_goes_they_were_made() 
     fs::create_dir_all(broken.join("under-way/5")).unwrap();
     let resumed = SweepRun::resume(&broken).unwrap();
     assert_eq!(resumed.done(), kept);
-    assert_eq!(resumed.run(None, ON).unwrap(), SweepEnd::Complete);
+    assert_eq!(resumed.run(None, ON).unwrap(), End::Complete);
     assert_eq!(SweepRun::rows(&broken).unwrap(), expected);
     let table = |path: &Path| fs::read(path.join(TABLE)).unwrap();
     assert!(table(&broken) == table(&whole), "the same bytes");

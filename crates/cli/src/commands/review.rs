@@ -104,7 +104,7 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     }
     match ended {
         ReviewEnd::Complete => Ok(()),
-        ReviewEnd::Interrupted => Err(CliError::ReviewInterrupted { path }),
+        ReviewEnd::Interrupted => Err(CliError::ToBeResumed { command: "review", path }),
     }
 }
 

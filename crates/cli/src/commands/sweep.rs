@@ -1,21 +1,19 @@
 //! `writecliff sweep`: one test on many simulated drives, by a plan.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
 use writecliff_device::Bytes;
 use writecliff_measure::REPORT;
 use writecliff_output::check_directory;
-use writecliff_sweep::{Row, Sweep, SweepEnd, SweepRun, TABLE, write_page};
+use writecliff_sweep::{End, Row, Sweep, SweepRun, TABLE, write_page};
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::output::{ProgressLine, print, print_json};
+use crate::output::{print, print_json};
 use crate::place::Place;
-use crate::progress::gone_and_left;
+use crate::progress::Counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArguments {
@@ -50,11 +48,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), CliError> {
         (_, Some(path)) => go(&SweepRun::resume(path)?, memory, arguments.json),
         (Some(plan), None) => {
             let sweep = Sweep::read(plan)?;
-            let name = || {
-                let stem = plan.file_stem().map_or_else(|| "plan".into(), |s| s.to_string_lossy());
-                format!("sweep-{stem}-{}", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"))
-            };
-            let place = Place::named_or(arguments.out.as_deref(), name);
+            let place = Place::of_plan("sweep", plan, arguments.out.as_deref());
             check_directory(&place).map_err(writecliff::Error::from)?;
             go(&SweepRun::begin(sweep, &place)?, memory, arguments.json)
         }
@@ -64,34 +58,21 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), CliError> {
 
 fn go(run: &SweepRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError> {
     let interrupt = Interrupt::catch()?;
-    let (all, before) = (run.points().len(), run.done().len());
-    let (done, failed, began) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
-    let line = ProgressLine::begin();
+    let counted = Counted::begin("points", run.points().len(), run.done().len());
     let watch = |row: Option<&Row>| {
         if let Some(row) = row {
-            done.fetch_add(1, Ordering::Relaxed);
-            failed.fetch_add(usize::from(row.error.is_some()), Ordering::Relaxed);
+            counted.one(row.error.is_some());
         }
-        line.show(|| {
-            let new = done.load(Ordering::Relaxed);
-            let share = new as f64 / (all - before).max(1) as f64;
-            let failed = match failed.load(Ordering::Relaxed) {
-                0 => String::new(),
-                failed => format!(", {failed} failed"),
-            };
-            format!(
-                "{} of {all} points{failed}, {}",
-                before + new,
-                gone_and_left(began, Some(share))
-            )
-        });
+        counted.show();
         interrupt.flow()
     };
     let ended = run.run(memory, &watch)?;
-    drop(line);
+    drop(counted);
     match ended {
-        SweepEnd::Complete => tell(run, json),
-        SweepEnd::Interrupted => Err(CliError::SweepInterrupted { path: run.path().to_owned() }),
+        End::Complete => tell(run, json),
+        End::Interrupted => {
+            Err(CliError::ToBeResumed { command: "sweep", path: run.path().to_owned() })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ mod rows;
 mod svg;
 mod thin;
 
-pub(crate) use axis::{Axis, Scale, bytes, latency, short};
+pub(crate) use axis::{Axis, Scale, bytes, latency, short, significant};
 pub(crate) use csv::csv;
 pub(crate) use inline::inline;
 pub(crate) use svg::svg;

@@ -7,7 +7,7 @@ use crate::profile::{DiskProfile, Mechanics};
 
 /// Seek time over distance: with the square root up to a third of all tracks, where the arm
 /// accelerates half the way, and in a straight line beyond, where it has its full speed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct SeekCurve {
     shortest: u64,
     /// The square of what the square root adds per track.
@@ -52,7 +52,7 @@ pub(super) struct Access {
 }
 
 /// The arm, the platters below it, and where it is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Arm {
     pub(super) geometry: Geometry,
     seek: SeekCurve,

@@ -37,7 +37,7 @@ impl Extent {
 /// Tracks are skewed so that heads which follow them from the first sector to the last never lose
 /// a turn. So the time of that one long pass up to a sector, taken modulo a turn, is also the
 /// sector's angle: one function tells both.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Geometry {
     revolution: u64,
     track_pass: u64,
@@ -45,7 +45,7 @@ pub(super) struct Geometry {
     end: Lba,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Zone {
     first: Lba,
     first_track: u32,

@@ -43,7 +43,7 @@ const PATIENCE: Nanos = Nanos::from_secs(1);
 const NOT_SUPPORTED: i32 = 95;
 
 /// A simulated magnetic disk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Disk {
     profile: DiskProfile,
     info: DeviceInfo,
@@ -414,7 +414,7 @@ impl Device for Disk {
 }
 
 /// The link to the host: carries one thing at a time, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Link {
     free_at: DeviceTime,
 }

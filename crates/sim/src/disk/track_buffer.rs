@@ -8,7 +8,7 @@ use super::geometry::{Extent, Geometry, Lba};
 /// One stretch of sectors in RAM, which grows while the heads stay on it.
 ///
 /// How far it has grown is computed when somebody asks: nothing happens in between.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct TrackBuffer {
     first: Lba,
     /// A sector that was, or will be, under the heads at `anchored`.

@@ -3,7 +3,7 @@
 use super::geometry::{Extent, Lba};
 
 /// Ranges of written data, oldest first, each in a segment of its own.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct WriteCache {
     dirty: Vec<Extent>,
     /// Being written to the platters; its segment is not free yet.

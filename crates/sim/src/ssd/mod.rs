@@ -35,7 +35,7 @@ const MEDIA_ERROR: i32 = 5;
 const READ_ONLY: i32 = 30;
 
 /// A simulated solid-state drive.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ssd {
     profile: SsdProfile,
     info: DeviceInfo,
@@ -68,7 +68,7 @@ enum Fault {
 }
 
 /// Times on the link of the I/O length that matters most, divided once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct PageTransfer {
     read: Nanos,
     write: Nanos,

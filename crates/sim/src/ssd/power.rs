@@ -14,7 +14,7 @@ const STEPS_MAX: u64 = 100_000;
 const THROTTLED_DEGREES_MAX: u64 = 10;
 
 /// The drive's meter.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PowerMeter {
     model: PowerModel,
     sleep: Vec<SleepState>,

@@ -8,7 +8,7 @@ use super::{Bus, CellMode, Die, PlaneReads};
 use crate::profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FlashArray {
     /// The drive's time: transfers are booked from here on, whenever their data will be ready.
     now: DeviceTime,

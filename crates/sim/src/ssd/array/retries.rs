@@ -7,7 +7,7 @@ use crate::profile::Wear;
 
 /// How often a read is repeated: in proportion to the erases used up and to the age of the data,
 /// with a fraction of one happening to that fraction of the pages.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Retries {
     worn: u64,
     aged: u64,

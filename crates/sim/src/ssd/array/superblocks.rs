@@ -44,7 +44,7 @@ pub(crate) enum State {
 const NO_CANDIDATE: u32 = 1 << 31;
 
 /// All superblocks of a drive. Arrays are indexed by id; superblock 0 does not exist.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Superblocks {
     state: Vec<State>,
     mode: Vec<CellMode>,

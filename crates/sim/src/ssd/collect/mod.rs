@@ -18,7 +18,7 @@ pub(crate) use pace::{CopyWindow, Pacer, is_short_of_space};
 pub(crate) const FREE_TO_OPEN: u32 = 2;
 
 /// What the profile says of collection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Policy {
     pub(crate) gc: Gc,
     pub(crate) slc: SlcBuffer,

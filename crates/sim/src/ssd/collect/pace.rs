@@ -13,7 +13,7 @@ pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
 }
 
 /// The pacing policy, and what the host owes by it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Pacer {
     /// Pages to copy for each page that the victim under way wins, in [`ONE`]ths.
     price: u64,
@@ -65,7 +65,7 @@ impl Pacer {
 
 /// The copies under way: at most as many as dies may copy at once. In idle time a drive without
 /// such a limit copies on all dies, and no faster.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CopyWindow {
     ends: Vec<DeviceTime>,
     oldest: usize,

@@ -3,7 +3,7 @@
 use crate::ssd::array::{CellMode, Layout, Ppa, SuperblockId};
 
 /// The open superblock of a stream and its next slot.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Frontier {
     pub(crate) superblock: Option<SuperblockId>,
     pub(crate) mode: CellMode,

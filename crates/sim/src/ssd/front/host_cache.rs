@@ -9,7 +9,7 @@ use crate::ssd::array::Lpn;
 
 /// Direct-mapped lines of one page each. What is written goes on to the drive at once; the host
 /// waits only while more than the allowed amount is on its way.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct HostCacheLines {
     /// The page in each line, plus one; zero if none.
     lines: Vec<u32>,

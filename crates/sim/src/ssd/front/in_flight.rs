@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use writecliff_device::{Completion, DeviceTime, Status};
 
 /// What was submitted and has not been reaped: ordered by completion, then by submission.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight {
     /// Ends and places in `ios`, the first in front. Short, and nearly always extended at its end.
     order: VecDeque<(DeviceTime, u32)>,

@@ -8,7 +8,7 @@ use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
 
 /// What lies ahead of the last read, on its way to RAM or there.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ReadAhead {
     /// Pages that are fetched ahead at most, and those of the drive.
     most: u32,

@@ -11,7 +11,7 @@ use crate::profile::Reduction;
 const WHOLE: u32 = 10_000;
 
 /// How much of the data so far was stored, carried from page to page.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reducer {
     options: Reduction,
     /// What is owed to the store, in ten-thousandths of a page.

@@ -29,7 +29,7 @@ impl Stream {
 }
 
 /// The write frontier of every stream.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Streams([Frontier; Stream::ALL.len()]);
 
 impl Index<Stream> for Streams {

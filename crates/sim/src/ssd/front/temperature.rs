@@ -20,7 +20,7 @@ const EPOCHS: u32 = 16;
 const PARTS: u64 = 256;
 
 /// When each page was written last, and how old pages are when they are overwritten.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Temperature {
     epoch_pages: u32,
     /// Pages written in this epoch, those of them that overwrote something, and their ages.

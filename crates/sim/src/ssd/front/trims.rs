@@ -14,7 +14,7 @@ const RANGES_MAX: usize = 1024;
 type Forget<'a> = &'a mut dyn FnMut(Lpn, u32);
 
 /// Ranges that were trimmed and not forgotten yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Trims {
     options: Trim,
     deferred: VecDeque<(Lpn, u32)>,

@@ -10,7 +10,7 @@ use crate::ssd::array::Lpn;
 use crate::stamps::Cell;
 
 /// A page that the host wrote, until its program has ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Written {
     lpn: Lpn,
     /// It held nothing before.
@@ -20,7 +20,7 @@ struct Written {
 }
 
 /// A page whose last write is lost.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LostWrite {
     /// It held something before.
     pub(crate) held_before: bool,
@@ -29,7 +29,7 @@ pub(crate) struct LostWrite {
 }
 
 /// The pages in the write buffer, in the order of their programs. Kept only by drives whose power is to be cut.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Volatile {
     pages: VecDeque<Written>,
     /// When each program will have ended, and how many of the pages it carries.

@@ -6,7 +6,7 @@ use writecliff_device::DeviceTime;
 
 /// Slots of one mapping unit each. A slot is taken when a write is admitted and given back when
 /// the NAND program that carries it has ended; a full buffer makes writes wait for that.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BufferSlots {
     slots: u32,
     taken: u32,

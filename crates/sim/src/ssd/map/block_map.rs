@@ -29,7 +29,7 @@ use crate::stamps::Stamps;
 const NOWHERE: u32 = u32::MAX;
 
 /// Data blocks, log blocks, and the NAND below them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BlockMap {
     layout: Layout,
     superblocks: Superblocks,
@@ -54,7 +54,7 @@ struct DataBlock {
 }
 
 /// The changes of one logical superblock.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct LogBlock {
     logical: u32,
     superblock: SuperblockId,

@@ -20,14 +20,14 @@ use crate::ssd::front::{Program, Stream};
 const LOOK_AHEAD: u32 = 256;
 
 /// A collection under way: the next slot of the victim to look at.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Evacuation {
     pub(super) victim: SuperblockId,
     pub(super) slot: u32,
 }
 
 /// What the copying keeps from step to step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Collector {
     pub(super) policy: Policy,
     /// Between low and high water.
@@ -84,7 +84,7 @@ impl Collector {
 
 /// The controller's path for data to native cells, one page at a time: what limits copying where
 /// the dies do not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct DataPath {
     busy: Fifo,
     page_time: Nanos,

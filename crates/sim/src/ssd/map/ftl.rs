@@ -23,7 +23,7 @@ use crate::ssd::front::{
 use crate::stamps::Stamps;
 
 /// The map, the books, and the streams of pages to NAND.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ftl {
     pub(super) layout: Layout,
     pub(super) l2p: Table,

@@ -11,7 +11,7 @@ const CHANGED: u8 = 4;
 
 /// Which pages of the map are in RAM. A clock hand looks for one to give up; a changed one is
 /// written to NAND first. The map's own pages lie in reserved blocks and are never collected here.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct MapCache {
     entries_per_page: u32,
     units_per_page: u32,

@@ -21,7 +21,7 @@ use crate::profile::{MappingKind, SsdProfile};
 use crate::stamps::Stamps;
 
 /// From logical pages to NAND.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Translation {
     /// Every page may be anywhere.
     Page(Box<Ftl>),

@@ -32,6 +32,14 @@ impl Table {
     }
 }
 
+impl Clone for Table {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeroed(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
 impl Deref for Table {
     type Target = [u32];
 

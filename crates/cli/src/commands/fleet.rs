@@ -1,0 +1,103 @@
+//! `writecliff fleet`: a service over many simulated drives, by a plan.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use writecliff_device::Bytes;
+use writecliff_fleet::{DRIVES, Fleet, FleetRun, GroupRow, MINUTES, Service, summary, write_page};
+use writecliff_measure::REPORT;
+use writecliff_output::check_directory;
+use writecliff_sweep::{End, RowFigure};
+
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output::{print, print_json};
+use crate::place::Place;
+use crate::progress::Counted;
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetArguments {
+    /// The fleet's plan: docs/formats.md
+    #[arg(value_name = "PLAN.toml", required_unless_present = "resume")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Go on with the fleet in this directory: finished groups are kept
+    #[arg(long, value_name = "FLEET", conflicts_with_all = ["plan", "out"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Directory for the results, new or empty [default: ./runs/fleet-PLAN-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Memory that drives may take together [default: three quarters of what is free]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) memory: Option<Bytes>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a script gets.
+#[derive(Serialize)]
+struct Told {
+    minutes: PathBuf,
+    drives: PathBuf,
+    page: PathBuf,
+    variants: Vec<ToldVariant>,
+}
+
+#[derive(Serialize)]
+struct ToldVariant {
+    figures: Vec<RowFigure>,
+    #[serde(flatten)]
+    service: Service,
+}
+
+pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), CliError> {
+    let memory = arguments.memory;
+    match (&arguments.plan, &arguments.resume) {
+        (_, Some(path)) => go(&FleetRun::resume(path)?, memory, arguments.json),
+        (Some(plan), None) => {
+            let fleet = Fleet::read(plan)?;
+            let place = Place::of_plan("fleet", plan, arguments.out.as_deref());
+            check_directory(&place).map_err(writecliff::Error::from)?;
+            go(&FleetRun::begin(fleet, &place)?, memory, arguments.json)
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+fn go(run: &FleetRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError> {
+    let interrupt = Interrupt::catch()?;
+    let counted = Counted::begin("groups", run.tasks().len(), run.done().len());
+    let watch = |row: Option<&GroupRow>| {
+        if row.is_some() {
+            counted.one(false);
+        }
+        counted.show();
+        interrupt.flow()
+    };
+    let ended = run.run(memory, &watch)?;
+    drop(counted);
+    match ended {
+        End::Complete => tell(run, json),
+        End::Interrupted => {
+            Err(CliError::ToBeResumed { command: "fleet", path: run.path().to_owned() })
+        }
+    }
+}
+
+fn tell(run: &FleetRun, json: bool) -> Result<(), CliError> {
+    let services = run.services()?;
+    let page = write_page(run.fleet(), &services, &run.path().join(REPORT));
+    let page = page.map_err(writecliff::Error::from)?;
+    let [minutes, drives] = [MINUTES, DRIVES].map(|file| run.path().join(file));
+    if json {
+        let variants = services.into_iter().map(|(_, service)| {
+            let figures = service.figures();
+            ToldVariant { figures, service }
+        });
+        return print_json(&Told { minutes, drives, page, variants: variants.collect() });
+    }
+    let text = summary(run.fleet(), &services);
+    let [minutes, drives] = [minutes, drives].map(|file| file.display().to_string());
+    print(&format!("{text}\nTables: {minutes}, {drives}\nReport: {}\n", page.display()))
+}

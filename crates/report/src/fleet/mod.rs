@@ -1,0 +1,268 @@
+//! A fleet as people read it: the tail of its requests, minute by minute, which drives make it, and
+//! what it costs. Variants of a fleet stand side by side as drives do elsewhere.
+
+mod pictures;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use writecliff_suite::Good;
+
+use crate::number;
+use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
+use crate::picture::significant;
+use crate::section::{Cell, RankedBy, Ranking, Section, Table, Tile, View};
+use crate::summary::{table_text, wrapped};
+
+/// One or several variants of a fleet.
+#[derive(Debug, Clone)]
+pub struct FleetPage {
+    /// What it is called.
+    pub title: String,
+    /// What is asked of it, in a sentence.
+    pub lead: String,
+    /// What it comes to, in a sentence; empty where that cannot be said.
+    pub headline: String,
+    /// Late is what takes longer, in nanoseconds.
+    pub limit_ns: u64,
+    /// Side by side.
+    pub variants: Vec<FleetPart>,
+}
+
+/// One variant.
+#[derive(Debug, Clone)]
+pub struct FleetPart {
+    /// What it is called.
+    pub name: String,
+    /// What makes its figures doubtful.
+    pub doubts: Vec<String>,
+    /// What came of it, as far as it is known.
+    pub figures: Vec<FleetFigure>,
+    /// Response times in nanoseconds, each with the share of requests that took longer, in percent.
+    pub longer: Vec<(f64, f64)>,
+    /// Minutes, from 1, each with the 99.9th percentile of its requests in nanoseconds.
+    pub minutes: Vec<(f64, f64)>,
+    /// Shares of the drives, those that most late requests waited for first, each with the share of
+    /// late requests that waited for them, in percent.
+    pub blame: Vec<(f64, f64)>,
+    /// Its drives by kind.
+    pub kinds: Vec<FleetKind>,
+    /// The drives that most late requests waited for.
+    pub slowest: Vec<FleetDrive>,
+    /// The plan, for somebody who wants to do it again, by key.
+    pub plan: Vec<(String, String)>,
+}
+
+/// One result.
+#[derive(Debug, Clone)]
+pub struct FleetFigure {
+    /// What it is.
+    pub name: String,
+    /// In `unit`.
+    pub value: f64,
+    /// What stands behind the value; before it if it is `$`.
+    pub unit: String,
+    /// Which way it gets better.
+    pub good: Good,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// All drives of a kind.
+#[derive(Debug, Clone)]
+pub struct FleetKind {
+    /// What they are.
+    pub drive: String,
+    /// How many.
+    pub drives: u64,
+    /// The share of all requests that waited for one of them last, in percent.
+    pub waited_percent: f64,
+    /// Of the late ones.
+    pub late_percent: f64,
+    /// NAND bytes for each byte of the service's, if they tell.
+    pub write_amplification: Option<f64>,
+    /// Until their rated writes are used up at this load, if these were published.
+    pub years: Option<f64>,
+    /// What all of them cost in a year, if a price was published.
+    pub dollars_a_year: Option<f64>,
+}
+
+/// One drive.
+#[derive(Debug, Clone)]
+pub struct FleetDrive {
+    /// Where it is: `group 3, drive 1`.
+    pub place: String,
+    /// What it is.
+    pub drive: String,
+    /// How much of it held data, in percent.
+    pub full_percent: f64,
+    /// How often these had been overwritten.
+    pub overwrites: f64,
+    /// Late requests that waited for it last.
+    pub late: u64,
+    /// Their share of all late ones, in percent.
+    pub late_percent: f64,
+}
+
+/// Writes `out/index.html` and `out/pictures/` about a fleet, each file atomically, and returns the
+/// page's path.
+///
+/// # Errors
+/// [`ReportError`]; an older page is kept then.
+pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, ReportError> {
+    let subject = |part: &FleetPart| SubjectPart {
+        name: part.name.clone(),
+        marked: false,
+        warnings: part.doubts.clone(),
+        findings: Vec::new(),
+        runs: vec![RunPart { title: "The plan".to_owned(), details: part.plan.clone() }],
+    };
+    let about = About {
+        bench: None,
+        words: WORDS,
+        kind: "fleet".to_owned(),
+        title: fleet.title.clone(),
+        lead: fleet.lead.clone(),
+        headline: fleet.headline.clone(),
+        tiles: tiles(fleet),
+        ranking: ranking(fleet),
+        first: None,
+        subjects: fleet.variants.iter().map(subject).collect(),
+        specification: None,
+    };
+    write(&about, &sections(fleet), out, Files::default())
+}
+
+/// Doubts, and the figures with a column for each variant. Plain text.
+pub fn fleet_summary(fleet: &FleetPage) -> String {
+    let mut text = wrapped("", &fleet.headline);
+    for part in &fleet.variants {
+        let of = if part.name.is_empty() { String::new() } else { format!("{}: ", part.name) };
+        for doubt in &part.doubts {
+            text += &wrapped("  ! ", &format!("{of}{doubt}"));
+        }
+    }
+    text + "\n" + &table_text(&tables::figures(fleet))
+}
+
+const WORDS: Words = Words {
+    subjects: "Variants",
+    findings: "Doubts",
+    runs: "What was run",
+    mark: "simulated",
+    marked: "were simulated.",
+    in_bench: false,
+};
+
+/// So many figures stand at the top.
+const SHOWN: usize = 6;
+
+fn tiles(fleet: &FleetPage) -> Vec<Tile> {
+    let [part] = &fleet.variants[..] else { return Vec::new() };
+    let tile = |figure: &FleetFigure| Tile {
+        name: figure.name.clone(),
+        value: figure.words(),
+        note: figure.meaning.to_owned(),
+        see: String::new(),
+    };
+    part.figures.iter().take(SHOWN).map(tile).collect()
+}
+
+fn ranking(fleet: &FleetPage) -> Option<Ranking> {
+    if fleet.variants.len() < 2 {
+        return None;
+    }
+    let shown: Vec<&FleetFigure> = fleet.figures().into_iter().take(SHOWN).collect();
+    let column = |figure: &&FleetFigure| {
+        let FleetFigure { name, unit, good, meaning, .. } = (*figure).clone();
+        RankedBy { name, unit, meaning: meaning.to_owned(), good }
+    };
+    let cells = |part: &FleetPart| {
+        let cell = |figure: &&FleetFigure| {
+            let number = part.figure(&figure.name).map(|figure| figure.value);
+            Cell { text: number.map_or_else(String::new, plain), number }
+        };
+        shown.iter().map(cell).collect()
+    };
+    let rows = fleet.variants.iter().map(cells).collect();
+    Some(Ranking { columns: shown.iter().map(column).collect(), rows })
+}
+
+fn sections(fleet: &FleetPage) -> Vec<Section> {
+    let section = |id, title, question: String, views: Vec<View>, tables: Vec<Table>| Section {
+        id,
+        title,
+        question,
+        doubts: Vec::new(),
+        settings: Vec::new(),
+        views,
+        tables,
+    };
+    let limit = number::latency(fleet.limit_ns);
+    let all = [
+        section(
+            "requests",
+            "Response times",
+            "How long do requests take, from when they are due?".to_owned(),
+            pictures::responses(fleet),
+            vec![tables::figures(fleet)],
+        ),
+        section(
+            "drives",
+            "Which drives",
+            format!(
+                "Whose are the requests above {limit}? A request counts for the drive whose answer it \
+                 waited for last."
+            ),
+            pictures::blame(fleet),
+            tables::drives(fleet),
+        ),
+        section(
+            "cost",
+            "Cost",
+            "What is paid for fewer late requests?".to_owned(),
+            pictures::cost(fleet),
+            Vec::new(),
+        ),
+    ];
+    all.into_iter().filter(|part| !part.views.is_empty() || !part.tables.is_empty()).collect()
+}
+
+impl FleetPage {
+    /// One figure of each name, in the order in which they first occur.
+    fn figures(&self) -> Vec<&FleetFigure> {
+        let mut all: Vec<&FleetFigure> = Vec::new();
+        for figure in self.variants.iter().flat_map(|part| &part.figures) {
+            if all.iter().all(|known| known.name != figure.name) {
+                all.push(figure);
+            }
+        }
+        all
+    }
+}
+
+impl FleetPart {
+    fn figure(&self, name: &str) -> Option<&FleetFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
+
+impl FleetFigure {
+    fn words(&self) -> String {
+        let number = plain(self.value);
+        match &*self.unit {
+            "" => number,
+            "$" => format!("${number}"),
+            unit => format!("{number} {unit}"),
+        }
+    }
+}
+
+/// Three significant digits, of shares that are tiny two.
+fn plain(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        0.0..0.1 => significant(value, 2),
+        _ => number::significant(value),
+    }
+}

@@ -1,0 +1,116 @@
+//! The pictures: all variants in each.
+
+use super::{FleetPage, FleetPart};
+use crate::finish::values;
+use crate::number;
+use crate::picture::{Axis, Mark, Picture, Points, latency, nth_style, short};
+use crate::section::View;
+
+/// Smaller shares are of single requests.
+const SHARE_MIN: f64 = 1e-5;
+
+/// The tail of all, and every minute's.
+pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
+    let times = |of: fn(&FleetPart) -> &Vec<(f64, f64)>, time: fn(&(f64, f64)) -> f64| {
+        let all = || fleet.variants.iter().flat_map(&of).map(time);
+        let lowest = all().filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+        let highest = all().fold(1.0, f64::max);
+        (lowest.min(highest), highest)
+    };
+    let tail = times(|part| &part.longer, |point| point.0);
+    let x = Axis::decades("response time", tail, false, latency);
+    let shares = fleet.variants.iter().flat_map(|part| &part.longer).map(|point| point.1);
+    let least = shares.filter(|share| *share > 0.0).fold(100.0, f64::min).max(SHARE_MIN);
+    let y = Axis::decades("requests that take longer, %", (least, 100.0), false, short);
+    let limit = Mark::Upright { at: fleet.limit_ns as f64, label: "limit".to_owned() };
+    let shown = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        points.iter().copied().filter(|point| point.0 > 0.0 && point.1 >= SHARE_MIN).collect()
+    };
+    let mut tail =
+        picture(fleet, "tail", "Requests that take longer", (x, y), |part| shown(&part.longer));
+    tail.marks.push(limit);
+    let text = "The lower and the farther left, the better: at 0.1 % a line shows the time that one in \
+                a thousand requests exceeds.";
+    let mut views = vec![View::common("Requests that take longer", text, tail)];
+    let longest = fleet.variants.iter().map(|part| part.minutes.len()).max().unwrap_or(0);
+    if longest > 1 {
+        let x = Axis::linear("minutes of service", longest as f64);
+        let y = Axis::decades(
+            "99.9th percentile",
+            times(|part| &part.minutes, |point| point.1),
+            false,
+            latency,
+        );
+        let title = "Every minute's 99.9th percentile";
+        let minutes = picture(fleet, "minutes", title, (x, y), |part| part.minutes.clone());
+        views.push(View::common(title, "", minutes));
+    }
+    views
+}
+
+/// How many drives make the late requests.
+pub(super) fn blame(fleet: &FleetPage) -> Vec<View> {
+    if fleet.variants.iter().all(|part| part.blame.is_empty()) {
+        return Vec::new();
+    }
+    let x = Axis::linear("drives, %", 100.0);
+    let y = Axis::linear("late requests, %", 100.0);
+    let title = "Late requests and the drives they waited for";
+    let picture = picture(fleet, "blame", title, (x, y), |part| part.blame.clone());
+    let text = "Drives that most late requests waited for come first. A steep line: a few drives make \
+                the tail. A straight one: all have their part in it.";
+    vec![View::common(title, text, picture)]
+}
+
+/// Late requests over cost, if that is known of several.
+pub(super) fn cost(fleet: &FleetPage) -> Vec<View> {
+    let point = |part: &FleetPart| Some((part.figure(COST)?.value, part.figure(LATE)?.value));
+    let points: Vec<(usize, (f64, f64))> = fleet
+        .variants
+        .iter()
+        .enumerate()
+        .filter_map(|(index, part)| Some((index, point(part)?)))
+        .collect();
+    let highest =
+        |of: fn(&(f64, f64)) -> f64| points.iter().map(|(_, point)| of(point)).fold(0.0, f64::max);
+    if points.len() < 2 {
+        return Vec::new();
+    }
+    let x = Axis::linear("$ a year for a TB of data", highest(|point| point.0));
+    let y = Axis::linear("late requests, %", highest(|point| point.1));
+    let traces = points.iter().map(|(index, point)| {
+        let name = &fleet.variants[*index].name;
+        Points::dots(name, nth_style(*index), vec![*point])
+    });
+    let title = "Late requests over cost";
+    let mut picture = Picture::new("cost".to_owned(), title.to_owned(), x, y, traces.collect());
+    finish(&mut picture, fleet);
+    let text = "Prices at launch, and rated writes, as the drives' profiles have them; a drive is kept \
+                until its rated writes are used up, five years at most.";
+    vec![View::common(title, text, picture)]
+}
+
+/// The figures that it is drawn from.
+const LATE: &str = "late requests";
+const COST: &str = "cost of a TB a year";
+
+fn picture(
+    fleet: &FleetPage,
+    id: &str,
+    title: &str,
+    (x, y): (Axis, Axis),
+    points: impl Fn(&FleetPart) -> Vec<(f64, f64)>,
+) -> Picture {
+    let traces = fleet.variants.iter().enumerate().map(|(index, part)| {
+        let name = if part.name.is_empty() { "requests" } else { &part.name };
+        Points::line(name, nth_style(index), points(part))
+    });
+    let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces.collect());
+    finish(&mut picture, fleet);
+    picture
+}
+
+fn finish(picture: &mut Picture, fleet: &FleetPage) {
+    picture.conditions = format!("simulated fleet, late above {}", number::latency(fleet.limit_ns));
+    picture.alt = format!("{}. {}", picture.title, values(picture));
+}

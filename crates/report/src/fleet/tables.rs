@@ -1,0 +1,95 @@
+//! The tables: figures of all variants, drives by kind, the slowest drives.
+
+use super::{FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, plain};
+use crate::number;
+use crate::run::NONE;
+use crate::section::{Cell, Column, Place, Row, Table};
+
+/// Figures down, variants across.
+pub(super) fn figures(fleet: &FleetPage) -> Table {
+    let columns = fleet.variants.iter().enumerate().map(|(index, part)| Column {
+        of: place(fleet, index),
+        name: if part.name.is_empty() { "fleet".to_owned() } else { part.name.clone() },
+    });
+    let row = |figure: &FleetFigure| {
+        let cell = |part: &FleetPart| match part.figure(&figure.name) {
+            Some(own) => Cell { text: own.words(), number: Some(own.value) },
+            None => Cell::from(NONE.to_owned()),
+        };
+        let good = (fleet.variants.len() > 1).then_some(figure.good);
+        Row {
+            name: figure.name.clone(),
+            values: fleet.variants.iter().map(cell).collect(),
+            meaning: figure.meaning.to_owned(),
+            good,
+        }
+    };
+    let rows = fleet.figures().into_iter().map(row).collect();
+    Table::new("Figures", "", columns.collect(), rows)
+}
+
+/// Of each variant its kinds of drives, and those that most late requests waited for.
+pub(super) fn drives(fleet: &FleetPage) -> Vec<Table> {
+    let all = fleet.variants.iter().enumerate();
+    all.flat_map(|(index, part)| {
+        let kinds = (!part.kinds.is_empty()).then(|| kinds(part));
+        let slowest = (!part.slowest.is_empty()).then(|| slowest(part));
+        let of = place(fleet, index);
+        let tables = kinds.into_iter().chain(slowest);
+        tables.map(move |table| Table { of, ..table }).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+fn kinds(part: &FleetPart) -> Table {
+    let row = |kind: &FleetKind| {
+        let values = vec![
+            number::count(kind.drives as f64),
+            percent(kind.waited_percent),
+            percent(kind.late_percent),
+            kind.write_amplification.map_or(NONE.to_owned(), number::ratio),
+            kind.years
+                .map_or(NONE.to_owned(), |years| format!("{} years", number::significant(years))),
+            kind.dollars_a_year
+                .map_or(NONE.to_owned(), |cost| format!("${}", number::significant(cost))),
+        ];
+        Row::new(&kind.drive, values, "")
+    };
+    let names =
+        ["drives", "requests", "late requests", "write amplification", "endurance", "a year"];
+    let rows = part.kinds.iter().map(row).collect();
+    table(&titled("Kinds of drives", part), &names, rows)
+}
+
+fn slowest(part: &FleetPart) -> Table {
+    let row = |drive: &FleetDrive| {
+        let values = vec![
+            drive.drive.clone(),
+            percent(drive.full_percent),
+            format!("{} times", number::significant(drive.overwrites)),
+            number::count(drive.late as f64),
+            percent(drive.late_percent),
+        ];
+        Row::new(&drive.place, values, "")
+    };
+    let names = ["drive", "full", "overwritten", "late requests", "of all"];
+    let rows = part.slowest.iter().map(row).collect();
+    table(&titled("Drives that most late requests waited for", part), &names, rows)
+}
+
+fn table(title: &str, names: &[&str], rows: Vec<Row>) -> Table {
+    let column = |name: &&str| Column { of: Place::default(), name: (*name).to_owned() };
+    Table::new(title, "", names.iter().map(column).collect(), rows)
+}
+
+fn titled(title: &str, part: &FleetPart) -> String {
+    if part.name.is_empty() { title.to_owned() } else { format!("{title}: {}", part.name) }
+}
+
+fn percent(value: f64) -> String {
+    format!("{} %", plain(value))
+}
+
+fn place(fleet: &FleetPage, index: usize) -> Place {
+    if fleet.variants.len() > 1 { Place::of(index) } else { Place::default() }
+}
