@@ -1,12 +1,19 @@
 //! Steady state: the drive's performance by the SNIA Solid State Storage Performance Test
 //! Specification (PTS) 2.0.2.
 //!
-//! Each part begins with a purge; all but write saturation then write twice the capacity in order
-//! and run rounds until the tracked figure is steady (`rounds.rs`).
+//! Each part begins with a purge. IOPS, throughput and latency then write twice the capacity in order
+//! and run rounds until the tracked figure is steady (`rounds.rs`). Write saturation is one long
+//! measurement (`saturation.rs`). The optional parts vary rests (`host_idle.rs`), kinds of writes
+//! (`cross_stimulus.rs`) and I/Os in flight (`demand.rs`); the first and the last of these begin with
+//! writes until they are steady (`soak.rs`).
 
+pub mod cross_stimulus;
+pub mod demand;
 mod figures;
+pub mod host_idle;
 mod rounds;
 mod saturation;
+mod soak;
 mod window;
 
 use std::collections::HashMap;
@@ -25,9 +32,12 @@ use crate::test::{InReviews, Test};
 use crate::traces::TraceFacts;
 use crate::{Demands, Estimate, Overrides, PlanError, Warning};
 
+pub use cross_stimulus::CrossStimulus;
+pub use demand::{Demand, Mixture};
+pub use host_idle::HostIdle;
 pub use rounds::{Cell, CellFigures, Metric, PartOutcome, series};
 pub use saturation::Saturation;
-pub use window::{WINDOW, Window};
+pub use window::{Settled, WINDOW, Window};
 
 /// What to do. The defaults are the specification's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,7 +49,7 @@ pub struct Plan {
     pub iops_read_percents: Vec<u8>,
     /// Sizes of the IOPS part; those that are not whole LBAs of the drive are left out.
     pub iops_sizes: Vec<Bytes>,
-    /// I/Os in flight of the IOPS, throughput and write saturation parts.
+    /// I/Os in flight, but of latency and demand intensity.
     pub queue_depth: usize,
     /// Length of a measurement of one mix and size.
     pub measurement: Nanos,
@@ -51,6 +61,14 @@ pub struct Plan {
     pub saturation_passes: u32,
     /// ... but for no longer than this.
     pub saturation_limit: Nanos,
+    /// From one judged measurement to the next while random writes are to become steady.
+    pub soak_round: Nanos,
+    /// What host idle recovery varies.
+    pub host_idle: host_idle::Settings,
+    /// What cross stimulus recovery varies.
+    pub cross_stimulus: cross_stimulus::Settings,
+    /// What demand intensity and the composite vary.
+    pub demand: demand::Settings,
     /// The part of the drive, from its start, that counts as all of it; `None` for the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Bytes>,
@@ -73,23 +91,57 @@ pub enum Part {
     Latency,
     /// 4 KiB random writes without pause.
     WriteSaturation,
+    /// 4 KiB random writes between rests; like all that follow only if the plan asks for it.
+    HostIdleRecovery,
+    /// Sequential writes before and after random ones.
+    CrossStimulusRecovery,
+    /// An enterprise composite of sizes and places with many to few in flight.
+    Composite,
+    /// 8 KiB reads and writes with many to few in flight.
+    DemandIntensity,
+}
+
+/// How a part is done.
+enum Kind {
+    Rounds(Metric),
+    Saturation,
+    HostIdle,
+    CrossStimulus,
+    Demand(Mixture),
 }
 
 impl Part {
     /// Its name in phases and reports.
     pub fn name(self) -> &'static str {
-        self.metric().map_or(saturation::NAME, Metric::name)
+        match self {
+            Self::Iops => Metric::Iops.name(),
+            Self::Throughput => Metric::Throughput.name(),
+            Self::ThroughputMib => Metric::ThroughputMib.name(),
+            Self::Latency => Metric::Latency.name(),
+            Self::WriteSaturation => saturation::NAME,
+            Self::HostIdleRecovery => "host-idle-recovery",
+            Self::CrossStimulusRecovery => "cross-stimulus-recovery",
+            Self::Composite => "composite",
+            Self::DemandIntensity => "demand-intensity",
+        }
     }
 
-    /// What its rounds are about; `None` of write saturation, which is one long measurement.
-    pub fn metric(self) -> Option<Metric> {
+    fn kind(self) -> Kind {
         match self {
-            Self::Iops => Some(Metric::Iops),
-            Self::Throughput => Some(Metric::Throughput),
-            Self::ThroughputMib => Some(Metric::ThroughputMib),
-            Self::Latency => Some(Metric::Latency),
-            Self::WriteSaturation => None,
+            Self::Iops => Kind::Rounds(Metric::Iops),
+            Self::Throughput => Kind::Rounds(Metric::Throughput),
+            Self::ThroughputMib => Kind::Rounds(Metric::ThroughputMib),
+            Self::Latency => Kind::Rounds(Metric::Latency),
+            Self::WriteSaturation => Kind::Saturation,
+            Self::HostIdleRecovery => Kind::HostIdle,
+            Self::CrossStimulusRecovery => Kind::CrossStimulus,
+            Self::Composite => Kind::Demand(Mixture::Composite),
+            Self::DemandIntensity => Kind::Demand(Mixture::Transactions),
         }
+    }
+
+    fn varies_demand(self) -> bool {
+        matches!(self.kind(), Kind::Demand(_))
     }
 }
 
@@ -109,6 +161,10 @@ impl Default for Plan {
             precondition_passes: 2,
             saturation_passes: 4,
             saturation_limit: Nanos::from_secs(24 * 3600),
+            soak_round: Nanos::from_secs(1800),
+            host_idle: host_idle::Settings::default(),
+            cross_stimulus: cross_stimulus::Settings::default(),
+            demand: demand::Settings::default(),
             span: None,
             seed: 1,
         }
@@ -127,11 +183,28 @@ impl Plan {
         used(self.span, drive.capacity, TRACKED)
     }
 
+    /// Every measurement goes to places of its own, or drives would see the same writes again.
+    fn seed_of(&self, series: &str) -> u64 {
+        self.seed.wrapping_mul(1_000_003).wrapping_add(hash(series))
+    }
+
+    /// Random writes until they are steady, of as many rounds as a drive usually takes.
+    fn estimated_soak(&self) -> Nanos {
+        self.soak_round * (WINDOW as u64 - 1)
+    }
+
     /// The longest sequential I/O.
     fn sequential_max(&self) -> Bytes {
-        let is_large = self.parts.contains(&Part::ThroughputMib);
+        let large = [Part::ThroughputMib, Part::CrossStimulusRecovery];
+        let is_large = large.iter().any(|part| self.parts.contains(part));
         if is_large { SEQUENTIAL_LARGE } else { SEQUENTIAL }
     }
+}
+
+/// FNV-1a: the same on every machine.
+fn hash(text: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 impl Test for Plan {
@@ -153,6 +226,10 @@ impl Test for Plan {
             measurement: QUICK_MEASUREMENT.min(self.measurement),
             rounds_max: WINDOW as u32,
             saturation_limit: QUICK_TORTURE.min(self.saturation_limit),
+            soak_round: QUICK_MEASUREMENT.min(self.soak_round),
+            host_idle: self.host_idle.quick(),
+            cross_stimulus: self.cross_stimulus.quick(QUICK_TORTURE),
+            demand: self.demand.quick(QUICK_MEASUREMENT),
             span: quick_span(self.span),
             ..self
         }
@@ -160,17 +237,22 @@ impl Test for Plan {
 
     fn demands(&self) -> Demands {
         let largest = self.iops_sizes.iter().copied().max().unwrap_or(TRACKED);
+        let varies = self.parts.iter().any(|part| part.varies_demand());
+        let deepest = if varies { self.demand.deepest() } else { 0 };
         Demands {
-            queue_depth: self.queue_depth.max(rounds::PRECONDITION_QUEUE_DEPTH),
+            queue_depth: self.queue_depth.max(rounds::PRECONDITION_QUEUE_DEPTH).max(deepest),
             io_size: largest.max(self.sequential_max()),
         }
     }
 
     /// Of as many rounds as a drive usually takes, which is not known beforehand.
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        self.parts.iter().fold(Estimate::on(drive), |estimate, part| match part.metric() {
-            Some(metric) => rounds::estimate(self, metric, drive, estimate),
-            None => saturation::estimate(self, drive, estimate),
+        self.parts.iter().fold(Estimate::on(drive), |estimate, part| match part.kind() {
+            Kind::Rounds(metric) => rounds::estimate(self, metric, drive, estimate),
+            Kind::Saturation => saturation::estimate(self, drive, estimate),
+            Kind::HostIdle => host_idle::estimate(self, estimate),
+            Kind::CrossStimulus => cross_stimulus::estimate(self, estimate),
+            Kind::Demand(_) => demand::estimate(self, drive, estimate),
         })
     }
 
@@ -180,6 +262,10 @@ impl Test for Plan {
         };
         check_duration("measurement", self.measurement)?;
         check_duration("saturation_limit", self.saturation_limit)?;
+        check_duration("soak_round", self.soak_round)?;
+        self.host_idle.check()?;
+        self.cross_stimulus.check()?;
+        self.demand.check()?;
         check_block(TRACKED, self.span, drive)?;
         check_block(self.sequential_max(), self.span, drive)?;
         check_list("parts", &self.parts)?;
@@ -204,6 +290,10 @@ impl Test for Plan {
             );
             return refuse("the IOPS part", got, "it tracks 4KiB at 0 percent reads; add them");
         }
+        if self.parts.contains(&Part::Composite) && self.used(drive) < demand::COMPOSITE_SPAN_MIN {
+            let (got, least) = (self.used(drive).to_string(), demand::COMPOSITE_SPAN_MIN);
+            return refuse("the span", got, &format!("the composite needs at least {least}"));
+        }
         check_depths([self.queue_depth, rounds::PRECONDITION_QUEUE_DEPTH], drive)
     }
 
@@ -223,10 +313,13 @@ impl Test for Plan {
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for part in &plan.parts {
         session.purge()?;
-        match part.metric() {
-            Some(metric) => rounds::run(plan, session, metric)?,
+        match part.kind() {
+            Kind::Rounds(metric) => rounds::run(plan, session, metric)?,
             // Begins on the fresh drive: that is what it shows.
-            None => saturation::run(plan, session)?,
+            Kind::Saturation => saturation::run(plan, session)?,
+            Kind::HostIdle => host_idle::run(plan, session)?,
+            Kind::CrossStimulus => cross_stimulus::run(plan, session)?,
+            Kind::Demand(mixture) => demand::run(plan, session, mixture)?,
         }
     }
     Ok(())
@@ -236,12 +329,70 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 type BySeries<'a> = HashMap<&'a str, Vec<&'a Sample>>;
 
 /// The parts that were run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// IOPS, throughput and latency, in the order of the plan.
     pub parts: Vec<PartOutcome>,
     /// Write saturation.
     pub saturation: Option<Saturation>,
+    /// Host idle recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_idle: Option<HostIdle>,
+    /// Cross stimulus recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cross_stimulus: Option<CrossStimulus>,
+    /// Demand intensity and the composite, in the order of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demands: Vec<Demand>,
+}
+
+impl Outcome {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds what came of a part; `false` if that is not all that it should be.
+    fn add(&mut self, part: Part, plan: &Plan, recording: &Recording, by: &BySeries<'_>) -> bool {
+        match part.kind() {
+            Kind::Rounds(metric) => {
+                let found = rounds::conclude(plan, metric, by);
+                let is_there = found.is_some();
+                self.parts.extend(found);
+                is_there
+            }
+            Kind::Saturation => {
+                self.saturation = saturation::conclude(by);
+                self.saturation.is_some()
+            }
+            Kind::HostIdle => {
+                self.host_idle = host_idle::conclude(plan, by);
+                let found = self.host_idle.as_ref();
+                found.is_some_and(|found| found.rests.len() == plan.host_idle.rests.len())
+            }
+            Kind::CrossStimulus => {
+                self.cross_stimulus = cross_stimulus::conclude(plan, by);
+                let found = self.cross_stimulus.as_ref();
+                found.is_some_and(|found| found.stages.len() == cross_stimulus::Stage::ALL.len())
+            }
+            Kind::Demand(mixture) => {
+                let found = demand::conclude(plan, mixture, recording, by);
+                let is_there = found.is_some();
+                self.demands.extend(found);
+                is_there
+            }
+        }
+    }
+
+    /// What was to become steady and did not.
+    fn doubts(&self) -> Vec<Warning> {
+        let rounds = self.parts.iter().filter_map(PartOutcome::doubt);
+        let idle = self.host_idle.iter().map(|idle| (Part::HostIdleRecovery, &idle.before));
+        let demands = self.demands.iter().flat_map(|demand| {
+            [&demand.before, &demand.rounds].map(|settled| (demand.mixture.part(), settled))
+        });
+        let settled = idle.chain(demands);
+        rounds.chain(settled.filter_map(|(part, settled)| settled.doubt(part.name()))).collect()
+    }
 }
 
 fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
@@ -249,27 +400,13 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for sample in &recording.samples {
         by_series.entry(&sample.series).or_default().push(sample);
     }
-    let (mut parts, mut saturation, mut warnings) = (Vec::new(), None, Vec::new());
-    for part in &plan.parts {
-        let is_there = match part.metric() {
-            Some(metric) => {
-                let outcome = rounds::conclude(plan, metric, &by_series);
-                warnings.extend(outcome.as_ref().and_then(PartOutcome::doubt));
-                let is_there = outcome.is_some();
-                parts.extend(outcome);
-                is_there
-            }
-            None => {
-                saturation = saturation::conclude(&by_series);
-                saturation.is_some()
-            }
-        };
-        if !is_there {
-            let phase = format!("the end of a round of {}", part.name());
-            warnings.push(Warning::Ended { phase });
-            break;
-        }
-    }
-    let is_empty = parts.is_empty() && saturation.is_none();
-    ((!is_empty).then_some(Outcome { parts, saturation }), warnings)
+    let mut outcome = Outcome::default();
+    let whole = |part: &&Part| outcome.add(**part, plan, recording, &by_series);
+    let ended = plan.parts.iter().take_while(whole).count();
+    let mut warnings = outcome.doubts();
+    warnings.extend(plan.parts.get(ended).map(|part| {
+        let phase = format!("the end of a round of {}", part.name());
+        Warning::Ended { phase }
+    }));
+    ((!outcome.is_empty()).then_some(outcome), warnings)
 }

@@ -875,6 +875,132 @@ fn write_saturation_writes_what_the_plan_says() {
     assert!(saturation.write_amplification.unwrap() > 1.5, "{saturation:?}");
 }
 
+/// Rounds of two seconds, and of the optional parts as little as shows what they find.
+fn optional(part: Part) -> steady_state::Plan {
+    steady_state::Plan {
+        parts: vec![part],
+        queue_depth: 1,
+        measurement: seconds(2),
+        soak_round: seconds(3),
+        ..Default::default()
+    }
+}
+
+/// A millisecond a write, but a tenth of that for a second after every rest of ten or more.
+#[test]
+fn host_idle_recovery_shows_from_which_rest_on_a_drive_recovers() {
+    let (mut last, mut fast_until) = (DeviceTime(0), DeviceTime(0));
+    let mut device = Scripted::new(Bytes::from_mib(64), move |_, begins| {
+        if begins.since(last) >= seconds(9) {
+            fast_until = begins + seconds(1);
+        }
+        last = begins;
+        Nanos::from_micros(if begins < fast_until { 100 } else { 1000 })
+    });
+    let host_idle = steady_state::host_idle::Settings {
+        rests: [5, 10, 50].map(seconds).to_vec(),
+        accesses: 4,
+        baseline: seconds(10),
+        ..Default::default()
+    };
+    let plan = steady_state::Plan { host_idle, ..optional(Part::HostIdleRecovery) };
+    let record = record_of(&Plan::SteadyState(plan), &mut device);
+    let found = outcome!(record, SteadyState).host_idle.unwrap();
+    assert!(found.before.steady && found.before.tracked.len() == 5, "{found:?}");
+    assert_near(found.before.window.average, 1000.0, 0.5);
+    let recovered = (10_000.0 + 4.0 * 1000.0) / 5.0;
+    assert_eq!(found.rests.len(), 3);
+    for (after, expected) in found.rests.iter().zip([1000.0, recovered, recovered]) {
+        assert_near(after.iops, expected, 0.5);
+        assert_near(after.first_iops, expected, 0.5);
+        assert_near(after.last_iops, expected, 0.5);
+        assert_near(after.baseline_iops, 1000.0, 0.5);
+    }
+    assert!(record.warnings.is_empty(), "{:?}", record.warnings);
+}
+
+/// A millisecond a write, and twice that for so many sequential writes after random ones.
+fn upset(writes: u32) -> Scripted {
+    let mut slow = 0;
+    Scripted::new(Bytes::from_mib(64), move |io, _| {
+        if io.length == Bytes::from_kib(8) {
+            slow = writes;
+            return Nanos::from_millis(1);
+        }
+        slow = u32::saturating_sub(slow, 1);
+        Nanos::from_millis(if slow > 0 { 2 } else { 1 })
+    })
+}
+
+#[test]
+fn cross_stimulus_recovery_tells_how_long_random_writes_are_felt() {
+    let times = |sequential| steady_state::cross_stimulus::Settings {
+        sequential: seconds(sequential),
+        random: seconds(6),
+    };
+    let plan = |sequential| {
+        let cross_stimulus = times(sequential);
+        let plan = optional(Part::CrossStimulusRecovery);
+        Plan::SteadyState(steady_state::Plan { cross_stimulus, ..plan })
+    };
+    // 2,000 writes take four seconds; the next measurement of two seconds is as fast as before.
+    let found = outcome!(record_of(&plan(10), &mut upset(2000)), SteadyState);
+    let found = found.cross_stimulus.unwrap();
+    let [first, random, again] = &found.stages[..] else { panic!("{found:?}") };
+    assert_near(first.end_megabytes_per_second, 1048.576, 0.5);
+    assert_near(random.end_megabytes_per_second, 8.192, 0.5);
+    assert_near(again.end_megabytes_per_second, 1048.576, 0.5);
+    assert_near(first.worst_mean_ns as f64, 1e6, 0.5);
+    assert_near(again.worst_mean_ns as f64, 2e6, 0.5);
+    assert_near(found.recovered_after.unwrap().as_secs_f64(), 6.0, 0.5);
+
+    let never = outcome!(record_of(&plan(4), &mut upset(1 << 20)), SteadyState);
+    assert_eq!(never.cross_stimulus.unwrap().recovered_after, None);
+}
+
+/// One after the other: who is one of so many in flight waits for all of them.
+#[test]
+fn demand_shows_what_more_in_flight_wait_for() {
+    for part in [Part::DemandIntensity, Part::Composite] {
+        let demand =
+            steady_state::demand::Settings { queue_depths: vec![1, 4, 16], pre_writes: seconds(1) };
+        let plan = steady_state::Plan { demand, ..optional(part) };
+        let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+        let record = record_of(&Plan::SteadyState(plan), &mut device);
+        let outcome = outcome!(record, SteadyState);
+        let [found] = &outcome.demands[..] else { panic!("{outcome:?}") };
+        assert_eq!(found.mixture.part(), part);
+        assert!(found.before.steady && found.rounds.steady, "{found:?}");
+        let depths: Vec<usize> = found.depths.iter().map(|one| one.queue_depth).collect();
+        assert_eq!(depths, [16, 4, 1]);
+        for one in &found.depths {
+            assert_near(one.rate.iops, 1000.0, 0.5);
+            assert_near(one.rate.mean_ns as f64, one.queue_depth as f64 * 1e6, 1.0);
+            assert_near(one.latency.p99_ns as f64, one.queue_depth as f64 * 1e6, 1.0);
+        }
+        // 16 in flight wait for longer than 5 ms, and 4 are no faster than one.
+        assert_eq!(found.best_in_time().unwrap().queue_depth, 1);
+        assert!(record.warnings.is_empty(), "{:?}", record.warnings);
+    }
+}
+
+/// On a drive that collects garbage, and as a quick review runs them.
+#[test]
+fn optional_parts_run_on_a_simulated_drive() {
+    let parts = vec![
+        Part::HostIdleRecovery,
+        Part::CrossStimulusRecovery,
+        Part::Composite,
+        Part::DemandIntensity,
+    ];
+    let plan = steady_state::Plan { parts, ..Default::default() };
+    let record = on_ssd(&Plan::SteadyState(plan).quick(), tiny());
+    let outcome = outcome!(record, SteadyState);
+    assert_eq!(outcome.host_idle.unwrap().rests.len(), 5);
+    assert_eq!(outcome.cross_stimulus.unwrap().stages.len(), 3);
+    assert_eq!(outcome.demands.len(), 2);
+}
+
 /// Plans that would divide by zero, measure nothing or measure twice under one name.
 #[test]
 fn plans_that_cannot_be_are_refused_before_anything_is_done() {
@@ -941,6 +1067,15 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::SteadyState(steady_state::Plan { iops_read_percents: vec![0, 0], ..steady() }),
         Plan::SteadyState(steady_state::Plan { iops_sizes: vec![none], ..steady() }),
         Plan::SteadyState(steady_state::Plan { rounds_max: 4, ..steady() }),
+        Plan::SteadyState(steady_state::Plan { soak_round: Nanos::ZERO, ..steady() }),
+        Plan::SteadyState(steady_state::Plan {
+            host_idle: steady_state::host_idle::Settings { accesses: 0, ..Default::default() },
+            ..steady()
+        }),
+        Plan::SteadyState(steady_state::Plan {
+            demand: steady_state::demand::Settings { queue_depths: vec![], ..Default::default() },
+            ..steady()
+        }),
     ];
     let mut ssd = Ssd::new(tiny(), "sim:test");
     for plan in plans {

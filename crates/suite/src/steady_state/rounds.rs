@@ -6,7 +6,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Queue, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use super::window::{WINDOW, Window, is_steady};
+use super::window::{Settled, WINDOW, Window, is_steady};
 use super::{BySeries, Plan, SEQUENTIAL, SEQUENTIAL_LARGE, TRACKED};
 use crate::session::{Extent, RunError, Session};
 use crate::{Estimate, Rate, Warning};
@@ -88,7 +88,7 @@ pub(super) fn estimate(
 }
 
 pub(super) fn run(plan: &Plan, session: &mut Session<'_>, metric: Metric) -> Result<(), RunError> {
-    precondition(plan, session, metric)?;
+    precondition(plan, session, metric.name())?;
     rounds(plan, session, metric)
 }
 
@@ -132,10 +132,15 @@ pub fn series(metric: Metric, round: u32, read_percent: u8, size: Bytes) -> Stri
     format!("{}/{round}/{read_percent}%/{}", metric.name(), size.exact())
 }
 
-fn precondition(plan: &Plan, session: &mut Session<'_>, metric: Metric) -> Result<(), RunError> {
+/// Sequential writes before the rounds of the part named.
+pub(super) fn precondition(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    part: &str,
+) -> Result<(), RunError> {
     let span = plan.used(session.drive());
     for pass in 1..=plan.precondition_passes {
-        let name = format!("{} precondition {pass}", metric.name());
+        let name = format!("{part} precondition {pass}");
         session.fill(&name, span, SEQUENTIAL, PRECONDITION_QUEUE_DEPTH)?;
     }
     Ok(())
@@ -173,8 +178,7 @@ fn measure(
     let (queue_depth, duration) = (cell.queue_depth, Some(plan.measurement));
     let name = series(metric, round, cell.read_percent, cell.size);
     let extent = Extent::Time(plan.measurement);
-    // Every measurement goes to places of its own, or drives would see the same writes again.
-    let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(hash(&name));
+    let seed = plan.seed_of(&name);
     if cell.random {
         let ios = RandomUniform::new(Operation::Write, span, cell.size, seed);
         let ios = ios.with_reads(cell.read_percent);
@@ -184,12 +188,6 @@ fn measure(
         let ios = std::iter::repeat(Sequential::new(operation, span, cell.size)).flatten();
         session.series(&name, Queue::new(ios, queue_depth), duration, extent)
     }
-}
-
-/// FNV-1a: the same on every machine.
-fn hash(text: &str) -> u64 {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 /// What the rounds of a part came to.
@@ -238,12 +236,10 @@ pub(super) fn conclude(
         let rate = Rate::of(&totals).filter(|_| totals.span >= plan.measurement)?;
         Some(metric.tracked(&rate))
     };
-    let tracked: Vec<f64> = (1..=plan.rounds_max).map_while(figure).collect();
-    let rounds = tracked.len();
-    let first = rounds.saturating_sub(WINDOW);
-    let window = (rounds > 0).then(|| Window::of(&tracked[first..], first as u32 + 1))?;
+    let settled = Settled::of((1..=plan.rounds_max).map_while(figure).collect())?;
+    let Settled { tracked, window, steady } = settled;
     let in_window = |cell: &Cell| {
-        let rounds = window.first_round..=rounds as u32;
+        let rounds = window.first_round..=tracked.len() as u32;
         let all = rounds.flat_map(|round| {
             samples(series(metric, round, cell.read_percent, cell.size)).iter().copied()
         });
@@ -251,6 +247,5 @@ pub(super) fn conclude(
     };
     // Sizes that the drive cannot be asked for have no samples, and so no figures.
     let cells = cells(plan, metric, Bytes(1)).iter().filter_map(in_window).collect();
-    let steady = rounds >= WINDOW && window.is_steady();
     Some(PartOutcome { part: metric, tracked, window, steady, cells })
 }

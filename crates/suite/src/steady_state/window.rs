@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Warning;
+
 /// Rounds that are looked at together.
 pub const WINDOW: usize = 5;
 /// The range over the window may be this share of its average, and no more.
@@ -39,6 +41,34 @@ impl Window {
         self.average > 0.0
             && self.range <= RANGE_MAX + ROUNDING
             && self.rise.abs() <= RISE_MAX + ROUNDING
+    }
+}
+
+/// A figure, round by round, until it was steady or there were enough rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The figure of each round.
+    pub tracked: Vec<f64>,
+    /// The last five rounds, or all if there are fewer.
+    pub window: Window,
+    /// Whether these are steady.
+    pub steady: bool,
+}
+
+impl Settled {
+    /// `None` without a round.
+    pub(super) fn of(tracked: Vec<f64>) -> Option<Self> {
+        let rounds = tracked.len();
+        let first = rounds.saturating_sub(WINDOW);
+        let window = (rounds > 0).then(|| Window::of(&tracked[first..], first as u32 + 1))?;
+        let steady = rounds >= WINDOW && window.is_steady();
+        Some(Self { tracked, window, steady })
+    }
+
+    /// That it never was steady.
+    pub(super) fn doubt(&self, part: &str) -> Option<Warning> {
+        let (part, rounds) = (part.to_owned(), self.tracked.len() as u32);
+        (!self.steady).then_some(Warning::NeverSteady { part, rounds })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Steady state by SNIA's test specification: rounds, verdict, and the tables that it asks for.
 
+mod optional;
+
 use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::steady_state::{
     Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation, Window,
@@ -28,12 +30,17 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         return None;
     }
     let rounds = PARTS.iter().filter_map(|part| rounds(subjects, &answers, part));
-    let views = rounds.chain(saturation(subjects, &answers)).collect();
-    let mut tables = vec![verdicts(subjects, &answers)];
+    let views = rounds
+        .chain(saturation(subjects, &answers))
+        .chain(optional::views(subjects, &answers))
+        .collect();
+    let verdicts = verdicts(subjects, &answers);
+    let mut tables: Vec<Table> = verdicts.into_iter().collect();
     for answer in &answers {
         tables
             .extend(answer.outcome.parts.iter().flat_map(|part| matrices(subjects, answer, part)));
     }
+    tables.extend(optional::tables(subjects, &answers));
     let method = "SNIA's Solid State Storage Performance Test Specification: rounds until five of \
                   them differ by at most 20 % and rise or fall by at most 10 %.";
     Some(Section::new(Plan::NAME, "Steady state", method, views, tables))
@@ -146,7 +153,8 @@ fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Optio
     })
 }
 
-fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+/// `None` if only optional parts were run, whose tables are their own.
+fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Table> {
     type Said = (&'static str, fn(&PartOutcome) -> String);
     const SAID: [Said; 4] = [
         ("average", |part| in_words(part.part, part.window.average)),
@@ -179,7 +187,9 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
                 at most, and a rise or fall of 10 % at most.";
-    Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) }
+    let table =
+        |rows| Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) };
+    (!rows.is_empty()).then(|| table(rows))
 }
 
 fn tracked_name(part: Metric, tracked: &str) -> String {
