@@ -1,5 +1,5 @@
 //! `cargo xtask picture`: the README's pictures, one drawn by the tool itself and two of Bench as a
-//! browser shows it, and a picture of every simulated drive beside published figures.
+//! browser shows it, those of the fleets' worked examples, and a picture of every simulated drive beside published figures.
 
 use std::fs;
 use std::path::Path;
@@ -22,6 +22,10 @@ const BENCH: [(&str, u32, &str); 2] = [
     ("bench-compare.png", 1090, "#compare?drives=samsung-ssd-840-evo-250gb,crucial-m500-240gb"),
 ];
 
+/// Plans of fleets, and the pictures of each that the document shows.
+const FLEETS: [(&str, &[&str]); 2] =
+    [("spare-area", &["tail", "minutes", "cost"]), ("layouts", &["tail"])];
+
 /// Runs the README's drive and takes the picture of the whole run from its report.
 pub(crate) fn picture() -> Result<(), String> {
     cargo(&["build", "--release", "--package", "writecliff-cli"])?;
@@ -32,8 +36,24 @@ pub(crate) fn picture() -> Result<(), String> {
     run(Command::new(&program).args(["run", "consistency", drive, "--out"]).arg(&path))?;
     fs::copy(path.join(DRAWN_AS), PICTURE).map_err(|error| format!("{PICTURE}: {error}"))?;
     println!("xtask: {PICTURE} is new");
+    fleets(&program, out.path())?;
     bench(&program, out.path())?;
     models(&program)
+}
+
+/// The worked examples of docs/fleets.md, from the plans beside their pictures.
+fn fleets(program: &Path, out: &Path) -> Result<(), String> {
+    for (plan, pictures) in FLEETS {
+        let (file, path) = (format!("docs/fleets/{plan}.toml"), out.join(plan));
+        run(Command::new(program).args(["fleet", &file, "--out"]).arg(&path))?;
+        for picture in pictures {
+            let drawn = path.join("report/pictures").join(format!("{picture}.svg"));
+            let shown = format!("docs/fleets/{plan}-{picture}.svg");
+            fs::copy(drawn, &shown).map_err(|error| format!("{shown}: {error}"))?;
+            println!("xtask: {shown} is new");
+        }
+    }
+    Ok(())
 }
 
 /// Pages of Bench with what ships and nothing else, as a browser shows them.

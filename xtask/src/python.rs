@@ -43,7 +43,8 @@ pub(crate) fn test() -> Result<(), String> {
     let whole = newest.environment(&place.join("whole"))?;
     pip(&whole, &["maturin", "pytest"])?;
     pip(&whole, &FOR_TESTS)?;
-    let wheel = wheel(&whole, &place.join("wheels"))?;
+    // With the settings of the other tests, so that what they have built is there.
+    let wheel = wheel(&whole, "dev", &place.join("wheels"))?;
     pytest(&whole, &wheel, &target)?;
     if oldest != newest {
         let bare = oldest.environment(&place.join("bare"))?;
@@ -51,6 +52,23 @@ pub(crate) fn test() -> Result<(), String> {
         pytest(&bare, &wheel, &target)?;
     }
     Ok(())
+}
+
+/// The newest Python here with the package, built by this cargo profile, and other packages; `None`,
+/// said aloud, if there is no Python.
+pub(crate) fn installed(profile: &str, others: &[&str]) -> Result<Option<PathBuf>, String> {
+    let pythons = Python::all();
+    let Some(newest) = pythons.first() else {
+        println!("xtask: SKIPPED the Python package: there is no Python 3.{OLDEST_MINOR} or newer");
+        return Ok(None);
+    };
+    let place = target_directory()?.join("python").join(profile);
+    let python = newest.environment(&place)?;
+    pip(&python, &["maturin"])?;
+    pip(&python, others)?;
+    let wheel = wheel(&python, profile, &place.join("wheels"))?;
+    pip(&python, &["--no-deps", wheel.to_str().ok_or("the target directory is no text")?])?;
+    Ok(Some(python))
 }
 
 impl Python {
@@ -100,12 +118,12 @@ fn pip(python: &Path, packages: &[&str]) -> Result<(), String> {
     run(Command::new(python).args(install).args(packages))
 }
 
-/// Builds with the settings of the other tests, so that what they have built is there.
-fn wheel(python: &Path, out: &Path) -> Result<PathBuf, String> {
+/// Builds it by this cargo profile.
+fn wheel(python: &Path, profile: &str, out: &Path) -> Result<PathBuf, String> {
     // An earlier one would be taken for this one.
     let _ = fs::remove_dir_all(out);
     println!("xtask: maturin build");
-    let build = ["-m", "maturin", "build", "--quiet", "--locked", "--profile", "dev", "--out"];
+    let build = ["-m", "maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
     run(Command::new(python).args(build).arg(out))?;
     let made = fs::read_dir(out).map_err(|error| format!("{}: {error}", out.display()))?;
     let mut wheels = made.filter_map(Result::ok).map(|entry| entry.path());

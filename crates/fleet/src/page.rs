@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use writecliff_report::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError, fleet_summary,
-    write_fleet_page,
+    thousands, write_fleet_page,
 };
 
 use writecliff_sweep::RowFigure;
@@ -58,9 +58,10 @@ fn lead(services: &[(&Variant, Service)]) -> String {
         false => "",
     };
     format!(
-        "{count} simulated drives{variants}, {minutes:.1} minutes of service, {requests} requests in \
+        "{count} simulated drives{variants}, {minutes:.1} minutes of service, {} requests in \
          all. Response times count from when a request is due; no network and no host is simulated.\
-         {scale}"
+         {scale}",
+        thousands(requests as f64)
     )
 }
 
@@ -95,7 +96,7 @@ fn percent(share: f64) -> String {
 fn part(variant: &Variant, service: &Service) -> FleetPart {
     FleetPart {
         name: variant.name.clone(),
-        doubts: doubts(service),
+        doubts: doubts(&variant.fleet, service),
         figures: figures(service),
         longer: longer(service),
         minutes: (1..)
@@ -122,7 +123,7 @@ fn part(variant: &Variant, service: &Service) -> FleetPart {
 /// So many of the slowest drives are told.
 const SLOWEST: usize = 5;
 
-fn doubts(service: &Service) -> Vec<String> {
+fn doubts(fleet: &Fleet, service: &Service) -> Vec<String> {
     let mut doubts = Vec::new();
     let failed: u64 = service.kinds.iter().map(|kind| kind.failed).sum();
     if failed > 0 {
@@ -132,10 +133,10 @@ fn doubts(service: &Service) -> Vec<String> {
         ));
     }
     let [first, last] = [service.minutes.first(), service.minutes.last()]
-        .map(|minute| minute.map_or(0, |minute| minute.percentile(50.0).0));
-    if service.minutes.len() > 1 && last > first.saturating_mul(FALLS_BEHIND) {
+        .map(|minute| minute.map_or(0, |minute| minute.percentile(99.0).0));
+    if last > first.saturating_mul(FALLS_BEHIND).max(fleet.limit.0) {
         doubts.push(
-            "Half of the last minute's requests take many times as long as half of the first's: the \
+            "The 99th percentile of the last minute is many times that of the first: a part of the \
              fleet falls behind, and its figures grow with the length of the service."
                 .to_owned(),
         );
@@ -143,8 +144,8 @@ fn doubts(service: &Service) -> Vec<String> {
     doubts
 }
 
-/// A median that grows by more is a queue that grows.
-const FALLS_BEHIND: u64 = 10;
+/// A percentile that grows by more is a queue that grows.
+const FALLS_BEHIND: u64 = 5;
 
 fn figures(service: &Service) -> Vec<FleetFigure> {
     let figure = |RowFigure { name, value, unit, good }| {

@@ -276,6 +276,15 @@ fn a_trace_is_done_by_every_volume_from_a_moment_of_its_own() {
 }
 
 #[test]
+fn the_documents_examples_are_fleets() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleets");
+    for (plan, variants) in [("spare-area", 4), ("layouts", 5)] {
+        let fleet = Fleet::read(&docs.join(format!("{plan}.toml"))).unwrap();
+        assert_eq!(fleet.variants().unwrap().len(), variants, "{plan}");
+    }
+}
+
+#[test]
 fn what_makes_no_fleet_is_told_with_the_key() {
     let whole = fleet(PLAN).unwrap().variants().unwrap();
     assert_eq!(whole.len(), 2);

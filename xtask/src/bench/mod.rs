@@ -1,10 +1,11 @@
 //! `cargo xtask bench`: every bench of this tree beside an earlier commit's, then Writecliff beside
-//! fio.
+//! fio, and the Python package beside the command line.
 
 mod baseline;
 mod divan;
 mod fio;
 mod program;
+mod python;
 mod table;
 mod timed;
 
@@ -55,7 +56,10 @@ pub(crate) fn bench(options: &Options) -> Result<(), String> {
     print!("\n{}", table::text(&rows, baseline.as_ref().map(|baseline| &baseline.revision)));
     match options.only {
         Some(_) => Ok(()),
-        None => fio::beside_fio(&target),
+        None => {
+            fio::beside_fio(&target)?;
+            python::beside_the_program(&target)
+        }
     }
 }
 

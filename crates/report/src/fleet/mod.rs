@@ -249,11 +249,11 @@ impl FleetPart {
 
 impl FleetFigure {
     fn words(&self) -> String {
-        let number = plain(self.value);
         match &*self.unit {
-            "" => number,
-            "$" => format!("${number}"),
-            unit => format!("{number} {unit}"),
+            "" => plain(self.value),
+            "$" => format!("${}", plain(self.value)),
+            "ms" => number::latency((self.value * 1e6).round() as u64),
+            unit => format!("{} {unit}", plain(self.value)),
         }
     }
 }

@@ -3,11 +3,15 @@
 use super::{FleetPage, FleetPart};
 use crate::finish::values;
 use crate::number;
-use crate::picture::{Axis, Mark, Picture, Points, latency, nth_style, short};
+use crate::picture::{Axis, Mark, Picture, Points, latency, nth_style, significant};
 use crate::section::View;
 
 /// Smaller shares are of single requests.
 const SHARE_MIN: f64 = 1e-5;
+
+fn share(value: f64) -> String {
+    significant(value, 1)
+}
 
 /// The tail of all, and every minute's.
 pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
@@ -21,7 +25,7 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
     let x = Axis::decades("response time", tail, false, latency);
     let shares = fleet.variants.iter().flat_map(|part| &part.longer).map(|point| point.1);
     let least = shares.filter(|share| *share > 0.0).fold(100.0, f64::min).max(SHARE_MIN);
-    let y = Axis::decades("requests that take longer, %", (least, 100.0), false, short);
+    let y = Axis::decades("requests that take longer, %", (least, 100.0), false, share);
     let limit = Mark::Upright { at: fleet.limit_ns as f64, label: "limit".to_owned() };
     let shown = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         points.iter().copied().filter(|point| point.0 > 0.0 && point.1 >= SHARE_MIN).collect()

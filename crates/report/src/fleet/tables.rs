@@ -44,7 +44,7 @@ pub(super) fn drives(fleet: &FleetPage) -> Vec<Table> {
 fn kinds(part: &FleetPart) -> Table {
     let row = |kind: &FleetKind| {
         let values = vec![
-            number::count(kind.drives as f64),
+            number::thousands(kind.drives as f64),
             percent(kind.waited_percent),
             percent(kind.late_percent),
             kind.write_amplification.map_or(NONE.to_owned(), number::ratio),
@@ -67,7 +67,7 @@ fn slowest(part: &FleetPart) -> Table {
             drive.drive.clone(),
             percent(drive.full_percent),
             format!("{} times", number::significant(drive.overwrites)),
-            number::count(drive.late as f64),
+            number::thousands(drive.late as f64),
             percent(drive.late_percent),
         ];
         Row::new(&drive.place, values, "")
