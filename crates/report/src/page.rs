@@ -346,6 +346,13 @@ impl Page<'_> {
         table.rows.len() >= LONG && table.rows.iter().all(is_number) && is_one_quantity(table)
     }
 
+    /// Whether a table holds sentences, which break, and not figures, which do not.
+    fn is_of_words(&self, table: &Table) -> bool {
+        const LONG: usize = 40;
+        let mut cells = table.rows.iter().flat_map(|row| &row.values);
+        cells.any(|cell| cell.text.chars().count() > LONG)
+    }
+
     fn is_high_good(&self, column: &RankedBy) -> bool {
         column.good == Good::AtLeast
     }

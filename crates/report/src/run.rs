@@ -197,7 +197,8 @@ impl Run {
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn purge(&self) -> String {
+    /// How the drive was purged, and what that was worth.
+    pub(crate) fn purge(&self) -> String {
         let Some(purge) = self.record.purge else { return "none".to_owned() };
         match purge.sampled {
             0 => purge.how.describe().to_owned(),

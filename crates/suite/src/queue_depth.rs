@@ -165,10 +165,6 @@ fn phase(load: Load, queue_depth: usize) -> String {
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let (wanted, taken) = (plan.deepest(), session.drive().queue_depth_max);
-    if wanted > taken {
-        session.warn(Warning::QueuedInHost { wanted, taken });
-    }
     let states = plan.states(session.drive());
     let (in_order, anywhere) = (plan.loads(false), plan.loads(true));
     let (read_in_order, write_in_order): (Vec<_>, Vec<_>) = in_order.partition(|l| !l.writes());

@@ -184,6 +184,9 @@ impl Test for Plan {
 /// No drive is written more often.
 const DRIVE_WRITES_MAX: f64 = 1000.0;
 
+/// Writes fell behind if so large a share of them is missing in the end.
+const BEHIND: f64 = 0.01;
+
 /// Bytes a second of so many drive writes a day.
 fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
     const DAY: f64 = 86_400.0;
@@ -234,7 +237,26 @@ fn beside(plan: &Plan, session: &mut Session<'_>, times: f64) -> Result<(), RunE
         [Operation::Read, Operation::Write].map(|operation| mixed::series(&name, operation));
     let series = if writes.is_some() { vec![&*read, &*write] } else { vec![&*read] };
     let supply = Streams::new([reads].into_iter().chain(writes));
-    session.record_as(&name, &series, supply, Some(plan.beside), Extent::Time(plan.beside))
+    let (time, extent) = (Some(plan.beside), Extent::Time(plan.beside));
+    session.phase(&name, |session| {
+        let done = session.several(&name, &series, supply, time, extent)?;
+        if let [_, writes] = &done[..]
+            && let Some(asked) = not_reached(plan, rate, writes)
+        {
+            let done = writes.iops().get();
+            session.warn(Warning::WritesFellBehind { drive_writes_per_day: times, asked, done });
+        }
+        Ok(())
+    })
+}
+
+/// The writes a second that were asked for, if the drive did not do as many.
+fn not_reached(plan: &Plan, rate: Throughput, writes: &Totals) -> Option<f64> {
+    let asked = rate.0 as f64 * writes.span.as_secs_f64();
+    // As many may be under way when the time is over.
+    let under_way = plan.random_block.0 * plan.queue_depth as u64;
+    let missing = asked - (writes.written.0 + under_way) as f64;
+    (missing > BEHIND * asked).then_some(rate.0 as f64 / plan.random_block.0 as f64)
 }
 
 /// What reads and writes cost each other.

@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
         extent: Extent,
     ) -> Result<(), RunError> {
         self.phase(name, |session| {
-            session.watched(name, series, supply, duration, extent).map(|_| ())
+            session.several(name, series, supply, duration, extent).map(|_| ())
         })
     }
 
@@ -338,20 +338,23 @@ impl<'a> Session<'a> {
         duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<Option<Rate>, RunError> {
-        self.watched(name, &[name], supply, duration, extent)
+        let totals = self.several(name, &[name], supply, duration, extent)?;
+        Ok(totals.first().and_then(Rate::of))
     }
 
-    /// Records `supply`, shown as the step `name`, and returns the rate of all its series.
-    fn watched(
+    /// Records one load of the phase under way in the series named, by their numbers, and returns
+    /// what each of them came to. It is shown as the step `name`.
+    pub(crate) fn several(
         &mut self,
         name: &str,
         series: &[&str],
         supply: impl Supply,
         duration: Option<Nanos>,
         extent: Extent,
-    ) -> Result<Option<Rate>, RunError> {
+    ) -> Result<Vec<Totals>, RunError> {
         let telemetry = self.device.telemetry();
         self.recorder.begin(series, telemetry);
+        let mut of_series = vec![Totals::default(); series.len()];
         let mut totals = Totals::default();
         let (mut nanos, mut trimmed) = (0, 0);
         let length = match extent {
@@ -361,6 +364,8 @@ impl<'a> Session<'a> {
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
             totals.add(sample);
+            let number = series.iter().position(|name| *name == sample.series);
+            number.into_iter().for_each(|number| of_series[number].add(sample));
             if sample.series == series[0] {
                 nanos += sample.span_ns;
             }
@@ -375,7 +380,7 @@ impl<'a> Session<'a> {
         if let Some(phase) = self.record.phases.last_mut() {
             phase.threads = phase.threads.max(self.recorder.threads_used());
         }
-        Ok(Rate::of(&totals))
+        Ok(of_series)
     }
 
     fn begin_phase(

@@ -140,6 +140,11 @@ impl Part {
         }
     }
 
+    /// Whether sequential writes of the whole span come before it.
+    pub fn is_filled_before(self) -> bool {
+        matches!(self.kind(), Kind::Rounds(_) | Kind::Demand(_))
+    }
+
     fn varies_demand(self) -> bool {
         matches!(self.kind(), Kind::Demand(_))
     }

@@ -310,6 +310,19 @@ pub enum Warning {
         /// I/Os done a second.
         done: f64,
     },
+    /// Fewer writes went on beside the reads than were asked for.
+    #[error(
+        "Beside {drive_writes_per_day} drive writes a day: {asked:.0} writes a second were asked \
+         for, and the drive did {done:.0}. The reads there are beside as many as it can do."
+    )]
+    WritesFellBehind {
+        /// As the plan has it.
+        drive_writes_per_day: f64,
+        /// Writes a second.
+        asked: f64,
+        /// Writes done a second.
+        done: f64,
+    },
     /// A trace does not tell what waited for what.
     #[error(
         "The trace {trace} tells neither queue depths nor completions: its operations were done \

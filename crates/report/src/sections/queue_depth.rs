@@ -28,8 +28,42 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => of_one(answer, &loads, &depths),
         _ => of_several(subjects, &answers, &loads, &depths),
     };
-    let method = "A full drive, and for random writes one that was written to at random before.";
-    Some(Section::new(Plan::NAME, "Queue depth", method, views, tables))
+    let method = format!(
+        "A full drive, and for random writes one that was written to at random before; what is \
+         measured later finds it as the loads before left it.{}",
+        limits(subjects, &answers)
+    );
+    Some(Section::new(Plan::NAME, "Queue depth", &method, views, tables))
+}
+
+/// How many I/Os the drives take at once, of those that take fewer than were measured.
+fn limits(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
+    let deepest = depths(answers).last().copied().unwrap_or_default();
+    let taken = |answer: &Answer<'_, Outcome>| answer.run.record.drive.queue_depth_max;
+    let limited: Vec<_> = answers.iter().filter(|answer| taken(answer) < deepest).collect();
+    let rest = "More wait in the host, and service times have that wait in them.";
+    match &limited[..] {
+        [] => String::new(),
+        [first, others @ ..] if others.iter().all(|other| taken(other) == taken(first)) => {
+            let who = match answers.len() == limited.len() {
+                true if answers.len() == 1 => "The drive takes".to_owned(),
+                true => "Each drive takes".to_owned(),
+                false => format!("{} take", names_of(subjects, &limited)),
+            };
+            format!(" {who} {} at once. {rest}", taken(first))
+        }
+        limited => {
+            let each = limited.iter().map(|answer| {
+                format!("{} takes {} at once", subjects.full_name(answer.subject), taken(answer))
+            });
+            format!(" {}. {rest}", each.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn names_of(subjects: &Subjects<'_>, answers: &[&Answer<'_, Outcome>]) -> String {
+    let names = answers.iter().map(|answer| subjects.full_name(answer.subject));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The test in a sentence.

@@ -1,5 +1,6 @@
 //! Steady state by SNIA's test specification: rounds, verdict, and the tables that it asks for.
 
+mod heading;
 mod optional;
 
 use writecliff_device::{Bytes, Nanos};
@@ -34,8 +35,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         .chain(saturation(subjects, &answers))
         .chain(optional::views(subjects, &answers))
         .collect();
-    let verdicts = verdicts(subjects, &answers);
-    let mut tables: Vec<Table> = verdicts.into_iter().collect();
+    let mut tables = vec![heading::table(subjects, &answers)];
+    tables.extend(verdicts(subjects, &answers));
     for answer in &answers {
         tables
             .extend(answer.outcome.parts.iter().flat_map(|part| matrices(subjects, answer, part)));
