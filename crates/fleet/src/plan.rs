@@ -91,7 +91,7 @@ pub struct Kind {
 
 /// A number that all drives of a kind have, or `[low, high]`: each has its own between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or [low, high]")]
 pub enum Spread {
     /// The same for all.
     Same(f64),

@@ -300,6 +300,11 @@ fn what_makes_no_fleet_is_told_with_the_key() {
         ("gc.quantum", "gc.quantumm", "quantum"),
         ("full_percent = 75", "full_percent = 0", "1 to 100"),
         ("overwrites = [0.0, 2.0]", "overwrites = [2.0, 0.0]", "no part of"),
+        (
+            "overwrites = [0.0, 2.0]",
+            "overwrites = \"old\"",
+            ":8: expected a number, or [low, high]",
+        ),
         ("iops = 800", "", "either iops or a trace"),
         ("iops = 800", "iops = 800\nblock = \"1KiB\"", "no whole 4KiB"),
         ("read_percent = 50", "read_percent = 101", "more than all"),
