@@ -12,7 +12,7 @@ use crate::figure::{Figure, Good};
 use crate::loads::{Load, States};
 use crate::plan::{
     Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_duration, check_list, listed,
-    quick_span, used,
+    quick_span, seed_of, used,
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::{InReviews, Test};
@@ -92,6 +92,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what will users wait?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: each measurement goes to places of its own.
+    const METHOD_VERSION: u32 = 2;
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { measurement: overrides.duration.unwrap_or(self.measurement), ..self })
@@ -207,20 +209,20 @@ fn measure(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), Run
     let (span, lba_size) = (plan.used(session.drive()), session.drive().lba_size);
     let depth = plan.queue_depth.min(session.drive().queue_depth_max);
     let extent = Extent::Time(plan.measurement);
-    let full = || load.stream(span, lba_size, depth, plan.seed);
+    let full = |name: &str| load.stream(span, lba_size, depth, seed_of(plan.seed, name));
     let (name, duration) = (saturation_phase(load), Some(plan.measurement));
     let mut saturation = None;
     session.phase(&name, |session| {
-        saturation = session.series(&name, Streams::new([full()]), duration, extent)?;
+        saturation = session.series(&name, Streams::new([full(&name)]), duration, extent)?;
         Ok(())
     })?;
     let Some(saturation) = saturation else { return Ok(()) };
     for gaps in &plan.gaps {
         for percent in &plan.percents {
             let iops = arrivals(saturation.iops, *percent);
-            let pace = Pace::Arrivals { iops, gaps: *gaps };
-            let users = Stream { pace, duration, ..full() };
-            session.record(&phase(load, *gaps, *percent), Streams::new([users]), None, extent)?;
+            let (name, pace) = (phase(load, *gaps, *percent), Pace::Arrivals { iops, gaps: *gaps });
+            let users = Stream { pace, duration, ..full(&name) };
+            session.record(&name, Streams::new([users]), None, extent)?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::loads::{Load, States};
 use crate::mixed::IN_FLIGHT_MAX;
 use crate::plan::{
     Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_duration, check_list, listed,
-    quick_span, used,
+    quick_span, seed_of, used,
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::{InReviews, Test};
@@ -88,6 +88,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "how does it scale with the I/Os in flight?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: each measurement goes to places of its own.
+    const METHOD_VERSION: u32 = 2;
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { measurement: overrides.duration.unwrap_or(self.measurement), ..self })
@@ -187,8 +189,9 @@ fn measure(plan: &Plan, session: &mut Session<'_>, loads: &[Load]) -> Result<(),
     let (extent, duration) = (Extent::Time(plan.measurement), Some(plan.measurement));
     for load in loads {
         for depth in &plan.queue_depths {
-            let stream = load.stream(span, lba_size, *depth, plan.seed);
-            session.record(&phase(*load, *depth), Streams::new([stream]), duration, extent)?;
+            let name = phase(*load, *depth);
+            let stream = load.stream(span, lba_size, *depth, seed_of(plan.seed, &name));
+            session.record(&name, Streams::new([stream]), duration, extent)?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::loads::{Load, States};
 use crate::mixed;
 use crate::plan::{
     Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration,
-    check_list, listed, quick_span, used,
+    check_list, listed, quick_span, seed_of, used,
 };
 use crate::session::{Extent, RunError, Session};
 use crate::test::{InReviews, Test};
@@ -95,6 +95,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what do writes cost readers?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: each measurement goes to places of its own.
+    const METHOD_VERSION: u32 = 2;
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let measurement = overrides.duration.unwrap_or(self.measurement);
@@ -216,9 +218,9 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 /// A load with so many reads among its I/Os.
 fn mix(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), RunError> {
     let (span, lba_size) = (plan.used(session.drive()), session.drive().lba_size);
-    let stream = load.stream(span, lba_size, plan.queue_depth, plan.seed);
-    let supply = Streams::new([Stream { operations: load.operations().collect(), ..stream }]);
     let name = load.name();
+    let stream = load.stream(span, lba_size, plan.queue_depth, seed_of(plan.seed, &name));
+    let supply = Streams::new([Stream { operations: load.operations().collect(), ..stream }]);
     let series: Vec<String> = load.operations().map(|of| mixed::series(&name, of)).collect();
     let series: Vec<&str> = series.iter().map(String::as_str).collect();
     let extent = Extent::Time(plan.measurement);
@@ -228,11 +230,12 @@ fn mix(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), RunErro
 /// Random reads, one at a time, beside random writes that come at equal steps.
 fn beside(plan: &Plan, session: &mut Session<'_>, times: f64) -> Result<(), RunError> {
     let (span, lba_size) = (plan.used(session.drive()), session.drive().lba_size);
-    let reads = plan.only(100).stream(span, lba_size, 1, plan.seed);
-    let rate = rate(times, session.drive());
-    let writes = plan.only(0).stream(span, lba_size, plan.queue_depth, plan.seed ^ 1);
-    let writes = (rate.0 > 0).then_some(Stream { pace: Pace::Rate(rate), ..writes });
     let name = beside_phase(times);
+    let seed = seed_of(plan.seed, &name);
+    let reads = plan.only(100).stream(span, lba_size, 1, seed);
+    let rate = rate(times, session.drive());
+    let writes = plan.only(0).stream(span, lba_size, plan.queue_depth, seed ^ 1);
+    let writes = (rate.0 > 0).then_some(Stream { pace: Pace::Rate(rate), ..writes });
     let [read, write] =
         [Operation::Read, Operation::Write].map(|operation| mixed::series(&name, operation));
     let series = if writes.is_some() { vec![&*read, &*write] } else { vec![&*read] };

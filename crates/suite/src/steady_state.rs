@@ -25,7 +25,7 @@ use writecliff_measure::{Recording, Sample};
 use crate::figure::Figure;
 use crate::plan::{
     Choice, QUICK_MEASUREMENT, QUICK_TORTURE, check_block, check_depths, check_duration,
-    check_list, listed, quick_span, used,
+    check_list, listed, quick_span, seed_of, used,
 };
 use crate::session::{RunError, Session};
 use crate::test::{InReviews, Test};
@@ -188,9 +188,8 @@ impl Plan {
         used(self.span, drive.capacity, TRACKED)
     }
 
-    /// Every measurement goes to places of its own, or drives would see the same writes again.
     fn seed_of(&self, series: &str) -> u64 {
-        self.seed.wrapping_mul(1_000_003).wrapping_add(hash(series))
+        seed_of(self.seed, series)
     }
 
     /// Random writes until they are steady, of as many rounds as a drive usually takes.
@@ -204,12 +203,6 @@ impl Plan {
         let is_large = large.iter().any(|part| self.parts.contains(part));
         if is_large { SEQUENTIAL_LARGE } else { SEQUENTIAL }
     }
-}
-
-/// FNV-1a: the same on every machine.
-fn hash(text: &str) -> u64 {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 impl Test for Plan {
