@@ -43,6 +43,7 @@ pub(crate) fn test() -> Result<(), String> {
     let whole = newest.environment(&place.join("whole"))?;
     pip(&whole, &["maturin", "pytest"])?;
     pip(&whole, &FOR_TESTS)?;
+    check_sources(&whole, &place.join("sources"))?;
     // With the settings of the other tests, so that what they have built is there.
     let wheel = wheel(&whole, "dev", &place.join("wheels"))?;
     pytest(&whole, &wheel, &target)?;
@@ -52,6 +53,38 @@ pub(crate) fn test() -> Result<(), String> {
         pytest(&bare, &wheel, &target)?;
     }
     Ok(())
+}
+
+/// Directories beside the crates that the package is built of.
+const EMBEDDED: [&str; 2] = ["drives", "drives/published"];
+
+/// Makes the source distribution, and refuses one without a file that the crates embed.
+fn check_sources(python: &Path, out: &Path) -> Result<(), String> {
+    let _ = fs::remove_dir_all(out);
+    println!("xtask: maturin sdist");
+    run(Command::new(python).args(["-m", "maturin", "sdist", "--out"]).arg(out))?;
+    let list = "import glob, sys, tarfile\nfor file in glob.glob(sys.argv[1] + '/*.tar.gz'):\n    \
+                print(*(name.split('/', 1)[1] for name in tarfile.open(file).getnames()), sep='\\n')";
+    let packed = lines(Command::new(python).args(["-c", list]).arg(out))?;
+    for directory in EMBEDDED {
+        let files = fs::read_dir(directory).map_err(|error| format!("{directory}: {error}"))?;
+        for file in files.filter_map(Result::ok).map(|file| file.path()).filter(|p| p.is_file()) {
+            if packed.iter().all(|packed| Path::new(packed) != file) {
+                let file = file.display();
+                return Err(format!("the source distribution has no {file}: see pyproject.toml"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a command prints.
+fn lines(command: &mut Command) -> Result<Vec<String>, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()),
+        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
 }
 
 /// The newest Python here with the package, built by this cargo profile, and other packages; `None`,
