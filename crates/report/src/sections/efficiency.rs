@@ -2,7 +2,7 @@
 
 use writecliff_suite::{Efficiency, Good, TESTS};
 
-use super::number_row;
+use super::{is_same_rate, number_row};
 use crate::Run;
 use crate::number;
 use crate::section::{Column, Place, Row, Section, Table};
@@ -34,7 +34,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     (!tables.is_empty()).then(|| Section {
         id: EFFICIENCY,
         title: "Efficiency",
-        question: "What does a watt buy? Every phase of a minute or longer whose power is known."
+        question: "What does a watt buy? Every phase of a minute or longer whose power is known; \
+                   what is within 2 % of an earlier phase of the test is not repeated."
             .to_owned(),
         doubts: Vec::new(),
         settings: Vec::new(),
@@ -81,17 +82,42 @@ fn of_several(
         let row = number_row(phase, Good::AtLeast, runs.iter().map(|(_, run)| find(run)), words);
         Row { good: good.filter(|_| subjects.is_equal_load(test)), ..row }
     };
+    let is_same = |one: &Row, other: &Row| {
+        one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {
+            (Some(one), Some(other)) => is_same_rate(one, other),
+            (one, other) => one == other,
+        })
+    };
+    let rows = distinct(phases.iter().map(row), is_same);
     let columns = Table::columns_of(subjects, runs.iter().map(|(subject, _)| *subject));
-    Table::new(&format!("{test}: {name}"), "", columns, phases.iter().map(row).collect())
+    Table::new(&format!("{test}: {name}"), "", columns, rows)
+}
+
+/// The first of all that are the same.
+fn distinct<T>(all: impl Iterator<Item = T>, is_same: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for one in all {
+        if !kept.iter().any(|before| is_same(before, &one)) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// Whether a watt bought the same; how long it took is no part of that.
+fn is_as_efficient(one: &Efficiency, other: &Efficiency) -> bool {
+    let rates = |of: &Efficiency| [of.megabytes_per_second_per_watt, of.iops_per_watt, of.watts];
+    rates(one).into_iter().zip(rates(other)).all(|(one, other)| is_same_rate(one, other))
 }
 
 /// Phases down and figures across.
 fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Table {
-    let row = |one: &Efficiency| {
+    let row = |one: &&Efficiency| {
         Row::new(&one.phase, SAID.map(|(_, _, value, words)| words(value(one))).into(), "")
     };
     let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
-    let rows = run.record.efficiency.iter().map(row).collect();
+    let phases = distinct(run.record.efficiency.iter(), |one, other| is_as_efficient(one, other));
+    let rows = phases.iter().map(row).collect();
     let title = match subjects.is_comparison() {
         true => format!("{test}: {}", subjects.full_name(subject)),
         false => test.to_owned(),
