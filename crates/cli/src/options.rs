@@ -45,6 +45,10 @@ pub(crate) struct CommonOptions {
         allow_hyphen_values = true
     )]
     pub(crate) threads: ThreadCount,
+    /// Ask a real drive for completions all the time instead of waiting for its interrupts: takes a
+    /// processor for each thread, and a drive with queues for it (nvme.poll_queues)
+    #[arg(long)]
+    pub(crate) poll: bool,
     /// Leave the result out of the results library (`writecliff bench`)
     #[arg(long)]
     pub(crate) no_bench: bool,

@@ -528,6 +528,26 @@ fn a_meter_s_log_for_a_simulated_drive_is_refused() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+#[test]
+fn polling_takes_a_real_drive_with_queues_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, run) = (dir.path().join("drive.img"), dir.path().join("run"));
+    std::fs::File::create(&file).unwrap().set_len(64 << 20).unwrap();
+    let drives = [
+        ("sim:tiny", "poll: a simulated drive has no completions to be asked for; leave it out"),
+        ("null:", "poll: null: has no completions to be asked for; leave it out"),
+        (path(&file), "cannot be polled: name a drive itself instead of a file"),
+    ];
+    for (drive, expected) in drives {
+        let consent = ["--destroy-data-on", path(&file), "--out", path(&run)];
+        let output =
+            writecliff(&[&["run", "mixed", drive, "--poll", "--quick"][..], &consent].concat());
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{drive}: {said}");
+        assert!(!run.exists(), "{drive}");
+    }
+}
+
 /// A small file system in memory, unmounted at the end.
 struct SmallDisk {
     _dir: tempfile::TempDir,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Operation};
-use writecliff_loop_device::LoopDevice;
+use writecliff_loop_device::{LoopDevice, Zram};
 use writecliff_trace::{Existing, Header, TraceFile, TraceIo, TraceWriter};
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
@@ -295,52 +295,21 @@ fn a_partition_is_recorded_by_its_own_offsets() {
     assert_eq!(writes, [0, 1, 0, 1, 5, 6]);
 }
 
-/// A disk in memory whose driver takes bios.
-struct Zram {
-    number: String,
-}
-
-impl Zram {
-    fn new() -> Option<Self> {
-        let number = fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
-        let zram = Self { number: number.trim().to_owned() };
-        let size = Path::new("/sys/block").join(format!("zram{}/disksize", zram.number));
-        fs::write(size, "64M").ok()?;
-        Some(zram)
-    }
-
-    fn device(&self) -> String {
-        format!("/dev/zram{}", self.number)
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        for _ in 0..100 {
-            // Refused while somebody looks at the device.
-            if fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
 #[test]
 fn a_disk_without_requests_is_recorded_too() {
     let Some(bench) = Bench::with(&["losetup", "dd", "blkdiscard"]) else {
         return;
     };
-    let Some(zram) = Zram::new() else {
+    let Ok(zram) = Zram::new(64 << 20) else {
         let _ = writeln!(io::stderr(), "SKIPPED a_disk_without_requests...: it needs zram");
         return;
     };
-    let device = zram.device();
+    let device = zram.path();
     let script = format!(
         "dd if=/dev/zero of={device} bs=64k count=3 oflag=direct conv=notrunc && \
                           blkdiscard --force -o 1M -l 1M {device}"
     );
-    let output = bench.record_device(&device, &["--out", "t.trace", "--", "sh", "-c", &script]);
+    let output = bench.record_device(device, &["--out", "t.trace", "--", "sh", "-c", &script]);
     assert_code(&output, 0);
     let (header, ios) = bench.trace("t.trace");
     assert!(header.recorded_by.contains("block_bio_queue"), "{}", header.recorded_by);

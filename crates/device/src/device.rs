@@ -379,7 +379,8 @@ pub struct HostCounters {
     pub read: Option<Bytes>,
     /// Bytes that anybody has written to the whole disk; `None` as for `read`.
     pub written: Option<Bytes>,
-    /// Processor time of the thread that measures.
+    /// Processor time of the threads that measure, without what they spent asking for completions that
+    /// had not come.
     pub cpu: Nanos,
     /// Time that the machine has slept since it was booted.
     pub suspended: Nanos,

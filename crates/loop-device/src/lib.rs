@@ -1,10 +1,15 @@
-//! Loop devices for tests and benchmarks: block devices over files, by `losetup`, which takes root.
+//! Block devices for tests and benchmarks, which take root: loop devices over files, by `losetup`,
+//! and [`Zram`] in memory.
+
+mod zram;
 
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::NamedTempFile;
+
+pub use zram::Zram;
 
 /// A block device over a file; detached when dropped.
 #[derive(Debug)]

@@ -182,6 +182,7 @@ impl Run {
             ("Started", record.started.clone()),
             ("Host", host_in_words(host)),
             ("Threads", threads_in_words(&record.phases)),
+            ("Completions", completions_in_words(record.options.poll)),
             ("Writecliff", format!("{}, schema {}", record.tool_version, record.schema_version)),
             ("Data", self.data()),
         ];
@@ -255,6 +256,11 @@ fn threads_in_words(phases: &[Phase]) -> String {
         Some(most @ 2..) => format!("{most} in {}; fewer elsewhere", of(most)),
         _ => String::new(),
     }
+}
+
+/// How completions were noticed, where it was not by interrupt.
+fn completions_in_words(poll: bool) -> String {
+    if poll { "polled".to_owned() } else { String::new() }
 }
 
 /// `samsung-840-evo-250gb, gc.quantum = 4; SHA-256 bd1e...`.

@@ -61,7 +61,7 @@ pub mod working_set;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Device, DeviceError, DeviceInfo, Nanos, Purge};
+use writecliff_device::{Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Purge};
 use writecliff_measure::{
     Liveness, Recorder, Recording, RunDirectory, RunDirectoryError, Sample, recover,
 };
@@ -111,6 +111,15 @@ pub struct RunOptions {
     /// How many threads keep a real drive busy.
     #[serde(skip_serializing_if = "ThreadCount::is_auto")]
     pub threads: ThreadCount,
+    /// Ask a real drive for completions instead of waiting for its interrupts.
+    #[serde(skip_serializing_if = "is_false")]
+    pub poll: bool,
+}
+
+/// For serde, which names functions.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Default for RunOptions {
@@ -122,6 +131,7 @@ impl Default for RunOptions {
             io_timeout: Recorder::IO_TIMEOUT,
             purge: None,
             threads: ThreadCount::Auto,
+            poll: false,
         }
     }
 }
@@ -140,6 +150,7 @@ pub fn run(
 ) -> Result<RunRecord, RunError> {
     plan.check(device.info())?;
     check_purge(plan, device.info(), options.purge)?;
+    check_poll(device.info(), options.poll)?;
     let mut session = Session::begin(plan, device, path, options, watch)?;
     let ended = plan.run(&mut session);
     session.end(ended)
@@ -157,6 +168,17 @@ fn check_purge(plan: &Plan, drive: &DeviceInfo, how: Option<Purge>) -> Result<()
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses to ask for completions where nothing has any to ask for; of real drives, opening them knows.
+fn check_poll(drive: &DeviceInfo, poll: bool) -> Result<(), PlanError> {
+    let what = match drive.kind {
+        DeviceKind::Simulated if poll => "a simulated drive",
+        DeviceKind::Null if poll => "null:",
+        _ => return Ok(()),
+    };
+    let reason = format!("{what} has no completions to be asked for; leave it out");
+    Err(PlanError { option: "poll", got: "true".to_owned(), reason })
 }
 
 /// Reads a run back, whether it ended or was cut off; the outcome of one that was cut off is

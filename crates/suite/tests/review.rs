@@ -19,6 +19,7 @@ const QUICK: RunOptions = RunOptions {
     io_timeout: Nanos::from_secs(60),
     purge: None,
     threads: ThreadCount::Auto,
+    poll: false,
 };
 
 fn tiny() -> Ssd {

@@ -22,6 +22,7 @@ pub(crate) use self::opening::outline;
 pub use self::opening::{Options, QUEUE_DEPTH_MAX};
 
 use crate::beside::StillRunning;
+use crate::calls::{Answered, Calls};
 use crate::content::ContentStream;
 use crate::encryption::Encrypted;
 use crate::gauges::Gauges;
@@ -31,7 +32,6 @@ use crate::pauses::Pauses;
 use crate::ring::Ring;
 use crate::sentry::Sentry;
 use crate::stamper::Stamper;
-use crate::trims::{Trimmed, Trims};
 use crate::{Refusal, clock};
 
 /// So many I/Os go to the kernel in one call while a batch is still being filled, the rest with the
@@ -73,9 +73,9 @@ pub struct UringDevice {
     free: Vec<usize>,
     /// Slots queued since the last system call, oldest first.
     queued: Vec<usize>,
-    trims: Trims,
-    /// Trims that are done and not yet reaped.
-    trimmed: Vec<Completion>,
+    calls: Calls,
+    /// Calls that are done and not yet reaped.
+    answered: Vec<Completion>,
     gauges: Gauges,
     /// Whether anything was submitted since the last telemetry.
     worked: bool,
@@ -105,7 +105,7 @@ impl UringDevice {
     }
 
     fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len() + self.trims.waiting().len() + self.trimmed.len()
+        self.slots.len() - self.free.len() + self.calls.waiting().len() + self.answered.len()
     }
 
     /// Before the first write: asks who uses the drive by now.
@@ -189,15 +189,15 @@ impl UringDevice {
         Ok(handed_over)
     }
 
-    /// Waits for the first completion or the first answer to a trim, until `until` at most.
+    /// Waits for the first completion or the first answer to a call, until `until` at most.
     fn wait(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
         if self.free.len() < self.slots.len() {
             let completed = self.enter(until)?;
-            self.collect_trims(Duration::ZERO)?;
+            self.collect_answers(Duration::ZERO)?;
             return Ok(completed);
         }
         let patience = clock::patience(until.since(self.now()));
-        self.collect_trims(Duration::from_nanos(patience.0))?;
+        self.collect_answers(Duration::from_nanos(patience.0))?;
         self.pauses.forget();
         Ok(self.now())
     }
@@ -252,24 +252,30 @@ impl UringDevice {
         self.handed_over = self.now();
         if self.encryption.as_ref().is_some_and(|with| !with.passes_trims) {
             let (submitted, status) = (self.handed_over, Status::Done);
-            self.trimmed.push(Completion { io: *io, submitted, completed: submitted, status });
+            self.answered.push(Completion { io: *io, submitted, completed: submitted, status });
             return Ok(());
         }
         if !self.info.trim {
             let (submitted, status) =
                 (self.handed_over, Status::Failed(Errno::OPNOTSUPP.raw_os_error()));
-            self.trimmed.push(Completion { io: *io, submitted, completed: submitted, status });
+            self.answered.push(Completion { io: *io, submitted, completed: submitted, status });
             return Ok(());
         }
-        let begun = self.trims.submit(&self.file, self.info.kind, *io);
-        begun.map_err(|error| self.lost("beginning a trim", error))?;
-        self.collect_trims(TRIM_PATIENCE)
+        self.call(io)?;
+        self.collect_answers(TRIM_PATIENCE)
     }
 
-    /// Takes over the trims that are answered; waits for the first if there is none.
-    fn collect_trims(&mut self, patience: Duration) -> Result<(), DeviceError> {
+    /// Hands a trim or a flush to the thread that waits for its answer.
+    fn call(&mut self, io: &Io) -> Result<(), DeviceError> {
+        self.handed_over = self.now();
+        let begun = self.calls.submit(&self.file, self.info.kind, *io);
+        begun.map_err(|error| self.lost("beginning a trim or flush", error))
+    }
+
+    /// Takes over the calls that are answered; waits for the first if there is none.
+    fn collect_answers(&mut self, patience: Duration) -> Result<(), DeviceError> {
         let mut patience = patience;
-        while let Some(Trimmed { io, submitted, completed, result }) = self.trims.next(patience) {
+        while let Some(Answered { io, submitted, completed, result }) = self.calls.next(patience) {
             patience = Duration::ZERO;
             self.pauses.forget();
             if result.is_err() {
@@ -277,9 +283,9 @@ impl UringDevice {
             }
             let status = result.map_or_else(|error| failed(&error), |()| Status::Done);
             if let Some(errno) = device_lost(status) {
-                return Err(self.lost("a trim", errno.into()));
+                return Err(self.lost("a trim or flush", errno.into()));
             }
-            self.trimmed.push(Completion { io, submitted, completed, status });
+            self.answered.push(Completion { io, submitted, completed, status });
         }
         Ok(())
     }
@@ -368,6 +374,7 @@ impl Device for UringDevice {
             }
             match io.operation {
                 Operation::Trim => self.trim(io)?,
+                Operation::Flush if self.ring.is_polled() => self.call(io)?,
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
             }
             if self.queued.len() == HAND_OVER {
@@ -379,8 +386,8 @@ impl Device for UringDevice {
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
         let had = done.len();
-        self.collect_trims(Duration::ZERO)?;
-        done.append(&mut self.trimmed);
+        self.collect_answers(Duration::ZERO)?;
+        done.append(&mut self.answered);
         let wait_until = match done.len() > had {
             true => DeviceTime(0),
             false => until,
@@ -389,8 +396,8 @@ impl Device for UringDevice {
         while self.in_flight() > 0 {
             let completed = self.wait(wait_until)?;
             self.collect(completed, done)?;
-            if !self.trimmed.is_empty() {
-                done.append(&mut self.trimmed);
+            if !self.answered.is_empty() {
+                done.append(&mut self.answered);
                 done[had..].sort_by_key(|completion| completion.completed);
             }
             if let Some(evidence) = self.gauges.presence.look_sometimes(&self.file, completed) {
@@ -434,7 +441,7 @@ impl Device for UringDevice {
         let worked = self.gauges.lanes.worked(worked);
         Telemetry {
             temperature: self.gauges.temperature(self.now(), worked),
-            host: Some(self.gauges.counters(self.pauses.sum())),
+            host: Some(self.gauges.counters(self.pauses.sum(), self.ring.asked_in_vain())),
             processor: self.gauges.processor_time(),
             ..Telemetry::default()
         }
@@ -467,7 +474,7 @@ impl Device for UringDevice {
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
         let in_flight = in_flight.map(|Slot { io, submitted }| InFlight { io, submitted });
         let owed = self.gauges.lanes.owed();
-        let all = in_flight.chain(self.trims.waiting().copied()).chain(owed);
+        let all = in_flight.chain(self.calls.waiting().copied()).chain(owed);
         let mut found: Vec<InFlight> = all.filter(|waits| waits.submitted < before).collect();
         found.sort_by_key(|waits| waits.submitted);
         found

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use writecliff_admin::RevertError;
-use writecliff_device::{Bytes, DeviceError, ErrorKind, Purge};
+use writecliff_device::{Bytes, DeviceError, DeviceKind, ErrorKind, Purge};
 
 use crate::{ConsentName, Refusal, advice};
 
@@ -83,6 +83,21 @@ pub enum OpenError {
         got: u64,
         /// What is possible.
         expected: String,
+    },
+    /// Completions can be polled only where the drive's driver has set queues aside for it.
+    #[error(
+        "completions of {} cannot be polled: {}, or leave --poll out", path.display(),
+        match kind {
+            DeviceKind::File => "name a drive itself instead of a file",
+            _ => "the system has no queues for that (queue/io_poll is 0); load NVMe's driver with \
+                  some (nvme.poll_queues=4 on the kernel's command line)",
+        }
+    )]
+    NoPolling {
+        /// The drive.
+        path: PathBuf,
+        /// A block device, or a file.
+        kind: DeviceKind,
     },
     /// The filesystem has no direct I/O.
     #[error("{} cannot be opened for direct I/O; put the file on a filesystem that supports O_DIRECT, like ext4 or xfs", path.display())]
@@ -228,9 +243,10 @@ impl OpenError {
                 ErrorKind::Usage
             }
             Self::Refused { .. } | Self::Consent { .. } => ErrorKind::Refused,
-            Self::NotABlockDevice { .. } | Self::Options { .. } | Self::NoPurge { .. } => {
-                ErrorKind::Usage
-            }
+            Self::NotABlockDevice { .. }
+            | Self::Options { .. }
+            | Self::NoPurge { .. }
+            | Self::NoPolling { .. } => ErrorKind::Usage,
             Self::System { source, .. } => ErrorKind::of_path(source),
             Self::NoDirectIo { .. } | Self::RingUnavailable { .. } | Self::LockedMemory { .. } => {
                 ErrorKind::Failed

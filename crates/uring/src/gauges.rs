@@ -80,11 +80,12 @@ impl Gauges {
         self.thermometer.as_ref().is_some_and(|thermometer| thermometer.is_unanswered(clock::now()))
     }
 
-    /// What the system counts, for the calling thread, which was held up for so long, and those of the
-    /// device's lanes.
-    pub(crate) fn counters(&mut self, held_up: Nanos) -> HostCounters {
+    /// What the system counts, for the calling thread, which was held up for so long and asked in vain
+    /// for so long, and those of the device's lanes.
+    pub(crate) fn counters(&mut self, held_up: Nanos, asked_in_vain: Nanos) -> HostCounters {
         let (read, written) = self.transferred().unzip();
-        let (cpu, held_up) = self.lanes.with(clock(ClockId::ThreadCPUTime), held_up);
+        let computed = clock(ClockId::ThreadCPUTime).0.saturating_sub(asked_in_vain.0);
+        let (cpu, held_up) = self.lanes.with(Nanos(computed), held_up);
         HostCounters { read, written, cpu, suspended: suspended(), held_up }
     }
 
@@ -349,11 +350,14 @@ mod tests {
     fn sectors_are_of_512_bytes_and_trims_do_not_count() {
         let disk = FakeDisk::new(&[("stat", STAT)]);
         let mut gauges = disk.gauges();
-        let counters = gauges.counters(Nanos::ZERO);
+        let counters = gauges.counters(Nanos::ZERO, Nanos::ZERO);
         assert_eq!(counters.read, Some(Bytes(800 * 512)));
         assert_eq!(counters.written, Some(Bytes(1600 * 512)));
         disk.set("stat", &STAT.replace("1600", "1608"));
-        assert_eq!(gauges.counters(Nanos::ZERO).transferred_since(&counters), Some(Bytes(4096)));
+        assert_eq!(
+            gauges.counters(Nanos::ZERO, Nanos::ZERO).transferred_since(&counters),
+            Some(Bytes(4096))
+        );
     }
 
     #[test]
@@ -361,28 +365,33 @@ mod tests {
         let partition = [("p1/dev", "259:1\n"), ("p1/partition", "1\n"), ("p1/stat", "0 0 1 0 0")];
         let disk = FakeDisk::new(&[&partition[..], &[("stat", STAT)]].concat());
         let partition = disk.node.partitions().unwrap().remove(0);
-        assert_eq!(Gauges::of(&partition).counters(Nanos::ZERO).read, Some(Bytes(800 * 512)));
+        assert_eq!(
+            Gauges::of(&partition).counters(Nanos::ZERO, Nanos::ZERO).read,
+            Some(Bytes(800 * 512))
+        );
     }
 
     #[test]
     fn a_system_that_does_not_count_says_nothing() {
         let off = FakeDisk::new(&[("stat", STAT), ("queue/iostats", "0\n")]);
         let damaged = FakeDisk::new(&[("stat", "1 2 three 4\n")]);
-        for counters in [off.gauges().counters(Nanos::ZERO), damaged.gauges().counters(Nanos::ZERO)]
-        {
+        for counters in [
+            off.gauges().counters(Nanos::ZERO, Nanos::ZERO),
+            damaged.gauges().counters(Nanos::ZERO, Nanos::ZERO),
+        ] {
             assert_eq!((counters.read, counters.written), (None, None));
         }
-        let of_a_file = Gauges::default().counters(Nanos::ZERO);
+        let of_a_file = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
         assert_eq!((of_a_file.read, of_a_file.written), (None, None));
     }
 
     #[test]
     fn processor_time_counts_work_and_not_sleep() {
-        let before = Gauges::default().counters(Nanos::ZERO);
+        let before = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let slept = Gauges::default().counters(Nanos::ZERO);
+        let slept = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
         assert!(slept.cpu.0 - before.cpu.0 < 40_000_000, "sleep took processor time");
-        while Gauges::default().counters(Nanos::ZERO).cpu.0 < slept.cpu.0 + 5_000_000 {
+        while Gauges::default().counters(Nanos::ZERO, Nanos::ZERO).cpu.0 < slept.cpu.0 + 5_000_000 {
             std::hint::spin_loop();
         }
     }

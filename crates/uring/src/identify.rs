@@ -41,6 +41,8 @@ pub struct Identity {
     pub discard_max: Bytes,
     /// The kernel's I/O scheduler.
     pub scheduler: Option<String>,
+    /// Whether it has queues whose completions can be polled.
+    pub polls: bool,
 }
 
 /// Identifies a block device; a partition has its disk's name and abilities.
@@ -64,6 +66,7 @@ pub(crate) fn block_device(node: &Node, path: &Path) -> Result<Identity, Unreada
         rotational: disk.number_of("queue/rotational")? != 0,
         discard_max: Bytes(disk.number_of("queue/discard_max_bytes")?),
         scheduler: disk.attribute("queue/scheduler")?.map(|s| chosen(&s)),
+        polls: disk.attribute("queue/io_poll")?.is_some_and(|polls| polls.trim() == "1"),
     })
 }
 
@@ -95,6 +98,7 @@ pub(crate) fn regular_file(file: impl AsFd, path: &Path) -> Result<Identity, Unr
         rotational: false,
         discard_max: Bytes(u64::MAX),
         scheduler: None,
+        polls: false,
     })
 }
 

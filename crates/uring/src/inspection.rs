@@ -182,6 +182,7 @@ impl Identity {
             rotational: false,
             discard_max: Bytes::ZERO,
             scheduler: None,
+            polls: false,
         }
     }
 }

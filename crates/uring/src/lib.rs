@@ -17,6 +17,7 @@ mod admin_port;
 mod arena;
 mod beside;
 mod block_device;
+mod calls;
 mod cipher;
 mod clock;
 mod consent;
@@ -60,7 +61,6 @@ mod stamper;
 mod survey;
 mod sysfs;
 mod test_file;
-mod trims;
 mod users;
 
 pub use block_device::{BlockDevice, Reach};

@@ -96,6 +96,9 @@ impl Device for NullDevice {
     }
 
     fn telemetry(&mut self) -> Telemetry {
-        Telemetry { host: Some(self.gauges.counters(Nanos::ZERO)), ..Telemetry::default() }
+        Telemetry {
+            host: Some(self.gauges.counters(Nanos::ZERO, Nanos::ZERO)),
+            ..Telemetry::default()
+        }
     }
 }

@@ -165,7 +165,7 @@ pub fn psid_revert(
 
 /// Enough to be opened.
 const REVERTING: Options =
-    Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1, purge: None };
+    Options { queue_depth: 1, io_size_max: Bytes::from_mib(1), seed: 1, purge: None, poll: false };
 
 /// Consent, guard and claim for a drive that cannot be read as it is: that is no objection to helping
 /// it out, all others are.

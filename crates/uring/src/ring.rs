@@ -2,6 +2,7 @@
 //!
 //! Held true: a slot has at most one I/O in flight, and its buffer can be touched only when it has
 //! none. Queued I/Os reach the kernel with the next [`hand_over`](Ring::hand_over), all in one call.
+//! Of a polled ring, completions are asked for at the drive instead of waiting for its interrupts.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -15,6 +16,7 @@ use rustix::io::Errno;
 use writecliff_device::{Io, Nanos, Operation};
 
 use crate::arena::Arena;
+use crate::clock;
 
 /// The kernel's `IORING_ENTER_GETEVENTS`: collect completions, also those that it defers.
 const ENTER_GET_EVENTS: u32 = 1 << 0;
@@ -31,6 +33,9 @@ pub(crate) struct Ring {
     busy: Vec<bool>,
     queued: u32,
     enabled: bool,
+    polled: bool,
+    /// Time in which a polled ring asked and nothing had come.
+    asked_in_vain: Nanos,
 }
 
 /// Why a ring could not be made.
@@ -55,10 +60,16 @@ impl From<RingError> for io::Error {
 }
 
 impl Ring {
-    /// A ring for `slots` I/Os of at most `slot_size` bytes at a time on `file`.
-    pub(crate) fn new(file: &File, slots: usize, slot_size: usize) -> Result<Self, RingError> {
+    /// A ring for `slots` I/Os of at most `slot_size` bytes at a time on `file`, whose completions are
+    /// `polled` or come by interrupt.
+    pub(crate) fn new(
+        file: &File,
+        slots: usize,
+        slot_size: usize,
+        polled: bool,
+    ) -> Result<Self, RingError> {
         let arena = Arena::new(slots, slot_size).map_err(RingError::Memory)?;
-        let uring = build(slots as u32).map_err(RingError::Unavailable)?;
+        let uring = build(slots as u32, polled).map_err(RingError::Unavailable)?;
         let submitter = uring.submitter();
         submitter.register_files(&[file.as_raw_fd()]).map_err(RingError::Unavailable)?;
         let buffers: Vec<iovec> = (0..slots)
@@ -66,7 +77,15 @@ impl Ring {
             .collect();
         // SAFETY: the buffers live in the arena, which outlives the ring (see the field order).
         unsafe { submitter.register_buffers(&buffers) }.map_err(RingError::LockedMemory)?;
-        Ok(Self { uring, arena, busy: vec![false; slots], queued: 0, enabled: false })
+        Ok(Self {
+            uring,
+            arena,
+            busy: vec![false; slots],
+            queued: 0,
+            enabled: false,
+            polled,
+            asked_in_vain: Nanos::ZERO,
+        })
     }
 
     /// Works on another file from here on. Nothing may be in flight.
@@ -77,6 +96,17 @@ impl Ring {
         assert!(!self.busy.contains(&true), "the file is exchanged with I/Os in flight");
         self.uring.submitter().unregister_files()?;
         self.uring.submitter().register_files(&[file.as_raw_fd()])
+    }
+
+    /// Whether completions are polled. Such a ring takes no flush.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.polled
+    }
+
+    /// All the time in which a polled ring asked and nothing had come: what a ring with interrupts
+    /// would have slept.
+    pub(crate) fn asked_in_vain(&self) -> Nanos {
+        self.asked_in_vain
     }
 
     /// A slot's buffer, to fill before a write or to look at after a read.
@@ -149,11 +179,33 @@ impl Ring {
         Ok(handed_over)
     }
 
-    /// Waits for a completion, `patience` at most. May return early.
+    /// Waits for a completion, `patience` at most. May return early. A polled ring asks the drive all
+    /// the time.
     ///
     /// # Errors
     /// If the ring cannot go on.
     pub(crate) fn wait(&mut self, patience: Nanos) -> io::Result<()> {
+        match self.polled {
+            true => self.poll(patience),
+            false => self.sleep(patience),
+        }
+    }
+
+    /// Asks until a completion is there: a wait in the kernel would know no end but that.
+    fn poll(&mut self, patience: Nanos) -> io::Result<()> {
+        let begun = clock::now();
+        let (mut now, until) = (begun, begun + patience);
+        loop {
+            self.hand_over()?;
+            if self.has_completed() || now >= until {
+                self.asked_in_vain += now.since(begun);
+                return Ok(());
+            }
+            now = clock::now();
+        }
+    }
+
+    fn sleep(&mut self, patience: Nanos) -> io::Result<()> {
         let timeout = Timespec::new()
             .sec(patience.0 / 1_000_000_000)
             .nsec((patience.0 % 1_000_000_000) as u32);
@@ -203,26 +255,30 @@ fn interrupted(error: &io::Error) -> bool {
 
 /// The best ring that this kernel has: completions run only when asked for (6.1), or at least
 /// without interrupting (5.19), or plain (5.11: the first with timeouts in the enter call).
-fn build(entries: u32) -> io::Result<IoUring> {
-    let deferred = IoUring::builder()
-        .setup_r_disabled()
+fn build(entries: u32, polled: bool) -> io::Result<IoUring> {
+    let refused = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::INVAL);
+    match builder(polled)
         .setup_submit_all()
         .setup_single_issuer()
         .setup_coop_taskrun()
         .setup_defer_taskrun()
-        .build(entries);
-    let refused = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::INVAL);
-    match deferred {
+        .build(entries)
+    {
         Err(error) if refused(&error) => {}
         made_or_unavailable => return made_or_unavailable,
     }
-    let cooperative = IoUring::builder()
-        .setup_r_disabled()
-        .setup_submit_all()
-        .setup_coop_taskrun()
-        .build(entries);
-    match cooperative {
-        Err(error) if refused(&error) => IoUring::builder().setup_r_disabled().build(entries),
+    match builder(polled).setup_submit_all().setup_coop_taskrun().build(entries) {
+        Err(error) if refused(&error) => builder(polled).build(entries),
         made_or_unavailable => made_or_unavailable,
     }
+}
+
+/// What every ring has: the thread that uses it enables it.
+fn builder(polled: bool) -> io_uring::Builder {
+    let mut builder = IoUring::builder();
+    builder.setup_r_disabled();
+    if polled {
+        builder.setup_iopoll();
+    }
+    builder
 }

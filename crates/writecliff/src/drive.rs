@@ -6,9 +6,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, Purge, nearest};
+use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
 use writecliff_sim::{Profile, ProfileError};
-use writecliff_suite::{Demands, Plan};
+use writecliff_suite::{Demands, Plan, RunOptions};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
 
 use crate::Error;
@@ -117,9 +117,9 @@ impl DriveName {
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
             Self::Null => {
                 let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
-                let device =
-                    NullDevice::new(&Options { queue_depth, io_size_max, seed: 1, purge: None });
-                Ok(device.info().clone())
+                let (seed, purge, poll) = (1, None, false);
+                let options = Options { queue_depth, io_size_max, seed, purge, poll };
+                Ok(NullDevice::new(&options).info().clone())
             }
         }
     }
@@ -136,7 +136,7 @@ impl DriveName {
         }
     }
 
-    /// Opens the drive for `plan`, to be purged by `purge` if it is to be a certain way. A real drive
+    /// Opens the drive for `plan`, with the purge and the polling that a run wants of it. A real drive
     /// must pass the guard if the plan writes, and `consent` must name it; nobody else needs any.
     ///
     /// # Errors
@@ -145,21 +145,20 @@ impl DriveName {
         &self,
         plan: &Plan,
         consent: Option<&DestroyData>,
-        purge: Option<Purge>,
+        run: &RunOptions,
     ) -> Result<Box<dyn Device>, Error> {
         match self {
             Self::Simulated(name) => simulated(name),
             Self::Recorded { address, profile } => {
                 Ok(writecliff_sim::recorded(profile)?.open(address))
             }
-            Self::Null => Ok(Box::new(NullDevice::new(&options(plan, None)))),
+            Self::Null => Ok(Box::new(NullDevice::new(&options(plan, run)))),
             Self::Real(path) => {
                 let access = match plan.writes() {
                     false => Access::ReadOnly,
                     true => Access::Destroy(consent.cloned()),
                 };
-                let device =
-                    writecliff_uring::open(existing(path)?, &access, &options(plan, purge))?;
+                let device = writecliff_uring::open(existing(path)?, &access, &options(plan, run))?;
                 Ok(Box::new(device))
             }
         }
@@ -229,9 +228,10 @@ pub(crate) fn existing(path: &Path) -> Result<&Path, Error> {
 }
 
 /// What a plan wants of the engine.
-fn options(plan: &Plan, purge: Option<Purge>) -> Options {
+fn options(plan: &Plan, run: &RunOptions) -> Options {
     let Demands { queue_depth, io_size } = plan.demands();
     // What is more waits in the host.
     let queue_depth = queue_depth.min(QUEUE_DEPTH_MAX);
-    Options { queue_depth, io_size_max: io_size, seed: plan.seed(), purge }
+    let RunOptions { purge, poll, .. } = *run;
+    Options { queue_depth, io_size_max: io_size, seed: plan.seed(), purge, poll }
 }

@@ -31,7 +31,7 @@ pub fn purge(
     let path = real(drive)?;
     let finished = writecliff_uring::finish_purge(path, consent, watch)?;
     let io_size_max = drive.look()?.lba_size.max(Bytes::from_kib(4));
-    let options = Options { queue_depth: 1, io_size_max, seed: 1, purge: how };
+    let options = Options { queue_depth: 1, io_size_max, seed: 1, purge: how, poll: false };
     let access = Access::Destroy(consent.cloned());
     let mut device = writecliff_uring::open(path, &access, &options)?;
     let best = device.info().purges.first().copied();

@@ -74,8 +74,7 @@ impl RepeatRun {
     /// directory cannot be made.
     pub fn run(&self, consent: Option<&DestroyData>, watch: Watch<'_>) -> Result<ReviewEnd, Error> {
         if !self.drive.is_simulated() {
-            let purge = self.repeats.options.purge;
-            drop(self.drive.open(&self.plans[0].1, consent, purge)?);
+            drop(self.drive.open(&self.plans[0].1, consent, &self.repeats.options)?);
         }
         self.repeats.create(&self.path)?;
         let shown = AtomicUsize::new(NOBODY);

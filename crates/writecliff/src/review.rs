@@ -131,10 +131,10 @@ impl ReviewRun {
     /// if the directory cannot be made, or holds what is not the review's.
     pub fn run(&self, consent: Option<&DestroyData>, watch: Watch<'_>) -> Result<ReviewEnd, Error> {
         if !self.drive.is_simulated() {
-            let purge = self.review.options.purge;
+            let options = &self.review.options;
             self.remaining
                 .iter()
-                .try_for_each(|test| self.drive.open(&test.plan, consent, purge).map(drop))?;
+                .try_for_each(|test| self.drive.open(&test.plan, consent, options).map(drop))?;
         }
         if self.is_new {
             self.review.create(&self.path)?;

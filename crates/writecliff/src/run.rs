@@ -21,7 +21,7 @@ pub fn run(
     options: RunOptions,
     watch: Watch<'_>,
 ) -> Result<RunRecord, Error> {
-    let mut device = drive.open(plan, consent, options.purge)?;
+    let mut device = drive.open(plan, consent, &options)?;
     let test = plan.name();
     let ended = writecliff_suite::run(plan, device.as_mut(), path, options, &mut |progress| {
         watch(Event::Progress(test, progress))

@@ -18,6 +18,7 @@ const QUICK: RunOptions = RunOptions {
     io_timeout: writecliff_device::Nanos::from_secs(60),
     purge: None,
     threads: ThreadCount::Auto,
+    poll: false,
 };
 
 fn review_of(tests: &[&str], path: &std::path::Path) -> ReviewRun {

@@ -93,6 +93,31 @@ drive-that-fails-every-write() { # full
   fails
 }
 
+# Of all NVMe drives together.
+interrupts() {
+  awk '/nvme/ {for (i = 2; $i ~ /^[0-9]+$/; i++) sum += $i} END {print sum}' /proc/interrupts
+}
+
+# of_a_run OPTION...: how many interrupts a short test of $drive takes.
+of_a_run() {
+  local before; before=$(interrupts)
+  test_it "$drive" "$(consent "$drive")" "$@" >&2
+  [ "$code" = 0 ] || wrong "expected a run, got exit $code: $(reason)"
+  echo $(($(interrupts) - before))
+}
+
+completions-are-polled-where-there-are-queues-for-it() { # quick
+  local drive usual polled; drive=$(fresh nvme)
+  usual=$(of_a_run); polled=$(of_a_run --poll)
+  grep -q '"poll": true' /tmp/out/run.json || wrong 'the record does not say that it polled'
+  [ $((polled * 5)) -lt "$usual" ] || wrong "expected next to no interrupts, got $polled, and $usual without --poll"
+  drive=$(fresh sata)
+  test_it "$drive" "$(consent "$drive")" --poll
+  [ "$code" = 2 ] && grep -q 'cannot be polled' <<< "$output" ||
+    wrong "expected a word that SATA cannot be polled, got exit $code: $(reason)"
+  found "$polled interrupts polled, $usual without; refused for SATA"
+}
+
 W6-zoned-nvme() { # quick
   refused "$(at nvme-zoned)"
 }

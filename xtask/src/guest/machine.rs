@@ -134,7 +134,8 @@ pub(super) fn shell(image: &Image, folder: &Path, kernel: &str) -> Result<ExitSt
 /// It dies with this process (`setpriv --pdeathsig`), whatever ends that. The guest can talk to its
 /// own monitor by the port `qmp`, which QEMU plugs into itself: so cases unplug drives by themselves.
 fn qemu(image: &Image, folder: &Path, kernel: &str) -> std::io::Result<Command> {
-    let append = format!("console=ttyS0 quiet panic=-1 {kernel}");
+    // Of NVMe's queues one is for polled completions.
+    let append = format!("console=ttyS0 quiet panic=-1 nvme.poll_queues=1 {kernel}");
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).current_dir(folder);
     command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"]);

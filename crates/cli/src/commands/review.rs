@@ -47,11 +47,11 @@ pub(crate) struct ReviewArguments {
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout", "purge", "threads"])]
+          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll"])]
     pub(crate) resume: Option<PathBuf>,
     /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "label", "destroy_data_on"])]
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll", "label", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,

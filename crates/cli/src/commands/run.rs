@@ -58,7 +58,7 @@ pub(crate) struct RunArguments {
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "repeat", "destroy_data_on"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "poll", "repeat", "destroy_data_on"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -255,8 +255,8 @@ fn awaited(progress: &Progress<'_>) -> Awaited {
 }
 
 pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, purge, threads, .. } = *common;
-    RunOptions { label: common.label.clone(), every_io, quick, io_timeout, purge, threads }
+    let CommonOptions { every_io, quick, io_timeout, purge, threads, poll, .. } = *common;
+    RunOptions { label: common.label.clone(), every_io, quick, io_timeout, purge, threads, poll }
 }
 
 /// The method's plan with what the user changed: in a file, by --quick, by options.

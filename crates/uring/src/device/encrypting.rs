@@ -5,9 +5,9 @@ use std::fs::File;
 use writecliff_device::{DeviceError, DeviceKind, Encryption};
 
 use super::UringDevice;
+use crate::calls::Calls;
 use crate::encryption::{self, Encrypted};
 use crate::sysfs::Host;
-use crate::trims::Trims;
 
 impl UringDevice {
     /// Puts a mapping that encrypts between the ring and the drive. Where none can be made, all is as
@@ -17,6 +17,10 @@ impl UringDevice {
             return Err(self.info.no_encryption());
         }
         let address = self.info.address.clone();
+        if self.ring.is_polled() {
+            let why = "completions are polled, and an encryption's cannot be; leave --poll out";
+            return Err(DeviceError::NoEncryption { address, why: why.to_owned() });
+        }
         let host = Host::this_machine();
         if let Some(why) = Encrypted::missing(&host) {
             return Err(DeviceError::NoEncryption { address, why });
@@ -59,7 +63,7 @@ impl UringDevice {
 
     /// Has the ring, and everybody else, use another descriptor; gives the one that was used.
     fn exchange(&mut self, file: File) -> Result<File, DeviceError> {
-        self.trims = Trims::default();
+        self.calls = Calls::default();
         let exchanged = self.ring.exchange(&file);
         exchanged.map_err(|error| self.lost("giving the ring another file", error))?;
         Ok(std::mem::replace(&mut self.file, file))

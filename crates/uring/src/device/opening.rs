@@ -12,6 +12,7 @@ use writecliff_device::{
 
 use super::{Slot, UringDevice};
 use crate::beside::StillRunning;
+use crate::calls::Calls;
 use crate::content::ContentStream;
 use crate::gauges::Gauges;
 use crate::identify::Identity;
@@ -20,7 +21,6 @@ use crate::own_counters::Asker;
 use crate::pauses::Pauses;
 use crate::ring::{Ring, RingError};
 use crate::sentry::Sentry;
-use crate::trims::Trims;
 use crate::{OpenError, discard, firmware_purge, lanes};
 
 /// More than any drive's queue, and few enough to register a buffer for each.
@@ -40,6 +40,9 @@ pub struct Options {
     /// The only purge to be offered; `None` for what the drive has, but for those that are only done
     /// if they are asked for by name.
     pub purge: Option<Purge>,
+    /// Ask the drive for completions instead of waiting for its interrupts, which takes a drive with
+    /// queues for that.
+    pub poll: bool,
 }
 
 impl UringDevice {
@@ -81,7 +84,7 @@ impl UringDevice {
             None => Vec::new(),
         };
         let depth = options.queue_depth;
-        let ring = Ring::new(&file, depth, options.io_size_max.0 as usize)
+        let ring = Ring::new(&file, depth, options.io_size_max.0 as usize, options.poll)
             .map_err(|error| ring_error(error, identity, options))?;
         gauges.presence.note_size(&file);
         let info = DeviceInfo {
@@ -121,8 +124,8 @@ impl UringDevice {
             slots: vec![Slot { io: Io::flush(), submitted: DeviceTime(0) }; depth],
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth),
-            trims: Trims::default(),
-            trimmed: Vec::new(),
+            calls: Calls::default(),
+            answered: Vec::new(),
             gauges,
             worked: false,
             handed_over: DeviceTime(0),
@@ -138,7 +141,8 @@ impl UringDevice {
     /// A device on the same open file, for one more thread.
     pub(crate) fn lane(&mut self, queue_depth: usize) -> Result<Self, DeviceError> {
         let file = self.stepping("opening a way into it for one more thread", File::try_clone)?;
-        let ring = Ring::new(&file, queue_depth, self.info.io_size_max.0 as usize)
+        let io_size_max = self.info.io_size_max.0 as usize;
+        let ring = Ring::new(&file, queue_depth, io_size_max, self.ring.is_polled())
             .map_err(|error| self.lost("preparing buffers for one more thread", error.into()))?;
         self.lanes += 1;
         let seed = lanes::seed(self.seed, self.lanes);
@@ -156,8 +160,13 @@ pub(crate) fn outline(identity: &Identity, gauges: &Gauges) -> DeviceInfo {
         _ if identity.discard_max > Bytes::ZERO => vec![Purge::Discard],
         _ => Vec::new(),
     };
-    let most =
-        Options { queue_depth: QUEUE_DEPTH_MAX, io_size_max: IO_SIZE_MAX, seed: 0, purge: None };
+    let most = Options {
+        queue_depth: QUEUE_DEPTH_MAX,
+        io_size_max: IO_SIZE_MAX,
+        seed: 0,
+        purge: None,
+        poll: false,
+    };
     let temperature_limit = gauges.temperature_limit();
     let trim = !purges.is_empty();
     DeviceInfo { temperature_limit, trim, ..describe(identity, &most, purges) }
@@ -248,6 +257,9 @@ fn check_options(identity: &Identity, options: &Options) -> Result<(), OpenError
     if longest < lba_size || longest > IO_SIZE_MAX || !longest.is_multiple_of(lba_size) {
         let expected = format!("a multiple of {} up to {}", lba_size.exact(), IO_SIZE_MAX.exact());
         return Err(unsuitable("longest I/O", longest.0, expected));
+    }
+    if options.poll && !identity.polls {
+        return Err(OpenError::NoPolling { path: identity.path.clone(), kind: identity.kind });
     }
     Ok(())
 }

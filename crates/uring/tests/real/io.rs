@@ -241,8 +241,13 @@ fn options_out_of_range_are_refused_with_the_range() {
     let file = sparse_file(&directory.path().join("file"), 16);
     let cases = [(0, 4096), (5000, 4096), (32, 0), (32, 100), (32, 1 << 30)];
     for (queue_depth, io_size_max) in cases {
-        let options =
-            Options { queue_depth, io_size_max: Bytes(io_size_max), seed: 1, purge: None };
+        let options = Options {
+            queue_depth,
+            io_size_max: Bytes(io_size_max),
+            seed: 1,
+            purge: None,
+            poll: false,
+        };
         let error = open(&file, &Access::ReadOnly, &options).unwrap_err();
         assert!(
             matches!(error, OpenError::Options { .. }) && error.kind() == ErrorKind::Usage,

@@ -230,8 +230,13 @@ impl Drop for Swapped {
     }
 }
 
-pub(crate) const OPTIONS: Options =
-    Options { queue_depth: 32, io_size_max: Bytes::from_kib(128), seed: 42, purge: None };
+pub(crate) const OPTIONS: Options = Options {
+    queue_depth: 32,
+    io_size_max: Bytes::from_kib(128),
+    seed: 42,
+    purge: None,
+    poll: false,
+};
 
 /// Opens to destroy with the resolved path as consent, right for anything without a serial; for a
 /// file that holds data with the consent that names these.

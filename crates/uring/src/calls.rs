@@ -1,5 +1,6 @@
-//! Trims of a range, in a thread of their own: the kernel offers no way out of a trim that the drive
-//! does not answer.
+//! What does not go through the ring, in a thread of its own: trims, because the kernel offers no way
+//! out of one that the drive does not answer; and where completions are polled, flushes, because
+//! theirs cannot be.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,14 +9,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use writecliff_device::{DeviceKind, DeviceTime, InFlight, Io};
+use writecliff_device::{DeviceKind, DeviceTime, InFlight, Io, Operation};
 
 use crate::{clock, discard};
 
-/// The trims that were handed over and not answered, first come, first served.
+/// The calls that were handed over and not answered, first come, first served.
 #[derive(Debug, Default)]
-pub(crate) struct Trims {
-    /// None before the first trim.
+pub(crate) struct Calls {
+    /// None before the first call.
     thread: Option<Thread>,
     waiting: VecDeque<InFlight>,
 }
@@ -27,7 +28,7 @@ struct Thread {
     ends: JoinHandle<()>,
 }
 
-/// What the drive said to the trim that has waited longest, and by that thread's clock, when it was
+/// What the drive said to the call that has waited longest, and by that thread's clock, when it was
 /// asked and when it answered.
 struct Answer {
     submitted: DeviceTime,
@@ -35,16 +36,16 @@ struct Answer {
     result: io::Result<()>,
 }
 
-/// A trim that was answered.
-pub(crate) struct Trimmed {
+/// A trim or flush that was answered.
+pub(crate) struct Answered {
     pub(crate) io: Io,
     pub(crate) submitted: DeviceTime,
     pub(crate) completed: DeviceTime,
     pub(crate) result: io::Result<()>,
 }
 
-impl Trims {
-    /// Hands a trim over.
+impl Calls {
+    /// Hands a trim or a flush over.
     ///
     /// # Errors
     /// If the system has no thread for it.
@@ -60,13 +61,13 @@ impl Trims {
         Ok(())
     }
 
-    /// The answer to the oldest trim, if it comes within `patience`.
-    pub(crate) fn next(&mut self, patience: Duration) -> Option<Trimmed> {
+    /// The answer to the oldest call, if it comes within `patience`.
+    pub(crate) fn next(&mut self, patience: Duration) -> Option<Answered> {
         let thread = self.thread.as_ref().filter(|_| !self.waiting.is_empty())?;
         let answer = thread.answers.recv_timeout(patience).ok()?;
         let InFlight { io, .. } = self.waiting.pop_front()?;
         let Answer { submitted, completed, result } = answer;
-        Some(Trimmed { io, submitted, completed, result })
+        Some(Answered { io, submitted, completed, result })
     }
 
     /// Those without an answer, the oldest first.
@@ -75,11 +76,11 @@ impl Trims {
     }
 }
 
-impl Drop for Trims {
+impl Drop for Calls {
     fn drop(&mut self) {
         let Some(Thread { orders, ends, .. }) = self.thread.take() else { return };
         drop(orders);
-        // The thread holds the drive open: who opens it next must find it free. A trim without an
+        // The thread holds the drive open: who opens it next must find it free. A call without an
         // answer is not waited for, since that may last for ever.
         if self.waiting.is_empty() {
             let _ = ends.join();
@@ -94,12 +95,15 @@ impl Thread {
         let work = move || {
             for io in taken {
                 let submitted = clock::now();
-                let result = discard::range(&file, kind, io.offset.0, io.length.0);
+                let result = match io.operation {
+                    Operation::Flush => file.sync_data(),
+                    _ => discard::range(&file, kind, io.offset.0, io.length.0),
+                };
                 // Whoever asked may have given up.
                 let _ = given.send(Answer { submitted, completed: clock::now(), result });
             }
         };
-        let ends = thread::Builder::new().name("trim".to_owned()).spawn(work)?;
+        let ends = thread::Builder::new().name("calls".to_owned()).spawn(work)?;
         Ok(Self { orders, answers, ends })
     }
 }
@@ -114,10 +118,10 @@ mod tests {
         for _ in 0..200 {
             let file = tempfile::tempfile().unwrap();
             file.set_len(1 << 20).unwrap();
-            let mut trims = Trims::default();
-            trims.submit(&file, DeviceKind::File, Io::trim(Bytes(0), Bytes(4096))).unwrap();
-            assert!(trims.next(Duration::from_secs(60)).is_some());
-            drop(trims);
+            let mut calls = Calls::default();
+            calls.submit(&file, DeviceKind::File, Io::trim(Bytes(0), Bytes(4096))).unwrap();
+            assert!(calls.next(Duration::from_secs(60)).is_some());
+            drop(calls);
             let name = std::fs::read_link("/proc/self/fd/".to_owned() + &fd(&file)).unwrap();
             let opened = std::fs::read_dir("/proc/self/fd").unwrap();
             let same = opened.filter(|entry| {
