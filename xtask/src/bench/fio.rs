@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use writecliff_loop_device::LoopDevice;
+use writecliff_loop_device::{LoopDevice, Zram};
 
 use super::timed;
 use crate::cargo;
@@ -14,6 +14,11 @@ use crate::packages;
 const TURNS: usize = 3;
 const SECONDS: u64 = 3;
 const DEVICE_BYTES: u64 = 1 << 30;
+/// One in flight is measured after so long: where the scheduler runs the kernel's worker, on the
+/// processor of the program or on another, decides everything there, and for some five seconds it is
+/// ruled by how busy the processors were before (a program that starts with a burst of work, as fio
+/// does, has twice the IOPS at first).
+const SETTLING: u64 = 10;
 
 /// What both do: 4 KiB at random.
 struct Load {
@@ -24,6 +29,13 @@ struct Load {
 
 const fn load(operation: &'static str, depth: usize, threads: usize) -> Load {
     Load { operation, depth, threads }
+}
+
+impl Load {
+    /// Seconds before the measured ones.
+    fn settling(&self) -> u64 {
+        if self.depth == 1 { SETTLING } else { 0 }
+    }
 }
 
 const LOADS: [Load; 8] = [
@@ -47,7 +59,15 @@ pub(crate) fn beside_fio(target: &Path) -> Result<(), String> {
         println!("xtask: SKIPPED the comparison with fio: loop devices need root");
         return Ok(());
     }
-    in_turn(&program)
+    let device = LoopDevice::in_memory(DEVICE_BYTES).map_err(|error| error.to_string())?;
+    in_turn(&program, device.path(), "loop device")?;
+    match Zram::new(DEVICE_BYTES) {
+        Ok(zram) => in_turn(&program, zram.path(), "zram"),
+        Err(error) => {
+            println!("xtask: SKIPPED the comparison with fio on zram: {error}");
+            Ok(())
+        }
+    }
 }
 
 /// What one program did to the device.
@@ -58,10 +78,9 @@ struct Figure {
     cpu_per_io: f64,
 }
 
-fn in_turn(program: &Path) -> Result<(), String> {
-    let device = LoopDevice::in_memory(DEVICE_BYTES).map_err(|error| error.to_string())?;
+fn in_turn(program: &Path, device: &str, kind: &str) -> Result<(), String> {
     println!(
-        "\n4 KiB at random, 1 GiB loop device in memory, {SECONDS} s, medians of {TURNS} in turn; \
+        "\n4 KiB at random, 1 GiB {kind} in memory, {SECONDS} s, medians of {TURNS} in turn; \
          ratios to fio as it comes, and to fio with batches, fixed buffers and files"
     );
     println!(
@@ -69,7 +88,7 @@ fn in_turn(program: &Path) -> Result<(), String> {
         "", "depth", "threads", "IOPS", "to fio", "to best", "cpu us/io", "to fio", "to best"
     );
     let turns: Vec<Vec<[Figure; 3]>> = (0..TURNS)
-        .map(|_| LOADS.iter().map(|load| each(program, device.path().as_ref(), load)).collect())
+        .map(|_| LOADS.iter().map(|load| each(program, device, load)).collect())
         .collect::<Result<_, _>>()?;
     for (index, Load { operation, depth, threads }) in LOADS.iter().enumerate() {
         let median = |of: &dyn Fn(&[Figure; 3]) -> f64| {
@@ -91,7 +110,7 @@ fn in_turn(program: &Path) -> Result<(), String> {
 }
 
 /// One after the other: we, fio as it comes, fio at its best.
-fn each(program: &Path, device: &Path, load: &Load) -> Result<[Figure; 3], String> {
+fn each(program: &Path, device: &str, load: &Load) -> Result<[Figure; 3], String> {
     Ok([
         writecliff(program, device, load)?,
         fio(device, load, &[])?,
@@ -99,18 +118,20 @@ fn each(program: &Path, device: &Path, load: &Load) -> Result<[Figure; 3], Strin
     ])
 }
 
-fn writecliff(program: &Path, device: &Path, load: &Load) -> Result<Figure, String> {
+fn writecliff(program: &Path, device: &str, load: &Load) -> Result<Figure, String> {
     let out = tempfile::tempdir().map_err(|error| error.to_string())?;
     let Load { operation, depth, threads } = load;
+    let settling = load.settling();
     let plan = out.path().join("plan.toml");
     let job = format!(
-        "duration = \"{SECONDS}s\"\n[[job]]\nname = \"beside\"\nqueue_depth = {depth}\n\
-         mix = {{ {operation} = 100 }}\ntime_based = true\nruntime = \"60s\"\n"
+        "duration = \"{}s\"\n[[job]]\nname = \"beside\"\nqueue_depth = {depth}\n\
+         mix = {{ {operation} = 100 }}\ntime_based = true\nruntime = \"60s\"\n\
+         ramp = \"{settling}s\"\n",
+        settling + SECONDS
     );
     std::fs::write(&plan, job).map_err(|error| error.to_string())?;
-    let device = device.display().to_string();
     let mut command = Command::new(program);
-    command.args(["run", "mixed", &device, "--destroy-data-on", &device, "--json", "--no-bench"]);
+    command.args(["run", "mixed", device, "--destroy-data-on", device, "--json", "--no-bench"]);
     command.args(["--threads", &threads.to_string()]).arg("--plan").arg(&plan);
     command.arg("--out").arg(out.path().join("run"));
     let (json, _) = measured(&mut command)?;
@@ -119,7 +140,9 @@ fn writecliff(program: &Path, device: &Path, load: &Load) -> Result<Figure, Stri
     let cpu = |when: &str| nanoseconds(&phase[when]["host"]["cpu"]);
     let did = &run["outcome"]["jobs"][0][format!("{operation}s")];
     let figure = || {
-        let cpu = cpu("after")? - cpu("before")?;
+        // The phase's processor time is also that of the time before, at about the same IOPS.
+        let measured = SECONDS as f64 / (settling + SECONDS) as f64;
+        let cpu = (cpu("after")? - cpu("before")?) * measured;
         Some(Figure { iops: did["iops"].as_f64()?, cpu_per_io: cpu / 1e3 / did["ios"].as_f64()? })
     };
     figure().ok_or_else(|| format!("no figures in: {json}"))
@@ -142,11 +165,11 @@ fn best(Load { depth, threads, .. }: &Load) -> [String; 5] {
     ]
 }
 
-fn fio(device: &Path, load: &Load, further: &[String]) -> Result<Figure, String> {
+fn fio(device: &str, load: &Load, further: &[String]) -> Result<Figure, String> {
     let Load { operation, depth, threads } = load;
     let mut command = Command::new("fio");
-    command.arg(format!("--filename={}", device.display()));
-    command.arg(format!("--runtime={SECONDS}"));
+    command.arg(format!("--filename={}", device));
+    command.arg(format!("--runtime={SECONDS}")).arg(format!("--ramp_time={}", load.settling()));
     command.arg(format!("--rw=rand{operation}"));
     command.arg(format!("--iodepth={}", depth / threads)).arg(format!("--numjobs={threads}"));
     command.args(

@@ -33,6 +33,9 @@ pub(crate) struct Options {
     /// Compare with this commit [default: HEAD if the tree differs from it, else HEAD~1]
     #[arg(long, value_name = "REV", value_parser = Revision::named)]
     against: Option<Revision>,
+    /// Only Writecliff beside fio
+    #[arg(long, conflicts_with_all = ["only", "against"])]
+    beside_fio: bool,
 }
 
 /// Prints both tables; ratios hold where absolute rates do not.
@@ -40,6 +43,9 @@ pub(crate) fn bench(options: &Options) -> Result<(), String> {
     let target = target_directory()?;
     let _turn =
         turn(&target).map_err(|error| format!("cannot lock {}: {error}", target.display()))?;
+    if options.beside_fio {
+        return fio::beside_fio(&target);
+    }
     let this = program::build(Path::new("."), &target)?;
     let baseline = options.against.clone().map_or_else(Revision::previous, Ok);
     let baseline = baseline.and_then(|revision| Baseline::build(revision, &target));
