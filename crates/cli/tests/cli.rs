@@ -534,8 +534,14 @@ fn polling_takes_a_real_drive_with_queues_for_it() {
     let (file, run) = (dir.path().join("drive.img"), dir.path().join("run"));
     std::fs::File::create(&file).unwrap().set_len(64 << 20).unwrap();
     let drives = [
-        ("sim:tiny", "poll true is not possible: a simulated drive has no completions to be asked for; leave it out"),
-        ("null:", "poll true is not possible: null: has no completions to be asked for; leave it out"),
+        (
+            "sim:tiny",
+            "poll true is not possible: a simulated drive has no completions to be asked for; leave it out",
+        ),
+        (
+            "null:",
+            "poll true is not possible: null: has no completions to be asked for; leave it out",
+        ),
         (path(&file), "cannot be polled: name a drive itself instead of a file"),
     ];
     for (drive, expected) in drives {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use writecliff_device::Io;
+use writecliff_workload::JobIos;
 
 /// I/Os in their order; any iterator of them is one.
 pub trait Source: Send {
@@ -13,6 +14,16 @@ pub trait Source: Send {
 impl<I: Iterator<Item = Io> + Send> Source for I {
     fn draw(&mut self, to: &mut Vec<Io>, most: usize) {
         to.extend(self.take(most));
+    }
+}
+
+/// The I/Os of a job, which draws many at once faster than one by one.
+#[derive(Debug)]
+pub struct OfJob(pub JobIos);
+
+impl Source for OfJob {
+    fn draw(&mut self, to: &mut Vec<Io>, most: usize) {
+        self.0.append(to, most);
     }
 }
 

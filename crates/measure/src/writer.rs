@@ -30,9 +30,7 @@ pub(crate) struct Counts {
     pub(crate) by_operation: [u64; 4],
     pub(crate) failed: u64,
     pub(crate) last_errno: Option<i32>,
-    pub(crate) read_bytes: u64,
-    pub(crate) written_bytes: u64,
-    pub(crate) trimmed_bytes: u64,
+    pub(crate) bytes_by_operation: [u64; 4],
     pub(crate) latency_sum_ns: u64,
     pub(crate) latency_squares: u128,
     pub(crate) latency_max_ns: u64,
@@ -278,6 +276,7 @@ impl Finished {
         let FinishedSeries { counts, latencies, busy, drive_busy, .. } = series;
         let [before, telemetry] = &self.telemetry;
         let [reads, writes, trims, flushes] = counts.by_operation;
+        let [read_bytes, written_bytes, trimmed_bytes, _] = counts.bytes_by_operation;
         let span = series.end - self.start;
         let percentile = |percent| latencies.percentile(percent).0.min(counts.latency_max_ns);
         let nand_written = telemetry.nand_written_since(before).filter(|_| series.number == 0);
@@ -291,8 +290,8 @@ impl Finished {
             trims,
             flushes,
             failed: counts.failed,
-            read_bytes: counts.read_bytes,
-            written_bytes: counts.written_bytes,
+            read_bytes,
+            written_bytes,
             latency_mean_ns: counts.latency_sum_ns / latencies.count().max(1),
             latency_p50_ns: percentile(50.0),
             latency_p99_ns: percentile(99.0),
@@ -307,7 +306,7 @@ impl Finished {
             latency_deviation_ns: Some(counts.deviation(latencies.count())),
             busy_ns: busy.map(|busy| busy.0),
             drive_busy_ns: drive_busy.map(|busy| busy.0),
-            trimmed_bytes: Some(counts.trimmed_bytes).filter(|_| trims > 0),
+            trimmed_bytes: Some(trimmed_bytes).filter(|_| trims > 0),
         }
     }
 }
@@ -337,12 +336,7 @@ impl Counts {
     /// Counts an I/O that worked.
     pub(crate) fn add(&mut self, operation: Operation, bytes: u64, service_time: Nanos) {
         self.by_operation[operation as usize] += 1;
-        match operation {
-            Operation::Read => self.read_bytes += bytes,
-            Operation::Write => self.written_bytes += bytes,
-            Operation::Trim => self.trimmed_bytes += bytes,
-            Operation::Flush => {}
-        }
+        self.bytes_by_operation[operation as usize] += bytes;
         self.latency_sum_ns += service_time.0;
         self.latency_squares += u128::from(service_time.0) * u128::from(service_time.0);
         self.latency_max_ns = self.latency_max_ns.max(service_time.0);
@@ -350,13 +344,13 @@ impl Counts {
 
     /// Adds what was counted elsewhere.
     pub(crate) fn merge(&mut self, other: &Self) {
-        let operations = self.by_operation.iter_mut().zip(other.by_operation);
-        operations.for_each(|(sum, count)| *sum += count);
+        let all = |to: &mut [u64; 4], from: [u64; 4]| {
+            to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
+        };
+        all(&mut self.by_operation, other.by_operation);
+        all(&mut self.bytes_by_operation, other.bytes_by_operation);
         self.failed += other.failed;
         self.last_errno = other.last_errno.or(self.last_errno);
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
-        self.trimmed_bytes += other.trimmed_bytes;
         self.latency_sum_ns += other.latency_sum_ns;
         self.latency_squares += other.latency_squares;
         self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Queue, Stream};
+use writecliff_measure::{OfJob, Queue, Stream};
 use writecliff_workload::{Blocks, Job, Mix, Order, Pace, RandomUniform, Sizes};
 
 use crate::plan::check_block;
@@ -79,7 +79,7 @@ impl Load {
             ..Job::default()
         };
         Stream {
-            ios: Box::new(job.ios(lba_size, span)),
+            ios: Box::new(OfJob(job.ios(lba_size, span))),
             queue_depth,
             pace: Pace::Closed,
             seed,

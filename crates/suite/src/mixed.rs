@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
-use writecliff_measure::{Recording, Sample, Stream, Streams, Totals};
+use writecliff_measure::{OfJob, Recording, Sample, Stream, Streams, Totals};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobError, JobList, Mix, Of, Order, Pace, Steady};
 
@@ -372,7 +372,7 @@ fn run_group(
 fn supply(group: &[Job], lba_size: Bytes, capacity: Bytes) -> Streams<'static> {
     let loads: Vec<Job> = group.iter().flat_map(Job::by_rate).collect();
     let streams = loads.iter().map(|job| Stream {
-        ios: Box::new(job.ios(lba_size, capacity)),
+        ios: Box::new(OfJob(job.ios(lba_size, capacity))),
         queue_depth: job.queue_depth,
         pace: job.pace,
         seed: job.seed.unwrap_or(0),

@@ -68,6 +68,7 @@ impl Places {
 
     /// A place for an I/O of this operation, in bytes from the drive's beginning; None at the end
     /// of the span.
+    #[inline]
     pub(crate) fn next(
         &mut self,
         operation: Operation,
@@ -91,6 +92,7 @@ impl Places {
     }
 
     /// Takes note of how long the I/O became.
+    #[inline]
     pub(crate) fn taken(&mut self, operation: Operation, offset: u64, length: u64) {
         let end = offset + length - self.span.start;
         match &mut self.way {
@@ -114,6 +116,7 @@ impl Places {
 
     /// Whether an I/O may be so long at this place. As in fio, blocks of one size may begin within
     /// the span and end beyond it, so that a span is covered whole; never beyond the drive.
+    #[inline]
     pub(crate) fn fits(&self, offset: u64, length: u64, is_only_size: bool) -> bool {
         let is_sequential = matches!(self.way, Way::Sequential(_));
         let end = match is_only_size && is_sequential {

@@ -306,3 +306,30 @@ fn a_mistake_in_a_plan_is_told_with_its_line() {
         assert!(error.message().contains(part), "{error}");
     }
 }
+
+#[test]
+fn many_at_once_are_those_that_come_one_by_one() {
+    let mixed = Mix { read: 60, write: 30, trim: 10 };
+    let endless = Job { mix: mixed, time_based: true, ..random_reads() };
+    let partly = RandomShare { read: 70, write: 70, trim: 70 };
+    let jobs = [
+        endless.clone(),
+        Job { once_each: false, compressible_percent: 40, ..endless.clone() },
+        Job { once_each: false, distribution: Distribution::Zipf(1.2), ..endless.clone() },
+        Job { once_each: false, random_percent: partly, ..endless.clone() },
+        Job { order: Order::Sequential, size: Some(amount(402)), ..endless.clone() },
+        Job { number_ios: Some(900), ..endless.clone() },
+        Job { flush_every: Some(3), ..endless.clone() },
+        Job { trim_first: true, mix: Mix::only(Operation::Write), ..endless.clone() },
+        Job { time_based: false, size: Some(amount(1600)), ..endless },
+    ];
+    for job in jobs {
+        let mut at_once = Vec::new();
+        let mut source = job.ios(LBA, CAPACITY);
+        for most in [1, 64, 300, 64, 20_000, 7, 4000] {
+            source.append(&mut at_once, most);
+        }
+        let one_by_one: Vec<Io> = job.ios(LBA, CAPACITY).take(24_436).collect();
+        assert_eq!(at_once, one_by_one, "{job:?}");
+    }
+}
