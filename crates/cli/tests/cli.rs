@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use writecliff_loop_device::LoopDevice;
+
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
 fn writecliff(arguments: &[&str]) -> Output {
@@ -645,6 +647,39 @@ fn an_export_that_finds_no_room_has_no_page_and_is_finished_when_there_is_some()
     let said: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
     assert!(said["kept"].as_u64() > Some(0), "what was written is kept: {said}");
     assert!(page.exists());
+}
+
+/// Beside the build below, which takes as long: this one waits for seconds to pass, that one for the
+/// compiler.
+#[test]
+fn a_real_block_device_is_reviewed_unattended() {
+    let Some(drive) = LoopDevice::in_memory(1 << 30).ok() else {
+        println!("SKIPPED: a review of a real device needs root and loop devices");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let review = dir.path().join("review");
+    let begin = ["review", drive.path(), "--quick", "--out", path(&review)];
+    let refused = writecliff(&begin);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("--destroy-data-on"), "{}", text(&refused.stderr));
+
+    let output = writecliff(&[&begin[..], &["--destroy-data-on", drive.path()]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(!printed.contains("SIMULATED") && printed.contains("quick run"), "{printed}");
+    // Its memory is a file, which is told as for a file by itself.
+    assert!(printed.contains("or stands on one"), "{printed}");
+    for test in writecliff_suite::TESTS
+        .iter()
+        .filter(|test| test.reviews == writecliff_suite::InReviews::ByDefault)
+    {
+        let (record, _) = writecliff_suite::open(&review.join(test.name)).unwrap();
+        assert_eq!(record.status, writecliff_suite::Status::Complete, "{}", test.name);
+        // No meter: power is told apart, and everything else has its figures.
+        assert_eq!(record.outcome.is_some(), test.name != "power", "{}", test.name);
+    }
+    assert!(review.join("report/index.html").exists());
 }
 
 /// Same profile, seed and plan: the same bytes from a debug and a release build.

@@ -1,5 +1,4 @@
-//! Reviews as a user meets them: begun, interrupted, killed, resumed, gated; on a model and on a
-//! real block device.
+//! Reviews as a user meets them: begun, interrupted, killed, resumed, gated.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -206,38 +205,6 @@ fn a_gate_closes_with_exit_code_1_and_a_list_of_what_failed() {
     assert_eq!(writecliff(here, &["gate", "before"]).status.code(), Some(2), "nothing was asked");
     let share = ["gate", "before", "--baseline", "before", "--tolerance", "500%"];
     assert_eq!(writecliff(here, &share).status.code(), Some(2));
-}
-
-#[test]
-fn a_real_block_device_is_reviewed_unattended() {
-    let Some(drive) = LoopDevice::in_memory(1 << 30).ok() else {
-        println!("SKIPPED: a review of a real device needs root and loop devices");
-        return;
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let begin = ["review", drive.path(), "--quick", "--out", "review"];
-    let refused = writecliff(dir.path(), &begin);
-    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
-    assert!(text(&refused.stderr).contains("--destroy-data-on"), "{}", text(&refused.stderr));
-
-    let consent = ["--destroy-data-on", drive.path()];
-    let output = writecliff(dir.path(), &[&begin[..], &consent].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    assert!(!printed.contains("SIMULATED") && printed.contains("quick run"), "{printed}");
-    // Its memory is a file, which is told as for a file by itself.
-    assert!(printed.contains("or stands on one"), "{printed}");
-    for test in writecliff_suite::TESTS
-        .iter()
-        .filter(|test| test.reviews == writecliff_suite::InReviews::ByDefault)
-    {
-        let (record, _) =
-            writecliff_suite::open(&dir.path().join("review").join(test.name)).unwrap();
-        assert_eq!(record.status, writecliff_suite::Status::Complete, "{}", test.name);
-        // No meter: power is told apart, and everything else has its figures.
-        assert_eq!(record.outcome.is_some(), test.name != "power", "{}", test.name);
-    }
-    assert!(dir.path().join("review/report/index.html").exists());
 }
 
 /// What fio says that it did, and what our run of the same file on the same device recorded.

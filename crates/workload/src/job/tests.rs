@@ -310,7 +310,8 @@ fn a_mistake_in_a_plan_is_told_with_its_line() {
 #[test]
 fn many_at_once_are_those_that_come_one_by_one() {
     let mixed = Mix { read: 60, write: 30, trim: 10 };
-    let endless = Job { mix: mixed, time_based: true, ..random_reads() };
+    let runtime = Some(Nanos::from_secs(60));
+    let endless = Job { mix: mixed, time_based: true, runtime, ..random_reads() };
     let partly = RandomShare { read: 70, write: 70, trim: 70 };
     let jobs = [
         endless.clone(),
@@ -321,7 +322,7 @@ fn many_at_once_are_those_that_come_one_by_one() {
         Job { number_ios: Some(900), ..endless.clone() },
         Job { flush_every: Some(3), ..endless.clone() },
         Job { trim_first: true, mix: Mix::only(Operation::Write), ..endless.clone() },
-        Job { time_based: false, size: Some(amount(1600)), ..endless },
+        Job { time_based: false, runtime: None, size: Some(amount(1600)), ..endless },
     ];
     for job in jobs {
         let mut at_once = Vec::new();
