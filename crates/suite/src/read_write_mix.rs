@@ -36,6 +36,8 @@ pub struct Plan {
     pub measurement: Nanos,
     /// Drive writes a day, beside which random reads are measured.
     pub drive_writes_per_day: Vec<f64>,
+    /// How long the drive rests before that, so that the first reads are alone.
+    pub rest: Nanos,
     /// Length of the measurement beside such writes.
     pub beside: Nanos,
     /// The longest that random writes last before such are measured.
@@ -56,6 +58,7 @@ impl Default for Plan {
             queue_depth: 32,
             measurement: Nanos::from_secs(20),
             drive_writes_per_day: vec![0.0, 0.3, 1.0, 3.0, 10.0],
+            rest: Nanos::from_secs(60),
             beside: Nanos::from_secs(60),
             soak: Nanos::from_secs(1800),
             span: None,
@@ -95,8 +98,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what do writes cost readers?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
-    /// 2: each measurement goes to places of its own.
-    const METHOD_VERSION: u32 = 2;
+    /// 2: each measurement goes to places of its own. 3: a rest before the reads that are alone.
+    const METHOD_VERSION: u32 = 3;
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let measurement = overrides.duration.unwrap_or(self.measurement);
@@ -110,6 +113,7 @@ impl Test for Plan {
         Self {
             read_percents: if few.is_empty() { self.read_percents } else { few },
             measurement: QUICK_MEASUREMENT.min(self.measurement),
+            rest: QUICK_REST.min(self.rest),
             beside: QUICK_MEASUREMENT.min(self.beside),
             soak: QUICK_TORTURE.min(self.soak),
             span: quick_span(self.span),
@@ -137,7 +141,8 @@ impl Test for Plan {
         let loads = self.loads(false).into_iter().chain(self.loads(true));
         let mixes = loads.fold(full.fill(self.used(drive)).random(self.soak), mixed);
         let beside = self.drive_writes_per_day.iter();
-        beside.fold(mixes, |estimate, times| {
+        let rest = if self.drive_writes_per_day.is_empty() { Nanos::ZERO } else { self.rest };
+        beside.fold(mixes.rest(rest), |estimate, times| {
             let bytes = rate(*times, drive).0 as f64 * self.beside.as_secs_f64();
             let written = estimate.written + Bytes(bytes as u64);
             Estimate { written, ..estimate.rest(self.beside) }
@@ -161,6 +166,7 @@ impl Test for Plan {
             check_list("drive_writes_per_day", rates)?;
         }
         check_duration("measurement", self.measurement)?;
+        check_duration("rest", self.rest)?;
         check_duration("beside", self.beside)?;
         check_duration("soak", self.soak)?;
         check_block(self.random_block, self.span, drive)?;
@@ -182,6 +188,11 @@ impl Test for Plan {
         mixes.chain(outcome.beside.iter().flat_map(BesideFigures::figures)).collect()
     }
 }
+
+/// The phase before the reads beside writes.
+const REST: &str = "rest";
+/// Of a quick run.
+const QUICK_REST: Nanos = Nanos::from_secs(3);
 
 /// No drive is written more often.
 const DRIVE_WRITES_MAX: f64 = 1000.0;
@@ -212,6 +223,9 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     in_order.1.into_iter().try_for_each(|load| mix(plan, session, load))?;
     states.soaked(plan.random_block, session)?;
     anywhere.1.into_iter().try_for_each(|load| mix(plan, session, load))?;
+    if !plan.drive_writes_per_day.is_empty() {
+        session.idle(REST, plan.rest)?;
+    }
     plan.drive_writes_per_day.iter().try_for_each(|times| beside(plan, session, *times))
 }
 

@@ -532,6 +532,14 @@ fn the_s3700_s_reads_have_a_shorter_tail_beside_writes_than_the_840_pro_s() {
     assert!(pro.p9999_ns > 10 * s3700.p9999_ns, "{pro:?} {s3700:?}");
 }
 
+/// What the writes before it have left behind is done by then.
+#[test]
+fn reads_alone_wait_for_nothing() {
+    let plan = read_write_mix(vec![0], vec![0.0]);
+    let alone = outcome!(on_ssd(&plan, tiny()), ReadWriteMix).beside[0].reads.rate;
+    assert!(alone.max_ns <= alone.mean_ns + 1, "{alone:?}");
+}
+
 #[test]
 fn corners_are_the_sum_of_their_parts() {
     let plan = corners::Plan {
