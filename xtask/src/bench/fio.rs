@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use writecliff_device::Nanos;
 use writecliff_loop_device::{LoopDevice, Zram};
 
 use super::timed;
@@ -148,9 +149,10 @@ fn writecliff(program: &Path, device: &str, load: &Load) -> Result<Figure, Strin
     figure().ok_or_else(|| format!("no figures in: {json}"))
 }
 
-/// `12345ns`.
+/// `12345ns`, or `12us` where it is even.
 fn nanoseconds(time: &Value) -> Option<f64> {
-    time.as_str()?.strip_suffix("ns")?.parse().ok()
+    let time: Nanos = time.as_str()?.parse().ok()?;
+    Some(time.0 as f64)
 }
 
 /// What makes fio fastest: nothing mapped or looked up for each I/O, and several in each call.
@@ -168,7 +170,7 @@ fn best(Load { depth, threads, .. }: &Load) -> [String; 5] {
 fn fio(device: &str, load: &Load, further: &[String]) -> Result<Figure, String> {
     let Load { operation, depth, threads } = load;
     let mut command = Command::new("fio");
-    command.arg(format!("--filename={}", device));
+    command.arg(format!("--filename={device}"));
     command.arg(format!("--runtime={SECONDS}")).arg(format!("--ramp_time={}", load.settling()));
     command.arg(format!("--rw=rand{operation}"));
     command.arg(format!("--iodepth={}", depth / threads)).arg(format!("--numjobs={threads}"));
