@@ -117,7 +117,7 @@ impl ProgressLine {
 
 /// As much of a text as one line of the terminal holds: more would not be overwritten by the next.
 fn one_line(text: &str, is_terminal: bool) -> String {
-    let size = is_terminal.then(ratatui::crossterm::terminal::size);
+    let size = is_terminal.then(ratatui_crossterm::crossterm::terminal::size);
     match size {
         Some(Ok((columns, _))) => text.chars().take(usize::from(columns.max(2)) - 1).collect(),
         _ => text.to_owned(),

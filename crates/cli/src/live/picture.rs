@@ -1,11 +1,13 @@
 //! The picture of tests under way: the rate so far, a bar for each test and one for all.
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Style};
-use ratatui::symbols::Marker;
-use ratatui::text::Line;
-use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType};
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::style::{Color, Style};
+use ratatui_core::symbols::Marker;
+use ratatui_core::terminal::Frame;
+use ratatui_core::text::Line;
+use ratatui_widgets::block::Block;
+use ratatui_widgets::chart::{Axis, Chart, Dataset, GraphType};
+use ratatui_widgets::gauge::Gauge;
 use writecliff_report::thousands;
 
 use super::step::{Point, Rate};

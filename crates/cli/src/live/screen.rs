@@ -2,10 +2,10 @@
 
 use std::io::{IsTerminal, Stderr, Write};
 
-use ratatui::backend::CrosstermBackend;
-use ratatui::text::Line;
-use ratatui::widgets::Widget;
-use ratatui::{Terminal, TerminalOptions, Viewport};
+use ratatui_core::terminal::{Terminal, TerminalOptions, Viewport};
+use ratatui_core::text::Line;
+use ratatui_core::widgets::Widget;
+use ratatui_crossterm::CrosstermBackend;
 use writecliff_device::printable;
 use writecliff_report::cut;
 
@@ -82,7 +82,7 @@ fn terminal() -> Option<Terminal<CrosstermBackend<Stderr>>> {
     if dumb || !std::io::stderr().is_terminal() || !std::io::stdin().is_terminal() {
         return None;
     }
-    let rows = ratatui::crossterm::terminal::size().map_or(ROWS, |(_, rows)| rows);
+    let rows = ratatui_crossterm::crossterm::terminal::size().map_or(ROWS, |(_, rows)| rows);
     let least = rows.min(3);
     let height = rows.saturating_sub(ROWS_LEFT).clamp(least, HEIGHT_MAX.max(least));
     let options = TerminalOptions { viewport: Viewport::Inline(height) };

@@ -1,0 +1,16 @@
+//! The program, as a user types it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod bench;
+mod cli;
+mod guard;
+mod info;
+mod integrity;
+mod make;
+mod memory;
+mod outputs;
+mod record;
+mod replay;
+mod review;
+mod trace_convert;
+mod trouble;

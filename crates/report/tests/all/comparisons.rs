@@ -1,0 +1,145 @@
+//! What may be held against each other, and what must not be concluded.
+use crate::drives;
+
+use std::fs;
+
+use drives::{alone, consistency, page};
+use writecliff_device::Nanos;
+use writecliff_report::{Run, Source, Subject, different_plans, verdict_text};
+use writecliff_suite::{Plan, Warning, incompressible, transfer_size};
+
+fn named(run: &Run, label: &str) -> Subject {
+    let mut run = run.clone();
+    run.record.options.label = Some(label.parse().unwrap());
+    alone(run)
+}
+
+fn with(run: &Run, change: impl Fn(&mut writecliff_suite::consistency::Plan)) -> Run {
+    let mut run = run.clone();
+    let Plan::Consistency(plan) = &mut run.record.plan else { panic!("another plan") };
+    change(plan);
+    run
+}
+
+#[test]
+fn plans_are_equal_only_if_the_load_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = consistency(&dir.path().join("run"), 100, 0.0);
+    let differs = |other: Run| different_plans(&[named(&run, "A"), named(&other, "B")]);
+
+    assert!(differs(run.clone()).is_empty());
+    assert!(differs(with(&run, |plan| plan.spare_percent = 25.0)).is_empty(), "one more setting");
+    let longer = differs(with(&run, |plan| plan.duration = Nanos::from_secs(600)));
+    let expected = "consistency: duration 100 s (Tiny (A)), 10 min (Tiny (B))";
+    assert_eq!(longer, [expected]);
+    let seed = differs(with(&run, |plan| plan.seed = 7));
+    assert_eq!(seed, ["consistency: seed 1 (Tiny (A)), 7 (Tiny (B))"]);
+
+    // In sequential tests the seed decides nothing but the bytes.
+    let sequential = |plan: Plan| {
+        let mut one = run.clone();
+        (one.record.plan, one.record.outcome) = (plan, None);
+        one
+    };
+    let transfers = |seed| transfer_size::Plan { seed, ..Default::default() };
+    let data = |seed| incompressible::Plan { seed, ..Default::default() };
+    let of =
+        |one, two| different_plans(&[named(&sequential(one), "A"), named(&sequential(two), "B")]);
+    assert!(of(Plan::TransferSize(transfers(1)), Plan::TransferSize(transfers(2))).is_empty());
+    assert!(of(Plan::Incompressible(data(1)), Plan::Incompressible(data(2))).is_empty());
+    let deeper = transfer_size::Plan { queue_depth: 8, ..transfers(1) };
+    assert_eq!(of(Plan::TransferSize(transfers(1)), Plan::TransferSize(deeper)).len(), 1);
+}
+
+#[test]
+fn drives_under_different_plans_are_not_said_to_have_had_one_load() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = consistency(&dir.path().join("run"), 100, 0.0);
+    let short = page(&[named(&run, "A"), named(&run, "B")], &dir.path().join("short"));
+    assert!(!short.contains("The highest worst second first"), "too few seconds for a rank");
+    run.record.warnings.clear();
+    let other = with(&run, |plan| plan.duration = Nanos::from_secs(600));
+    let same = page(&[named(&run, "A"), named(&run, "B")], &dir.path().join("same"));
+    assert!(
+        same.contains("given the same load") && same.contains("The highest worst second first")
+    );
+    let html = page(&[named(&run, "A"), named(&other, "B")], &dir.path().join("other"));
+    assert!(!html.contains("given the same load"));
+    assert!(html.contains("NOT the same load") && html.contains("duration 100 s"), "what differs");
+    assert!(!html.contains("The highest worst second first"), "nothing is ranked");
+}
+
+#[test]
+fn drives_of_one_model_are_named_by_what_tells_them_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = consistency(&dir.path().join("runs/first"), 20, 0.0);
+    let titles = |change: &dyn Fn(&mut Run)| {
+        let mut other = consistency_at(&run, &dir.path().join("runs/second"));
+        change(&mut other);
+        verdict_text(&[alone(run.clone()), alone(other)])
+    };
+    assert!(titles(&|_| {}).contains("Tiny (second)"), "by its directory");
+    let dated = titles(&|other| other.record.started = "2031-05-06T07:08:09Z".to_owned());
+    assert!(dated.contains("Tiny (2031-05-06)"), "{dated}");
+    let labelled = titles(&|other| other.record.options.label = Some("patched".parse().unwrap()));
+    assert!(labelled.contains("Tiny (patched)"), "{labelled}");
+    let mut both = [run.clone(), consistency_at(&run, &dir.path().join("runs/second"))];
+    both.iter_mut().for_each(|run| run.record.options.label = Some("mine".parse().unwrap()));
+    let alike = verdict_text(&both.map(alone));
+    assert!(alike.contains("(mine, first)") && alike.contains("(mine, second)"), "{alike}");
+
+    let mut old = run.clone();
+    old.record.drive.firmware = Some("EXT0BB6Q".to_owned());
+    let mut new = old.clone();
+    new.record.drive.firmware = Some("EXT0CB6Q".to_owned());
+    let text = verdict_text(&[alone(old), alone(new)]);
+    assert!(text.contains("Tiny (EXT0BB6Q)") && text.contains("Tiny (EXT0CB6Q)"), "{text}");
+}
+
+/// The same run, as if it lay elsewhere.
+fn consistency_at(run: &Run, path: &std::path::Path) -> Run {
+    Run { path: path.to_owned(), ..run.clone() }
+}
+
+#[test]
+fn a_label_keeps_directories_of_one_drive_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| dir.path().join(name));
+    consistency(&paths[0], 20, 0.0);
+    consistency(&paths[1], 20, 25.0);
+    let source = |label: &str, at: usize| Source {
+        label: Some(label.parse().unwrap()),
+        path: paths[at].clone(),
+    };
+    let gathered = Subject::gather(&[source("old", 0), source("new", 1)]).unwrap();
+    assert_eq!(gathered.len(), 2);
+    assert!(verdict_text(&gathered).contains("Tiny (new)"));
+}
+
+#[test]
+fn nothing_is_concluded_from_a_quick_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = consistency(&dir.path().join("run"), 100, 0.0);
+    let whole = page(&[alone(run.clone())], &dir.path().join("whole"));
+    assert!(whole.contains("random writes fall from"), "the headline of a whole run");
+    run.record.warnings.push(Warning::Quick);
+    let out = dir.path().join("quick");
+    let html = page(&[alone(run.clone())], &out);
+    assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
+    assert!(!html.contains("random writes fall from"), "no headline");
+    assert!(!verdict_text(&[alone(run)]).contains("Once full"));
+    let map = fs::read_to_string(out.join("pictures/consistency-latency-map.svg")).unwrap();
+    let (cells, watermark) = (map.rfind("<path").unwrap(), map.find("paint-order").unwrap());
+    assert!(cells < watermark, "it is written over the cells, with an edge of its own");
+}
+
+#[test]
+fn a_drive_that_has_not_settled_is_not_called_steady() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = consistency(&dir.path().join("run"), 200, 0.0);
+    run.record.warnings = vec![Warning::NotSteady { percent: 27.0 }];
+    let html = page(&[alone(run)], &dir.path().join("page"));
+    assert!(html.contains("still settling, not judged"));
+    let svg = fs::read_to_string(dir.path().join("page/pictures/consistency-whole.svg")).unwrap();
+    assert!(!svg.contains("steady window") && svg.contains("last 30 %"), "it is called what it is");
+}

@@ -1,0 +1,166 @@
+//! Runs that did not end as planned, and runs that look alike: page and summary say what is what.
+use crate::drives;
+
+use std::fs;
+use std::path::Path;
+
+use drives::{alone, consistency, of_view, page, pictures};
+use serde_json::json;
+use writecliff_report::{Run, Subject, summary, verdict_text};
+use writecliff_suite::consistency::FILL;
+use writecliff_suite::{Plan, Status};
+
+fn tiny(path: &Path) -> Run {
+    consistency(path, 100, 0.0)
+}
+
+/// What a kill after so many seconds of random writes leaves of a run: its journal, the last line
+/// torn, and a record that still says `running`.
+fn killed(whole: &Run, path: &Path, seconds: u32) -> Run {
+    fs::create_dir(path).unwrap();
+    let mut record = whole.record.clone();
+    (record.status, record.outcome) = (Status::Running, None);
+    record.warnings.clear();
+    fs::write(path.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+    let mut journal = String::new();
+    let recorded =
+        |sample: &&writecliff_measure::Sample| sample.series == FILL || sample.second < seconds;
+    for sample in whole.recording.samples.iter().filter(recorded) {
+        let second = sample.second..sample.second + 1;
+        let latencies = whole.recording.latencies(&sample.series, second);
+        let latencies: Vec<_> = latencies.counts().collect();
+        journal += &format!("{}\n", json!({ "sample": sample, "latencies": latencies }));
+    }
+    fs::write(path.join("journal.jsonl"), journal + "{\"sample\":{\"pha").unwrap();
+    Run::open(path).unwrap()
+}
+
+#[test]
+fn a_run_that_was_killed_shows_what_it_recorded_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = tiny(&dir.path().join("whole"));
+    let runs = [alone(killed(&whole, &dir.path().join("killed"), 40))];
+    let html = page(&runs, &dir.path().join("page"));
+    assert!(html.contains("cut off before its end"), "the status is missing");
+    assert!(
+        html.contains("run.json, series.parquet and histograms.parquet in "),
+        "where the data are"
+    );
+    let pictures = pictures(&html);
+    assert_eq!(of_view(&pictures, "consistency-whole")[0].dots(), 40);
+    let text = summary(&runs);
+    assert!(text.contains("cut off before its end") && text.contains("! The run ended"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_failed_run_names_its_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut failed = tiny(&dir.path().join("run"));
+    let error = "/dev/sdq: reading <completions> failed: Input/output error".to_owned();
+    failed.record.status = Status::Failed { error };
+    let html = page(&[alone(failed.clone())], &dir.path().join("page"));
+    let expected = "failed (/dev/sdq: reading &#60;completions&#62; failed: Input/output error)";
+    assert!(html.contains(expected), "the error is missing or not escaped");
+    assert!(summary(&[alone(failed)]).contains("failed (/dev/sdq:"));
+}
+
+#[test]
+fn a_short_run_does_not_move_the_steady_window_of_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = tiny(&dir.path().join("whole"));
+    let short = killed(&whole, &dir.path().join("killed"), 20);
+    let html = page(&[alone(whole), alone(short)], &dir.path().join("page"));
+    let pictures = pictures(&html);
+    let steady = of_view(&pictures, "consistency-steady-log");
+    assert_eq!(steady[0].x(), steady[1].x());
+    assert!(steady[0].x().0 > 69.0, "{:?}", steady[0].x());
+    assert_eq!(steady[1].marks(), ["this run ended after 20 s"]);
+    let whole = of_view(&pictures, "consistency-whole");
+    assert_eq!(whole[0].marks().len(), 2, "the cliff and the steady window are named");
+    assert_eq!(whole[1].marks().len(), 1, "names that would overlap are left out");
+}
+
+#[test]
+fn two_runs_of_one_drive_are_told_apart_by_their_directories() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["monday", "friday"].map(|day| dir.path().join(day));
+    paths.iter().for_each(|path| drop(tiny(path)));
+    let subjects = Subject::gather(&paths).unwrap();
+    assert_eq!(subjects.len(), 2, "a test that was repeated is compared");
+    let html = page(&subjects, &dir.path().join("page"));
+    for day in ["monday", "friday"] {
+        assert!(html.contains(&format!("({day})")), "{day} is not named");
+    }
+    let place = dir.path().display().to_string();
+    let outside = |text: &str| text.replace(&format!("in {place}"), "").contains(&place);
+    assert!(!outside(&html), "no name tells where the page was made");
+    assert!(summary(&subjects).contains("monday"));
+}
+
+#[test]
+fn runs_of_one_drive_that_differ_are_one_subject() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| dir.path().join("review").join(name));
+    fs::create_dir(dir.path().join("review")).unwrap();
+    consistency(&paths[0], 20, 0.0);
+    consistency(&paths[1], 20, 25.0);
+    let gathered = Subject::gather(&paths).unwrap();
+    assert_eq!(gathered.iter().map(|subject| subject.runs.len()).collect::<Vec<_>>(), [2]);
+    let refused = Subject::open(&dir.path().join("review")).unwrap_err().to_string();
+    assert!(refused.contains("below it there is") && refused.contains("review/a"), "{refused}");
+    assert!(Subject::open(&dir.path().join("nothing")).is_err());
+}
+
+#[test]
+fn three_runs_fit_a_terminal_and_keep_their_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = tiny(&dir.path().join("run"));
+    first.record.drive.model = "Samsung SSD 840 EVO 250GB".to_owned();
+    let mut spared = first.clone();
+    let Plan::Consistency(plan) = &mut spared.record.plan else { panic!("another plan") };
+    plan.spare_percent = 25.0;
+    let mut other = first.clone();
+    other.record.drive.model = "Crucial M500 240GB".to_owned();
+    let text = summary(&[Subject { runs: vec![first, spared], planned: None }, alone(other)]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let (default, spared) = text.split_once("Figures: 25 % spare").unwrap();
+    assert!(default.contains("[2] Crucial M500 240GB"), "{text}");
+    assert!(!spared.contains("Crucial"), "{text}");
+    assert!(
+        text.contains("Samsung SSD 840 EVO 250GB (SIMULATED): consistency, 25 % spare"),
+        "{text}"
+    );
+}
+
+#[test]
+fn everything_simulated_is_called_so_and_dead_seconds_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = tiny(&dir.path().join("run"));
+    let alive = page(&[alone(run.clone())], &dir.path().join("alive"));
+    assert!(alive.contains("<title>Tiny (simulated)") && alive.contains("<h1>Tiny <span"));
+    assert!(!alive.contains("Orange strokes at the bottom"));
+    run.recording.samples.last_mut().unwrap().writes = 0;
+    let dead = page(&[alone(run)], &dir.path().join("dead"));
+    assert_eq!(dead.matches("Orange strokes at the bottom").count(), 2);
+}
+
+#[test]
+fn a_review_s_verdict_says_everything_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let corners = writecliff_suite::corners::Plan {
+        random_duration: writecliff_device::Nanos::from_secs(1),
+        sequential_duration: writecliff_device::Nanos::from_secs(1),
+        ..Default::default()
+    };
+    let corners = drives::tiny(&Plan::Corners(corners), &dir.path().join("corners"));
+    let both = vec![consistency(&dir.path().join("consistency"), 100, 0.0), corners.clone()];
+    for (runs, sentences) in [(vec![corners], &["Corners: "][..]), (both, &["Corners: ", "cliff"])]
+    {
+        let text = verdict_text(&[Subject { runs, planned: Some(3) }]);
+        for sentence in sentences {
+            assert_eq!(text.matches(sentence).count(), 1, "{sentence}: {text}");
+        }
+        assert!(text.contains("of 3 tests complete"), "{text}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The gate: limits at their bounds, and a run against an earlier one.
+use std::ops::ControlFlow;
+
+use writecliff_device::Nanos;
+use writecliff_sim::{Ssd, load};
+use writecliff_suite::gate::{Check, GateError, Limits, gate};
+use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, consistency, power, run};
+
+fn record(plan: &Plan) -> RunRecord {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
+    let mut go_on = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    run(plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap()
+}
+
+fn consistent() -> RunRecord {
+    let duration = Nanos::from_secs(100);
+    record(&Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() }))
+}
+
+fn outcome(record: &mut RunRecord) -> &mut consistency::Outcome {
+    match &mut record.outcome {
+        Some(Outcome::Consistency(outcome)) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(checks: &[Check]) -> Vec<&str> {
+    checks.iter().filter(|check| !check.passes()).map(|check| check.figure.as_str()).collect()
+}
+
+#[test]
+fn what_is_equal_to_a_limit_passes_and_a_hair_beyond_does_not() {
+    let mut run = consistent();
+    let outcome = outcome(&mut run);
+    (outcome.steady_iops.floor, outcome.floor_to_mean) = (5000.0, 0.5);
+    outcome.steady_latency.p999_ns = 20_000_000;
+    let runs = [run];
+    let at = |floor, p999, share| Limits {
+        min_floor_iops: Some(floor),
+        max_p999: Some(p999),
+        min_floor_to_mean: Some(share),
+        ..Limits::default()
+    };
+    let exact = at(5000.0, Nanos::from_millis(20), 50.0);
+    assert_eq!(failed(&gate(&runs, &exact, None, 5.0).unwrap()), [""; 0]);
+    let beyond = at(5000.1, Nanos(19_999_999), 50.1);
+    let names = ["steady floor", "steady floor / mean", "steady latency p99.9"];
+    assert_eq!(failed(&gate(&runs, &beyond, None, 5.0).unwrap()), names);
+}
+
+#[test]
+fn a_run_is_no_worse_than_itself_and_worse_than_a_better_one() {
+    let run = [consistent()];
+    let mut better = run.clone();
+    let none = Limits::default();
+    let checks = gate(&run, &none, Some(&better), 0.0).unwrap();
+    assert!(checks.len() >= 10 && failed(&checks).is_empty(), "{checks:?}");
+
+    outcome(&mut better[0]).steady_iops.mean *= 1.06;
+    outcome(&mut better[0]).steady_latency.p99_ns /= 2;
+    let checks = gate(&run, &none, Some(&better), 5.0).unwrap();
+    assert_eq!(failed(&checks), ["steady mean", "steady latency p99"]);
+    // The other way round it is an improvement.
+    assert!(failed(&gate(&better, &none, Some(&run), 5.0).unwrap()).is_empty());
+}
+
+#[test]
+fn what_cannot_be_decided_is_an_error_and_no_pass() {
+    let run = [consistent()];
+    let none = Limits::default();
+    let refused = |runs: &[RunRecord], limits, baseline: Option<&[RunRecord]>| {
+        gate(runs, limits, baseline, 5.0).unwrap_err()
+    };
+    assert_eq!(refused(&run, &none, None), GateError::NothingAsked);
+    let mut cut = run.clone();
+    cut[0].status = Status::Interrupted;
+    let floor = Limits { min_floor_iops: Some(1.0), ..Limits::default() };
+    let incomplete = GateError::Incomplete { test: "consistency" };
+    assert_eq!(refused(&cut, &floor, None), incomplete);
+    let short = Nanos::from_secs(2);
+    let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
+    let power = [record(&Plan::Power(plan))];
+    let absent = GateError::NoConsistency { limit: "min_floor_iops" };
+    assert_eq!(refused(&power, &floor, None), absent);
+    assert_eq!(refused(&power, &none, Some(&run)), GateError::NothingInCommon);
+    let both = [power[0].clone(), run[0].clone()];
+    let missing = GateError::Missing { test: "consistency", figure: None };
+    let stutter = RunRecord { plan: Plan::Stutter(Default::default()), ..power[0].clone() };
+    assert_eq!(refused(&[power[0].clone(), stutter], &none, Some(&both)), missing);
+    // Tiny tells no power: nothing to compare there, and that is no failure.
+    assert!(gate(&both, &none, Some(&both), 0.0).unwrap().iter().all(Check::passes));
+    let mut gone = run.clone();
+    outcome(&mut gone[0]).steady_write_amplification = None;
+    let figure = Some("write amplification".to_owned());
+    let missing = GateError::Missing { test: "consistency", figure };
+    assert_eq!(refused(&gone, &none, Some(&run)), missing);
+    // Of repeats the mean: here of equals.
+    let twice = gate(&[run[0].clone(), run[0].clone()], &floor, None, 0.0).unwrap();
+    assert_eq!((twice[0].runs, twice[0].got), (2, gate(&run, &floor, None, 0.0).unwrap()[0].got));
+    let mut other = run.clone();
+    other[0].plan = Plan::Consistency(consistency::Plan { seed: 2, ..Default::default() });
+    let different = GateError::OtherPlan { test: "consistency" };
+    assert_eq!(refused(&run, &none, Some(&other)), different);
+}

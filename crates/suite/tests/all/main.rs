@@ -1,0 +1,16 @@
+//! The tests of drives, on simulated ones.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod consistency;
+mod encryption;
+mod gate;
+mod integrity;
+mod known_answers;
+mod meter;
+mod mixed;
+mod older;
+mod review;
+mod scale;
+mod storage_bench;
+mod suite;
+mod trouble;

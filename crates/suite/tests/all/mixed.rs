@@ -1,0 +1,186 @@
+//! Loads of one's own on simulated drives: every job does what it says, and is told apart.
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use writecliff_device::{Bytes, Device, Nanos};
+use writecliff_measure::Recording;
+use writecliff_sim::{Ssd, load};
+use writecliff_suite::mixed::{self, JobFigures, Prepare};
+use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, Warning, open, run};
+use writecliff_workload::{Job, JobList, Mix, fio};
+
+fn tiny() -> Ssd {
+    Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")
+}
+
+fn run_on_tiny(plan: mixed::Plan, path: &Path) -> (RunRecord, Recording) {
+    let options = RunOptions { every_io: true, ..RunOptions::default() };
+    let plan = Plan::Mixed(plan);
+    run(&plan, &mut tiny(), path, options, &mut |_| ControlFlow::Continue(())).unwrap();
+    open(path).unwrap()
+}
+
+fn jobs(record: &RunRecord) -> &[JobFigures] {
+    let Some(Outcome::Mixed(outcome)) = &record.outcome else {
+        panic!("no outcome: {record:?}");
+    };
+    &outcome.jobs
+}
+
+fn from_fio(text: &str) -> mixed::Plan {
+    fio::read("jobs.fio", text, &|_| None).unwrap().into()
+}
+
+/// KDiskMark's RND4K Q32T16 on a drive that takes 32 at once.
+#[test]
+fn more_jobs_than_the_drive_s_queue_takes_wait_in_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[rnd]\nioengine=libaio\nrw=randwrite\nbs=4k\niodepth=32\nnumjobs=16\nruntime=10\ntime_based=1\n";
+    let (record, _) = run_on_tiny(from_fio(text), &dir.path().join("run"));
+    let queued = Warning::QueuedInHost { wanted: 512, taken: 32 };
+    assert!(record.warnings.contains(&queued), "{:?}", record.warnings);
+    let writes: Vec<_> = jobs(&record).iter().map(|job| job.writes.unwrap()).collect();
+    assert_eq!(writes.len(), 16);
+    // Little's law.
+    let in_flight: f64 =
+        writes.iter().map(|job| job.iops * job.mean_ns.unwrap() as f64 / 1e9).sum();
+    assert!((in_flight / 512.0 - 1.0).abs() < 0.02, "{in_flight}");
+}
+
+const TWO_GROUPS: &str = "
+[global]
+ioengine=io_uring
+size=4m
+[fill]
+rw=write
+bs=64k
+[log]
+rw=write
+bs=4k
+fsync=4
+[mail]
+stonewall
+rw=randrw
+rwmixread=75
+bs=8k
+iodepth=4
+numjobs=2
+";
+
+#[test]
+fn every_job_does_its_share_and_groups_follow_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (record, recording) = run_on_tiny(from_fio(TWO_GROUPS), &dir.path().join("run"));
+    assert_eq!(record.status, Status::Complete);
+    assert_eq!(record.warnings, []);
+    let phases: Vec<_> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(phases, ["group 0", "group 1"]);
+    let [fill, log, first, second] = jobs(&record) else { panic!("{record:?}") };
+    let writes = fill.writes.unwrap();
+    assert_eq!((writes.ios, writes.bytes, fill.reads), (64, Bytes::from_mib(4), None));
+    assert_eq!(log.writes.unwrap().ios, 1024);
+    assert_eq!(log.flushes.unwrap().ios, 255, "none behind the last write");
+    for (job, name) in [(first, "mail 1"), (second, "mail 2")] {
+        assert_eq!((job.name.as_str(), job.group), (name, 1));
+        let (reads, writes) = (job.reads.unwrap(), job.writes.unwrap());
+        assert_eq!(reads.ios + writes.ios, 512);
+        assert_eq!(reads.bytes + writes.bytes, Bytes::from_mib(4));
+        // 384 expected, standard deviation 10.
+        assert!(reads.ios.abs_diff(384) < 50, "{reads:?}");
+        let together = (reads.bytes.0 + writes.bytes.0) as f64 / 1e6 / job.seconds;
+        assert!((reads.megabytes_per_second + writes.megabytes_per_second - together).abs() < 1e-6);
+        assert!(reads.latency.p50_ns > Some(0) && reads.latency.p50_ns <= reads.latency.max_ns);
+    }
+    assert!(recording.series("mail 1 reads").all(|sample| sample.writes == 0));
+    assert!(recording.series("mail 1 writes").all(|sample| sample.reads == 0));
+}
+
+fn timed(name: &str, mix: Mix) -> Job {
+    let runtime = Some(Nanos::from_secs(3));
+    Job { name: name.to_owned(), mix, runtime, time_based: true, ..Job::default() }
+}
+
+#[test]
+fn rates_rests_and_ramps_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let read = Mix { read: 100, ..Mix::default() };
+    let write = Mix { write: 100, ..Mix::default() };
+    let list: JobList = JobList {
+        title: None,
+        jobs: vec![
+            Job { pace: writecliff_workload::Pace::Iops(200), ..timed("rate", read) },
+            Job {
+                pace: writecliff_workload::Pace::Think { rest: Nanos::from_millis(10), every: 2 },
+                ramp: Nanos::from_secs(1),
+                ..timed("think", write)
+            },
+        ],
+    };
+    let (record, recording) = run_on_tiny(list.into(), &dir.path().join("run"));
+    assert_eq!(record.warnings, [Warning::ReadsNothing], "a simulated drive is empty");
+    let [rate, think] = jobs(&record) else { panic!("{record:?}") };
+    assert_eq!(rate.reads.unwrap().ios, 600);
+    assert_eq!(recording.series("think writes").count(), 4, "a second of ramp, and three");
+    let writes = think.writes.unwrap();
+    // Two writes every 10 ms and what they take: at most 600 in three seconds.
+    assert!((400..=602).contains(&writes.ios), "{writes:?}");
+    assert!((2.9..=3.1).contains(&think.seconds), "{think:?}");
+}
+
+#[test]
+fn the_seed_decides_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |name: &str, seed| {
+        let path = dir.path().join(name);
+        run_on_tiny(mixed::Plan { seed, ..from_fio(TWO_GROUPS) }, &path);
+        std::fs::read(path.join("ios.parquet")).unwrap()
+    };
+    let first = run("one", 1);
+    assert!(first == run("two", 1));
+    assert!(first != run("other", 2));
+}
+
+#[test]
+fn a_cap_ends_jobs_that_would_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = mixed::Plan { duration: Some(Nanos::from_secs(2)), ..mixed::Plan::default() };
+    let (record, _) = run_on_tiny(plan, &dir.path().join("run"));
+    assert_eq!(record.warnings, []);
+    assert_eq!(record.phases.len(), 2, "the fill and the group");
+    assert!((1.9..=2.1).contains(&jobs(&record)[0].seconds), "{record:?}");
+}
+
+#[test]
+fn an_interrupted_job_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let plan = mixed::Plan { prepare: Prepare::Nothing, ..mixed::Plan::default() };
+    let mut left = 4;
+    let mut watch = |_: &writecliff_suite::Progress<'_>| {
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let plan = Plan::Mixed(plan);
+    let record = run(&plan, &mut tiny(), &path, RunOptions::default(), &mut watch).unwrap();
+    assert_eq!(record.status, Status::Interrupted);
+    let cut = |warning: &&Warning| matches!(warning, Warning::JobCutShort { .. });
+    assert!(record.warnings.iter().any(|warning| cut(&warning)), "{:?}", record.warnings);
+}
+
+#[test]
+fn only_what_writes_needs_consent_and_impossible_jobs_are_refused() {
+    let reads = from_fio("[a]\nrw=randread\nsize=1m\n");
+    assert!(!Plan::Mixed(reads.clone()).writes());
+    assert!(Plan::Mixed(mixed::Plan { prepare: Prepare::Purge, ..reads.clone() }).writes());
+    assert!(Plan::Mixed(from_fio("[a]\nrw=randtrim\nsize=1m\n")).writes());
+    let ssd = tiny();
+    Plan::Mixed(reads).check(ssd.info()).unwrap();
+    for (text, part) in [
+        ("[a]\nsize=100t\n", "size 100TiB is not possible: job 'a': from 0B on"),
+        ("[a]\nsize=1m\nioengine=libaio\niodepth=100000\n", "at most 65536"),
+        ("[a]\nsize=1m\nnumjobs=300\n", "at most 256"),
+    ] {
+        let error = Plan::Mixed(from_fio(text)).check(ssd.info()).expect_err(text);
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}

@@ -1,0 +1,255 @@
+//! Suites: known answers of targets, FioSynth's files, and what a run that was cut short may say.
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, DeviceInfo, DeviceTime, Io, Nanos, Operation};
+use writecliff_suite::gate::{GateError, Limits, gate};
+use writecliff_suite::suite::{Judged, Outcome, Plan, StepFigures, Variable};
+use writecliff_suite::{Plan as AnyPlan, RunOptions, RunRecord, open, run};
+
+/// Half a terabyte; a read takes 1 ms, and every hundredth 5; a write takes 2 ms, a trim 4.
+fn drive() -> Scripted {
+    let mut reads = 0;
+    Scripted::new(Bytes(500_107_862_016), move |io: &Io, _: DeviceTime| {
+        Nanos::from_millis(match io.operation {
+            Operation::Read => {
+                reads += 1;
+                if reads % 100 == 0 { 5 } else { 1 }
+            }
+            Operation::Write => 2,
+            _ => 4,
+        })
+    })
+}
+
+fn run_on(plan: Plan, path: &Path, seconds: u32) -> RunRecord {
+    let plan = AnyPlan::Suite(plan);
+    let mut watched = 0;
+    let _ = run(&plan, &mut drive(), path, RunOptions::default(), &mut |_| {
+        watched += 1;
+        if watched > seconds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    open(path).unwrap().0
+}
+
+fn steps(record: &RunRecord) -> &[StepFigures] {
+    let Some(writecliff_suite::Outcome::Suite(Outcome { steps, .. })) = &record.outcome else {
+        panic!("no outcome: {record:?}");
+    };
+    steps
+}
+
+fn targets(record: &RunRecord) -> Vec<Judged> {
+    steps(record).iter().flat_map(|step| step.targets.clone()).collect()
+}
+
+/// 20 reads, 10 writes and 5 trims of 64 KiB a second each, for ten seconds behind a ramp of two.
+const SUITE: &str = r#"
+[[step]]
+name = "prep"
+prepares = true
+fio = """
+[fill]
+rw=write
+bs=64k
+size=1m
+"""
+
+[[step]]
+name = "load"
+variables = { READS = { per_terabyte = 40 } }
+fio = """
+[global]
+bs=64k
+time_based
+runtime=10
+ramp_time=2
+rw=randread
+rate_iops=${READS}
+[reads]
+[writes]
+rw=randwrite
+rate_iops=10
+[trims]
+rw=randtrim
+rate_iops=5
+"""
+
+[[step.target]]
+of = "read"
+figure = "iops"
+limit = 39
+per_terabyte = true
+source = "a paper"
+
+[[step.target]]
+of = "read"
+figure = "p50"
+limit = "8ms"
+
+[[step.target]]
+of = "write"
+figure = "MiB/s"
+limit = 0.63
+
+[[step.target]]
+of = "trim"
+figure = "MiB/s"
+limit = 0.3
+
+[[step.target]]
+of = "trim"
+figure = "longest"
+limit = "3ms"
+"#;
+
+fn plan() -> Plan {
+    toml::from_str(SUITE).unwrap()
+}
+
+#[test]
+fn every_target_is_judged_by_what_the_drive_did() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = run_on(plan(), &dir.path().join("run"), u32::MAX);
+    let step = &steps(&record)[1];
+    assert_eq!((step.name.as_str(), step.prepares), ("load", false));
+    let figures = [step.reads, step.writes, step.trims].map(Option::unwrap);
+    for (figures, iops) in figures.iter().zip([20.0, 10.0, 5.0]) {
+        assert!((figures.iops - iops).abs() <= 0.2, "{figures:?}");
+        assert!((figures.mebibytes_per_second * 16.0 - figures.iops).abs() < 1e-9, "{figures:?}");
+    }
+    // A twentieth of the reads waits for nothing else and takes 1 ms, another for a write or a trim.
+    assert!((1_000_000..7_000_000).contains(&figures[0].latency.p50_ns));
+    let targets = targets(&record);
+    let verdicts: Vec<_> = targets.iter().map(|target| target.passes.unwrap()).collect();
+    assert_eq!(verdicts, [true, true, false, true, false]);
+    let first = &targets[0];
+    assert_eq!(first.figure, "load reads, iops");
+    assert_eq!(
+        (first.bound, first.unit.as_str(), first.source.as_str()),
+        (19.5, "IOPS", "a paper")
+    );
+    assert_eq!((targets[4].bound, targets[4].unit.as_str()), (3.0, "ms"));
+}
+
+#[test]
+fn a_gate_holds_a_run_to_its_own_targets_without_being_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = run_on(plan(), &dir.path().join("run"), u32::MAX);
+    let checks = gate(&[record], &Limits::default(), None, 0.0).unwrap();
+    let passes: Vec<bool> = checks.iter().map(|check| check.passes()).collect();
+    assert_eq!(passes, [true, true, false, true, false]);
+    assert_eq!((checks[0].test, checks[0].because.as_str()), ("suite", "a paper"));
+}
+
+#[test]
+fn what_was_cut_short_is_shown_and_not_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let broken_off = run_on(plan(), &dir.path().join("broken off"), 12);
+    let AnyPlan::Suite(quick) = AnyPlan::Suite(plan()).quick() else { panic!("another plan") };
+    let quick = run_on(quick, &dir.path().join("quick"), u32::MAX);
+    for record in [&broken_off, &quick] {
+        let targets = targets(record);
+        assert_eq!(targets.len(), 5);
+        assert!(targets[0].got.is_some());
+        assert!(targets.iter().all(|target| target.passes.is_none()), "{targets:?}");
+    }
+    let error = gate(&[quick], &Limits::default(), None, 0.0).unwrap_err();
+    assert!(matches!(error, GateError::NotJudged { .. }), "{error}");
+    let error = gate(&[broken_off], &Limits::default(), None, 0.0).unwrap_err();
+    assert!(matches!(error, GateError::Incomplete { .. }), "{error}");
+}
+
+const FIOSYNTH: &str = r#"{
+ "pre": [{ "template": "p.fio", "alias": "pre", "values": { "DEPTH": 64, "TIME": "N/A" } }],
+ "def": [{
+   "template": "t.fio", "alias": "load",
+   "values": { "DEPTH": 13, "W1THINK": 1000, "RRATE": 0, "OFFSET2": 100, "SIZE": "90%" },
+   "targets": {
+     "throughput": { "read": { "MIN": 68 }, "trim": { "MIN": 0 }, "scale_by_TB": { "value": true } },
+     "iops": { "write": { "MIN": 420 } },
+     "latency": { "read": { "P99.9999": 8000, "MAX": 10000 } } } }],
+ "run_cycles": 2, "precondition_cycles": 1, "precondition_first_cycle_only": "Y",
+ "devices_in_global": "N", "scale_by_capacity": "Y"
+}"#;
+
+const TEMPLATE: &str = "[global]\nrw=randrw\nioengine=${IOENGINE}\niodepth=${DEPTH}\nbs=4k
+number_ios=10\nsize=${SIZE}\nfilename=${DEV}\n";
+
+#[test]
+fn a_suite_of_fiosynth_is_its_steps_variables_and_targets() {
+    let mut suite = Plan::from_fiosynth("HE_Flash", FIOSYNTH).unwrap();
+    assert_eq!((suite.cycles, suite.prepare_once, suite.steps.len()), (2, true, 2));
+    let [pre, load] = &suite.steps[..] else { panic!("two steps") };
+    assert!(pre.prepares && pre.trim_before && !load.prepares && !load.trim_before);
+    let variable = |name: &str| load.variables[name].clone();
+    assert_eq!(variable("DEPTH"), Variable::PerTerabyte { per_terabyte: 13.0 });
+    assert_eq!(variable("W1THINK"), Variable::OverTerabytes { over_terabytes: 1000.0 });
+    assert_eq!(variable("OFFSET2"), Variable::PerTerabyte { per_terabyte: 100.0 });
+    assert_eq!(variable("SIZE"), Variable::Text("90%".to_owned()));
+    let targets: Vec<_> =
+        load.targets.iter().map(|t| (t.of, t.figure.to_string(), t.per_terabyte)).collect();
+    assert_eq!(
+        targets,
+        [
+            (Operation::Read, "MiB/s".to_owned(), true),
+            (Operation::Write, "iops".to_owned(), false),
+            (Operation::Read, "longest".to_owned(), false),
+            (Operation::Read, "p99.9999".to_owned(), false),
+        ]
+    );
+    let text = TEMPLATE.replace("${SIZE}", "50%");
+    let read = |file: &str| -> Result<String, writecliff_suite::PlanError> {
+        Ok(if file == "p.fio" { text.clone() } else { TEMPLATE.to_owned() })
+    };
+    suite.load(read).unwrap();
+    // Half a terabyte.
+    let jobs = suite.steps[1].jobs(Bytes(500_107_862_016)).unwrap();
+    assert_eq!((jobs[0].queue_depth, jobs[0].name.as_str()), (6, "drive"));
+    let dir = tempfile::tempdir().unwrap();
+    let record = run_on(suite, &dir.path().join("run"), u32::MAX);
+    let names: Vec<_> = steps(&record).iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names, ["pre", "load", "load, cycle 2"]);
+}
+
+#[test]
+fn what_a_suite_cannot_mean_is_refused_with_its_step() {
+    let drive = device_info();
+    for (from, to, part) in [
+        ("rw=randtrim", "rw=sideways", "'load' is not possible: load:13: rw=sideways"),
+        ("[writes]\n", "[writes]\nstonewall\n", "several groups"),
+        ("${READS}", "${READ}", "READ is not set"),
+        ("limit = \"3ms\"", "limit = 3", "\"5ms\""),
+        ("limit = 0.3", "limit = \"3ms\"", "in numbers above 0"),
+        ("name = \"load\"", "name = \"prep\"", "two steps have this name"),
+        ("rate_iops=5", "rate_iops=5\nsize=600g", "size"),
+        ("per_terabyte = 40", "per_petabyte = 40", "per_terabyte"),
+    ] {
+        let text = SUITE.replacen(from, to, 1);
+        let refused = match toml::from_str::<Plan>(&text) {
+            Ok(plan) => AnyPlan::Suite(plan).check(&drive).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(refused.contains(part), "{to}: {refused}");
+    }
+    for (from, to) in [("\"MAX\"", "\"MEDIAN\""), ("\"MIN\": 68", "\"MAX\": 68"), ("pre", "prä")] {
+        Plan::from_fiosynth("x", &FIOSYNTH.replacen(from, to, 1)).unwrap_err();
+    }
+}
+
+fn device_info() -> DeviceInfo {
+    use writecliff_device::Device;
+    drive().info().clone()
+}
+
+/// The suite that ships is one, on drives of the sizes that it is for.
+#[test]
+fn the_suite_that_ships_is_possible_on_drives_of_its_class() {
+    for capacity in [Bytes(960_197_124_096), Bytes(7_681_501_126_656)] {
+        let drive = DeviceInfo { capacity, queue_depth_max: 1024, ..device_info() };
+        AnyPlan::Suite(Plan::default()).check(&drive).unwrap();
+    }
+    let targets = Plan::default().steps.iter().map(|step| step.targets.len()).sum::<usize>();
+    assert_eq!(targets, 4 * 10 + 9 + 4);
+}

@@ -1,0 +1,218 @@
+//! Runs on drives that fail, vanish, or do not do what they offer.
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tempfile::TempDir;
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{
+    Bytes, DeviceError, DeviceTime, HostCounters, Io, Nanos, Operation, Purge, Status as Ended,
+    Telemetry,
+};
+use writecliff_measure::RecordError;
+use writecliff_suite::gate::{GateError, Limits, gate};
+use writecliff_suite::{
+    Plan, RunError, RunOptions, RunRecord, Status, Warning, consistency, open, run, trim,
+};
+
+/// A small drive that takes 1 ms for everything.
+fn drive() -> Scripted {
+    Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1)).side_by_side()
+}
+
+/// The same, failing one in so many of an operation's I/Os.
+fn failing(operation: Operation, one_in: u64) -> Scripted {
+    let mut count = 0;
+    drive().ending_by(move |io: &Io, _| {
+        count += u64::from(io.operation == operation);
+        let fails = io.operation == operation && count.is_multiple_of(one_in);
+        if fails { Ended::Failed(5) } else { Ended::Done }
+    })
+}
+
+fn consistency(seconds: u64) -> Plan {
+    let duration = Nanos::from_secs(seconds);
+    Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() })
+}
+
+/// A run that ends by itself: how, and what it leaves.
+fn ended(plan: &Plan, mut device: Scripted) -> (Result<RunRecord, RunError>, RunRecord, TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let options = RunOptions::default();
+    let ended = run(plan, &mut device, &path, options, &mut |_| ControlFlow::Continue(()));
+    let record = open(&path).unwrap().0;
+    (ended, record, dir)
+}
+
+fn error_of(record: &RunRecord) -> &str {
+    match &record.status {
+        Status::Failed { error } => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_that_fails_a_noticeable_share_has_failed_and_no_gate_passes_it() {
+    let (ended, record, dir) = ended(&consistency(2000), failing(Operation::Write, 50));
+    assert!(matches!(ended, Err(RunError::Record(RecordError::IosFailed { .. }))), "{ended:?}");
+    assert!(error_of(&record).contains("of fill"), "{record:?}");
+    assert_eq!(record.failed_ios.len(), 10);
+    let first = &record.failed_ios[0];
+    assert_eq!(
+        (first.series.as_str(), first.operation, first.errno),
+        ("fill", Operation::Write, 5)
+    );
+    assert_eq!((first.offset, first.lba), (Bytes::from_kib(49 * 128), 49 * 256));
+    let text = std::fs::read_to_string(dir.path().join("run/run.json")).unwrap();
+    assert!(text.contains("\"failed_ios\"") && text.contains("Input/output error"), "{text}");
+    let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
+    let refused = gate(&[record], &easy, None, 5.0).unwrap_err();
+    assert!(matches!(refused, GateError::Failed { test: "consistency", .. }), "{refused}");
+}
+
+#[test]
+fn a_failed_test_closes_the_gate_for_its_whole_review() {
+    let (_, failed, _) = ended(&consistency(2000), failing(Operation::Write, 50));
+    let (good, ..) = ended(&consistency(20), drive());
+    let mut other = failed;
+    other.plan = Plan::Trim(trim::Plan::default());
+    let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
+    let good = good.unwrap();
+    assert!(gate(std::slice::from_ref(&good), &easy, None, 5.0).is_ok());
+    assert!(gate(&[good, other], &easy, None, 5.0).is_err());
+}
+
+#[test]
+fn too_few_failures_to_end_a_phase_early_are_judged_at_its_end() {
+    // 512 writes fill the drive: ten of them fail, which is 2 %.
+    let (ended, record, _) = ended(&consistency(1), failing_first(10));
+    let Err(RunError::Record(RecordError::IosFailed { failed, all, .. })) = ended else {
+        panic!("{ended:?}");
+    };
+    assert_eq!((failed, all), (10, 512));
+    assert!(error_of(&record).contains("10 of 512 I/Os of fill"), "{}", error_of(&record));
+    assert_eq!(record.phases.len(), 1, "the torture would be of a drive that was not filled");
+}
+
+#[test]
+fn a_bad_sector_or_two_are_a_warning() {
+    let (ended, record, _) = ended(&consistency(1), failing_first(9));
+    ended.unwrap();
+    assert_eq!(record.status, Status::Complete);
+    assert!(record.warnings.contains(&Warning::FailedIos { count: 9 }), "{:?}", record.warnings);
+    assert_eq!(record.failed_ios.len(), 9);
+}
+
+fn failing_first(count: u64) -> Scripted {
+    let mut done = 0;
+    drive().ending_by(move |_, _| {
+        done += 1;
+        if done <= count { Ended::Failed(5) } else { Ended::Done }
+    })
+}
+
+#[test]
+fn a_drive_that_fails_its_purge_is_tested_as_it_is_and_that_is_told() {
+    let (ended, record, _) = ended(&consistency(2), drive().failing_its_purge(121));
+    ended.unwrap();
+    assert_eq!((&record.status, record.purge), (&Status::Complete, None));
+    let [Warning::PurgeFailed { error }] = &record.warnings[..1] else {
+        panic!("{:?}", record.warnings);
+    };
+    assert!(error.contains("Remote I/O error"), "{error}");
+    assert!(record.warnings[0].to_string().starts_with("The drive was not purged: scripted"));
+    assert!(record.outcome.is_some());
+}
+
+#[test]
+fn a_drive_that_fails_its_best_purge_is_purged_by_the_next() {
+    let (ended, record, _) = ended(&consistency(2), drive().failing_its_best_purge(5));
+    ended.unwrap();
+    assert_eq!(record.purge.map(|purge| purge.how), Some(Purge::Discard));
+    let told = matches!(&record.warnings[0], Warning::BetterPurgeFailed { error } if error.contains("format"));
+    assert!(told, "{:?}", record.warnings);
+    assert_eq!(record.warnings[1], Warning::WeakPurge { how: Purge::Discard });
+}
+
+#[test]
+fn a_drive_that_fails_its_trims_fails_the_test_that_is_about_them() {
+    let second = Nanos::from_secs(1);
+    let plan = trim::Plan {
+        torture: second,
+        torture_again: second,
+        measurement: second,
+        idle: second,
+        ..trim::Plan::default()
+    };
+    let (ended, record, _) = ended(&Plan::Trim(plan), failing(Operation::Trim, 1));
+    assert!(ended.is_err());
+    assert!(error_of(&record).contains("failed 1 of 1 I/Os of trim"), "{}", error_of(&record));
+}
+
+#[test]
+fn a_purge_is_broken_off_by_who_watches() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, mut device) = (dir.path().join("run"), drive().purging_for_ever());
+    let mut shown = 0;
+    let record = interrupted(&path, &mut device, &mut shown);
+    assert_eq!((record.status, shown), (Status::Interrupted, 20));
+    assert_eq!(record.purge, None);
+}
+
+fn interrupted(path: &Path, device: &mut Scripted, shown: &mut u32) -> RunRecord {
+    let plan = consistency(5);
+    let record = run(&plan, device, path, RunOptions::default(), &mut |progress| {
+        assert_eq!(progress.step, writecliff_suite::PURGE);
+        *shown += 1;
+        if *shown == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    record.unwrap()
+}
+
+#[test]
+fn a_drive_that_vanishes_fails_its_run_with_what_was_recorded() {
+    let moment = DeviceTime(0) + Nanos::from_secs(7);
+    let (ended, record, dir) = ended(&consistency(2000), drive().real().gone_from(moment));
+    let gone =
+        matches!(ended, Err(RunError::Record(RecordError::Device(DeviceError::Gone { .. }))));
+    assert!(gone, "{ended:?}");
+    assert!(error_of(&record).contains("is gone"), "{record:?}");
+    let (_, recording) = open(&dir.path().join("run")).unwrap();
+    assert!(recording.series(consistency::TORTURE).count() >= 6);
+}
+
+#[test]
+fn an_io_that_is_never_answered_fails_its_run_after_twice_the_timeout() {
+    let hangs = DeviceTime(0) + Nanos::from_secs(3);
+    let takes = move |_: &Io, begins: DeviceTime| match begins < hangs {
+        true => Nanos::from_millis(1),
+        false => Scripted::NEVER,
+    };
+    let mut device = Scripted::new(Bytes::from_mib(64), takes).side_by_side().real();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let options = RunOptions { io_timeout: Nanos::from_secs(10), ..RunOptions::default() };
+    let mut longest = Nanos::ZERO;
+    let ended = run(&consistency(2000), &mut device, &path, options, &mut |progress| {
+        longest = longest.max(progress.waiting.longest);
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(ended, Err(RunError::Record(RecordError::Unanswered { .. }))), "{ended:?}");
+    assert!((20..22).contains(&(longest.0 / 1_000_000_000)), "{longest}");
+    let (record, recording) = open(&path).unwrap();
+    assert!(error_of(&record).contains("has not answered"), "{record:?}");
+    let failed: u64 = recording.samples.iter().map(|sample| sample.failed).sum();
+    assert_eq!(failed, 32);
+    assert!(record.failed_ios.iter().all(|io| io.error == "no answer within 10 s"));
+}
+
+#[test]
+fn host_counters_of_older_records_were_never_held_up() {
+    let text = r#"{"read": null, "written": "1MiB", "cpu": "1s", "suspended": "0ns"}"#;
+    let host: HostCounters = serde_json::from_str(text).unwrap();
+    assert_eq!(host.held_up, Nanos::ZERO);
+    let telemetry = Telemetry { host: Some(host), ..Telemetry::default() };
+    let (ended, record, _) = ended(&consistency(1), drive().telling(telemetry));
+    ended.unwrap();
+    assert!(!record.warnings.iter().any(|warning| matches!(warning, Warning::HeldUp { .. })));
+}

@@ -1,0 +1,8 @@
+//! The library under every face.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod again;
+mod check;
+mod import;
+mod library;
+mod repeat;
