@@ -110,7 +110,9 @@ def test_threads_run_side_by_side_and_alike():
 def test_ctrl_c_ends_a_run_and_keeps_what_there_is(tmp_path):
     script = textwrap.dedent(
         """
-        import sys, writecliff as wc
+        import signal, sys, writecliff as wc
+        # Whoever started the tests may have ignored it: a script's background job, nohup, a CI runner.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         tell = lambda step, share: print(step, flush=True)
         wc.Drive("samsung-840-evo-1tb").run("consistency", out=sys.argv[1], progress=tell)
         """

@@ -51,15 +51,14 @@ pub(crate) fn dist() -> Result<(), String> {
 fn static_program() -> Result<PathBuf, String> {
     let host = host()?;
     let mut command = Command::new("cargo");
-    command.args(["build", "--release", "--locked", "--package", "writecliff-cli"]);
+    command.args(["build", "--profile", "dist", "--locked", "--package", "writecliff-cli"]);
     // With a target, what runs while building is not meant.
     command.args(["--target", &host]);
     command.env("RUSTFLAGS", "-C target-feature=+crt-static");
-    command.env("CARGO_PROFILE_RELEASE_DEBUG", "false");
-    command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+    command.env("CARGO_PROFILE_DIST_STRIP", "symbols");
     println!("xtask: {command:?}");
     run(&mut command)?;
-    Ok(target_directory()?.join(host).join("release").join(NAME))
+    Ok(target_directory()?.join(host).join("dist").join(NAME))
 }
 
 /// What this compiler builds for if it is told nothing: `x86_64-unknown-linux-gnu`.

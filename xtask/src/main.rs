@@ -10,6 +10,8 @@ mod picture;
 mod python;
 mod revision;
 mod same;
+mod test;
+mod tidy;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -22,11 +24,7 @@ use serde_json::Value;
 #[derive(Debug, Parser)]
 enum Chore {
     /// Install what the tests need (apt, when root) and run every test
-    Test {
-        /// Long sweeps too: the tests see WRITECLIFF_NIGHTLY=1
-        #[arg(long)]
-        nightly: bool,
-    },
+    Test(test::Options),
     /// Build the Python package as a wheel and try it on the oldest and the newest Python here
     Python,
     /// Try the tool on many emulated drives in a virtual machine
@@ -60,12 +58,12 @@ fn main() -> ExitCode {
         }
     };
     let done = match chore {
-        Chore::Test { nightly } => test(nightly),
+        Chore::Test(options) => test::test(&options),
         Chore::Python => python::test(),
         Chore::Guest(options) => guest::guest(&options),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Same(options) => same::same(&options),
-        Chore::Tidy => tidy(),
+        Chore::Tidy => tidy::tidy(),
         Chore::Picture => picture::picture(),
         Chore::Catalogue { all } => catalogue::catalogue(all),
         Chore::Dist => dist::dist(),
@@ -94,34 +92,6 @@ fn in_one_line(error: &clap::Error) -> String {
     format!("{}; `cargo xtask --help` lists all", line.trim_start_matches("error: "))
 }
 
-/// Everything that must pass before a change lands.
-fn test(nightly: bool) -> Result<(), String> {
-    packages::install(packages::FOR_TESTS)?;
-    tidy()?;
-    let mut command = Command::new("cargo");
-    command.args(["test", "--workspace"]);
-    if nightly {
-        command.env("WRITECLIFF_NIGHTLY", "1");
-    }
-    println!("xtask: cargo test --workspace");
-    run(&mut command)?;
-    python::test()?;
-    guest::test(nightly)?;
-    println!("xtask: all tests passed");
-    Ok(())
-}
-
-fn tidy() -> Result<(), String> {
-    cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
-    let deny = Command::new("cargo").args(["deny", "--version"]).output();
-    if deny.is_ok_and(|output| output.status.success()) {
-        return cargo(&["deny", "check", "bans", "licenses", "sources"]);
-    }
-    println!("xtask: SKIPPED the licence check: cargo-deny is not installed");
-    Ok(())
-}
-
 /// Runs cargo in the workspace, its output shown.
 fn cargo(arguments: &[&str]) -> Result<(), String> {
     println!("xtask: cargo {}", arguments.join(" "));
@@ -130,13 +100,18 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 
 /// Where cargo builds, whatever its settings say.
 fn target_directory() -> Result<PathBuf, String> {
+    let metadata = metadata()?;
+    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target")?;
+    Ok(PathBuf::from(target))
+}
+
+/// The workspace as cargo sees it, without what it is built of from elsewhere.
+fn metadata() -> Result<Value, String> {
     let mut command = Command::new("cargo");
     command.args(["metadata", "--no-deps", "--format-version", "1"]);
     let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)))?;
-    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target")?;
-    Ok(PathBuf::from(target))
+    serde_json::from_slice(&output.stdout)
+        .map_err(|_| format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Runs a command to its end.

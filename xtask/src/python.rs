@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::{run, target_directory};
+use crate::test::{Built, Outcome};
+use crate::{cargo, run, target_directory};
 
 /// What tests of the package ask for beside it; those that miss something are skipped.
 const FOR_TESTS: [&str; 10] = [
@@ -30,29 +32,51 @@ struct Python {
     minor: u32,
 }
 
-/// Builds the wheel, and tests it on the newest Python here with all that it works with, and on the
-/// oldest with nothing else.
+/// Builds the wheel as pip does, and tests it on the newest Python here with all that it works with,
+/// and on the oldest with nothing else.
 pub(crate) fn test() -> Result<(), String> {
+    let outcome = on_all(&Package::Wheel);
+    match outcome.failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the Python package: {} tests failed", outcome.failed.len())),
+    }
+}
+
+/// What comes of the package's tests with the module that the other tests have built, or with a wheel.
+pub(crate) fn outcome(built: &Built, wants_wheel: bool) -> Outcome {
+    match (&built.native, &built.writecliff) {
+        _ if wants_wheel => on_all(&Package::Wheel),
+        (Some(native), Some(program)) => {
+            on_all(&Package::Built { native: native.clone(), program: program.clone() })
+        }
+        _ => Outcome::left_out("the Python package", "it did not build"),
+    }
+}
+
+/// What is tested.
+enum Package {
+    /// What pip makes of a clone.
+    Wheel,
+    /// The module and the program as the other tests have built them.
+    Built { native: PathBuf, program: PathBuf },
+}
+
+fn on_all(package: &Package) -> Outcome {
     let pythons = Python::all();
     let (Some(newest), Some(oldest)) = (pythons.first(), pythons.last()) else {
-        println!("xtask: SKIPPED the Python package: there is no Python 3.{OLDEST_MINOR} or newer");
-        return Ok(());
+        let why = format!("there is no Python 3.{OLDEST_MINOR} or newer");
+        return Outcome::left_out("the Python package", &why);
     };
-    let target = target_directory()?;
-    let place = target.join("python");
-    let whole = newest.environment(&place.join("whole"))?;
-    pip(&whole, &["maturin", "pytest"])?;
-    pip(&whole, &FOR_TESTS)?;
-    check_sources(&whole, &place.join("sources"))?;
-    // With the settings of the other tests, so that what they have built is there.
-    let wheel = wheel(&whole, "dev", &place.join("wheels"))?;
-    pytest(&whole, &wheel, &target)?;
+    let mut outcome = Outcome::default();
+    let mut add = |of: Result<Outcome, String>| match of {
+        Ok(of) => outcome.join(of),
+        Err(why) => outcome.add("its environment", Duration::ZERO, Err(why)),
+    };
+    add(newest.tested(package, "whole", &[&["maturin", "pytest"], &FOR_TESTS[..]].concat()));
     if oldest != newest {
-        let bare = oldest.environment(&place.join("bare"))?;
-        pip(&bare, &["pytest"])?;
-        pytest(&bare, &wheel, &target)?;
+        add(oldest.tested(package, "bare", &["pytest"]));
     }
-    Ok(())
+    outcome
 }
 
 /// Directories beside the crates that the package is built of.
@@ -130,6 +154,53 @@ impl Python {
         (minor >= OLDEST_MINOR).then_some(Self { program, minor })
     }
 
+    /// Tests the package on this Python, in an environment that has these others.
+    fn tested(&self, package: &Package, name: &str, others: &[&str]) -> Result<Outcome, String> {
+        let target = target_directory()?;
+        let place = target.join("python").join(name);
+        let python = self.environment_with(&place, others)?;
+        let has_maturin = others.contains(&"maturin");
+        let mut outcome = match has_maturin {
+            true => {
+                Outcome::of("source distribution", check_sources(&python, &place.join("sources")))
+            }
+            false => Outcome::default(),
+        };
+        let (importable, program) = match package {
+            Package::Built { native, program } => {
+                let folder = target.join("python/package");
+                lay_out(native, &folder)?;
+                (Some(folder), program.clone())
+            }
+            Package::Wheel => {
+                let wheels = target.join("python/wheels");
+                let wheel = match has_maturin {
+                    true => wheel(&python, "release", &wheels)?,
+                    false => first_in(&wheels)?,
+                };
+                let wheel = wheel.to_str().ok_or("the target directory is no text")?;
+                pip(&python, &["--force-reinstall", "--no-deps", wheel])?;
+                cargo(&["build", "--release", "--package", "writecliff-cli"])?;
+                (None, target.join("release/writecliff"))
+            }
+        };
+        outcome.join(pytest(&python, self.minor, importable.as_deref(), &program)?);
+        Ok(outcome)
+    }
+
+    /// A virtual environment with other packages; one that has them already is used again.
+    fn environment_with(&self, path: &Path, others: &[&str]) -> Result<PathBuf, String> {
+        let (python, list) = (path.join("bin/python"), path.join("has"));
+        let wanted = format!("{} {}", self.program.display(), others.join(" "));
+        if fs::read_to_string(&list).is_ok_and(|has| has == wanted) && python.exists() {
+            return Ok(python);
+        }
+        let python = self.environment(path)?;
+        pip(&python, others)?;
+        fs::write(&list, wanted).map_err(|error| format!("{}: {error}", list.display()))?;
+        Ok(python)
+    }
+
     /// A new virtual environment; gives its interpreter.
     fn environment(&self, path: &Path) -> Result<PathBuf, String> {
         println!("xtask: Python 3.{} in {}", self.minor, path.display());
@@ -158,19 +229,102 @@ fn wheel(python: &Path, profile: &str, out: &Path) -> Result<PathBuf, String> {
     println!("xtask: maturin build");
     let build = ["-m", "maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
     run(Command::new(python).args(build).arg(out))?;
-    let made = fs::read_dir(out).map_err(|error| format!("{}: {error}", out.display()))?;
+    first_in(out)
+}
+
+fn first_in(folder: &Path) -> Result<PathBuf, String> {
+    let made = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut wheels = made.filter_map(Result::ok).map(|entry| entry.path());
     wheels.next().ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// Installs the wheel and runs its tests from a directory where nothing else can be imported.
-fn pytest(python: &Path, wheel: &Path, target: &Path) -> Result<(), String> {
-    let wheel = wheel.to_str().ok_or("the target directory is no text")?;
-    pip(python, &["--force-reinstall", "--no-deps", wheel])?;
+/// The package as pip would install it, of the module that is built.
+fn lay_out(native: &Path, folder: &Path) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let package = folder.join("writecliff");
+    let _ = fs::remove_dir_all(&package);
+    fs::create_dir_all(&package).map_err(told)?;
+    for entry in fs::read_dir("python/writecliff").map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        if let (true, Some(name)) = (path.is_file(), path.file_name()) {
+            fs::copy(&path, package.join(name)).map_err(told)?;
+        }
+    }
+    fs::copy(native, package.join("_native.abi3.so")).map_err(told)?;
+    Ok(())
+}
+
+/// Runs the package's tests; `importable` is where it lies, if it is not installed.
+fn pytest(
+    python: &Path,
+    minor: u32,
+    importable: Option<&Path>,
+    program: &Path,
+) -> Result<Outcome, String> {
     let tests = std::env::current_dir().map_err(|error| error.to_string())?.join("python/tests");
-    println!("xtask: pytest");
+    println!("xtask: pytest on Python 3.{minor}");
     let mut command = Command::new(python);
-    command.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]).arg(tests);
-    command.env("WRITECLIFF_PROGRAM", target.join("debug/writecliff"));
-    run(command.env("WRITECLIFF_BENCH", "off").env("PYTHONDONTWRITEBYTECODE", "1"))
+    command.args(["-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider"]);
+    command.args(["--durations=20", "--durations-min=5"]).arg(tests);
+    command.env("WRITECLIFF_PROGRAM", program).env("WRITECLIFF_BENCH", "off");
+    command.env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+    if let Some(importable) = importable {
+        command.env("PYTHONPATH", importable);
+    }
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot run pytest: {error}"))?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    print!("{told}");
+    let mut outcome = told_by_pytest(&told);
+    if output.status.success() != outcome.failed.is_empty() || outcome.passed == 0 {
+        outcome.add("pytest", Duration::ZERO, Err(format!("ended with {}", output.status)));
+    }
+    Ok(outcome)
+}
+
+/// What pytest tells with `-ra` and `--durations`: a line for what failed or was skipped, and counts.
+fn told_by_pytest(told: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    for line in told.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["FAILED" | "ERROR", test, ..] => outcome.failed.push(test.to_owned()),
+            // `SKIPPED [1] python/tests/test_x.py:4: why`
+            ["SKIPPED", _, place, ..] => {
+                let why = line.split_once(place).map_or("", |(_, why)| why.trim());
+                outcome.skip(place.trim_end_matches(':'), why);
+            }
+            [time, "call" | "setup", test] => {
+                let time = time.strip_suffix('s').and_then(|time| time.parse().ok());
+                let time = Duration::from_secs_f64(time.unwrap_or_default());
+                outcome.slow.push((test.to_owned(), time));
+            }
+            _ => {}
+        }
+        // `1 failed, 58 passed, 1 skipped in 9.99s`
+        if let Some((counts, _)) = line.split_once(" passed") {
+            let count = counts.rsplit(' ').next().and_then(|count| count.parse().ok());
+            outcome.passed = count.unwrap_or(outcome.passed);
+        }
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pytest_is_understood() {
+        let told = "..F [100%]\n============ slowest 20 durations ============\n\
+                    7.50s call     test_runs.py::test_b\n\
+                    SKIPPED [1] ../tests/test_sweeps.py:9: could not import 'dask'\n\
+                    FAILED test_runs.py::test_c - AssertionError: no\n\
+                    1 failed, 58 passed, 1 skipped in 9.99s\n";
+        let outcome = told_by_pytest(told);
+        assert_eq!((outcome.passed, outcome.failed), (58, vec!["test_runs.py::test_c".to_owned()]));
+        assert_eq!(outcome.skipped[0].why, "could not import 'dask'");
+        assert_eq!(outcome.slow[0].1, Duration::from_millis(7500));
+        assert_eq!(told_by_pytest("59 passed in 44.10s\n").passed, 59);
+    }
 }

@@ -2,9 +2,9 @@
 //! disk, and until it shows another ranking.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../report/tests/browser/mod.rs"]
+#[path = "../../report/tests/all/browser/mod.rs"]
 mod browser;
-#[path = "../tests/made/mod.rs"]
+#[path = "../tests/all/made/mod.rs"]
 mod made;
 
 use std::cell::Cell;

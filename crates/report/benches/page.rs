@@ -1,9 +1,9 @@
 //! How long Chromium takes to show a page from disk, and to answer a click.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../tests/browser/mod.rs"]
+#[path = "../tests/all/browser/mod.rs"]
 mod browser;
-#[path = "../tests/drives/mod.rs"]
+#[path = "../tests/all/drives/mod.rs"]
 mod drives;
 
 use browser::{Browser, chromium};

@@ -214,8 +214,9 @@ W4-second-path-to-an-open-lun() { # full
 
 W4-second-path-while-a-test-runs-on-the-first() { # quick
   local one; one=$(fresh two-paths)
-  started "$one" 20s
+  started "$one" 1h
   refused "$(at two-paths 2)"
+  still_runs
 }
 
 W4-second-path-to-an-encrypted-nvme() { # full paths
@@ -226,8 +227,9 @@ W4-second-path-to-an-encrypted-nvme() { # full paths
 
 W4-second-path-to-nvme-while-a-test-runs-on-the-first() { # full paths
   local one; one=$(fresh nvme-pair)
-  started "$one" 60s
+  started "$one" 1h
   refused "$(at nvme-pair 2)"
+  still_runs
 }
 
 W4-nvmet-loopback-of-a-used-drive() { # full

@@ -21,6 +21,7 @@ use cases::Case;
 use image::Image;
 use machine::{Answer, Machine};
 
+use crate::test::{Built, Outcome};
 use crate::{cargo, packages, run, target_directory};
 
 /// Machines at once: one leaves a core of two idle for half of the time.
@@ -55,14 +56,20 @@ pub(crate) fn unavailable() -> Option<String> {
     (!missing.is_empty()).then(|| format!("this machine has no {}", missing.join(", ")))
 }
 
-/// Runs the cases that `cargo xtask test` runs, or says why there are none.
-pub(crate) fn test(all: bool) -> Result<(), String> {
-    packages::install(packages::FOR_GUEST)?;
-    if let Some(reason) = unavailable() {
-        println!("xtask: SKIPPED every case of `cargo xtask guest`: {reason}");
-        return Ok(());
+/// What comes of the cases that `cargo xtask test` runs, with the program that the other tests have
+/// built.
+pub(crate) fn outcome(built: &Built, all: bool) -> Outcome {
+    if let Err(why) = packages::install(packages::FOR_GUEST) {
+        return Outcome::of("its packages", Err(why));
     }
-    guest(&Options { all, ..Options::default() })
+    if let Some(reason) = unavailable() {
+        return Outcome::left_out("every case", &reason);
+    }
+    let Some(program) = built.writecliff.clone() else {
+        return Outcome::left_out("every case", "the program did not build");
+    };
+    let options = Options { all, program: Some(program), ..Options::default() };
+    cases_of(&options).unwrap_or_else(|why| Outcome::of("the machine", Err(why)))
 }
 
 /// Builds the tool and the guest, and runs cases in it.
@@ -71,6 +78,15 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
     if let Some(reason) = unavailable() {
         return Err(format!("there can be no guest here: {reason}"));
     }
+    let wrong = cases_of(options)?.failed.len();
+    match wrong {
+        0 => Ok(()),
+        _ => Err(format!("the tool does wrong in {wrong} cases")),
+    }
+}
+
+/// Runs the chosen cases, or a shell instead of them.
+fn cases_of(options: &Options) -> Result<Outcome, String> {
     let chosen = chosen(cases::read(&here().join("cases"))?, options)?;
     let program = program(options)?;
     let cache = target_directory()?.join("guest");
@@ -84,9 +100,9 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
     if options.shell {
         let kernel = kernel_options(options.paths);
         println!("xtask: a shell in the guest; `exit` ends it, as does Ctrl-A X");
-        return machine::shell(&image, &folder.join("0"), kernel).map(drop);
+        return machine::shell(&image, &folder.join("0"), kernel).map(|_| Outcome::default());
     }
-    verdict(&chosen, &image, &folder)
+    run_all(&chosen, &image, &folder)
 }
 
 /// The program to try, built if none was named.
@@ -141,10 +157,10 @@ fn kernel_options(wants_paths: bool) -> &'static str {
     if wants_paths { "nvme_core.multipath=N" } else { "nvme_core.multipath=Y" }
 }
 
-/// Runs the cases on several machines at once, one line each; an error if any is wrong.
-fn verdict(cases: &[Case], image: &Image, folder: &Path) -> Result<(), String> {
+/// Runs the cases on several machines at once, one line each.
+fn run_all(cases: &[Case], image: &Image, folder: &Path) -> Result<Outcome, String> {
     let waiting = Mutex::new(cases.iter());
-    let wrong: Result<usize, String> = thread::scope(|scope| {
+    let outcome: Result<Outcome, String> = thread::scope(|scope| {
         let worker = |number: usize| {
             let folder = folder.join(number.to_string());
             let waiting = &waiting;
@@ -153,14 +169,15 @@ fn verdict(cases: &[Case], image: &Image, folder: &Path) -> Result<(), String> {
         let machines = MACHINES.min(cases.len());
         let workers: Vec<_> = (0..machines).map(worker).collect();
         let panicked = |_| Err("a worker panicked".to_owned());
-        workers.into_iter().map(|worker| worker.join().unwrap_or_else(panicked)).sum()
+        let mut all = Outcome::default();
+        for worker in workers {
+            all.join(worker.join().unwrap_or_else(panicked)?);
+        }
+        Ok(all)
     });
-    let wrong = wrong?;
-    println!("{} cases, {wrong} wrong", cases.len());
-    if wrong > 0 {
-        return Err(format!("the tool does wrong in {wrong} of {} cases", cases.len()));
-    }
-    Ok(())
+    let outcome = outcome?;
+    println!("{} cases, {} wrong", cases.len(), outcome.failed.len());
+    Ok(outcome)
 }
 
 /// A machine after the other, and what runs on them.
@@ -176,10 +193,10 @@ impl<'a> Worker<'a> {
         Self { image, folder, machine: None }
     }
 
-    /// Takes cases until none is waiting; how many were wrong.
-    fn work(mut self, waiting: &Mutex<Iter<'_, Case>>) -> Result<usize, String> {
+    /// Takes cases until none is waiting.
+    fn work(mut self, waiting: &Mutex<Iter<'_, Case>>) -> Result<Outcome, String> {
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let mut wrong = 0;
+        let mut outcome = Outcome::default();
         while let Some(case) = next() {
             let machine = self.machine_for(case)?;
             let started = Instant::now();
@@ -187,13 +204,15 @@ impl<'a> Worker<'a> {
             let is_lost = answer.is_err();
             let answer =
                 answer.unwrap_or_else(|text| Answer { is_ok: false, text, log: Vec::new() });
-            tell(case, &answer, started.elapsed());
-            wrong += usize::from(!answer.is_ok);
+            let took = started.elapsed();
+            tell(case, &answer, took);
+            let done = if answer.is_ok { Ok(()) } else { Err(answer.text) };
+            outcome.add(&case.name, took, done);
             if is_lost {
                 self.machine = None; // the next case gets another
             }
         }
-        Ok(wrong)
+        Ok(outcome)
     }
 
     /// The machine that runs, or another if it was booted otherwise.

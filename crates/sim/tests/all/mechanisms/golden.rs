@@ -9,7 +9,7 @@ use crate::mechanisms::*;
 
 /// A drive with every mechanism that goes together with the others.
 pub(crate) fn everything() -> SsdProfile {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mechanisms/everything.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/mechanisms/everything.toml");
     load_file(&path).unwrap().into_ssd().unwrap()
 }
 

@@ -1,0 +1,118 @@
+//! One build for all parts: every test program, the program that users get, and the Python module.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Outcome, program};
+
+/// What cargo has made.
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    /// Test programs by package, with the package's directory.
+    programs: BTreeMap<String, Vec<(PathBuf, PathBuf)>>,
+    /// Tests do their long sweeps.
+    pub(crate) is_nightly: bool,
+    /// The command line's program.
+    pub(crate) writecliff: Option<PathBuf>,
+    /// The Python module, as a library.
+    pub(crate) native: Option<PathBuf>,
+}
+
+impl Built {
+    /// Builds these packages, or all; what could be built is here although something failed.
+    pub(crate) fn make(packages: Option<&[String]>) -> (Self, Outcome) {
+        let mut command = Command::new("cargo");
+        command.args(["build", "--lib", "--bins", "--tests", "--keep-going", "--workspace"]);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        let mut built = Self::default();
+        let done = built.read(&mut command);
+        if let Some(packages) = packages {
+            built.programs.retain(|package, _| packages.contains(package));
+        }
+        (built, Outcome::of("everything builds", done))
+    }
+
+    fn read(&mut self, command: &mut Command) -> Result<(), String> {
+        let told = |error: std::io::Error| format!("cannot run cargo: {error}");
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(told)?;
+        for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+            if let Ok(message) = serde_json::from_str(&line.map_err(told)?) {
+                self.take(&message);
+            }
+        }
+        match child.wait().map_err(told)?.success() {
+            true => Ok(()),
+            false => Err("cargo's words are above".to_owned()),
+        }
+    }
+
+    /// One thing that was made.
+    fn take(&mut self, message: &Value) {
+        let Some(manifest) = message["manifest_path"].as_str().map(Path::new) else { return };
+        let executable = message["executable"].as_str().map(PathBuf::from);
+        let is_test = message["profile"]["test"] == true;
+        match (executable, message["target"]["name"].as_str()) {
+            (Some(program), _) if is_test => {
+                let directory = manifest.parent().unwrap_or(Path::new(".")).to_owned();
+                self.programs.entry(package(message)).or_default().push((program, directory));
+            }
+            (Some(program), Some("writecliff")) => self.writecliff = Some(program),
+            (None, Some("_native")) => {
+                self.native = message["filenames"][0].as_str().map(PathBuf::from);
+            }
+            _ => {}
+        }
+    }
+
+    /// The packages that have tests.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
+        self.programs.keys().map(String::as_str)
+    }
+
+    /// Those of `wanted` whose tests did not build.
+    pub(crate) fn missing<'a>(&self, wanted: Option<&'a [String]>) -> Vec<&'a str> {
+        let has_none = |package: &&String| !self.programs.contains_key(*package);
+        wanted.unwrap_or_default().iter().filter(has_none).map(String::as_str).collect()
+    }
+
+    /// Runs the tests of a package.
+    pub(crate) fn test(&self, package: &str) -> Outcome {
+        let mut outcome = Outcome::default();
+        for (program, directory) in self.programs.get(package).into_iter().flatten() {
+            match program::run(program, directory, self.is_nightly) {
+                Ok(of_program) => outcome.join(of_program),
+                Err(why) => outcome.add("the program", Duration::ZERO, Err(why)),
+            }
+        }
+        outcome
+    }
+}
+
+/// The name in a package's id: `path+file:///…/crates/suite#writecliff-suite@0.1.0`, or without the
+/// name where it is the directory's.
+fn package(message: &Value) -> String {
+    let id = message["package_id"].as_str().unwrap_or_default();
+    let (place, name) = id.rsplit_once('#').unwrap_or_default();
+    let name = match name.split_once('@') {
+        Some((name, _)) => name,
+        None => place.rsplit('/').next().unwrap_or_default(),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_has_its_name_however_cargo_writes_its_id() {
+        let of = |id: &str| package(&serde_json::json!({ "package_id": id }));
+        assert_eq!(of("path+file:///a b/crates/suite#writecliff-suite@0.1.0"), "writecliff-suite");
+        assert_eq!(of("path+file:///a b/crates/writecliff#0.1.0"), "writecliff");
+    }
+}

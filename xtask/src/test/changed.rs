@@ -1,0 +1,167 @@
+//! Which packages a change can reach: those that it is in, and whatever stands on them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Options;
+
+/// What of the tests is to run.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// All, if `None`.
+    packages: Option<Vec<String>>,
+    has_guest: bool,
+}
+
+/// A package of the workspace.
+#[derive(Debug)]
+struct Package {
+    name: String,
+    directory: PathBuf,
+    /// Others of the workspace that it or its tests are built of.
+    needs: Vec<String>,
+}
+
+/// The way to real drives: what the virtual machine is for.
+const GUEST_IS_FOR: [&str; 4] =
+    ["writecliff-uring", "writecliff-admin", "writecliff-loop-device", "writecliff-xtask"];
+
+impl Scope {
+    /// Why a part does not run.
+    pub(super) const UNCHANGED: &str = "the change does not reach it";
+
+    pub(super) fn of(options: &Options) -> Result<Self, String> {
+        if !options.only.is_empty() {
+            let known = packages()?;
+            let named = |name: &String| {
+                let found = known.iter().find(|p| {
+                    p.name.trim_start_matches("writecliff-")
+                        == name.trim_start_matches("writecliff-")
+                });
+                found.map(|p| p.name.clone()).ok_or_else(|| format!("there is no package '{name}'"))
+            };
+            let packages = options.only.iter().map(named).collect::<Result<_, _>>()?;
+            return Ok(Self { packages: Some(packages), has_guest: false });
+        }
+        match options.changed {
+            true => Self::of_files(&files()?, &packages()?),
+            false => Ok(Self { packages: None, has_guest: true }),
+        }
+    }
+
+    /// What these files reach; a file that belongs to no package reaches all.
+    fn of_files(files: &[PathBuf], packages: &[Package]) -> Result<Self, String> {
+        let mut changed: Vec<&str> = Vec::new();
+        for file in files {
+            match packages.iter().find(|package| file.starts_with(&package.directory)) {
+                Some(package) => changed.push(&package.name),
+                None if file.starts_with("python") => changed.push("writecliff-python"),
+                None => return Ok(Self { packages: None, has_guest: true }),
+            }
+        }
+        let has_guest = changed.iter().any(|name| GUEST_IS_FOR.contains(name));
+        loop {
+            let stands_on = |package: &&Package| {
+                !changed.contains(&package.name.as_str())
+                    && package.needs.iter().any(|name| changed.contains(&name.as_str()))
+            };
+            match packages.iter().find(stands_on) {
+                Some(package) => changed.push(&package.name),
+                None => break,
+            }
+        }
+        let mut packages: Vec<String> = changed.into_iter().map(str::to_owned).collect();
+        packages.sort();
+        packages.dedup();
+        Ok(Self { packages: Some(packages), has_guest })
+    }
+
+    pub(super) fn packages(&self) -> Option<&[String]> {
+        self.packages.as_deref()
+    }
+
+    pub(super) fn reaches(&self, package: &str) -> bool {
+        self.packages.as_ref().is_none_or(|packages| packages.iter().any(|name| name == package))
+    }
+
+    pub(super) fn reaches_guest(&self) -> bool {
+        self.has_guest
+    }
+}
+
+/// What is not committed, or what the last commit changed if everything is.
+fn files() -> Result<Vec<PathBuf>, String> {
+    let dirty = git(&["ls-files", "--modified", "--others", "--exclude-standard"])?;
+    let staged = git(&["diff", "--name-only", "--cached"])?;
+    match [dirty, staged].concat() {
+        files if files.is_empty() => git(&["diff", "--name-only", "HEAD~1"]),
+        files => Ok(files),
+    }
+}
+
+fn git(arguments: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let output = Command::new("git").args(arguments).output();
+    let output = output.map_err(|error| format!("cannot run git: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect()),
+        false => Err(format!("git: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// The workspace's packages, their directories as seen from its root.
+fn packages() -> Result<Vec<Package>, String> {
+    let metadata = crate::metadata()?;
+    let root = metadata["workspace_root"].as_str().map(Path::new).unwrap_or(Path::new("."));
+    let all = metadata["packages"].as_array().ok_or("cargo metadata names no packages")?;
+    let of = |package: &Value| {
+        let name = package["name"].as_str()?.to_owned();
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        let directory = manifest.parent()?.strip_prefix(root).ok()?.to_owned();
+        let needs = package["dependencies"].as_array()?.iter();
+        let needs = needs.filter(|needed| needed["path"].is_string());
+        let needs = needs.filter_map(|needed| Some(needed["name"].as_str()?.to_owned())).collect();
+        Some(Package { name, directory, needs })
+    };
+    Ok(all.iter().filter_map(of).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reached(files: &[&str]) -> Scope {
+        let package = |name: &str, directory: &str, needs: &[&str]| Package {
+            name: name.to_owned(),
+            directory: directory.into(),
+            needs: needs.iter().map(|&need| need.to_owned()).collect(),
+        };
+        let packages = [
+            package("writecliff-cli", "crates/cli", &["writecliff-suite", "writecliff-uring"]),
+            package("writecliff-suite", "crates/suite", &["writecliff-device"]),
+            package("writecliff-uring", "crates/uring", &["writecliff-device"]),
+            package("writecliff-device", "crates/device", &[]),
+        ];
+        let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+        Scope::of_files(&files, &packages).unwrap()
+    }
+
+    #[test]
+    fn a_change_reaches_what_stands_on_it() {
+        let suite = reached(&["crates/suite/src/lib.rs"]);
+        assert_eq!(suite.packages().unwrap(), ["writecliff-cli", "writecliff-suite"]);
+        assert!(!suite.reaches_guest() && !suite.reaches("writecliff-uring"));
+        assert!(reached(&["crates/uring/src/lib.rs"]).reaches_guest());
+        assert_eq!(
+            reached(&["python/tests/test_runs.py"]).packages().unwrap(),
+            ["writecliff-python"]
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_no_package_reaches_everything() {
+        let all = reached(&["crates/cli/src/main.rs", "Cargo.lock"]);
+        assert!(all.packages().is_none() && all.reaches_guest() && all.reaches("anything"));
+    }
+}

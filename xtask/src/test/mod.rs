@@ -1,0 +1,89 @@
+//! `cargo xtask test`: everything that must pass before a change lands, in parts.
+//!
+//! Every part runs although another one failed. At the end stands one table: what ran, how long it
+//! took, what failed, and what was left out and why.
+
+mod built;
+mod changed;
+mod documentation;
+mod outcome;
+mod program;
+mod table;
+
+use std::time::Instant;
+
+pub(crate) use built::Built;
+pub(crate) use outcome::Outcome;
+
+use crate::{guest, packages, python, tidy};
+use changed::Scope;
+
+/// What to test.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Long sweeps too: the tests see WRITECLIFF_NIGHTLY=1, and the wheel is built as pip builds it
+    #[arg(long)]
+    nightly: bool,
+    /// Only what the files can reach that are not committed, or that the last commit changed
+    #[arg(long, conflicts_with = "nightly")]
+    changed: bool,
+    /// Only these packages' tests, like `suite`; more than once if you like
+    #[arg(long, value_name = "PACKAGE", conflicts_with = "changed")]
+    only: Vec<String>,
+}
+
+/// Runs every part, then prints the table; an error if anything failed.
+pub(crate) fn test(options: &Options) -> Result<(), String> {
+    packages::install(packages::FOR_TESTS)?;
+    let scope = Scope::of(options)?;
+    let mut parts = Parts::default();
+    parts.run("tidy", || tidy::outcome(scope.packages()));
+    let mut built = None;
+    parts.run("build", || {
+        let (made, outcome) = Built::make(scope.packages());
+        built = Some(made);
+        outcome
+    });
+    let mut built = built.unwrap_or_default();
+    built.is_nightly = options.nightly;
+    for package in built.packages() {
+        parts.run(package, || built.test(package));
+    }
+    for package in built.missing(scope.packages()) {
+        parts.run(package, || Outcome::left_out("its tests", "they did not build"));
+    }
+    parts.run("documentation", || documentation::outcome(scope.packages()));
+    match scope.reaches("writecliff-python") {
+        true => parts.run("python", || python::outcome(&built, options.nightly)),
+        false => parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED)),
+    }
+    match scope.reaches_guest() {
+        true => parts.run("guest", || guest::outcome(&built, options.nightly)),
+        false => parts.run("guest", || Outcome::left_out("the virtual machine", Scope::UNCHANGED)),
+    }
+    parts.verdict()
+}
+
+/// What ran so far.
+#[derive(Debug, Default)]
+struct Parts(Vec<table::Part>);
+
+impl Parts {
+    fn run(&mut self, name: &str, part: impl FnOnce() -> Outcome) {
+        let name = name.trim_start_matches("writecliff-").to_owned();
+        let started = Instant::now();
+        let outcome = part();
+        let part = table::Part { name, outcome, took: started.elapsed() };
+        println!("xtask: {part}");
+        self.0.push(part);
+    }
+
+    fn verdict(&self) -> Result<(), String> {
+        print!("{}", table::Table(&self.0));
+        let failed: usize = self.0.iter().map(|part| part.outcome.failed.len()).sum();
+        match failed {
+            0 => Ok(()),
+            _ => Err("not everything passed; what failed is above".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The table at the end: a line a part, then what took long, what was left out, and what failed.
+
+use std::fmt::{self, Display, Formatter};
+use std::time::Duration;
+
+use super::Outcome;
+
+/// A part that ran.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) took: Duration,
+}
+
+/// In one line.
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Outcome { passed, failed, skipped, .. } = &self.outcome;
+        let (failed, skipped) = (failed.len(), skipped.len());
+        let took = self.took.as_secs_f64();
+        let name = &self.name;
+        write!(f, "{name:16} {took:7.1} s {passed:7} passed {failed:5} failed {skipped:5} skipped")
+    }
+}
+
+/// Everything that ran.
+pub(crate) struct Table<'a>(pub(crate) &'a [Part]);
+
+impl Display for Table<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f)?;
+        for part in self.0 {
+            writeln!(f, "{part}")?;
+        }
+        let all = |of: fn(&Outcome) -> usize| self.0.iter().map(|part| of(&part.outcome)).sum();
+        let (passed, failed, skipped): (usize, usize, usize) =
+            (all(|o| o.passed), all(|o| o.failed.len()), all(|o| o.skipped.len()));
+        self.slow(f)?;
+        for Part { name, outcome, .. } in self.0 {
+            for left_out in &outcome.skipped {
+                writeln!(f, "left out  {name}: {}: {}", left_out.name, left_out.why)?;
+            }
+        }
+        for Part { name, outcome, .. } in self.0 {
+            for failed in &outcome.failed {
+                writeln!(f, "FAILED    {name}: {failed}")?;
+            }
+        }
+        let took: Duration = self.0.iter().map(|part| part.took).sum();
+        writeln!(f, "{:.0} s in all", took.as_secs_f64())?;
+        writeln!(f, "{passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+impl Table<'_> {
+    fn slow(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let of_part = |part: &Part| {
+            let named =
+                |(test, took): &(String, Duration)| (part.name.clone(), test.clone(), *took);
+            part.outcome.slow.iter().map(named).collect::<Vec<_>>()
+        };
+        let mut slow: Vec<_> = self.0.iter().flat_map(of_part).collect();
+        slow.sort_by_key(|(_, _, took)| std::cmp::Reverse(*took));
+        for (part, test, took) in slow {
+            writeln!(f, "{:7.1} s {part}: {test}", took.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_failed_or_was_left_out_is_missing_and_the_last_line_counts() {
+        let mut first = Outcome::of("a", Ok(()));
+        first.add("b", Duration::from_secs(7), Err("as it should not be".to_owned()));
+        let second = Outcome::left_out("c", "there is no QEMU");
+        let part = |name: &str, outcome| Part {
+            name: name.to_owned(),
+            outcome,
+            took: Duration::from_secs(1),
+        };
+        let text = Table(&[part("one", first), part("two", second)]).to_string();
+        let lines: Vec<&str> = text.trim().lines().map(str::trim).collect();
+        assert_eq!(
+            lines[2..],
+            [
+                "7.0 s one: b",
+                "left out  two: c: there is no QEMU",
+                "FAILED    one: b",
+                "2 s in all",
+                "1 passed, 1 failed, 1 skipped"
+            ]
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! `cargo xtask tidy`: what a machine can hold of how the code is kept.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::run;
+use crate::test::Outcome;
+
+/// Everything, of all packages; an error if anything is not as it should be.
+pub(crate) fn tidy() -> Result<(), String> {
+    let outcome = outcome(None);
+    for skipped in &outcome.skipped {
+        println!("xtask: SKIPPED {}: {}", skipped.name, skipped.why);
+    }
+    match outcome.failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("not tidy: {}", outcome.failed.join(", "))),
+    }
+}
+
+/// Each check with what came of it, of these packages or of all.
+pub(crate) fn outcome(packages: Option<&[String]>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut check = |name: &str, arguments: &[&str]| {
+        println!("xtask: cargo {}", arguments.join(" "));
+        let started = Instant::now();
+        let done = run(Command::new("cargo").args(arguments));
+        outcome.add(name, started.elapsed(), done);
+    };
+    check("formatting", &["fmt", "--all", "--check"]);
+    let mut clippy = vec!["clippy", "--all-targets"];
+    match packages {
+        Some(packages) => packages.iter().for_each(|name| clippy.extend(["--package", name])),
+        None => clippy.push("--workspace"),
+    }
+    clippy.extend(["--", "--deny", "warnings"]);
+    check("lints", &clippy);
+    let deny = Command::new("cargo").args(["deny", "--version"]).output();
+    match deny.is_ok_and(|output| output.status.success()) {
+        true => check("licences", &["deny", "check", "bans", "licenses", "sources"]),
+        false => outcome.skip("licences", "cargo-deny is not installed"),
+    }
+    outcome
+}
