@@ -160,7 +160,7 @@ impl Run {
         // Another program tells neither.
         let (capacity, sectors) = match drive.capacity.0 {
             0 => (String::new(), String::new()),
-            _ if record.told().is_some() => (drive.capacity.to_string(), String::new()),
+            _ if record.imported_from().is_some() => (drive.capacity.to_string(), String::new()),
             _ => (
                 format!("{} ({bytes} bytes)", drive.capacity),
                 format!("{logical} logical, {physical} physical"),

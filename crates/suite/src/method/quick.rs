@@ -1,0 +1,15 @@
+//! What a quick run keeps to.
+
+use writecliff_device::{Bytes, Nanos};
+
+/// A quick review's tortures last so long.
+pub(crate) const QUICK_TORTURE: Nanos = Nanos::from_secs(15);
+/// A quick review's short measurements last so long.
+pub(crate) const QUICK_MEASUREMENT: Nanos = Nanos::from_secs(3);
+/// A quick review touches no more of a drive than this.
+pub(crate) const QUICK_SPAN: Bytes = Bytes::from_gib(2);
+
+/// A quick run uses no more than the plan does.
+pub(crate) fn quick_span(span: Option<Bytes>) -> Option<Bytes> {
+    Some(span.map_or(QUICK_SPAN, |own| own.min(QUICK_SPAN)))
+}
