@@ -7,6 +7,7 @@ use crate::list::{Outcome, RunRecord};
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
@@ -42,7 +43,9 @@ impl RunRecord {
             self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
-        warnings.retain(|warning| !is_complete || !matches!(warning, Warning::Ended { .. }));
+        warnings.retain(|warning| {
+            !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
+        });
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
     }

@@ -2,6 +2,7 @@
 
 use crate::list::{Outcome, RunRecord};
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// What the tests of one drive say of each other's results: the index of a record, and the doubt
 /// about it. A fast buffer that one test found may hold all that another wrote at a time.
@@ -12,7 +13,7 @@ pub fn doubts_across(records: &[&RunRecord]) -> Vec<(usize, Warning)> {
     };
     let within = records.iter().enumerate().filter_map(|(index, record)| {
         let written = record.plan.written_at_a_time().filter(|bytes| *bytes <= buffer)?;
-        Some((index, Warning::WithinBuffer { part: None, written, buffer }))
+        Some((index, Warning::Method(MethodWarning::WithinBuffer { part: None, written, buffer })))
     });
     within.collect()
 }

@@ -10,6 +10,8 @@ use writecliff_measure::{Recording, Sample};
 use crate::list::RunRecord;
 use crate::record::phase::Phase;
 use crate::record::warning::Warning;
+use crate::record::warning::drive::DriveWarning;
+use crate::record::warning::host::HostWarning;
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -56,7 +58,11 @@ fn other_load(record: &RunRecord, recording: &Recording) -> Option<Warning> {
         }
     }
     let percent = percent(other, all);
-    (other > 0).then_some(Warning::OtherLoad { bytes: Bytes(other), percent, phases })
+    (other > 0).then_some(Warning::Host(HostWarning::OtherLoad {
+        bytes: Bytes(other),
+        percent,
+        phases,
+    }))
 }
 
 /// Bytes that the run itself read and wrote in a phase, as its samples have them.
@@ -87,7 +93,7 @@ fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let limit = record.drive.temperature_limit.filter(|_| !record.plan.warms())?;
     let temperatures = recording.samples.iter().filter_map(|s| s.temperature_millicelsius);
     let temperature = Temperature(temperatures.max()?);
-    (temperature >= limit).then_some(Warning::TooWarm { temperature, limit })
+    (temperature >= limit).then_some(Warning::Drive(DriveWarning::TooWarm { temperature, limit }))
 }
 
 /// The phase in which the measuring threads computed most, each of them on average, if that was nearly all the time. One that
@@ -104,7 +110,11 @@ fn generator_busy(record: &RunRecord) -> Option<Warning> {
     });
     let (percent, phase) = busy.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let (phase, threads) = (phase.name.clone(), phase.threads);
-    (percent > BUSY_PERCENT).then_some(Warning::GeneratorBusy { percent, phase, threads })
+    (percent > BUSY_PERCENT).then_some(Warning::Host(HostWarning::GeneratorBusy {
+        percent,
+        phase,
+        threads,
+    }))
 }
 
 /// The time that the machine slept from the first phase to the last.
@@ -112,7 +122,7 @@ fn suspended(record: &RunRecord) -> Option<Warning> {
     let (first, _) = host(record.phases.first()?)?;
     let (_, last) = host(record.phases.last()?)?;
     let span = Nanos(last.suspended.0.saturating_sub(first.suspended.0));
-    (span >= SLEEP_MIN).then_some(Warning::Suspended { span })
+    (span >= SLEEP_MIN).then_some(Warning::Host(HostWarning::Suspended { span }))
 }
 
 /// The pauses of the measuring thread in phases in which they came to more than a moment.
@@ -126,27 +136,27 @@ fn held_up(record: &RunRecord) -> Option<Warning> {
             phases.push(phase.name.clone());
         }
     }
-    (!phases.is_empty()).then_some(Warning::HeldUp { span, phases })
+    (!phases.is_empty()).then_some(Warning::Host(HostWarning::HeldUp { span, phases }))
 }
 
 fn failed_ios(recording: &Recording) -> Option<Warning> {
     let count = recording.samples.iter().map(|sample| sample.failed).sum();
-    (count > 0).then_some(Warning::FailedIos { count })
+    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count }))
 }
 
 fn media_errors(record: &RunRecord) -> Option<Warning> {
     let count = counted_since(record, |own| own.media_errors)?;
-    (count > 0).then_some(Warning::MediaErrors { count })
+    (count > 0).then_some(Warning::Drive(DriveWarning::MediaErrors { count }))
 }
 
 fn throttled(record: &RunRecord) -> Option<Warning> {
     let minutes = counted_since(record, |own| own.throttled_minutes)?;
-    (minutes > 0).then_some(Warning::Throttled { minutes })
+    (minutes > 0).then_some(Warning::Drive(DriveWarning::Throttled { minutes }))
 }
 
 fn unsafe_shutdown(record: &RunRecord) -> Option<Warning> {
     let count = counted_since(record, |own| own.unsafe_shutdowns)?;
-    (count > 0).then_some(Warning::UnsafeShutdown { count })
+    (count > 0).then_some(Warning::Drive(DriveWarning::UnsafeShutdown { count }))
 }
 
 /// What the drive itself counted from the first phase to the last that it was asked after.
@@ -168,14 +178,17 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 /// What is to be doubted before anything is done, because of what the drive is.
 pub(crate) fn doubts_beforehand(drive: &DeviceInfo) -> Vec<Warning> {
-    let reduced = drive.link.filter(Link::is_reduced).map(|link| Warning::ReducedLink { link });
+    let reduced = drive
+        .link
+        .filter(Link::is_reduced)
+        .map(|link| Warning::Drive(DriveWarning::ReducedLink { link }));
     reduced.into_iter().chain(doubts_about_kind(drive)).collect()
 }
 
 fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
-        DeviceKind::Null => vec![Warning::NoDrive],
-        _ if drive.is_on_a_file() => vec![Warning::FileNotDrive],
+        DeviceKind::Null => vec![Warning::Drive(DriveWarning::NoDrive)],
+        _ if drive.is_on_a_file() => vec![Warning::Drive(DriveWarning::FileNotDrive)],
         _ => Vec::new(),
     }
 }
@@ -301,7 +314,8 @@ mod tests {
             sample("reads", 2, 300),
             sample("writes", 2, 100),
         ];
-        let [Warning::OtherLoad { bytes, percent, phases }] = &doubts_of(phases, samples)[..]
+        let [Warning::Host(HostWarning::OtherLoad { bytes, percent, phases })] =
+            &doubts_of(phases, samples)[..]
         else {
             panic!("not one warning");
         };
@@ -318,7 +332,7 @@ mod tests {
         let idle = doubts_of(vec![phase("idle", 0, counted(2, 0))], Vec::new());
         let phases = vec!["idle".to_owned()];
         let bytes = Bytes::from_mib(2);
-        assert_eq!(idle, [Warning::OtherLoad { bytes, percent: 100.0, phases }]);
+        assert_eq!(idle, [Warning::Host(HostWarning::OtherLoad { bytes, percent: 100.0, phases })]);
     }
 
     #[test]
@@ -326,7 +340,7 @@ mod tests {
         let mut sample = sample("fill", 0, 100);
         sample.failed = 400;
         let found = doubts_of(vec![phase("fill", 0, counted(150, 0))], vec![sample]);
-        assert_eq!(found, [Warning::FailedIos { count: 400 }]);
+        assert_eq!(found, [Warning::Drive(DriveWarning::FailedIos { count: 400 })]);
     }
 
     #[test]
@@ -352,7 +366,10 @@ mod tests {
         assert_eq!(with_limit(None), []);
         assert_eq!(with_limit(Some(Temperature(70_001))), []);
         let limit = Temperature(70_000);
-        assert_eq!(with_limit(Some(limit)), [Warning::TooWarm { temperature: limit, limit }]);
+        assert_eq!(
+            with_limit(Some(limit)),
+            [Warning::Drive(DriveWarning::TooWarm { temperature: limit, limit })]
+        );
     }
 
     #[test]
@@ -360,13 +377,19 @@ mod tests {
         let phases =
             |most| vec![phase("fill", 0, counted(0, 50)), phase("torture", 1, counted(0, most))];
         assert_eq!(doubts_of(phases(90), Vec::new()), []);
-        let expected =
-            Warning::GeneratorBusy { percent: 95.0, phase: "torture".to_owned(), threads: 1 };
+        let expected = Warning::Host(HostWarning::GeneratorBusy {
+            percent: 95.0,
+            phase: "torture".to_owned(),
+            threads: 1,
+        });
         assert_eq!(doubts_of(phases(95), Vec::new()), [expected]);
         let by_two = |most| vec![Phase { threads: 2, ..phase("torture", 0, counted(0, most)) }];
         assert_eq!(doubts_of(by_two(180), Vec::new()), [], "90 % each");
-        let expected =
-            Warning::GeneratorBusy { percent: 95.0, phase: "torture".to_owned(), threads: 2 };
+        let expected = Warning::Host(HostWarning::GeneratorBusy {
+            percent: 95.0,
+            phase: "torture".to_owned(),
+            threads: 2,
+        });
         assert_eq!(doubts_of(by_two(190), Vec::new()), [expected]);
         let mut short = phase("fill", 0, counted(0, 100));
         short.length = Nanos::from_millis(999);
@@ -381,7 +404,7 @@ mod tests {
         last.after.host = Some(slept(Nanos::from_secs(3)));
         let phases = vec![phase("fill", 0, counted(0, 0)), last];
         let span = Nanos::from_secs(3);
-        assert_eq!(doubts_of(phases, Vec::new()), [Warning::Suspended { span }]);
+        assert_eq!(doubts_of(phases, Vec::new()), [Warning::Host(HostWarning::Suspended { span })]);
         let jitter = phase("fill", 0, slept(Nanos::from_millis(99)));
         assert_eq!(doubts_of(vec![jitter], Vec::new()), []);
     }
@@ -397,7 +420,10 @@ mod tests {
             vec![held_up("fill", 0, 99), held_up("torture", 1, 5200), held_up("mixed", 2, 100)];
         let found = doubts_of(phases, Vec::new());
         let phases = vec!["torture".to_owned(), "mixed".to_owned()];
-        assert_eq!(found, [Warning::HeldUp { span: Nanos::from_millis(5300), phases }]);
+        assert_eq!(
+            found,
+            [Warning::Host(HostWarning::HeldUp { span: Nanos::from_millis(5300), phases })]
+        );
         let text = found[0].to_string();
         assert!(text.contains("for 5.30 s during torture, mixed"), "{text}");
     }
@@ -424,9 +450,9 @@ mod tests {
         // Also what came between two phases.
         let new = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (8, 8, 9), (9, 20, 10))];
         let expected = [
-            Warning::MediaErrors { count: 2 },
-            Warning::Throttled { minutes: 12 },
-            Warning::UnsafeShutdown { count: 1 },
+            Warning::Drive(DriveWarning::MediaErrors { count: 2 }),
+            Warning::Drive(DriveWarning::Throttled { minutes: 12 }),
+            Warning::Drive(DriveWarning::UnsafeShutdown { count: 1 }),
         ];
         assert_eq!(doubts_of(new, vec![]), expected);
         // A drive that was exchanged, or a counter that began again.
@@ -452,17 +478,18 @@ mod tests {
     fn every_warning_says_what_it_means_in_words() {
         let bytes = Bytes::from_mib(50);
         let phases = vec!["fill".to_owned(), "torture".to_owned()];
-        let other = Warning::OtherLoad { bytes, percent: 25.0, phases }.to_string();
+        let other =
+            Warning::Host(HostWarning::OtherLoad { bytes, percent: 25.0, phases }).to_string();
         assert!(
             other.contains("52.4 MB (25 % of all)") && other.contains("fill, torture"),
             "{other}"
         );
         let link =
             Link { now_gbps: Some(8.0), best_gbps: 16.0, lanes_now: Some(2), lanes_best: Some(4) };
-        let reduced = Warning::ReducedLink { link }.to_string();
+        let reduced = Warning::Drive(DriveWarning::ReducedLink { link }).to_string();
         assert!(reduced.contains("came up at 8 GT/s x 2 of 16 x 4:"), "{reduced}");
         let (temperature, limit) = (Temperature(71_850), Temperature(70_000));
-        let warm = Warning::TooWarm { temperature, limit }.to_string();
+        let warm = Warning::Drive(DriveWarning::TooWarm { temperature, limit }).to_string();
         assert!(warm.contains("reached 72 °C; from 70 °C on"), "{warm}");
     }
 }

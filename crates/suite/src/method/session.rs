@@ -19,6 +19,7 @@ use crate::method::underway::{Begun, Underway};
 use crate::record::phase::Phase;
 use crate::record::rate::Rate;
 use crate::record::warning::Warning;
+use crate::record::warning::preparation::PreparationWarning;
 
 /// What a watcher is shown every second of the device's time.
 #[derive(Debug)]
@@ -169,7 +170,7 @@ impl<'a> Session<'a> {
         let chosen = self.record.begun().purge;
         let ways = chosen.map_or_else(|| self.drive().purges.clone(), |how| vec![how]);
         if ways.is_empty() {
-            self.warn(Warning::NotPurged);
+            self.warn(PreparationWarning::NotPurged);
             return Ok(());
         }
         let watch = &mut self.watch;
@@ -197,10 +198,10 @@ impl<'a> Session<'a> {
             (Some(outcome), failure) => {
                 failure
                     .into_iter()
-                    .for_each(|error| self.warn(Warning::BetterPurgeFailed { error }));
+                    .for_each(|error| self.warn(PreparationWarning::BetterPurgeFailed { error }));
                 self.note_purge(outcome);
             }
-            (None, Some(error)) => self.warn(Warning::PurgeFailed { error }),
+            (None, Some(error)) => self.warn(PreparationWarning::PurgeFailed { error }),
             (None, None) => {}
         }
         self.write_record()
@@ -209,9 +210,9 @@ impl<'a> Session<'a> {
     fn note_purge(&mut self, outcome: PurgeOutcome) {
         if outcome.still_readable > 0 {
             let (still_readable, sampled) = (outcome.still_readable, outcome.sampled);
-            self.warn(Warning::PurgeIneffective { still_readable, sampled });
+            self.warn(PreparationWarning::PurgeIneffective { still_readable, sampled });
         } else if !outcome.how.is_firmware_erase() {
-            self.warn(Warning::WeakPurge { how: outcome.how });
+            self.warn(PreparationWarning::WeakPurge { how: outcome.how });
         }
         self.record.purged(outcome);
     }
@@ -222,7 +223,7 @@ impl<'a> Session<'a> {
         match self.device.encrypt(with) {
             Ok(()) => Ok(true),
             Err(DeviceError::NoEncryption { why, .. }) => {
-                self.warn(Warning::NoEncryption { why });
+                self.warn(PreparationWarning::NoEncryption { why });
                 Ok(false)
             }
             Err(error) => Err(error.into()),
@@ -230,7 +231,8 @@ impl<'a> Session<'a> {
     }
 
     /// Notes a doubt, once.
-    pub(crate) fn warn(&mut self, warning: Warning) {
+    pub(crate) fn warn(&mut self, warning: impl Into<Warning>) {
+        let warning = warning.into();
         let warnings = self.record.warnings();
         if !warnings.contains(&warning) {
             warnings.push(warning);

@@ -11,6 +11,7 @@ use crate::record::phase::Phase;
 use crate::record::power_source::PowerSource;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.
@@ -94,7 +95,7 @@ impl<P, O> Record<P, O> {
     /// Whether its plan was cut down to minutes: its figures are not those of the method, and nothing
     /// is to be concluded from them.
     pub fn is_quick(&self) -> bool {
-        self.warnings.contains(&Warning::Quick)
+        self.warnings.contains(&Warning::Method(MethodWarning::Quick))
     }
 
     /// That the drive did not keep what was written to it, if that was found.

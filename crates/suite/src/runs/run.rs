@@ -17,6 +17,7 @@ use crate::record::phase::Phase;
 use crate::record::power_source::PowerSource;
 use crate::record::run_record::{SCHEMA_VERSION, Status};
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
 /// it passes and may break off. Returns the finished record, also of a run that was interrupted.
@@ -49,7 +50,7 @@ pub fn run(
 /// The record of a run that begins now.
 fn begun(plan: &Plan, drive: &DeviceInfo, options: RunOptions) -> Result<RunRecord, RunError> {
     let started = jiff::Timestamp::now();
-    let quick = options.quick.then_some(Warning::Quick);
+    let quick = options.quick.then_some(Warning::Method(MethodWarning::Quick));
     Ok(RunRecord {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -23,6 +23,7 @@ use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that fills the drive for the reads.
 pub const FILL: &str = "fill";
@@ -350,7 +351,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
         let Some(figures) = CornerFigures::of(corner, &phase, recording) else {
-            warnings.push(Warning::Ended { phase });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
             break;
         };
         let written = Totals::of(recording.series(&phase)).written;
@@ -359,7 +360,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             && written <= part.bytes
         {
             let (part, buffer) = (Some(phase), part.bytes);
-            warnings.push(Warning::WithinBuffer { part, written, buffer });
+            warnings.push(Warning::Method(MethodWarning::WithinBuffer { part, written, buffer }));
         }
         corners.push(figures);
     }

@@ -21,6 +21,7 @@ use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 use crate::tests::corners::{self, Corner, Data};
 
 /// What a host does with data before the drive gets them.
@@ -321,7 +322,7 @@ fn measure(plan: &Plan, session: &mut Session<'_>, setting: Setting) -> Result<(
 
     torture(plan, session, setting, Part::Used, plan.torture)?;
     if !session.drive().trim {
-        session.warn(Warning::NoTrim);
+        session.warn(MethodWarning::NoTrim);
         return Ok(());
     }
     session.trim(&phase(setting, "trim"), plan.used(session.drive()))?;
@@ -485,7 +486,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let parts: Vec<PartFigures> =
             Part::ALL.iter().filter_map(|part| figures(plan, recording, setting, *part)).collect();
         let missing = Part::ALL.iter().find(|part| parts.iter().all(|have| have.part != **part));
-        warnings.extend(missing.map(|part| Warning::Ended { phase: part.phase(setting) }));
+        warnings.extend(
+            missing
+                .map(|part| Warning::Method(MethodWarning::Ended { phase: part.phase(setting) })),
+        );
         if !parts.is_empty() {
             settings.push(SettingFigures { setting, parts });
         }

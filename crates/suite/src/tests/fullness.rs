@@ -22,6 +22,7 @@ use crate::method::traces::Resolved;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 use crate::tests::corners::{self, Corner, CornerFigures};
 use crate::tests::storage_bench::{self, Served};
 
@@ -330,7 +331,7 @@ fn conclude(
             steps.push(Step { percent: *percent, corners, served });
         }
         if !is_whole {
-            warnings.push(Warning::Ended { phase: called });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase: called }));
             break;
         }
     }

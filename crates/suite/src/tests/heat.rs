@@ -18,6 +18,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that fills the drive for the reads.
 pub const FILL: &str = "fill";
@@ -266,13 +267,13 @@ fn conclude(recording: &Recording, limit_celsius: Option<f64>) -> (Option<Outcom
         match load_of(name, &seconds, limit_celsius) {
             Some(load) => loads.push(load),
             None => {
-                warnings.push(Warning::Ended { phase: name.to_owned() });
+                warnings.push(Warning::Method(MethodWarning::Ended { phase: name.to_owned() }));
                 break;
             }
         }
     }
     if loads.iter().any(|load| load.highest_celsius.is_none()) {
-        warnings.push(Warning::NoTemperature);
+        warnings.push(Warning::Method(MethodWarning::NoTemperature));
     }
     ((!loads.is_empty()).then_some(Outcome { limit_celsius, loads }), warnings)
 }

@@ -20,6 +20,7 @@ use crate::record::rate::LatencyFigures;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that writes what is read.
 pub const FILL: &str = "fill";
@@ -215,13 +216,15 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         match rest_of(*rest, plan.repeats, recording) {
             Some(found) => rests.push(found),
             None => {
-                warnings.push(Warning::Ended { phase: format!("rests of {}", rest.exact()) });
+                warnings.push(Warning::Method(MethodWarning::Ended {
+                    phase: format!("rests of {}", rest.exact()),
+                }));
                 break;
             }
         }
     }
     if rests.iter().any(|rest| rest.watts.is_none()) {
-        warnings.push(Warning::NoPower);
+        warnings.push(Warning::Method(MethodWarning::NoPower));
     }
     ((!rests.is_empty()).then_some(Outcome { awake_ns: awake.p50_ns, rests }), warnings)
 }

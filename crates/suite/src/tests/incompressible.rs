@@ -19,6 +19,7 @@ use crate::record::figure::Figure;
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,7 +186,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     for percent in &plan.compressible_percents {
         let Some(write) = rate(write_phase(*percent)) else {
-            warnings.push(Warning::Ended { phase: write_phase(*percent) });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase: write_phase(*percent) }));
             break;
         };
         let read = rate(read_phase(*percent));

@@ -21,6 +21,7 @@ use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 pub use writecliff_workload::Gaps;
 
@@ -337,7 +338,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for load in plan.loads() {
         let saturation = Rate::of(&Totals::of(recording.series(&saturation_phase(load))));
         let Some(Rate { iops, .. }) = saturation else {
-            warnings.push(Warning::Ended { phase: saturation_phase(load) });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase: saturation_phase(load) }));
             break;
         };
         let course = |gaps: &Gaps| course_of(plan, load, *gaps, iops, recording);
@@ -434,12 +435,16 @@ fn highest(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 /// What is missing of a course, and from where on the drive did not keep up.
 fn doubts(plan: &Plan, load: Load, course: &Course) -> Vec<Warning> {
     let missing = plan.percents.get(course.steps.len());
-    let ended = missing.map(|percent| Warning::Ended { phase: phase(load, course.gaps, *percent) });
+    let ended = missing.map(|percent| {
+        Warning::Method(MethodWarning::Ended { phase: phase(load, course.gaps, *percent) })
+    });
     let behind = course.steps.iter().filter(|step| step.fell_behind);
-    let behind = behind.min_by_key(|step| step.percent).map(|step| Warning::FellBehind {
-        phase: phase(load, course.gaps, step.percent),
-        asked: step.asked_iops as f64,
-        done: step.rate.iops,
+    let behind = behind.min_by_key(|step| step.percent).map(|step| {
+        Warning::Method(MethodWarning::FellBehind {
+            phase: phase(load, course.gaps, step.percent),
+            asked: step.asked_iops as f64,
+            done: step.rate.iops,
+        })
     });
     ended.into_iter().chain(behind).collect()
 }

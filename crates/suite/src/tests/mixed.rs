@@ -23,6 +23,7 @@ use crate::record::imported::ImportedFrom;
 use crate::record::rate::{LatencyFigures, iops_of};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::job::JobWarning;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -275,7 +276,7 @@ impl Test for Plan {
     ) -> (Option<Outcome>, Vec<Warning>) {
         match found {
             Some(Outcome { imported_from: Some(program), .. }) => {
-                (found.cloned(), vec![Warning::Imported { from: program.clone() }])
+                (found.cloned(), vec![Warning::Job(JobWarning::Imported { from: program.clone() })])
             }
             _ => self.conclude(recording, traces),
         }
@@ -338,15 +339,15 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     }
     let groups = plan.groups(capacity);
     if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
-        session.warn(Warning::ReadsNothing);
+        session.warn(JobWarning::ReadsNothing);
     }
     let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
     if wanted > taken {
-        session.warn(Warning::QueuedInHost { wanted, taken });
+        session.warn(JobWarning::QueuedInHost { wanted, taken });
     }
     for group in groups {
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
-            session.warn(Warning::TrimsHoldUp);
+            session.warn(JobWarning::TrimsHoldUp);
         }
         run_group(plan, &group, capacity, session)?;
     }
@@ -405,10 +406,10 @@ impl Plan {
         let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
         let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
         if wanted > taken {
-            session.warn(Warning::QueuedInHost { wanted, taken });
+            session.warn(JobWarning::QueuedInHost { wanted, taken });
         }
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
-            session.warn(Warning::TrimsHoldUp);
+            session.warn(JobWarning::TrimsHoldUp);
         }
         let series = self.series_together(name);
         let series: Vec<&str> = series.iter().map(String::as_str).collect();
@@ -552,13 +553,17 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
                 warnings.extend(unevenness(job, recording));
                 jobs.push(figures);
             }
-            None => warnings.push(Warning::NoFigures { job: job.name.clone() }),
+            None => warnings.push(Warning::Job(JobWarning::NoFigures { job: job.name.clone() })),
         }
         if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
             && job.steady.is_none()
             && recorded + slack(job) < planned
         {
-            warnings.push(Warning::JobCutShort { job: job.name.clone(), recorded, planned });
+            warnings.push(Warning::Job(JobWarning::JobCutShort {
+                job: job.name.clone(),
+                recorded,
+                planned,
+            }));
         }
     }
     for group in plan.groups(Bytes(u64::MAX)) {
@@ -577,7 +582,7 @@ fn never_steady(group: &[Job], recording: &Recording) -> Vec<Warning> {
         })
     };
     let unsteady = group.iter().filter(is_unsteady);
-    unsteady.map(|job| Warning::JobNotSteady { job: job.name.clone() }).collect()
+    unsteady.map(|job| Warning::Job(JobWarning::JobNotSteady { job: job.name.clone() })).collect()
 }
 
 /// Whether these series together were steady at any time.
@@ -617,7 +622,7 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     let is_long = third >= 10;
     let apart = (first - last).abs() > UNEVEN * first.max(last);
     let job = job.name.clone();
-    (is_long && apart).then_some(Warning::Uneven { job, first, last })
+    (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
 }
 
 /// How much before its time a job may have begun its last I/O.

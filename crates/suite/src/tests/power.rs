@@ -19,6 +19,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// Nothing to do, after the purge.
 pub const IDLE: &str = "idle";
@@ -189,10 +190,10 @@ fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) 
     let has_samples = |name: &&str| recording.series(name).next().is_some();
     let mut warnings = Vec::new();
     if let Some(missing) = names.iter().find(|name| !has_samples(name)) {
-        warnings.push(Warning::Ended { phase: (*missing).to_owned() });
+        warnings.push(Warning::Method(MethodWarning::Ended { phase: (*missing).to_owned() }));
     }
     if phases.is_empty() {
-        warnings.push(Warning::NoPower);
+        warnings.push(Warning::Method(MethodWarning::NoPower));
         return (None, warnings);
     }
     (Some(Outcome { phases }), warnings)

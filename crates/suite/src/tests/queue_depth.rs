@@ -20,6 +20,7 @@ use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 use crate::tests::mixed::IN_FLIGHT_MAX;
 
 /// What to do.
@@ -246,7 +247,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let depths: Vec<DepthFigures> = found.collect();
         if depths.len() < plan.queue_depths.len() && warnings.is_empty() {
             let phase = phase(load, plan.queue_depths[depths.len()]);
-            warnings.push(Warning::Ended { phase });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
         }
         if !depths.is_empty() {
             loads.push(LoadFigures { load, depths });

@@ -22,6 +22,7 @@ use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 use crate::tests::mixed;
 
 /// What to do.
@@ -265,7 +266,11 @@ fn beside(plan: &Plan, session: &mut Session<'_>, times: f64) -> Result<(), RunE
             && let Some(asked) = not_reached(plan, rate, writes)
         {
             let done = writes.iops().get();
-            session.warn(Warning::WritesFellBehind { drive_writes_per_day: times, asked, done });
+            session.warn(MethodWarning::WritesFellBehind {
+                drive_writes_per_day: times,
+                asked,
+                done,
+            });
         }
         Ok(())
     })
@@ -371,7 +376,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let mut warnings = Vec::new();
     let mut ended = |phase: String| {
         if warnings.is_empty() {
-            warnings.push(Warning::Ended { phase });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
         }
     };
     let (mut mixes, mut beside) = (Vec::new(), Vec::new());

@@ -22,6 +22,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase of writes that fill the buffer, and go on.
 pub const EXHAUST: &str = "exhaust";
@@ -207,7 +208,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let exhaust: Vec<&Sample> = recording.series(EXHAUST).collect();
     let found = levels(&exhaust);
     if found.is_empty() {
-        return (None, vec![Warning::Ended { phase: EXHAUST.to_owned() }]);
+        return (None, vec![Warning::Method(MethodWarning::Ended { phase: EXHAUST.to_owned() })]);
     }
     let buffer = FastPart::of_levels(&found);
     let (mut bursts, mut warnings) = (Vec::new(), Vec::new());
@@ -216,7 +217,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let samples = recording.series(&phase).filter(|sample| sample.is_whole());
         let seconds: Vec<f64> = samples.map(|sample| sample.written_bytes as f64).collect();
         if seconds.is_empty() {
-            warnings.push(Warning::Ended { phase });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
             break;
         }
         bursts.push(burst_of(*rest, &seconds, buffer));

@@ -16,6 +16,7 @@ use crate::method::test::Test;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 use crate::tests::consistency;
 
 /// What to do.
@@ -158,13 +159,18 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let concluded =
             consistency::conclude_phases(&plan.at(*setting), recording, &fill, &torture);
         let (Some(outcome), doubts) = concluded else {
-            warnings.push(Warning::Ended { phase: format!("the torture at {setting} % spare") });
+            warnings.push(Warning::Method(MethodWarning::Ended {
+                phase: format!("the torture at {setting} % spare"),
+            }));
             break;
         };
         // With much spare area a drive need not have a cliff: that is the answer, not a doubt.
-        let doubts = doubts.into_iter().filter(|doubt| *doubt != Warning::NoCliff);
+        let doubts =
+            doubts.into_iter().filter(|doubt| *doubt != Warning::Method(MethodWarning::NoCliff));
         let percent = *setting;
-        warnings.extend(doubts.map(|doubt| Warning::AtSpare { percent, doubt: Box::new(doubt) }));
+        warnings.extend(doubts.map(|doubt| {
+            Warning::Method(MethodWarning::AtSpare { percent, doubt: Box::new(doubt) })
+        }));
         settings.push(Setting { spare_percent: *setting, outcome });
     }
     ((!settings.is_empty()).then_some(Outcome { settings }), warnings)

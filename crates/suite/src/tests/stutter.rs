@@ -19,6 +19,7 @@ use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -239,7 +240,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let totals = Totals::of(small.iter().copied());
     let recorded = totals.span;
     let Some(rate) = Rate::of(&totals) else {
-        return (None, vec![Warning::Ended { phase: "the small writes".to_owned() }]);
+        return (
+            None,
+            vec![Warning::Method(MethodWarning::Ended { phase: "the small writes".to_owned() })],
+        );
     };
     let writes = small.iter().map(|sample| sample.writes).sum::<u64>();
     let latencies = recording.latencies(SMALL_WRITES, 0..u32::MAX);
@@ -266,7 +270,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     };
     let mut warnings = Vec::new();
     if recorded < plan.duration {
-        warnings.push(Warning::Incomplete { recorded, planned: plan.duration });
+        warnings
+            .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
     }
     (Some(outcome), warnings)
 }

@@ -20,6 +20,7 @@ use crate::record::figure::Figure;
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// What to do. The defaults are the published method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -206,7 +207,9 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let last = sizes.last().filter(|figures| figures.read.is_some()).map(|figures| figures.size);
     let mut warnings = Vec::new();
     if last != plan.sizes.last().copied() {
-        warnings.push(Warning::Ended { phase: "the largest transfers".to_owned() });
+        warnings.push(Warning::Method(MethodWarning::Ended {
+            phase: "the largest transfers".to_owned(),
+        }));
     }
     ((!sizes.is_empty()).then_some(Outcome { sizes }), warnings)
 }

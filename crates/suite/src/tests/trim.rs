@@ -21,6 +21,7 @@ use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The pass over all LBAs of the purged drive.
 pub const CLEAN: &str = "clean";
@@ -278,7 +279,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         Rate::of(&Totals::of(measured)).map(|rate| rate.megabytes_per_second)
     };
     let Some(clean) = rate(CLEAN) else {
-        return (None, vec![Warning::Ended { phase: "the clean pass".to_owned() }]);
+        return (
+            None,
+            vec![Warning::Method(MethodWarning::Ended { phase: "the clean pass".to_owned() })],
+        );
     };
     let clean_pass: Vec<_> = recording.series(CLEAN).collect();
     let outcome = Outcome {
@@ -292,9 +296,11 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     };
     let mut warnings = Vec::new();
     if outcome.after_idle.is_none() {
-        warnings.push(Warning::Ended { phase: "the writes after idle time".to_owned() });
+        warnings.push(Warning::Method(MethodWarning::Ended {
+            phase: "the writes after idle time".to_owned(),
+        }));
     } else if outcome.after_trim.is_none() {
-        warnings.push(Warning::NoTrim);
+        warnings.push(Warning::Method(MethodWarning::NoTrim));
     }
     (Some(outcome), warnings)
 }

@@ -20,6 +20,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that writes an erased drive full.
 pub const ERASED: &str = "erased";
@@ -194,7 +195,7 @@ fn conclude(recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
         let phase = phase.to_owned();
         let levels = levels(&samples);
         if levels.is_empty() {
-            warnings.push(Warning::Ended { phase });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
             break;
         }
         let megabytes_per_second = Totals::of(samples).megabytes_per_second();

@@ -20,6 +20,7 @@ use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// The phase that writes what is read.
 pub const FILL: &str = "fill";
@@ -200,7 +201,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let (mut spans, mut warnings) = (Vec::new(), Vec::new());
     for span in plan.spans(used) {
         let Some((rate, latency)) = figures_of(plan, span, recording) else {
-            warnings.push(Warning::Ended { phase: phase(span) });
+            warnings.push(Warning::Method(MethodWarning::Ended { phase: phase(span) }));
             break;
         };
         spans.push(SpanFigures { span, whole: span == used, rate, latency });

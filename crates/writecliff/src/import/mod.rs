@@ -17,8 +17,8 @@ use writecliff_device::{
 use writecliff_measure::{LatencyHistogram, RunDirectory, RunDirectoryError, Sample};
 use writecliff_suite::mixed::{self, JobFigures, KnownLatencies, OperationFigures};
 use writecliff_suite::{
-    Host, ImportedFrom, Label, Outcome, Phase, Plan, RunOptions, RunRecord, SCHEMA_VERSION, Status,
-    TestEntry, Warning,
+    Host, ImportedFrom, JobWarning, Label, Outcome, Phase, Plan, RunOptions, RunRecord,
+    SCHEMA_VERSION, Status, TestEntry, Warning,
 };
 
 use asked::Asked;
@@ -405,7 +405,10 @@ fn record(
         failed_ios: Vec::new(),
         efficiency: Vec::new(),
         outcome: Some(Outcome::Mixed(outcome)),
-        warnings: program.into_iter().map(|from| Warning::Imported { from }).collect(),
+        warnings: program
+            .into_iter()
+            .map(|from| Warning::Job(JobWarning::Imported { from }))
+            .collect(),
     }
 }
 

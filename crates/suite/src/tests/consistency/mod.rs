@@ -22,6 +22,7 @@ use crate::record::figure::{Figure, figures_of};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 pub use figures::{CLIFF, FIGURES};
 
@@ -236,9 +237,10 @@ pub(crate) fn conclude_phases(
     let whole = Totals::of(torture.iter().copied());
     let recorded = whole.span;
     if recorded == Nanos::ZERO {
-        warnings.push(Warning::NoRandomWrites);
+        warnings.push(Warning::Method(MethodWarning::NoRandomWrites));
     } else if recorded < plan.duration {
-        warnings.push(Warning::Incomplete { recorded, planned: plan.duration });
+        warnings
+            .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
     }
     let steady_from = steady_from(plan, iops.len());
     let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
@@ -248,13 +250,16 @@ pub(crate) fn conclude_phases(
     let window = steady_from as u32..iops.len() as u32;
     let drift = drift(&iops[steady_from..]);
     if cliff.is_none() {
-        warnings.push(Warning::NoCliff);
+        warnings.push(Warning::Method(MethodWarning::NoCliff));
     }
     if (window.len()) < WINDOW_MIN {
         let seconds = iops.len() as u32;
-        warnings.push(Warning::TooShort { seconds, window: window.len() as u32 });
+        warnings.push(Warning::Method(MethodWarning::TooShort {
+            seconds,
+            window: window.len() as u32,
+        }));
     } else if drift.abs() > DRIFT_MAX {
-        warnings.push(Warning::NotSteady { percent: drift * 100.0 });
+        warnings.push(Warning::Method(MethodWarning::NotSteady { percent: drift * 100.0 }));
     }
     let outcome = Outcome {
         fill_megabytes_per_second: Rate::of_series(recording, fill_name),

@@ -31,6 +31,8 @@ use crate::record::run_record::{Record, Status};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
+use crate::record::warning::data::DataWarning;
+use crate::record::warning::method::MethodWarning;
 use checked::Checked;
 use kept::Kept;
 pub use ledger::Kind;
@@ -211,7 +213,7 @@ impl Test for Plan {
     ) -> (Option<Outcome>, Vec<Warning>) {
         let is_finished = found.is_some_and(|outcome| outcome.finished);
         let phase = "every block had been read back".to_owned();
-        let ended = (!is_finished).then_some(Warning::Ended { phase });
+        let ended = (!is_finished).then_some(Warning::Method(MethodWarning::Ended { phase }));
         let doubts = found.into_iter().flat_map(Outcome::doubts);
         (found.cloned(), doubts.chain(ended).collect())
     }
@@ -553,11 +555,14 @@ impl Outcome {
     /// What must be said on top, however short the run was.
     fn doubts(&self) -> impl Iterator<Item = Warning> + use<> {
         let (claimed, blocks, bad) = (self.capacity, self.blocks, self.bad());
-        let short = self.real_capacity.map(|real| Warning::ClaimsTooMuch { claimed, real });
-        let bad = (bad > 0).then_some(Warning::BadBlocks { bad, blocks });
+        let short = self
+            .real_capacity
+            .map(|real| Warning::Data(DataWarning::ClaimsTooMuch { claimed, real }));
+        let bad = (bad > 0).then_some(Warning::Data(DataWarning::BadBlocks { bad, blocks }));
         let tested = Bytes(self.block.0.saturating_mul(blocks));
         let is_part = tested.0.saturating_add(self.block.0) <= claimed.0;
-        let part = is_part.then_some(Warning::PartTested { tested, capacity: claimed });
+        let part =
+            is_part.then_some(Warning::Data(DataWarning::PartTested { tested, capacity: claimed }));
         [short, bad, part].into_iter().flatten()
     }
 

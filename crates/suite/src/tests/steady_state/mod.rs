@@ -34,6 +34,7 @@ use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 pub use cross_stimulus::CrossStimulus;
 pub use demand::{Demand, Mixture};
@@ -407,7 +408,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let mut warnings = outcome.doubts();
     warnings.extend(plan.parts.get(ended).map(|part| {
         let phase = format!("the end of a round of {}", part.name());
-        Warning::Ended { phase }
+        Warning::Method(MethodWarning::Ended { phase })
     }));
     ((!outcome.is_empty()).then_some(outcome), warnings)
 }

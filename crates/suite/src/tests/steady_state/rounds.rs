@@ -12,6 +12,7 @@ use crate::method::estimate::Estimate;
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// Sequential writes in flight before the rounds.
 pub(super) const PRECONDITION_QUEUE_DEPTH: usize = 32;
@@ -219,7 +220,7 @@ pub struct CellFigures {
 impl PartOutcome {
     pub(super) fn doubt(&self) -> Option<Warning> {
         let (part, rounds) = (self.part.name().to_owned(), self.tracked.len() as u32);
-        (!self.steady).then_some(Warning::NeverSteady { part, rounds })
+        (!self.steady).then_some(Warning::Method(MethodWarning::NeverSteady { part, rounds }))
     }
 }
 

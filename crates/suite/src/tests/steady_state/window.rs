@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
 
 /// Rounds that are looked at together.
 pub const WINDOW: usize = 5;
@@ -68,7 +69,7 @@ impl Settled {
     /// That it never was steady.
     pub(super) fn doubt(&self, part: &str) -> Option<Warning> {
         let (part, rounds) = (part.to_owned(), self.tracked.len() as u32);
-        (!self.steady).then_some(Warning::NeverSteady { part, rounds })
+        (!self.steady).then_some(Warning::Method(MethodWarning::NeverSteady { part, rounds }))
     }
 }
 

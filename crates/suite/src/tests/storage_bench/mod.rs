@@ -28,6 +28,8 @@ use crate::record::figure::Figure;
 use crate::record::rate::LatencyFigures;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::method::MethodWarning;
+use crate::record::warning::trace::TraceWarning;
 
 pub use figures::FIGURES;
 
@@ -362,7 +364,7 @@ pub(crate) fn replay(
         session.record_as(called, &names, Replay::new(ios, timing), None, extent)
     })?;
     if left_out > 0 {
-        session.warn(Warning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
+        session.warn(TraceWarning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
     }
     Ok(unreadable.map_or(Ok(()), Err)?)
 }
@@ -392,13 +394,19 @@ fn extent(plan: &Plan, summary: &Summary) -> Extent {
 fn doubt_of_order(plan: &Plan, name: &str, trace: &Known) -> Option<Warning> {
     let is_known = trace.summary.has_queue_depths || trace.summary.has_completions;
     let trace = name.to_owned();
-    (plan.speed.is_none() && !is_known).then_some(Warning::OrderUnknown { trace })
+    (plan.speed.is_none() && !is_known)
+        .then_some(Warning::Trace(TraceWarning::OrderUnknown { trace }))
 }
 
 /// A trace that is pressed together, or begins again at the drive's start, overwrites more.
 fn doubt_of_place(plan: &Plan, name: &str, trace: &Known, span: Bytes) -> Option<Warning> {
     let (end, map, trace) = (trace.summary.end, plan.map, name.to_owned());
-    (map != Map::Exact && end > span).then_some(Warning::Mapped { trace, end, span, map })
+    (map != Map::Exact && end > span).then_some(Warning::Trace(TraceWarning::Mapped {
+        trace,
+        end,
+        span,
+        map,
+    }))
 }
 
 /// How the drive served the traces.
@@ -485,7 +493,8 @@ fn conclude(
     for trace in &plan.traces {
         let name = title(trace);
         let Some((outcome, doubts)) = served_as(plan, trace, name, known, recording) else {
-            warnings.push(Warning::Ended { phase: format!("the trace {name}") });
+            warnings
+                .push(Warning::Method(MethodWarning::Ended { phase: format!("the trace {name}") }));
             break;
         };
         warnings.extend(doubts);
@@ -559,13 +568,17 @@ impl Served {
         let others = series_name(called, ReplaySeries::Others);
         let trimmed: u64 = recording.series(&others).map(|sample| sample.trims).sum();
         if done + trims.saturating_sub(trimmed) < planned {
-            doubts.push(Warning::TraceCutShort { trace: name.clone(), done, planned });
+            doubts.push(Warning::Trace(TraceWarning::TraceCutShort {
+                trace: name.clone(),
+                done,
+                planned,
+            }));
         }
         if let Some(lateness) = self.lateness
             && lateness.percentiles.p99_ns > LATE.0
         {
             let late = Nanos(lateness.percentiles.p99_ns);
-            doubts.push(Warning::Late { trace: name, late });
+            doubts.push(Warning::Trace(TraceWarning::Late { trace: name, late }));
         }
         doubts
     }

@@ -29,6 +29,7 @@ use crate::record::figure::millis;
 use crate::record::rate::LatencyFigures;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
+use crate::record::warning::job::JobWarning;
 use crate::tests::mixed::{self, Prepare, plural};
 
 /// The suite that is run without a file.
@@ -249,7 +250,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.found(nothing_yet)?;
     for step in &plan.steps {
         if let Some(needs) = step.needs.filter(|needs| *needs > drive.capacity) {
-            session.warn(Warning::StepLeftOut { step: step.name.clone(), needs });
+            session.warn(JobWarning::StepLeftOut { step: step.name.clone(), needs });
         }
     }
     for turn in plan.turns(drive.capacity) {
@@ -352,7 +353,7 @@ fn conclude(
         if let Some(rule) = jobs.jobs.iter().find_map(|job| job.steady)
             && !mixed::was_steady(rule, &names, recording)
         {
-            warnings.push(Warning::JobNotSteady { job: turn.name.clone() });
+            warnings.push(Warning::Job(JobWarning::JobNotSteady { job: turn.name.clone() }));
         }
         steps.push(figures);
     }
