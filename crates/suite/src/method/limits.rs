@@ -23,6 +23,9 @@ impl PlanError {
     }
 }
 
+/// As many as Linux lets all programs together submit without waiting (`fs.aio-max-nr`).
+pub(crate) const IN_FLIGHT_MAX: usize = 65_536;
+
 /// The part of the drive that a test uses, from its start, in whole blocks.
 pub(crate) fn used(span: Option<Bytes>, capacity: Bytes, block: Bytes) -> Bytes {
     block * (span.unwrap_or(capacity).min(capacity).0 / block.0.max(1))

@@ -89,6 +89,20 @@ impl Load {
     }
 }
 
+/// What a series is called: a job's reads, for one.
+pub fn series(job: &str, operation: Operation) -> String {
+    format!("{job} {}", plural(operation))
+}
+
+pub(crate) fn plural(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "reads",
+        Operation::Write => "writes",
+        Operation::Trim => "trims",
+        Operation::Flush => "flushes",
+    }
+}
+
 /// What a drive is brought into before loads are measured: full, and for those that write as used as
 /// they leave it.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,9 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::{Recording, Streams, Totals};
 
 use crate::method::estimate::{Demands, Estimate};
-use crate::method::limits::{PlanError, check_block, check_duration, check_list, listed, used};
+use crate::method::limits::{
+    IN_FLIGHT_MAX, PlanError, check_block, check_duration, check_list, listed, used,
+};
 use crate::method::loads::{Load, States};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
@@ -21,7 +23,6 @@ use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
 use crate::record::warning::method::MethodWarning;
-use crate::tests::mixed::IN_FLIGHT_MAX;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, listed, used,
 };
-use crate::method::loads::{Load, States};
+use crate::method::loads::{Load, States, series};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::seed::seed_of;
@@ -23,7 +23,6 @@ use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
 use crate::record::warning::method::MethodWarning;
-use crate::tests::mixed;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -240,7 +239,7 @@ fn mix(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), RunErro
     let name = load.name();
     let stream = load.stream(span, lba_size, plan.queue_depth, seed_of(plan.seed, &name));
     let supply = Streams::new([Stream { operations: load.operations().collect(), ..stream }]);
-    let series: Vec<String> = load.operations().map(|of| mixed::series(&name, of)).collect();
+    let series: Vec<String> = load.operations().map(|of| series(&name, of)).collect();
     let series: Vec<&str> = series.iter().map(String::as_str).collect();
     let extent = Extent::Time(plan.measurement);
     session.record_as(&name, &series, supply, Some(plan.measurement), extent)
@@ -256,7 +255,7 @@ fn beside(plan: &Plan, session: &mut Session<'_>, times: f64) -> Result<(), RunE
     let writes = plan.only(0).stream(span, lba_size, plan.queue_depth, seed ^ 1);
     let writes = (rate.0 > 0).then_some(Stream { pace: Pace::Rate(rate), ..writes });
     let [read, write] =
-        [Operation::Read, Operation::Write].map(|operation| mixed::series(&name, operation));
+        [Operation::Read, Operation::Write].map(|operation| series(&name, operation));
     let series = if writes.is_some() { vec![&*read, &*write] } else { vec![&*read] };
     let supply = Streams::new([reads].into_iter().chain(writes));
     let (time, extent) = (Some(plan.beside), Extent::Time(plan.beside));
@@ -405,7 +404,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
 }
 
 fn side_of(recording: &Recording, phase: &str, operation: Operation) -> Option<Side> {
-    let series = mixed::series(phase, operation);
+    let series = series(phase, operation);
     let totals = Totals::of(recording.series(&series));
     let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
     Some(Side { rate, latency: LatencyFigures::of(recording, &series, 0..u32::MAX) })

@@ -10,11 +10,10 @@ use writecliff_workload::{Amount, Blocks, Job, Mix, Order, Pace, Share, Sizes};
 use super::window::{Settled, WINDOW, is_steady};
 use super::{BySeries, Part, Plan, TRACKED, rounds, soak};
 use crate::method::estimate::Estimate;
-use crate::method::limits::{PlanError, check_duration, check_list, listed};
+use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_duration, check_list, listed};
 use crate::method::loads::Load;
 use crate::method::session::{RunError, Session};
 use crate::record::rate::{LatencyFigures, Rate};
-use crate::tests::mixed::IN_FLIGHT_MAX;
 
 /// What is varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -21,6 +21,7 @@ pub use crate::record::judged::Judged;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::PlanError;
+use crate::method::loads::{plural, series};
 use crate::method::quick::QUICK_MEASUREMENT;
 use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
@@ -30,7 +31,7 @@ use crate::record::rate::LatencyFigures;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
 use crate::record::warning::job::JobWarning;
-use crate::tests::mixed::{self, Prepare, plural};
+use crate::tests::mixed::{self, Prepare};
 
 /// The suite that is run without a file.
 const OCP: &str = include_str!("ocp.toml");
@@ -377,7 +378,7 @@ fn figures(
     let end = samples().filter(|s| s.ios() > 0).map(|s| s.start_ns + s.span_ns).max()?;
     let span = Nanos(end - start);
     let of = |operation| {
-        let name = format!("{} {}", turn.name, plural(operation));
+        let name = series(&turn.name, operation);
         Figures::of(recording, &name, from, span)
     };
     let mut step = StepFigures {
@@ -391,8 +392,8 @@ fn figures(
     };
     let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));
     let judged = turn.step.targets.iter().map(|target| {
-        let name = format!("{} {}, {}", turn.name, plural(target.of), target.figure);
-        let series = format!("{} {}", turn.name, plural(target.of));
+        let series = series(&turn.name, target.of);
+        let name = format!("{series}, {}", target.figure);
         let figures = step.of(target.of);
         let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
         target.judged(&name, got, capacity, is_whole)
