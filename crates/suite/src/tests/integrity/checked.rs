@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use writecliff_device::{Bytes, DeviceInfo, Held, Io};
 
 use super::ledger::{Kind, Ledger, Verdict};
+use super::outcome::{BadBlock, BadSlice, Outcome, SLICES};
 use super::scheme::Scheme;
-use super::{BadBlock, BadSlice, Outcome, SLICES};
 
 /// So many bad blocks are told one by one.
 const NAMED: usize = 16;

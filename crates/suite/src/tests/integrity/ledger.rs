@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Held, Io, Operation};
 
-use super::scheme::PASS_MAX;
-
+/// Passes are counted up to this one; the torture's begin again behind it.
+pub(crate) const PASS_MAX: u16 = (1 << 14) - 1;
 /// The block was trimmed since it was written.
 const TRIMMED: u16 = 1 << 15;
 /// It is known not to be as it was written.

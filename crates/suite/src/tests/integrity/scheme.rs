@@ -7,8 +7,9 @@
 
 use writecliff_device::{Bytes, DeviceInfo, Io, Pass, SPLIT_MIX_STEP, split_mix};
 
-/// Passes are counted up to this one; the torture's begin again behind it.
-pub(crate) const PASS_MAX: u16 = (1 << 14) - 1;
+use super::ledger::PASS_MAX;
+use super::plan::{Plan, block_of};
+
 /// Long I/Os are this long.
 pub(crate) const LONG: Bytes = Bytes::from_kib(128);
 /// The fill is cut into at most so many rounds, none shorter than this.
@@ -46,8 +47,8 @@ pub(crate) enum Stage {
 
 impl Scheme {
     /// The order for so much of a drive.
-    pub(crate) fn new(plan: &super::Plan, drive: &DeviceInfo, trims: bool) -> Self {
-        let block = super::block_of(drive);
+    pub(crate) fn new(plan: &Plan, drive: &DeviceInfo, trims: bool) -> Self {
+        let block = block_of(drive);
         let blocks = plan.used(drive).0 / block.0;
         let stride = blocks.div_ceil(u64::from(plan.probes)).max(1);
         Self { block, blocks, stride, read_percent: plan.read_percent, trims, seed: plan.seed }

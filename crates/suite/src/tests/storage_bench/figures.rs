@@ -1,6 +1,6 @@
 //! The figures of one trace, the most telling first.
 
-use super::{Served, Share, Times};
+use super::outcome::{Served, Share, Times};
 use crate::record::figure::{Figure, FigureOf, figures_of, millis};
 use crate::record::unit::Unit::{MegabytesPerSecond, Milliseconds, Seconds};
 
