@@ -936,7 +936,7 @@ fn host_idle_recovery_shows_from_which_rest_on_a_drive_recovers() {
         last = begins;
         Nanos::from_micros(if begins < fast_until { 100 } else { 1000 })
     });
-    let host_idle = steady_state::host_idle::Settings {
+    let host_idle = steady_state::HostIdleSettings {
         rests: [5, 10, 50].map(seconds).to_vec(),
         accesses: 4,
         baseline: seconds(10),
@@ -973,7 +973,7 @@ fn upset(writes: u32) -> Scripted {
 
 #[test]
 fn cross_stimulus_recovery_tells_how_long_random_writes_are_felt() {
-    let times = |sequential| steady_state::cross_stimulus::Settings {
+    let times = |sequential| steady_state::CrossStimulusSettings {
         sequential: seconds(sequential),
         random: seconds(6),
     };
@@ -1002,7 +1002,7 @@ fn cross_stimulus_recovery_tells_how_long_random_writes_are_felt() {
 fn demand_shows_what_more_in_flight_wait_for() {
     for part in [Part::DemandIntensity, Part::Composite] {
         let demand =
-            steady_state::demand::Settings { queue_depths: vec![1, 4, 16], pre_writes: seconds(1) };
+            steady_state::DemandSettings { queue_depths: vec![1, 4, 16], pre_writes: seconds(1) };
         let plan = steady_state::Plan { demand, ..optional(part) };
         let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
         let record = record_of(&Plan::SteadyState(plan), &mut device);
@@ -1108,11 +1108,11 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::SteadyState(steady_state::Plan { rounds_max: 4, ..steady() }),
         Plan::SteadyState(steady_state::Plan { soak_round: Nanos::ZERO, ..steady() }),
         Plan::SteadyState(steady_state::Plan {
-            host_idle: steady_state::host_idle::Settings { accesses: 0, ..Default::default() },
+            host_idle: steady_state::HostIdleSettings { accesses: 0, ..Default::default() },
             ..steady()
         }),
         Plan::SteadyState(steady_state::Plan {
-            demand: steady_state::demand::Settings { queue_depths: vec![], ..Default::default() },
+            demand: steady_state::DemandSettings { queue_depths: vec![], ..Default::default() },
             ..steady()
         }),
     ];

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Class, Comparison, Role};
+use super::comparison::{Comparison, Role};
+use super::treatment::Class;
 
 /// The errors of a model, by what the figures are to it and what they show.
 #[derive(Debug, Clone, PartialEq, Serialize)]

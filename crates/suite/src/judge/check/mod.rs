@@ -10,6 +10,8 @@
 //! treatment gives yet, such as power.
 
 mod accuracy;
+mod comparison;
+mod error;
 mod perform;
 mod published;
 mod quantity;
@@ -19,96 +21,15 @@ mod treatment;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::Serialize;
-use writecliff_device::{Device, DeviceError, ErrorKind};
+use writecliff_device::Device;
 
 pub use accuracy::{Accuracy, Errors, RankOrder};
+pub use comparison::{Comparison, RATING_TOLERANCE, Role};
+pub use error::CheckError;
 pub use published::{Bound, FiguresError, Kind, PUBLISHED, Published, parse};
 pub use treatment::{Class, Scenario, scenarios};
 
-use quantity::Measured;
-
 use crate::method::parallel::in_parallel;
-
-/// How far the model may be from a rating, as a factor.
-pub const RATING_TOLERANCE: f64 = 1.1;
-
-/// A published figure and the model's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
-    /// What was published.
-    #[serde(flatten)]
-    pub figure: Published,
-    /// What it says of the model.
-    pub role: Role,
-    /// What the model does, in the figure's unit.
-    pub model: f64,
-    /// By what factor that is off; see [`Published::error_factor`].
-    pub error_factor: f64,
-}
-
-/// What a figure is to the profile of its drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The maker's word: fitted to.
-    Rating,
-    /// Behaviour that the profile says it was fitted to (`identity.fitted`).
-    Fitted,
-    /// All else: the model's own word.
-    Predicted,
-}
-
-impl Comparison {
-    fn new(figure: &Published, is_fitted: bool, measured: Measured) -> Self {
-        let model = measured.in_unit(figure.unit);
-        let role = match figure.kind {
-            Kind::Rating => Role::Rating,
-            Kind::Measured if is_fitted => Role::Fitted,
-            Kind::Measured => Role::Predicted,
-        };
-        let error_factor = figure.error_factor(model);
-        Self { figure: figure.clone(), role, model, error_factor }
-    }
-
-    /// Whether a rating is missed.
-    pub fn fails(&self) -> bool {
-        // 1 / 0.90909 is a little more than 1.1.
-        self.role == Role::Rating && self.error_factor > RATING_TOLERANCE * 1.000_001
-    }
-}
-
-/// Why a drive could not be brought into a situation.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The drive gave up.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// I/Os failed, so that the figure would mean nothing.
-    #[error(
-        "{address} failed {failed} I/Os; figures of a drive that fails I/Os are not comparable"
-    )]
-    FailedIos {
-        /// The drive.
-        address: String,
-        /// How many.
-        failed: u64,
-    },
-    /// The scenario needs TRIM.
-    #[error("{address} has no TRIM; remove its figures after TRIM")]
-    NoTrim {
-        /// The drive.
-        address: String,
-    },
-}
-
-impl CheckError {
-    /// Always a drive that could not be brought into a scenario.
-    pub fn kind(&self) -> ErrorKind {
-        ErrorKind::Failed
-    }
-}
 
 /// A treatment of a drive that has ended, for a progress display.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use writecliff_device::{Bytes, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_measure::{Queue, Sample, Statistics, Totals, tally};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use super::CheckError;
+use super::error::CheckError;
 use super::quantity::Measured;
 use super::test_system::TestSystem;
 use super::treatment::{Load, Order, Scenario, Span, Statistic, Step, Treatment, Until};

@@ -1,6 +1,6 @@
 //! Comparisons and treatments, on drives whose answers are known.
 
-use super::quantity::Quantity;
+use super::quantity::{Measured, Quantity};
 use super::*;
 use crate::record::unit::Unit;
 use writecliff_device::{Nanos, Throughput};

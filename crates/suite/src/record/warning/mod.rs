@@ -1,7 +1,8 @@
 //! Why a result may be worth less than it looks; stored with the run, shown on top of the report.
 //!
 //! A file for each of those who raise them, with the sentence of each. In JSON one does not see whose
-//! it is: every one has a `kind` of its own.
+//! it is: every one has a `kind` of its own. `method.rs` and this file know each other, because a doubt
+//! of a test may be any doubt about one of its settings.
 
 pub(crate) mod data;
 pub(crate) mod drive;

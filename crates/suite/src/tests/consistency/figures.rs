@@ -1,6 +1,6 @@
 //! The figures of the test, the most telling first. docs/methodology.md has the exact definitions.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::record::figure::{FigureOf, millis};
 use crate::record::unit::Unit;
 use crate::record::unit::Unit::{Iops, Milliseconds, Percent, Seconds};

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::{Sample, Totals};
 
-use super::{BySeries, Part, Plan, SEQUENTIAL_LARGE, soak};
+use super::part::Part;
+use super::plan::{BySeries, Plan, SEQUENTIAL_LARGE};
+use super::settings::CrossStimulusSettings;
+use super::soak;
 use crate::method::estimate::Estimate;
-use crate::method::limits::{PlanError, check_duration};
 use crate::method::loads::Load;
 use crate::method::session::{RunError, Session};
 use crate::record::rate::Rate;
@@ -17,33 +19,6 @@ const PART: Part = Part::CrossStimulusRecovery;
 const RANDOM: Bytes = Bytes::from_kib(8);
 /// Writes are as fast as before from so much of it on: steady is what is within 10 %.
 const RECOVERED: f64 = 0.9;
-
-/// How long each kind of write lasts. The defaults are the specification's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// Sequential writes, before the random ones and again after them.
-    pub sequential: Nanos,
-    /// Random writes between.
-    pub random: Nanos,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { sequential: Nanos::from_secs(8 * 3600), random: Nanos::from_secs(6 * 3600) }
-    }
-}
-
-impl Settings {
-    pub(super) fn quick(self, longest: Nanos) -> Self {
-        Self { sequential: self.sequential.min(longest), random: self.random.min(longest) }
-    }
-
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        check_duration("cross_stimulus.sequential", self.sequential)?;
-        check_duration("cross_stimulus.random", self.random)
-    }
-}
 
 /// One kind of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +50,13 @@ impl Stage {
         Load { random, read_percent: 0, block: if random { RANDOM } else { SEQUENTIAL_LARGE } }
     }
 
-    fn time(self, settings: &Settings) -> Nanos {
+    fn time(self, settings: &CrossStimulusSettings) -> Nanos {
         if self == Self::Random { settings.random } else { settings.sequential }
     }
 }
 
 pub(super) fn estimate(plan: &Plan, before: Estimate) -> Estimate {
-    let Settings { sequential, random } = plan.cross_stimulus;
+    let CrossStimulusSettings { sequential, random } = plan.cross_stimulus;
     before.sequential(sequential).random(random).sequential(sequential)
 }
 

@@ -7,90 +7,16 @@ use writecliff_device::{Bytes, DeviceInfo, Io, Nanos};
 use writecliff_measure::{LatencyHistogram, Recording, Stream, Totals};
 use writecliff_workload::{Amount, Blocks, Job, Mix, Order, Pace, Share, Sizes};
 
+use super::part::Mixture;
+use super::plan::{BySeries, Plan, TRACKED};
 use super::window::{Settled, WINDOW, is_steady};
-use super::{BySeries, Part, Plan, TRACKED, rounds, soak};
+use super::{rounds, soak};
 use crate::method::estimate::Estimate;
-use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_duration, check_list, listed};
 use crate::method::loads::Load;
 use crate::method::session::{RunError, Session};
 use crate::record::rate::{LatencyFigures, Rate};
 
-/// What is varied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// I/Os in flight; measured from the most to the fewest. What the drive does not take at once
-    /// waits in the host.
-    pub queue_depths: Vec<usize>,
-    /// Writes before each round, with the most in flight.
-    pub pre_writes: Nanos,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let queue_depths = (0..=8).map(|power| 1 << power).collect();
-        Self { queue_depths, pre_writes: Nanos::from_secs(300) }
-    }
-}
-
-impl Settings {
-    pub(super) fn quick(self, longest: Nanos) -> Self {
-        let is_wanted = |depth: &usize| [1, 8, 32].contains(depth);
-        let few: Vec<usize> = self.queue_depths.iter().copied().filter(is_wanted).collect();
-        let queue_depths = if few.is_empty() { self.queue_depths } else { few };
-        Self { queue_depths, pre_writes: self.pre_writes.min(longest) }
-    }
-
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        check_list("demand.queue_depths", &self.queue_depths)?;
-        check_duration("demand.pre_writes", self.pre_writes)?;
-        if !self.queue_depths.iter().all(|depth| (1..=IN_FLIGHT_MAX).contains(depth)) {
-            let (option, got) = ("demand.queue_depths", listed(&self.queue_depths));
-            let reason = format!("1 to {IN_FLIGHT_MAX} are kept in flight");
-            return Err(PlanError { option, got, reason });
-        }
-        Ok(())
-    }
-
-    /// The most I/Os in flight.
-    pub(super) fn deepest(&self) -> usize {
-        self.queue_depths.iter().copied().max().unwrap_or(1)
-    }
-
-    /// From the most to the fewest.
-    fn deepest_first(&self) -> Vec<usize> {
-        let mut depths = self.queue_depths.clone();
-        depths.sort_unstable_by_key(|depth| std::cmp::Reverse(*depth));
-        depths
-    }
-}
-
-/// A mixture of reads and writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mixture {
-    /// 8 KiB anywhere, 65 % of them reads.
-    Transactions,
-    /// Sizes and places of the enterprise composite, 40 % of them reads.
-    Composite,
-}
-
 impl Mixture {
-    /// The part that measures it.
-    pub fn part(self) -> Part {
-        match self {
-            Self::Transactions => Part::DemandIntensity,
-            Self::Composite => Part::Composite,
-        }
-    }
-
-    fn read_percent(self) -> u8 {
-        match self {
-            Self::Transactions => 65,
-            Self::Composite => 40,
-        }
-    }
-
     /// Its I/Os, or only the writes among them, without an end.
     fn stream(
         self,

@@ -3,8 +3,10 @@
 use super::cross_stimulus::{CrossStimulus, Stage};
 use super::demand::{Demand, DemandFigures};
 use super::host_idle::{AfterRest, HostIdle};
-use super::saturation::{self, Saturation};
-use super::{CellFigures, Metric, Outcome, Part, PartOutcome};
+use super::outcome::Outcome;
+use super::part::{Metric, Part, SATURATION};
+use super::rounds::{CellFigures, PartOutcome};
+use super::saturation::Saturation;
 use crate::record::figure::{Figure, Good};
 use crate::record::unit::Unit;
 
@@ -43,7 +45,7 @@ fn of_cell(part: &str, CellFigures { cell, rate }: &CellFigures) -> [Figure; 4] 
 }
 
 fn of_saturation(saturation: &Saturation) -> Vec<Figure> {
-    let name = |figure: &str| format!("{}, {figure}", saturation::NAME);
+    let name = |figure: &str| format!("{}, {figure}", SATURATION);
     let amplification = saturation.write_amplification.map(|amplification| {
         Figure::new(name("write amplification"), amplification, Unit::Ratio, Good::AtMost)
     });
@@ -53,7 +55,7 @@ fn of_saturation(saturation: &Saturation) -> Vec<Figure> {
         Figure::latency(name("mean in the end"), saturation.last_mean_ns),
     ];
     let all = speed.into_iter().chain(amplification);
-    all.map(|figure| figure.of(saturation::NAME).unjudged()).collect()
+    all.map(|figure| figure.of(SATURATION).unjudged()).collect()
 }
 
 fn of_idle(idle: &HostIdle) -> Vec<Figure> {

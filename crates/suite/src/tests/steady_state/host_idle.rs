@@ -5,58 +5,16 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::{Idle, Sample, Stream, Totals};
 
+use super::part::Part;
+use super::plan::{BySeries, Plan, TRACKED};
+use super::soak;
 use super::window::Settled;
-use super::{BySeries, Part, Plan, TRACKED, soak};
 use crate::method::estimate::Estimate;
-use crate::method::limits::{PlanError, check_duration, check_list};
 use crate::method::loads::Load;
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
 
 const PART: Part = Part::HostIdleRecovery;
-
-/// What is varied. The defaults are the specification's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// Rests between accesses, one after the other.
-    pub rests: Vec<Nanos>,
-    /// How long an access is.
-    pub access: Nanos,
-    /// Accesses with each rest.
-    pub accesses: u32,
-    /// Writes without a pause after the accesses with a rest.
-    pub baseline: Nanos,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            rests: [5, 10, 15, 25, 50].map(Nanos::from_secs).to_vec(),
-            access: Nanos::from_secs(5),
-            accesses: 360,
-            baseline: Nanos::from_secs(1800),
-        }
-    }
-}
-
-impl Settings {
-    pub(super) fn quick(self) -> Self {
-        Self { accesses: self.accesses.min(3), baseline: self.baseline.min(self.access), ..self }
-    }
-
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        check_list("host_idle.rests", &self.rests)?;
-        self.rests.iter().try_for_each(|rest| check_duration("host_idle.rests", *rest))?;
-        check_duration("host_idle.access", self.access)?;
-        check_duration("host_idle.baseline", self.baseline)?;
-        if self.accesses == 0 {
-            let reason = "without accesses nothing is measured".to_owned();
-            return Err(PlanError { option: "host_idle.accesses", got: "0".to_owned(), reason });
-        }
-        Ok(())
-    }
-}
 
 /// Of as many rounds of writes as a drive usually takes.
 pub(super) fn estimate(plan: &Plan, before: Estimate) -> Estimate {

@@ -11,24 +11,24 @@ pub mod cross_stimulus;
 pub mod demand;
 mod figures;
 pub mod host_idle;
+mod outcome;
+mod part;
+mod plan;
 mod rounds;
 mod saturation;
+mod settings;
 mod soak;
 mod window;
 
-use std::collections::HashMap;
-
-use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos};
-use writecliff_measure::{Recording, Sample};
+use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_measure::Recording;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, listed, used,
+    PlanError, check_block, check_depths, check_duration, check_list, listed,
 };
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
-use crate::method::seed::seed_of;
 use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
@@ -37,177 +37,18 @@ use crate::record::warning::Warning;
 use crate::record::warning::method::MethodWarning;
 
 pub use cross_stimulus::CrossStimulus;
-pub use demand::{Demand, Mixture};
+pub use demand::Demand;
 pub use host_idle::HostIdle;
-pub use rounds::{Cell, CellFigures, Metric, PartOutcome, series};
+pub use outcome::Outcome;
+pub use part::{Metric, Mixture, Part};
+pub use plan::Plan;
+pub use rounds::{Cell, CellFigures, PartOutcome, series};
 pub use saturation::Saturation;
+pub use settings::{CrossStimulusSettings, DemandSettings, HostIdleSettings};
 pub use window::{Settled, WINDOW, Window};
 
-/// What to do. The defaults are the specification's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Plan {
-    /// The parts to run.
-    pub parts: Vec<Part>,
-    /// Shares of reads, in percent, of the IOPS part.
-    pub iops_read_percents: Vec<u8>,
-    /// Sizes of the IOPS part; those that are not whole LBAs of the drive are left out.
-    pub iops_sizes: Vec<Bytes>,
-    /// I/Os in flight, but of latency and demand intensity.
-    pub queue_depth: usize,
-    /// Length of a measurement of one mix and size.
-    pub measurement: Nanos,
-    /// The most rounds of a part.
-    pub rounds_max: u32,
-    /// Times the capacity that is written in order before the rounds.
-    pub precondition_passes: u32,
-    /// Times the capacity that write saturation writes...
-    pub saturation_passes: u32,
-    /// ... but for no longer than this.
-    pub saturation_limit: Nanos,
-    /// From one judged measurement to the next while random writes are to become steady.
-    pub soak_round: Nanos,
-    /// What host idle recovery varies.
-    pub host_idle: host_idle::Settings,
-    /// What cross stimulus recovery varies.
-    pub cross_stimulus: cross_stimulus::Settings,
-    /// What demand intensity and the composite vary.
-    pub demand: demand::Settings,
-    /// The part of the drive, from its start, that counts as all of it; `None` for the drive.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub span: Option<Bytes>,
-    /// Decides which LBAs are read and written, in which order, and with what data.
-    pub seed: u64,
-}
-
-/// A part of the specification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Random IOPS over mixes and sizes; tracked: 4 KiB writes.
-    Iops,
-    /// 128 KiB sequential throughput; tracked: writes.
-    Throughput,
-    /// The same in 1 MiB; not among the parts unless the plan asks for it.
-    #[serde(rename = "throughput-1MiB")]
-    ThroughputMib,
-    /// Response times one I/O at a time; tracked: 4 KiB writes.
-    Latency,
-    /// 4 KiB random writes without pause.
-    WriteSaturation,
-    /// 4 KiB random writes between rests; like all that follow only if the plan asks for it.
-    HostIdleRecovery,
-    /// Sequential writes before and after random ones.
-    CrossStimulusRecovery,
-    /// An enterprise composite of sizes and places with many to few in flight.
-    Composite,
-    /// 8 KiB reads and writes with many to few in flight.
-    DemandIntensity,
-}
-
-/// How a part is done.
-enum Kind {
-    Rounds(Metric),
-    Saturation,
-    HostIdle,
-    CrossStimulus,
-    Demand(Mixture),
-}
-
-impl Part {
-    /// Its name in phases and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iops => Metric::Iops.name(),
-            Self::Throughput => Metric::Throughput.name(),
-            Self::ThroughputMib => Metric::ThroughputMib.name(),
-            Self::Latency => Metric::Latency.name(),
-            Self::WriteSaturation => saturation::NAME,
-            Self::HostIdleRecovery => "host-idle-recovery",
-            Self::CrossStimulusRecovery => "cross-stimulus-recovery",
-            Self::Composite => "composite",
-            Self::DemandIntensity => "demand-intensity",
-        }
-    }
-
-    fn kind(self) -> Kind {
-        match self {
-            Self::Iops => Kind::Rounds(Metric::Iops),
-            Self::Throughput => Kind::Rounds(Metric::Throughput),
-            Self::ThroughputMib => Kind::Rounds(Metric::ThroughputMib),
-            Self::Latency => Kind::Rounds(Metric::Latency),
-            Self::WriteSaturation => Kind::Saturation,
-            Self::HostIdleRecovery => Kind::HostIdle,
-            Self::CrossStimulusRecovery => Kind::CrossStimulus,
-            Self::Composite => Kind::Demand(Mixture::Composite),
-            Self::DemandIntensity => Kind::Demand(Mixture::Transactions),
-        }
-    }
-
-    /// Whether sequential writes of the whole span come before it.
-    pub fn is_filled_before(self) -> bool {
-        matches!(self.kind(), Kind::Rounds(_) | Kind::Demand(_))
-    }
-
-    fn varies_demand(self) -> bool {
-        matches!(self.kind(), Kind::Demand(_))
-    }
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Self {
-            parts: vec![Part::Iops, Part::Throughput, Part::Latency, Part::WriteSaturation],
-            iops_read_percents: vec![100, 95, 65, 50, 35, 5, 0],
-            iops_sizes: [1024, 128, 64, 32, 16, 8, 4]
-                .map(Bytes::from_kib)
-                .into_iter()
-                .chain([Bytes(512)])
-                .collect(),
-            queue_depth: 32,
-            measurement: Nanos::from_secs(60),
-            rounds_max: 25,
-            precondition_passes: 2,
-            saturation_passes: 4,
-            saturation_limit: Nanos::from_secs(24 * 3600),
-            soak_round: Nanos::from_secs(1800),
-            host_idle: host_idle::Settings::default(),
-            cross_stimulus: cross_stimulus::Settings::default(),
-            demand: demand::Settings::default(),
-            span: None,
-            seed: 1,
-        }
-    }
-}
-
-/// 4 KiB: what the specification tracks.
-const TRACKED: Bytes = Bytes::from_kib(4);
-/// Size of a sequential I/O.
-const SEQUENTIAL: Bytes = Bytes::from_kib(128);
-/// Size of a sequential I/O of the part that has larger ones.
-const SEQUENTIAL_LARGE: Bytes = Bytes::from_mib(1);
-
-impl Plan {
-    fn used(&self, drive: &DeviceInfo) -> Bytes {
-        used(self.span, drive.capacity, TRACKED)
-    }
-
-    fn seed_of(&self, series: &str) -> u64 {
-        seed_of(self.seed, series)
-    }
-
-    /// Random writes until they are steady, of as many rounds as a drive usually takes.
-    fn estimated_soak(&self) -> Nanos {
-        self.soak_round * (WINDOW as u64 - 1)
-    }
-
-    /// The longest sequential I/O.
-    fn sequential_max(&self) -> Bytes {
-        let large = [Part::ThroughputMib, Part::CrossStimulusRecovery];
-        let is_large = large.iter().any(|part| self.parts.contains(part));
-        if is_large { SEQUENTIAL_LARGE } else { SEQUENTIAL }
-    }
-}
+use part::Kind;
+use plan::{BySeries, TRACKED};
 
 impl Test for Plan {
     type Outcome = Outcome;
@@ -325,27 +166,6 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         }
     }
     Ok(())
-}
-
-/// The samples of each series.
-type BySeries<'a> = HashMap<&'a str, Vec<&'a Sample>>;
-
-/// The parts that were run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// IOPS, throughput and latency, in the order of the plan.
-    pub parts: Vec<PartOutcome>,
-    /// Write saturation.
-    pub saturation: Option<Saturation>,
-    /// Host idle recovery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_idle: Option<HostIdle>,
-    /// Cross stimulus recovery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cross_stimulus: Option<CrossStimulus>,
-    /// Demand intensity and the composite, in the order of the plan.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub demands: Vec<Demand>,
 }
 
 impl Outcome {

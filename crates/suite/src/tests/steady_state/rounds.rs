@@ -6,8 +6,9 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Queue, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
+use super::part::Metric;
+use super::plan::{BySeries, Plan, SEQUENTIAL, SEQUENTIAL_LARGE, TRACKED};
 use super::window::{Settled, WINDOW, Window, is_steady};
-use super::{BySeries, Plan, SEQUENTIAL, SEQUENTIAL_LARGE, TRACKED};
 use crate::method::estimate::Estimate;
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
@@ -17,32 +18,7 @@ use crate::record::warning::method::MethodWarning;
 /// Sequential writes in flight before the rounds.
 pub(super) const PRECONDITION_QUEUE_DEPTH: usize = 32;
 
-/// What the rounds of a part are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Random IOPS over mixes and sizes; tracked: 4 KiB writes.
-    Iops,
-    /// 128 KiB sequential throughput; tracked: writes.
-    Throughput,
-    /// The same in 1 MiB.
-    #[serde(rename = "throughput-1MiB")]
-    ThroughputMib,
-    /// Response times one I/O at a time; tracked: 4 KiB writes.
-    Latency,
-}
-
 impl Metric {
-    /// The part's name in phases and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iops => "iops",
-            Self::Throughput => "throughput",
-            Self::ThroughputMib => "throughput-1MiB",
-            Self::Latency => "latency",
-        }
-    }
-
     /// The figure that steadiness is judged by: IOPS, MB/s, or mean latency in µs.
     fn tracked(self, rate: &Rate) -> f64 {
         match self {

@@ -5,13 +5,11 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Queue, Sample, Totals};
 use writecliff_workload::RandomUniform;
 
-use super::{BySeries, Plan, TRACKED};
+use super::part::SATURATION;
+use super::plan::{BySeries, Plan, TRACKED};
 use crate::method::estimate::Estimate;
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
-
-/// Its name in phases and reports.
-pub(super) const NAME: &str = "write-saturation";
 
 pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo, before: Estimate) -> Estimate {
     let written = Bytes(plan.used(drive).0 * u64::from(plan.saturation_passes));
@@ -25,7 +23,7 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     let writes = (total.0 / TRACKED.0) as usize;
     let ios = RandomUniform::new(Operation::Write, span, TRACKED, plan.seed).take(writes);
     let (queue, limit) = (Queue::new(ios, plan.queue_depth), Some(plan.saturation_limit));
-    session.record(NAME, queue, limit, Extent::Bytes(total))
+    session.record(SATURATION, queue, limit, Extent::Bytes(total))
 }
 
 /// Write saturation: 4 KiB random writes without pause.
@@ -47,7 +45,7 @@ pub struct Saturation {
 
 /// `None` if the run did not come to it.
 pub(super) fn conclude(by_series: &BySeries<'_>) -> Option<Saturation> {
-    saturated(by_series.get(NAME)?)
+    saturated(by_series.get(SATURATION)?)
 }
 
 fn saturated(samples: &[&Sample]) -> Option<Saturation> {

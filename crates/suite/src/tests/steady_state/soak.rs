@@ -4,8 +4,9 @@
 use writecliff_device::Nanos;
 use writecliff_measure::{Stream, Streams, Totals};
 
+use super::part::Part;
+use super::plan::{BySeries, Plan};
 use super::window::{Settled, is_steady};
-use super::{BySeries, Part, Plan};
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
 

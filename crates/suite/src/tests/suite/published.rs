@@ -8,7 +8,7 @@ use writecliff_device::{Nanos, Operation};
 use writecliff_workload::JobList;
 use writecliff_workload::fio::{Note, OPTIONS, Treatment};
 
-use super::Plan;
+use super::plan::Plan;
 use super::step::{JobText, Step, Variable};
 use super::target::{Limit, Measure, Target};
 use crate::method::limits::PlanError;
