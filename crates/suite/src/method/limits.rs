@@ -69,6 +69,15 @@ pub(crate) fn check_depths(
     Err(PlanError { option: "a queue depth of", got: depth.to_string(), reason })
 }
 
+/// Shares are in percent of a whole.
+pub(crate) fn check_percents(option: &'static str, percents: &[u8]) -> Result<(), PlanError> {
+    if percents.iter().all(|percent| *percent <= 100) {
+        return Ok(());
+    }
+    let reason = "a share is at most 100 percent".to_owned();
+    Err(PlanError { option, got: listed(percents), reason })
+}
+
 /// A list that a test goes through must have something in it, and nothing twice.
 pub(crate) fn check_list<T: PartialEq + Serialize>(
     option: &'static str,

@@ -1,29 +1,9 @@
-//! Loads of reads and writes that several tests vary something of, and the states of a drive that
-//! these are measured in.
+//! Loads of reads and writes that several tests vary something of.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{OfJob, Queue, Stream};
-use writecliff_workload::{Blocks, Job, Mix, Order, Pace, RandomUniform, Sizes};
-
-use crate::method::estimate::{Demands, Estimate};
-use crate::method::limits::{PlanError, check_block};
-use crate::method::session::{Extent, RunError, Session};
-
-/// The phase that writes every LBA in order, so that reads find data.
-pub const FILL: &str = "fill";
-/// The phase that gives the drive time after that.
-pub const SETTLE: &str = "settle";
-/// The phase that writes every LBA in order once more, before writes in order are measured.
-pub const FILL_AGAIN: &str = "fill-again";
-/// The phase of random writes, before random writes are measured.
-pub const SOAK: &str = "soak";
-
-/// Size of a write of a fill, and how many are in flight.
-const FILL_BLOCK: Bytes = Bytes::from_kib(128);
-const FILL_QUEUE_DEPTH: usize = 32;
-/// Between a fill and the reads.
-const SETTLE_TIME: Nanos = Nanos::from_secs(60);
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_measure::{OfJob, Stream};
+use writecliff_workload::{Blocks, Job, Mix, Order, Pace, Sizes};
 
 /// Reads and writes of one size, anywhere or in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,6 +17,14 @@ pub struct Load {
 }
 
 impl Load {
+    /// Loads with these shares of reads, in percent; the most reads first.
+    pub(crate) fn of_shares(random: bool, block: Bytes, read_percents: &[u8]) -> Vec<Self> {
+        let load = |read_percent: &u8| Self { random, read_percent: *read_percent, block };
+        let mut loads: Vec<Self> = read_percents.iter().map(load).collect();
+        loads.sort_unstable_by_key(|load| 100 - load.read_percent);
+        loads
+    }
+
     /// What phases and figures call it: `random-read`, `sequential-70-30`.
     pub fn name(&self) -> String {
         let order = if self.random { "random" } else { "sequential" };
@@ -100,59 +88,5 @@ pub(crate) fn plural(operation: Operation) -> &'static str {
         Operation::Write => "writes",
         Operation::Trim => "trims",
         Operation::Flush => "flushes",
-    }
-}
-
-/// What a drive is brought into before loads are measured: full, and for those that write as used as
-/// they leave it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct States {
-    /// The part of the drive that is used.
-    pub(crate) span: Bytes,
-    /// The longest that random writes last before such are measured.
-    pub(crate) soak: Nanos,
-    /// Decides which LBAs they go to.
-    pub(crate) seed: u64,
-}
-
-impl States {
-    /// What these need.
-    pub(crate) const DEMANDS: Demands =
-        Demands { queue_depth: FILL_QUEUE_DEPTH, io_size: FILL_BLOCK };
-
-    pub(crate) fn check(span: Option<Bytes>, drive: &DeviceInfo) -> Result<(), PlanError> {
-        check_block(FILL_BLOCK, span, drive)
-    }
-
-    fn fill(self, name: &str, session: &mut Session<'_>) -> Result<(), RunError> {
-        let span = FILL_BLOCK * (self.span.0 / FILL_BLOCK.0);
-        let depth = FILL_QUEUE_DEPTH.min(session.drive().queue_depth_max);
-        session.fill(name, span, FILL_BLOCK, depth)
-    }
-
-    /// Full and at rest: purged, every LBA written in order, left alone for a minute.
-    pub(crate) fn full(self, session: &mut Session<'_>) -> Result<(), RunError> {
-        session.purge()?;
-        self.fill(FILL, session)?;
-        session.idle(SETTLE, SETTLE_TIME.min(self.soak))
-    }
-
-    /// Every LBA written in order once more, without a rest: what a fast buffer gave is used up.
-    pub(crate) fn full_again(self, session: &mut Session<'_>) -> Result<(), RunError> {
-        self.fill(FILL_AGAIN, session)
-    }
-
-    /// As much written at random as the drive holds, as far as there is time.
-    pub(crate) fn soaked(self, block: Bytes, session: &mut Session<'_>) -> Result<(), RunError> {
-        let writes = RandomUniform::new(Operation::Write, self.span, block, self.seed);
-        let count = self.span.0 / block.0;
-        let depth = FILL_QUEUE_DEPTH.min(session.drive().queue_depth_max);
-        let queue = Queue::new(writes.take(count as usize), depth);
-        session.record(SOAK, queue, Some(self.soak), Extent::Time(self.soak))
-    }
-
-    /// Full and at rest.
-    pub(crate) fn estimate_full(self, drive: &DeviceInfo) -> Estimate {
-        Estimate::on(drive).fill(self.span).rest(SETTLE_TIME.min(self.soak))
     }
 }

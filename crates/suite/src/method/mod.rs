@@ -5,6 +5,8 @@
 
 pub(crate) mod estimate;
 pub(crate) mod fast_part;
+pub(crate) mod fill;
+pub(crate) mod ladder;
 pub(crate) mod levels;
 pub(crate) mod limits;
 pub mod loads;

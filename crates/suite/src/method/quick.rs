@@ -13,3 +13,11 @@ pub(crate) const QUICK_SPAN: Bytes = Bytes::from_gib(2);
 pub(crate) fn quick_span(span: Option<Bytes>) -> Option<Bytes> {
     Some(span.map_or(QUICK_SPAN, |own| own.min(QUICK_SPAN)))
 }
+
+/// Those of a list that are enough for a quick run; all, if it has none of them.
+pub(crate) fn few<T: PartialEq>(all: Vec<T>, enough: &[T]) -> Vec<T> {
+    if !all.iter().any(|one| enough.contains(one)) {
+        return all;
+    }
+    all.into_iter().filter(|one| enough.contains(one)).collect()
+}

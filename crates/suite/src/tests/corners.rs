@@ -12,6 +12,7 @@ use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fast_part::FastPart;
+use crate::method::fill::{FILL_QUEUE_DEPTH, SETTLE_TIME};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, used,
 };
@@ -257,11 +258,6 @@ impl Test for Plan {
         outcome.fast_part
     }
 }
-
-/// Writes in flight of the fill.
-const FILL_QUEUE_DEPTH: usize = 32;
-/// Between the fill and the reads.
-const SETTLE_TIME: Nanos = Nanos::from_secs(60);
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for corner in plan.write_corners() {

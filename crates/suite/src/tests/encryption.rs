@@ -10,7 +10,10 @@ use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::method::estimate::{Demands, Estimate};
-use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
+use crate::method::fill::{FILL_QUEUE_DEPTH, SETTLE_TIME};
+use crate::method::limits::{
+    PlanError, check_block, check_depths, check_duration, check_percents, used,
+};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
@@ -174,10 +177,6 @@ impl Default for Plan {
 /// What one core of an AMD EPYC encrypts in sectors of 512 bytes by its AES instructions, block by
 /// block (2.4 GB/s), rounded down.
 const CIPHER: Throughput = Throughput(2_000_000_000);
-/// Writes in flight of the fill.
-const FILL_QUEUE_DEPTH: usize = 32;
-/// Between the fill and the reads.
-const SETTLE_TIME: Nanos = Nanos::from_secs(60);
 /// The share of the torture, from its end, in which the drive counts as used.
 const USED_SHARE: f64 = 0.3;
 
@@ -252,11 +251,7 @@ impl Test for Plan {
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        if self.compressible_percent > 100 {
-            let reason = "a share is at most 100 percent".to_owned();
-            let (option, got) = ("compressible_percent", self.compressible_percent.to_string());
-            return Err(PlanError { option, got, reason });
-        }
+        check_percents("compressible_percent", &[self.compressible_percent])?;
         if !(CIPHER_MIN..=CIPHER_MAX).contains(&self.cipher) {
             let reason =
                 format!("it lies between {} and {}", CIPHER_MIN.exact(), CIPHER_MAX.exact());

@@ -11,8 +11,9 @@ use writecliff_trace::name::title;
 use writecliff_trace::{Map, ReadError};
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fill::FILL_BLOCK;
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, listed, used,
+    PlanError, check_block, check_depths, check_duration, check_list, check_percents, used,
 };
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::quick_span;
@@ -79,8 +80,6 @@ impl Default for Plan {
 
 /// Writes in flight, of the random corner and of a fill.
 const QUEUE_DEPTH: usize = 32;
-/// Size of a write of a fill.
-const FILL_BLOCK: Bytes = Bytes::from_kib(128);
 
 impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
@@ -200,11 +199,7 @@ impl Test for Plan {
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_list("percents", &self.percents)?;
-        if self.percents.iter().any(|percent| *percent > 100) {
-            let (option, got) = ("percents", listed(&self.percents));
-            let reason = "a share is at most 100 percent".to_owned();
-            return Err(PlanError { option, got, reason });
-        }
+        check_percents("percents", &self.percents)?;
         check_duration("rest", self.rest)?;
         check_block(FILL_BLOCK, self.span, drive)?;
         check_block(FILL_BLOCK, Some(self.area), drive)?;

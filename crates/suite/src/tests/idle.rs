@@ -9,6 +9,7 @@ use writecliff_measure::{Idle, Queue, Recording, Totals};
 use writecliff_workload::RandomUniform;
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::limits::listed;
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, used,
@@ -135,9 +136,6 @@ impl Test for Plan {
     }
 }
 
-/// Size of a write of the fill, and how many are in flight.
-const FILL_BLOCK: Bytes = Bytes::from_kib(128);
-const FILL_QUEUE_DEPTH: usize = 32;
 /// No processor tells shorter rests from none.
 const REST_MIN: Nanos = Nanos::from_millis(1);
 const REPEATS_MAX: u32 = 1000;

@@ -10,7 +10,7 @@ use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, used,
+    PlanError, check_block, check_depths, check_duration, check_list, check_percents, used,
 };
 use crate::method::quick::QUICK_SPAN;
 use crate::method::session::{Extent, RunError, Session};
@@ -87,11 +87,8 @@ impl Test for Plan {
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
-        if let Some(percent) = self.compressible_percents.iter().find(|percent| **percent > 100) {
-            let reason = "a share is at most 100 percent".to_owned();
-            let option = "compressible_percents";
-            return Err(PlanError { option, got: percent.to_string(), reason });
-        }
+        let first_wrong = self.compressible_percents.iter().copied().find(|percent| *percent > 100);
+        check_percents("compressible_percents", first_wrong.as_slice())?;
         check_list("compressible_percents", &self.compressible_percents)?;
         check_duration("settle", self.settle)?;
         check_block(self.block, Some(self.amount), drive)?;

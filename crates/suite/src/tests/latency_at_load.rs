@@ -9,10 +9,13 @@ use writecliff_measure::{Recording, Stream, Streams, Totals};
 use writecliff_workload::Pace;
 
 use crate::method::estimate::{Demands, Estimate};
-use crate::method::limits::{PlanError, check_block, check_duration, check_list, listed, used};
-use crate::method::loads::{Load, States};
+use crate::method::ladder::{Ladder, States};
+use crate::method::limits::{
+    PlanError, check_block, check_duration, check_list, check_percents, listed, used,
+};
+use crate::method::loads::Load;
 use crate::method::overrides::{Choice, Overrides};
-use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
+use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, few, quick_span};
 use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Test};
@@ -78,14 +81,16 @@ impl Plan {
 
     /// The most reads first.
     fn loads(&self) -> Vec<Load> {
-        let load = |read_percent: &u8| Load {
-            random: true,
-            read_percent: *read_percent,
-            block: self.block,
-        };
-        let mut loads: Vec<Load> = self.read_percents.iter().map(load).collect();
-        loads.sort_unstable_by_key(|load| 100 - load.read_percent);
-        loads
+        Load::of_shares(true, self.block, &self.read_percents)
+    }
+
+    fn ladder(&self, drive: &DeviceInfo) -> Ladder {
+        Ladder {
+            states: self.states(drive),
+            loads: self.loads(),
+            soak_block: self.block,
+            ends_soaked: false,
+        }
     }
 }
 
@@ -104,10 +109,8 @@ impl Test for Plan {
     }
 
     fn quick(self) -> Self {
-        let is_wanted = |percent: &u32| [10, 50, 80, 95].contains(percent);
-        let few: Vec<u32> = self.percents.iter().copied().filter(is_wanted).collect();
         Self {
-            percents: if few.is_empty() { self.percents } else { few },
+            percents: few(self.percents, &[10, 50, 80, 95]),
             measurement: QUICK_MEASUREMENT.min(self.measurement),
             soak: QUICK_TORTURE.min(self.soak),
             span: quick_span(self.span),
@@ -116,8 +119,7 @@ impl Test for Plan {
     }
 
     fn demands(&self) -> Demands {
-        let Demands { queue_depth, io_size } = States::DEMANDS;
-        Demands { queue_depth: self.queue_depth.max(queue_depth), io_size: self.block.max(io_size) }
+        States::demands(self.queue_depth, self.block)
     }
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
@@ -143,10 +145,7 @@ impl Test for Plan {
             let reason = format!("1 to {PERCENT_MAX} percent of the saturation are");
             return refuse("percents", listed(&self.percents), reason);
         }
-        if self.read_percents.iter().any(|percent| *percent > 100) {
-            let reason = "a share is at most 100 percent".to_owned();
-            return refuse("read_percents", listed(&self.read_percents), reason);
-        }
+        check_percents("read_percents", &self.read_percents)?;
         if !(1..=QUEUE_DEPTH_MAX).contains(&self.queue_depth) {
             let reason = format!("1 to {QUEUE_DEPTH_MAX} are");
             return refuse("queue_depth", self.queue_depth.to_string(), reason);
@@ -162,7 +161,8 @@ impl Test for Plan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
-        run(self, session)
+        let ladder = self.ladder(session.drive());
+        ladder.climb(session, |session, load| measure(self, session, load))
     }
 
     fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
@@ -194,18 +194,6 @@ fn saturation_phase(load: Load) -> String {
 /// The phase of a load at a rate of arrival.
 fn phase(load: Load, gaps: Gaps, percent: u32) -> String {
     format!("{}-{}-{percent}%", load.name(), gaps_name(gaps))
-}
-
-fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let states = plan.states(session.drive());
-    let (writing, reading): (Vec<Load>, Vec<Load>) =
-        plan.loads().into_iter().partition(Load::writes);
-    states.full(session)?;
-    reading.iter().try_for_each(|load| measure(plan, session, *load))?;
-    if !writing.is_empty() {
-        states.soaked(plan.block, session)?;
-    }
-    writing.iter().try_for_each(|load| measure(plan, session, *load))
 }
 
 /// The saturation, and every course up to it.

@@ -9,12 +9,13 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::{Recording, Streams, Totals};
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
-    IN_FLIGHT_MAX, PlanError, check_block, check_duration, check_list, listed, used,
+    IN_FLIGHT_MAX, PlanError, check_block, check_duration, check_list, check_percents, listed, used,
 };
-use crate::method::loads::{Load, States};
+use crate::method::loads::Load;
 use crate::method::overrides::{Choice, Overrides};
-use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
+use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, few, quick_span};
 use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Test};
@@ -72,12 +73,18 @@ impl Plan {
     }
 
     /// The loads in one order, the most reads first.
-    fn loads(&self, random: bool) -> impl Iterator<Item = Load> + '_ {
+    fn loads(&self, random: bool) -> Vec<Load> {
         let block = if random { self.random_block } else { self.sequential_block };
-        let load = move |read_percent: &u8| Load { random, read_percent: *read_percent, block };
-        let mut loads: Vec<Load> = self.read_percents.iter().map(load).collect();
-        loads.sort_unstable_by_key(|load| 100 - load.read_percent);
-        loads.into_iter()
+        Load::of_shares(random, block, &self.read_percents)
+    }
+
+    fn ladder(&self, drive: &DeviceInfo) -> Ladder {
+        Ladder {
+            states: self.states(drive),
+            loads: [self.loads(false), self.loads(true)].concat(),
+            soak_block: self.random_block,
+            ends_soaked: false,
+        }
     }
 
     fn deepest(&self) -> usize {
@@ -100,10 +107,8 @@ impl Test for Plan {
     }
 
     fn quick(self) -> Self {
-        let is_wanted = |depth: &usize| [1, 4, 32, 256].contains(depth);
-        let few: Vec<usize> = self.queue_depths.iter().copied().filter(is_wanted).collect();
         Self {
-            queue_depths: if few.is_empty() { self.queue_depths } else { few },
+            queue_depths: few(self.queue_depths, &[1, 4, 32, 256]),
             measurement: QUICK_MEASUREMENT.min(self.measurement),
             soak: QUICK_TORTURE.min(self.soak),
             span: quick_span(self.span),
@@ -112,9 +117,7 @@ impl Test for Plan {
     }
 
     fn demands(&self) -> Demands {
-        let Demands { queue_depth, io_size } = States::DEMANDS;
-        let longest = self.random_block.max(self.sequential_block);
-        Demands { queue_depth: self.deepest().max(queue_depth), io_size: longest.max(io_size) }
+        States::demands(self.deepest(), self.random_block.max(self.sequential_block))
     }
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
@@ -125,22 +128,19 @@ impl Test for Plan {
             (true, true) => estimate.random(each),
             (true, false) => estimate.sequential(each),
         };
-        let loads = self.loads(false).chain(self.loads(true));
+        let loads = self.loads(false).into_iter().chain(self.loads(true));
         loads.fold(full.fill(self.used(drive)).random(self.soak), measured)
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_list("queue_depths", &self.queue_depths)?;
         check_list("read_percents", &self.read_percents)?;
-        let refuse = |option, got, reason| Err(PlanError { option, got, reason });
         if !self.queue_depths.iter().all(|depth| (1..=IN_FLIGHT_MAX).contains(depth)) {
             let reason = format!("1 to {IN_FLIGHT_MAX} are kept in flight");
-            return refuse("queue_depths", listed(&self.queue_depths), reason);
+            let got = listed(&self.queue_depths);
+            return Err(PlanError { option: "queue_depths", got, reason });
         }
-        if self.read_percents.iter().any(|percent| *percent > 100) {
-            let reason = "a share is at most 100 percent".to_owned();
-            return refuse("read_percents", listed(&self.read_percents), reason);
-        }
+        check_percents("read_percents", &self.read_percents)?;
         check_duration("measurement", self.measurement)?;
         check_duration("soak", self.soak)?;
         check_block(self.random_block, self.span, drive)?;
@@ -149,7 +149,8 @@ impl Test for Plan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
-        run(self, session)
+        let ladder = self.ladder(session.drive());
+        ladder.climb(session, |session, load| measure(self, session, load))
     }
 
     fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
@@ -170,33 +171,14 @@ fn phase(load: Load, queue_depth: usize) -> String {
     format!("{}-qd{queue_depth}", load.name())
 }
 
-fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let states = plan.states(session.drive());
-    let (in_order, anywhere) = (plan.loads(false), plan.loads(true));
-    let (read_in_order, write_in_order): (Vec<_>, Vec<_>) = in_order.partition(|l| !l.writes());
-    let (read_anywhere, write_anywhere): (Vec<_>, Vec<_>) = anywhere.partition(|l| !l.writes());
-    states.full(session)?;
-    measure(plan, session, &read_in_order)?;
-    measure(plan, session, &read_anywhere)?;
-    if !write_in_order.is_empty() {
-        states.full_again(session)?;
-        measure(plan, session, &write_in_order)?;
-        states.soaked(plan.random_block, session)?;
-        measure(plan, session, &write_anywhere)?;
-    }
-    Ok(())
-}
-
-/// Each load with each number in flight.
-fn measure(plan: &Plan, session: &mut Session<'_>, loads: &[Load]) -> Result<(), RunError> {
+/// A load with each number in flight.
+fn measure(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), RunError> {
     let (span, lba_size) = (plan.used(session.drive()), session.drive().lba_size);
     let (extent, duration) = (Extent::Time(plan.measurement), Some(plan.measurement));
-    for load in loads {
-        for depth in &plan.queue_depths {
-            let name = phase(*load, *depth);
-            let stream = load.stream(span, lba_size, *depth, seed_of(plan.seed, &name));
-            session.record(&name, Streams::new([stream]), duration, extent)?;
-        }
+    for depth in &plan.queue_depths {
+        let name = phase(load, *depth);
+        let stream = load.stream(span, lba_size, *depth, seed_of(plan.seed, &name));
+        session.record(&name, Streams::new([stream]), duration, extent)?;
     }
     Ok(())
 }
@@ -243,7 +225,7 @@ impl DepthFigures {
 
 fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut loads, mut warnings) = (Vec::new(), Vec::new());
-    for load in plan.loads(true).chain(plan.loads(false)) {
+    for load in plan.loads(true).into_iter().chain(plan.loads(false)) {
         let found = plan.queue_depths.iter().map_while(|depth| figures_of(load, *depth, recording));
         let depths: Vec<DepthFigures> = found.collect();
         if depths.len() < plan.queue_depths.len() && warnings.is_empty() {

@@ -9,12 +9,13 @@ use writecliff_measure::{Recording, Stream, Streams, Totals};
 use writecliff_workload::Pace;
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, listed, used,
+    PlanError, check_block, check_depths, check_duration, check_list, check_percents, listed, used,
 };
-use crate::method::loads::{Load, States, series};
+use crate::method::loads::{Load, series};
 use crate::method::overrides::{Choice, Overrides};
-use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
+use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, few, quick_span};
 use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Test};
@@ -83,10 +84,16 @@ impl Plan {
     /// The loads in one order, the most reads first.
     fn loads(&self, random: bool) -> Vec<Load> {
         let block = if random { self.random_block } else { self.sequential_block };
-        let load = |read_percent: &u8| Load { random, read_percent: *read_percent, block };
-        let mut loads: Vec<Load> = self.read_percents.iter().map(load).collect();
-        loads.sort_unstable_by_key(|load| 100 - load.read_percent);
-        loads
+        Load::of_shares(random, block, &self.read_percents)
+    }
+
+    fn ladder(&self, drive: &DeviceInfo) -> Ladder {
+        Ladder {
+            states: self.states(drive),
+            loads: [self.loads(false), self.loads(true)].concat(),
+            soak_block: self.random_block,
+            ends_soaked: true,
+        }
     }
 
     /// Random reads or writes alone.
@@ -112,10 +119,8 @@ impl Test for Plan {
     }
 
     fn quick(self) -> Self {
-        let is_wanted = |percent: &u8| [100, 70, 50, 0].contains(percent);
-        let few: Vec<u8> = self.read_percents.iter().copied().filter(is_wanted).collect();
         Self {
-            read_percents: if few.is_empty() { self.read_percents } else { few },
+            read_percents: few(self.read_percents, &[100, 70, 50, 0]),
             measurement: QUICK_MEASUREMENT.min(self.measurement),
             rest: QUICK_REST.min(self.rest),
             beside: QUICK_MEASUREMENT.min(self.beside),
@@ -126,11 +131,8 @@ impl Test for Plan {
     }
 
     fn demands(&self) -> Demands {
-        let Demands { queue_depth, io_size } = States::DEMANDS;
-        let longest = self.random_block.max(self.sequential_block);
         // Beside the writes there is a read.
-        let deepest = (self.queue_depth + 1).max(queue_depth);
-        Demands { queue_depth: deepest, io_size: longest.max(io_size) }
+        States::demands(self.queue_depth + 1, self.random_block.max(self.sequential_block))
     }
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
@@ -155,16 +157,12 @@ impl Test for Plan {
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_list("read_percents", &self.read_percents)?;
-        let refuse =
-            |option, got, reason: &str| Err(PlanError { option, got, reason: reason.to_owned() });
-        if self.read_percents.iter().any(|percent| *percent > 100) {
-            let got = listed(&self.read_percents);
-            return refuse("read_percents", got, "a share is at most 100 percent");
-        }
+        check_percents("read_percents", &self.read_percents)?;
         let rates = &self.drive_writes_per_day;
         if !rates.iter().all(|times| (0.0..=DRIVE_WRITES_MAX).contains(times)) {
-            let got = listed(rates);
-            return refuse("drive_writes_per_day", got, "0 to 1000 times a day are");
+            let reason = "0 to 1000 times a day are".to_owned();
+            let (option, got) = ("drive_writes_per_day", listed(rates));
+            return Err(PlanError { option, got, reason });
         }
         if !rates.is_empty() {
             check_list("drive_writes_per_day", rates)?;
@@ -216,17 +214,8 @@ fn beside_phase(times: f64) -> String {
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let states = plan.states(session.drive());
-    let [in_order, anywhere] = [false, true].map(|random| {
-        plan.loads(random).into_iter().partition::<Vec<Load>, _>(|load| !load.writes())
-    });
-    states.full(session)?;
-    let reads = in_order.0.iter().chain(&anywhere.0);
-    reads.copied().try_for_each(|load| mix(plan, session, load))?;
-    states.full_again(session)?;
-    in_order.1.into_iter().try_for_each(|load| mix(plan, session, load))?;
-    states.soaked(plan.random_block, session)?;
-    anywhere.1.into_iter().try_for_each(|load| mix(plan, session, load))?;
+    let ladder = plan.ladder(session.drive());
+    ladder.climb(session, |session, load| mix(plan, session, load))?;
     if !plan.drive_writes_per_day.is_empty() {
         session.idle(REST, plan.rest)?;
     }

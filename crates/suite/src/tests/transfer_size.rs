@@ -10,8 +10,9 @@ use writecliff_measure::{Queue, Recording};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fill::FILL_BLOCK;
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, listed, used,
+    PlanError, check_block, check_depths, check_duration, check_list, check_percents, listed, used,
 };
 use crate::method::quick::QUICK_SPAN;
 use crate::method::session::{Extent, RunError, Session};
@@ -97,11 +98,7 @@ impl Test for Plan {
             let got = listed(&self.sizes);
             return Err(PlanError { option: "sizes", got, reason });
         }
-        if self.compressible_percent > 100 {
-            let (option, got) = ("compressible_percent", self.compressible_percent.to_string());
-            let reason = "a share is at most 100 percent".to_owned();
-            return Err(PlanError { option, got, reason });
-        }
+        check_percents("compressible_percent", &[self.compressible_percent])?;
         check_duration("limit", self.limit.max(Nanos::from_secs(1)))?;
         check_depths([self.queue_depth], drive)
     }
@@ -127,9 +124,6 @@ impl Test for Plan {
         outcome.sizes.iter().flat_map(SizeFigures::figures).collect()
     }
 }
-
-/// Size of a write of the fill.
-const FILL_BLOCK: Bytes = Bytes::from_kib(128);
 
 /// The phase that writes in transfers of one size.
 pub fn write_phase(size: Bytes) -> String {

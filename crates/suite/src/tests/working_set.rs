@@ -10,6 +10,7 @@ use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::RandomUniform;
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH, SETTLE_TIME};
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, quick_span};
@@ -119,12 +120,6 @@ impl Test for Plan {
         spans.chain(holds.map(Figure::unjudged)).collect()
     }
 }
-
-/// Size of a write of the fill, and how many are in flight.
-const FILL_BLOCK: Bytes = Bytes::from_kib(128);
-const FILL_QUEUE_DEPTH: usize = 32;
-/// Between the fill and the reads.
-const SETTLE_TIME: Nanos = Nanos::from_secs(60);
 
 /// The phase that reads from a part of the drive.
 fn phase(span: Bytes) -> String {

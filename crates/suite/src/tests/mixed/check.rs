@@ -3,8 +3,9 @@
 use writecliff_device::{DeviceInfo, Operation};
 use writecliff_workload::JobError;
 
-use super::plan::{FILL_BLOCK, Plan, Prepare};
+use super::plan::{Plan, Prepare};
 use super::series::series_of;
+use crate::method::fill::FILL_BLOCK;
 use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_block, check_duration};
 
 /// As many as an I/O can be of.

@@ -3,8 +3,9 @@
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_workload::{Job, Order};
 
-use super::plan::{FILL_BLOCK, FILL_QUEUE_DEPTH, Plan, Prepare};
+use super::plan::{Plan, Prepare};
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 
 pub(super) fn demands(plan: &Plan) -> Demands {
     let (fill_depth, fill_block) = match plan.prepare {

@@ -7,9 +7,6 @@ use writecliff_workload::{Job, JobList, Mix, Order};
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
-/// Writes of the fill, and how many are in flight.
-pub(super) const FILL_BLOCK: Bytes = Bytes::from_kib(128);
-pub(super) const FILL_QUEUE_DEPTH: usize = 32;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,9 @@ use writecliff_device::{Bytes, DeviceKind, Nanos, Operation};
 use writecliff_measure::{OfJob, Stream, Streams};
 use writecliff_workload::Job;
 
-use super::plan::{FILL, FILL_BLOCK, FILL_QUEUE_DEPTH, Plan, Prepare};
+use super::plan::{FILL, Plan, Prepare};
 use super::series::{phase, series, series_of};
+use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::warning::job::JobWarning;
 

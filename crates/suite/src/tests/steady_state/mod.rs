@@ -25,7 +25,7 @@ use writecliff_measure::Recording;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::{
-    PlanError, check_block, check_depths, check_duration, check_list, listed,
+    PlanError, check_block, check_depths, check_duration, check_list, check_percents, listed,
 };
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
@@ -120,10 +120,7 @@ impl Test for Plan {
             let got = self.rounds_max.to_string();
             return refuse("rounds_max", got, "steady state is a matter of at least 5 rounds");
         }
-        if self.iops_read_percents.iter().any(|percent| *percent > 100) {
-            let got = listed(&self.iops_read_percents);
-            return refuse("iops_read_percents", got, "a share is at most 100 percent");
-        }
+        check_percents("iops_read_percents", &self.iops_read_percents)?;
         let tracks = self.iops_read_percents.contains(&0) && self.iops_sizes.contains(&TRACKED);
         if self.parts.contains(&Part::Iops) && !tracks {
             let got = format!(

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::Nanos;
 
 use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_duration, check_list, listed};
+use crate::method::quick::few;
 
 /// What host idle recovery varies. The defaults are the specification's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,9 +96,7 @@ impl Default for DemandSettings {
 
 impl DemandSettings {
     pub(super) fn quick(self, longest: Nanos) -> Self {
-        let is_wanted = |depth: &usize| [1, 8, 32].contains(depth);
-        let few: Vec<usize> = self.queue_depths.iter().copied().filter(is_wanted).collect();
-        let queue_depths = if few.is_empty() { self.queue_depths } else { few };
+        let queue_depths = few(self.queue_depths, &[1, 8, 32]);
         Self { queue_depths, pre_writes: self.pre_writes.min(longest) }
     }
 
