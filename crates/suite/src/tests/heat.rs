@@ -23,11 +23,11 @@ use crate::record::warning::method::MethodWarning;
 /// The phase that fills the drive for the reads.
 pub const FILL: &str = "fill";
 /// The rest before the reads.
-pub const COOL: &str = "cool";
+const COOL: &str = "cool";
 /// Sequential reads.
 pub const READ: &str = "sequential-read";
 /// The rest before the writes.
-pub const COOL_AGAIN: &str = "cool-again";
+const COOL_AGAIN: &str = "cool-again";
 /// Sequential writes.
 pub const WRITE: &str = "sequential-write";
 

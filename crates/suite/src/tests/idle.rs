@@ -28,7 +28,7 @@ pub const FILL: &str = "fill";
 /// The phase that gives the drive time after that.
 pub const SETTLE: &str = "settle";
 /// The phase of all rests; the series in it of reads without one.
-pub const AWAKE: &str = "awake";
+const AWAKE: &str = "awake";
 /// The series of the read that ends the drive's sleep after the fill.
 const WAKE: &str = "wake";
 

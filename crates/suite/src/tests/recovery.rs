@@ -25,7 +25,7 @@ use crate::record::warning::Warning;
 use crate::record::warning::method::MethodWarning;
 
 /// The phase of writes that fill the buffer, and go on.
-pub const EXHAUST: &str = "exhaust";
+const EXHAUST: &str = "exhaust";
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -24,11 +24,11 @@ use crate::record::warning::method::MethodWarning;
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
 /// The phase of both loads.
-pub const USE: &str = "use";
+const USE: &str = "use";
 /// The series of the small writes.
 pub const SMALL_WRITES: &str = "small-writes";
 /// The series of the stream.
-pub const BACKGROUND: &str = "background";
+const BACKGROUND: &str = "background";
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

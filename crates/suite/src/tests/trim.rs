@@ -28,23 +28,23 @@ pub const CLEAN: &str = "clean";
 /// The random writes.
 pub const TORTURE: &str = "torture";
 /// Sequential writes right after them.
-pub const DIRTY: &str = "dirty";
+const DIRTY: &str = "dirty";
 /// TRIM of every LBA.
 pub const TRIM: &str = "trim";
 /// The pass over all LBAs after that.
 pub const AFTER_TRIM: &str = "after-trim";
 /// Random writes to make the drive dirty again.
-pub const TORTURE_AGAIN: &str = "torture-again";
+const TORTURE_AGAIN: &str = "torture-again";
 /// The pass over all LBAs of the dirty drive.
 pub const DIRTY_PASS: &str = "dirty-pass";
 /// Sequential writes after that pass.
-pub const AFTER_PASS: &str = "after-pass";
+const AFTER_PASS: &str = "after-pass";
 /// Random writes to make the drive dirty for the last time.
-pub const TORTURE_LAST: &str = "torture-last";
+const TORTURE_LAST: &str = "torture-last";
 /// Time for the drive's own garbage collection.
 pub const IDLE: &str = "idle";
 /// Sequential writes after that time.
-pub const AFTER_IDLE: &str = "after-idle";
+const AFTER_IDLE: &str = "after-idle";
 
 /// What to do. The defaults are the published method: 60 minutes of torture, figures over 60 s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

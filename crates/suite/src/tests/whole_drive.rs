@@ -25,7 +25,7 @@ use crate::record::warning::method::MethodWarning;
 /// The phase that writes an erased drive full.
 pub const ERASED: &str = "erased";
 /// The phase that writes its first half, after another purge.
-pub const FIRST_HALF: &str = "first-half";
+const FIRST_HALF: &str = "first-half";
 /// The phase that gives the drive time after that.
 pub const REST: &str = "rest";
 /// The phase that writes its second half.

@@ -4,9 +4,13 @@
 //! of everything brings back: plain, with software encryption that lets no trim pass, and with one
 //! that does. Data compress as an ordinary user's do; encrypted ones do not, whatever they were.
 
+mod conclude;
+mod outcome;
+mod part;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, DeviceInfo, Encryption, Nanos, Operation, Throughput};
-use writecliff_measure::{Queue, Recording, Sample, Totals};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::{RandomUniform, Sequential};
 
 use crate::method::estimate::{Demands, Estimate};
@@ -18,102 +22,17 @@ use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Test};
-use crate::record::figure::{Figure, Good};
+use crate::record::figure::Figure;
 use crate::record::phase::Phase;
-use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::unit::Unit;
 use crate::record::warning::Warning;
 use crate::record::warning::method::MethodWarning;
 use crate::tests::corners::{self, Corner, Data};
 
-/// What a host does with data before the drive gets them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Setting {
-    /// Nothing.
-    Plain,
-    /// It encrypts, and keeps trims to itself.
-    Encrypted,
-    /// It encrypts, and trims pass.
-    EncryptedWithTrim,
-}
+pub use outcome::{Outcome, PartFigures, SettingFigures};
+pub use part::{Part, Setting};
 
-impl Setting {
-    /// In the order of the run.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Encrypted, Self::EncryptedWithTrim];
-
-    /// What its phases and figures are called by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Encrypted => "encrypted",
-            Self::EncryptedWithTrim => "encrypted-with-trim",
-        }
-    }
-
-    fn encryption(self, plan: &Plan) -> Option<Encryption> {
-        let Plan { cipher, seed, .. } = *plan;
-        let passes_trims = self == Self::EncryptedWithTrim;
-        (self != Self::Plain).then_some(Encryption { passes_trims, cipher, seed })
-    }
-}
-
-/// What is measured at each setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Writes in order on the fresh drive.
-    SequentialWrite,
-    /// Writes at random places of the fresh drive.
-    RandomWrite,
-    /// Reads in order of the full drive.
-    SequentialRead,
-    /// Reads at random places of the full drive.
-    RandomRead,
-    /// Writes at random places of the drive that is full and written to for long.
-    Used,
-    /// The same after a TRIM of everything.
-    AfterTrim,
-}
-
-impl Part {
-    /// In the order of the run.
-    pub const ALL: [Self; 6] = [
-        Self::SequentialWrite,
-        Self::RandomWrite,
-        Self::SequentialRead,
-        Self::RandomRead,
-        Self::Used,
-        Self::AfterTrim,
-    ];
-
-    /// What its phases and figures are called by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SequentialWrite => "sequential-write",
-            Self::RandomWrite => "random-write",
-            Self::SequentialRead => "sequential-read",
-            Self::RandomRead => "random-read",
-            Self::Used => "used",
-            Self::AfterTrim => "after-trim",
-        }
-    }
-
-    /// Whether it is counted in I/Os; else in bytes.
-    pub fn is_random(self) -> bool {
-        !matches!(self, Self::SequentialWrite | Self::SequentialRead)
-    }
-
-    /// The phase that it is recorded as, at a setting: `encrypted/random-write`.
-    pub fn phase(self, setting: Setting) -> String {
-        phase(setting, self.name())
-    }
-}
-
-fn phase(setting: Setting, what: &str) -> String {
-    format!("{}/{what}", setting.name())
-}
+use part::phase;
 
 /// What to do. The corners are those of the test `corners`, the random ones with a full queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -177,9 +96,6 @@ impl Default for Plan {
 /// What one core of an AMD EPYC encrypts in sectors of 512 bytes by its AES instructions, block by
 /// block (2.4 GB/s), rounded down.
 const CIPHER: Throughput = Throughput(2_000_000_000);
-/// The share of the torture, from its end, in which the drive counts as used.
-const USED_SHARE: f64 = 0.3;
-
 impl Plan {
     /// The test of the corners that these are.
     fn corners(&self) -> corners::Plan {
@@ -200,6 +116,12 @@ impl Plan {
 
     fn used(&self, drive: &DeviceInfo) -> Bytes {
         used(self.span, drive.capacity, self.random_block)
+    }
+
+    fn encryption(&self, setting: Setting) -> Option<Encryption> {
+        let Self { cipher, seed, .. } = *self;
+        let passes_trims = setting == Setting::EncryptedWithTrim;
+        (setting != Setting::Plain).then_some(Encryption { passes_trims, cipher, seed })
     }
 
     fn content(&self) -> Content {
@@ -277,7 +199,7 @@ impl Test for Plan {
     }
 
     fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+        conclude::conclude(self.torture, recording)
     }
 
     fn with_phases(&self, outcome: Outcome, phases: &[Phase]) -> Outcome {
@@ -297,7 +219,7 @@ const CIPHER_MAX: Throughput = Throughput(1_000_000_000_000);
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     for setting in Setting::ALL {
         // Who cannot encrypt here is left in peace before the drive is purged for it.
-        if session.encrypt(setting.encryption(plan).as_ref())? {
+        if session.encrypt(plan.encryption(setting).as_ref())? {
             measure(plan, session, setting)?;
         }
     }
@@ -328,7 +250,7 @@ fn measure(plan: &Plan, session: &mut Session<'_>, setting: Setting) -> Result<(
 fn refresh(plan: &Plan, session: &mut Session<'_>, setting: Setting) -> Result<(), RunError> {
     session.encrypt(None)?;
     session.purge()?;
-    session.encrypt(setting.encryption(plan).as_ref()).map(|_| ())
+    session.encrypt(plan.encryption(setting).as_ref()).map(|_| ())
 }
 
 fn corner(
@@ -371,158 +293,4 @@ fn torture(
     let ios = RandomUniform::new(Operation::Write, span, plan.random_block, plan.seed);
     let writes = Queue::new(ios.with_content(plan.content()), plan.random_queue_depth);
     session.record(&part.phase(setting), writes, Some(duration), Extent::Time(duration))
-}
-
-/// What was measured at each setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// In the order of the run; those that were not to be had here are left out.
-    pub settings: Vec<SettingFigures>,
-}
-
-/// The figures of one setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SettingFigures {
-    /// Which.
-    pub setting: Setting,
-    /// In the order of the run, as far as it came.
-    pub parts: Vec<PartFigures>,
-}
-
-/// The figures of a part at one setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PartFigures {
-    /// Which.
-    pub part: Part,
-    /// How fast.
-    pub rate: Rate,
-    /// Read or written in the whole of its phase.
-    pub bytes: Bytes,
-    /// NAND writes for each byte of the host's, if the drive tells.
-    pub write_amplification: Option<f64>,
-    /// Mean power in watts, if anything tells.
-    pub watts: Option<f64>,
-    /// Processor time of the host for each GB (10^9 bytes), in seconds.
-    pub processor_s_per_gb: Option<f64>,
-    /// How many of the host's processors that kept busy, on average.
-    pub processors_busy: Option<f64>,
-}
-
-impl PartFigures {
-    /// As a person counts it: random I/Os in IOPS, sequential ones in MB/s.
-    pub fn value(&self) -> f64 {
-        if self.part.is_random() { self.rate.iops } else { self.rate.megabytes_per_second }
-    }
-}
-
-impl Outcome {
-    /// The figures of a part at a setting, if the run came to it.
-    pub fn find(&self, setting: Setting, part: Part) -> Option<&PartFigures> {
-        let of_setting = self.settings.iter().find(|figures| figures.setting == setting)?;
-        of_setting.parts.iter().find(|figures| figures.part == part)
-    }
-
-    /// The share of the plain rate that a setting leaves.
-    pub fn kept(&self, setting: Setting, part: Part) -> Option<f64> {
-        let plain = self.find(Setting::Plain, part)?.value();
-        Some(self.find(setting, part)?.value() / plain).filter(|share| share.is_finite())
-    }
-
-    /// Adds what was counted around the phases.
-    fn with_processor_time(mut self, phases: &[Phase]) -> Self {
-        for SettingFigures { setting, parts } in &mut self.settings {
-            for figures in parts {
-                let name = figures.part.phase(*setting);
-                let found = phases.iter().find(|phase| phase.name == name);
-                let Some(phase) = found.filter(|phase| phase.length > Nanos::ZERO) else {
-                    continue;
-                };
-                let time = phase.after.processor_since(&phase.before).map(Nanos::as_secs_f64);
-                let gigabytes = figures.bytes.0 as f64 / 1e9;
-                figures.processor_s_per_gb = time.map(|time| time / gigabytes);
-                figures.processors_busy = time.map(|time| time / phase.length.as_secs_f64());
-            }
-        }
-        self
-    }
-
-    fn figures_of(&self, of: &SettingFigures) -> Vec<Figure> {
-        let setting = of.setting.name();
-        let mut figures = Vec::new();
-        for part in &of.parts {
-            let name = format!("{}, {setting}", part.part.name());
-            figures.push(match part.part.is_random() {
-                true => Figure::iops(&name, part.rate.iops),
-                false => Figure::rate(&name, part.rate.megabytes_per_second),
-            });
-            let kept = self.kept(of.setting, part.part).filter(|_| of.setting != Setting::Plain);
-            let more = [
-                ("of the plain rate", kept.map(|kept| kept * 100.0), Unit::Percent, Good::AtLeast),
-                (
-                    "processor time per GB",
-                    part.processor_s_per_gb.map(|seconds| seconds * 1e3),
-                    Unit::Milliseconds,
-                    Good::AtMost,
-                ),
-                ("write amplification", part.write_amplification, Unit::Ratio, Good::AtMost),
-                ("power", part.watts, Unit::Watts, Good::AtMost),
-            ];
-            figures.extend(more.into_iter().filter_map(|(what, value, unit, good)| {
-                Some(Figure::new(format!("{name}, {what}"), value?, unit, good).unjudged())
-            }));
-        }
-        figures.into_iter().map(|figure| figure.of(setting)).collect()
-    }
-}
-
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
-    let (mut settings, mut warnings) = (Vec::new(), Vec::new());
-    for setting in Setting::ALL {
-        let parts: Vec<PartFigures> =
-            Part::ALL.iter().filter_map(|part| figures(plan, recording, setting, *part)).collect();
-        let missing = Part::ALL.iter().find(|part| parts.iter().all(|have| have.part != **part));
-        warnings.extend(
-            missing
-                .map(|part| Warning::Method(MethodWarning::Ended { phase: part.phase(setting) })),
-        );
-        if !parts.is_empty() {
-            settings.push(SettingFigures { setting, parts });
-        }
-    }
-    ((!settings.is_empty()).then_some(Outcome { settings }), warnings)
-}
-
-fn figures(
-    plan: &Plan,
-    recording: &Recording,
-    setting: Setting,
-    part: Part,
-) -> Option<PartFigures> {
-    let phase = part.phase(setting);
-    let from = match part {
-        Part::Used => (plan.torture.as_secs_f64() * (1.0 - USED_SHARE)).floor(),
-        _ => 0.0,
-    };
-    let counts = |sample: &&Sample| f64::from(sample.second) >= from;
-    let samples: Vec<&Sample> = recording.series(&phase).filter(counts).collect();
-    let totals = Totals::of(samples.iter().copied());
-    Some(PartFigures {
-        part,
-        rate: Rate::of(&totals)?,
-        bytes: Totals::of(recording.series(&phase)).bytes(),
-        write_amplification: totals.write_amplification(),
-        watts: mean_watts(&samples),
-        processor_s_per_gb: None,
-        processors_busy: None,
-    })
-}
-
-/// Mean power over the samples' time; `None` if one of them does not tell.
-fn mean_watts(samples: &[&Sample]) -> Option<f64> {
-    let energy = samples
-        .iter()
-        .map(|sample| Some(sample.power_microwatts? as f64 / 1e6 * sample.span_ns as f64))
-        .sum::<Option<f64>>()?;
-    let span: u64 = samples.iter().map(|sample| sample.span_ns).sum();
-    Some(energy / span as f64)
 }
