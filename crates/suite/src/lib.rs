@@ -52,14 +52,10 @@ pub use record::run_record::{Record, SCHEMA_VERSION, Status};
 pub use record::thread_count::{ThreadCount, ThreadCountError};
 pub use record::trace_facts::TraceFacts;
 pub use record::unit::Unit;
-pub use record::warning::Warning;
-pub use record::warning::data::DataWarning;
-pub use record::warning::drive::DriveWarning;
-pub use record::warning::host::HostWarning;
-pub use record::warning::job::JobWarning;
-pub use record::warning::method::MethodWarning;
-pub use record::warning::preparation::PreparationWarning;
-pub use record::warning::trace::TraceWarning;
+pub use record::warning::{
+    DataWarning, DriveWarning, HostWarning, JobWarning, MethodWarning, PreparationWarning,
+    TraceWarning, Warning,
+};
 pub use runs::meter::{AddMeterError, Metered, add_meter};
 pub use runs::open::{open, open_anew, open_record};
 pub use runs::repeats::{Repeated, Repeats, RepeatsError};

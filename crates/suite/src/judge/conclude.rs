@@ -6,8 +6,7 @@ use crate::judge::doubts::doubts;
 use crate::list::{Outcome, RunRecord};
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that

@@ -1,8 +1,7 @@
 //! Doubts that only several tests of one drive together give rise to.
 
 use crate::list::{Outcome, RunRecord};
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// What the tests of one drive say of each other's results: the index of a record, and the doubt
 /// about it. A fast buffer that one test found may hold all that another wrote at a time.

@@ -18,8 +18,7 @@ use crate::method::limits::PlanError;
 use crate::method::underway::{Begun, Underway};
 use crate::record::phase::Phase;
 use crate::record::rate::Rate;
-use crate::record::warning::Warning;
-use crate::record::warning::preparation::PreparationWarning;
+use crate::record::warning::{PreparationWarning, Warning};
 
 /// What a watcher is shown every second of the device's time.
 #[derive(Debug)]

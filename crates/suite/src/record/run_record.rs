@@ -10,8 +10,7 @@ use crate::record::options::RunOptions;
 use crate::record::phase::Phase;
 use crate::record::power_source::PowerSource;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Raised when a reader of the old form would misread the new one. What older versions wrote is
 /// read as well.

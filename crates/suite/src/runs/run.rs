@@ -16,8 +16,7 @@ use crate::record::options::RunOptions;
 use crate::record::phase::Phase;
 use crate::record::power_source::PowerSource;
 use crate::record::run_record::{SCHEMA_VERSION, Status};
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
 /// it passes and may break off. Returns the finished record, also of a run that was interrupted.

@@ -23,8 +23,7 @@ use crate::method::test::Test;
 use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase that fills the drive for the reads.
 pub const FILL: &str = "fill";

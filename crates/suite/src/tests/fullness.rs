@@ -22,8 +22,7 @@ use crate::method::test::{InReviews, Test};
 use crate::method::traces::Resolved;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::corners::{self, Corner, CornerFigures};
 use crate::tests::storage_bench::{self, Served};
 

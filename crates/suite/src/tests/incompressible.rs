@@ -18,8 +18,7 @@ use crate::method::test::Test;
 use crate::record::figure::Figure;
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -23,8 +23,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 pub use writecliff_workload::Gaps;
 

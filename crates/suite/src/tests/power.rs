@@ -18,8 +18,7 @@ use crate::method::test::Test;
 use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Nothing to do, after the purge.
 pub const IDLE: &str = "idle";

@@ -22,8 +22,7 @@ use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

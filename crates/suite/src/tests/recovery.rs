@@ -21,8 +21,7 @@ use crate::method::test::{InReviews, Test};
 use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase of writes that fill the buffer, and go on.
 const EXHAUST: &str = "exhaust";

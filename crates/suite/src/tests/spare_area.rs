@@ -15,8 +15,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::Test;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::consistency;
 
 /// What to do.

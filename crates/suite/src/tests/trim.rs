@@ -20,8 +20,7 @@ use crate::record::figure::{Figure, FigureOf, figures_of, millis};
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The pass over all LBAs of the purged drive.
 pub const CLEAN: &str = "clean";

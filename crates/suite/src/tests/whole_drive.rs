@@ -19,8 +19,7 @@ use crate::method::test::Test;
 use crate::record::figure::{Figure, Good};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase that writes an erased drive full.
 pub const ERASED: &str = "erased";

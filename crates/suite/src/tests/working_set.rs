@@ -20,8 +20,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase that writes what is read.
 pub const FILL: &str = "fill";

@@ -9,9 +9,7 @@ use writecliff_measure::{Recording, Sample};
 
 use crate::list::RunRecord;
 use crate::record::phase::Phase;
-use crate::record::warning::Warning;
-use crate::record::warning::drive::DriveWarning;
-use crate::record::warning::host::HostWarning;
+use crate::record::warning::{DriveWarning, HostWarning, Warning};
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;

@@ -4,25 +4,25 @@
 //! it is: every one has a `kind` of its own. `method.rs` and this file know each other, because a doubt
 //! of a test may be any doubt about one of its settings.
 
-pub(crate) mod data;
-pub(crate) mod drive;
-pub(crate) mod host;
-pub(crate) mod job;
-pub(crate) mod method;
-pub(crate) mod preparation;
+mod data;
+mod drive;
+mod host;
+mod job;
+mod method;
+mod preparation;
 #[cfg(test)]
 mod tests;
-pub(crate) mod trace;
+mod trace;
 
 use serde::{Deserialize, Serialize};
 
-use data::DataWarning;
-use drive::DriveWarning;
-use host::HostWarning;
-use job::JobWarning;
-use method::MethodWarning;
-use preparation::PreparationWarning;
-use trace::TraceWarning;
+pub use data::DataWarning;
+pub use drive::DriveWarning;
+pub use host::HostWarning;
+pub use job::JobWarning;
+pub use method::MethodWarning;
+pub use preparation::PreparationWarning;
+pub use trace::TraceWarning;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]

@@ -3,13 +3,6 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::data::DataWarning;
-use super::drive::DriveWarning;
-use super::host::HostWarning;
-use super::job::JobWarning;
-use super::method::MethodWarning;
-use super::preparation::PreparationWarning;
-use super::trace::TraceWarning;
 use super::*;
 
 /// One of every kind, as runs have it in their directories.

@@ -7,8 +7,7 @@ use super::outcome::Outcome;
 use super::plan::Plan;
 use crate::method::fast_part::FastPart;
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;

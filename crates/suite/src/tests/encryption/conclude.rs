@@ -6,8 +6,7 @@ use writecliff_measure::{Recording, Sample, Totals};
 use super::outcome::{Outcome, PartFigures, SettingFigures};
 use super::part::{Part, Setting};
 use crate::record::rate::Rate;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// The share of the torture, from its end, in which the drive counts as used.
 const USED_SHARE: f64 = 0.3;

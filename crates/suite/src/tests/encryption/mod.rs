@@ -25,8 +25,7 @@ use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::phase::Phase;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::corners::{self, Corner, Data};
 
 pub use outcome::{Outcome, PartFigures, SettingFigures};

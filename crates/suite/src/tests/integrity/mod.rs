@@ -28,8 +28,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
 use crate::record::figure::{Figure, figures_of};
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 pub use ledger::Kind;
 pub use outcome::{BadBlock, BadSlice, FIGURES, Outcome, SLICES};

@@ -6,7 +6,7 @@ use writecliff_device::{Bytes, Held};
 use super::ledger::Kind;
 use crate::record::figure::FigureOf;
 use crate::record::unit::Unit;
-use crate::record::warning::data::DataWarning;
+use crate::record::warning::DataWarning;
 
 /// The drive is told about in so many parts of equal size.
 pub const SLICES: u32 = 256;

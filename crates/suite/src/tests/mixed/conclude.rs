@@ -10,8 +10,7 @@ use super::outcome::{JobFigures, OperationFigures, Outcome};
 use super::plan::Plan;
 use super::series::{series, series_of_job};
 use crate::record::rate::{LatencyFigures, iops_of};
-use crate::record::warning::Warning;
-use crate::record::warning::job::JobWarning;
+use crate::record::warning::{JobWarning, Warning};
 
 impl Plan {
     /// Whether so much was recorded that no job that has a time was cut short.

@@ -25,8 +25,7 @@ use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::job::JobWarning;
+use crate::record::warning::{JobWarning, Warning};
 
 pub(crate) use conclude::was_steady;
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};

@@ -8,7 +8,7 @@ use super::plan::{FILL, Plan, Prepare};
 use super::series::{phase, series, series_of};
 use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::session::{Extent, RunError, Session};
-use crate::record::warning::job::JobWarning;
+use crate::record::warning::JobWarning;
 
 pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let capacity = plan.capacity(session.drive());

@@ -33,8 +33,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 pub use cross_stimulus::CrossStimulus;
 pub use demand::Demand;

@@ -12,8 +12,7 @@ use super::window::{Settled, WINDOW, Window, is_steady};
 use crate::method::estimate::Estimate;
 use crate::method::session::{Extent, RunError, Session};
 use crate::record::rate::Rate;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Sequential writes in flight before the rounds.
 pub(super) const PRECONDITION_QUEUE_DEPTH: usize = 32;

@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// Rounds that are looked at together.
 pub const WINDOW: usize = 5;

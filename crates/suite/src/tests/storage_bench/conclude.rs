@@ -11,9 +11,7 @@ use super::plan::Plan;
 use super::series::series_name;
 use crate::record::rate::LatencyFigures;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::method::MethodWarning;
-use crate::record::warning::trace::TraceWarning;
+use crate::record::warning::{MethodWarning, TraceWarning, Warning};
 
 /// Slow moments that are kept.
 const MOMENTS: usize = 10;

@@ -10,7 +10,7 @@ use super::series::{fill_phase, series_name};
 use crate::method::limits::PlanError;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::traces::Known;
-use crate::record::warning::trace::TraceWarning;
+use crate::record::warning::TraceWarning;
 
 /// Looks for damage in the traces, which is better known before a drive is purged and filled for
 /// them.

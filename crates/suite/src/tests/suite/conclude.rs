@@ -6,8 +6,7 @@ use writecliff_measure::{Recording, Sample};
 use super::outcome::{Figures, Outcome, StepFigures};
 use super::plan::{Plan, Turn};
 use crate::method::loads::series;
-use crate::record::warning::Warning;
-use crate::record::warning::job::JobWarning;
+use crate::record::warning::{JobWarning, Warning};
 use crate::tests::mixed;
 
 pub(super) fn conclude(

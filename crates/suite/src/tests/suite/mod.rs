@@ -32,8 +32,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
-use crate::record::warning::Warning;
-use crate::record::warning::job::JobWarning;
+use crate::record::warning::{JobWarning, Warning};
 
 impl Test for Plan {
     type Outcome = Outcome;
