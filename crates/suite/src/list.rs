@@ -118,14 +118,20 @@ macro_rules! tests {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Plan {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::tests::$module::Plan),)*
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")]
+                $variant(crate::tests::$module::Plan),
+            )*
         }
 
         /// A test's answer.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Outcome {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::tests::$module::Outcome),)*
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")]
+                $variant(crate::tests::$module::Outcome),
+            )*
         }
 
         impl Plan {

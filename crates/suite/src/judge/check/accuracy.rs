@@ -40,7 +40,7 @@ pub struct RankOrder {
     pub scenario: &'static str,
     /// Drives in it, all predicted.
     pub drives: usize,
-    /// Pairs whose published figures differ by more than [`TIE`].
+    /// Pairs whose published figures differ by more than `TIE`.
     pub pairs: usize,
     /// Pairs that the model has in the other order.
     pub wrong: usize,

@@ -1,6 +1,6 @@
 //! Suite: does the drive keep what is asked of it under published loads?
 //!
-//! A list of steps, each a load of [`mixed`] with targets: least rates, longest service times.
+//! A list of steps, each a load of [`mixed`](crate::mixed) with targets: least rates, longest service times.
 //! Steps that prepare the drive come first. What a step's jobs do together is judged, as fio
 //! reports a group: one series for its reads, one for its writes, one for its trims.
 
