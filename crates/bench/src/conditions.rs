@@ -112,9 +112,9 @@ fn beside_the_plan(record: &RunRecord) -> Vec<(String, String)> {
         DeviceKind::File => parts.push(("device".to_owned(), "a file".to_owned())),
         DeviceKind::BlockDevice | DeviceKind::Null => {}
     }
-    if let Some(told) = record.told() {
-        parts.push(("measured by".to_owned(), told.program.clone()));
-        parts.push(("asked beside the plan".to_owned(), told.beside.join(", ")));
+    if let Some(from) = record.imported_from() {
+        parts.push(("measured by".to_owned(), from.program.clone()));
+        parts.push(("asked beside the plan".to_owned(), from.beside.join(", ")));
     }
     for trace in &record.traces {
         let identity = trace.identity.as_deref().unwrap_or("not told");
@@ -131,8 +131,8 @@ fn remarks(record: &RunRecord) -> Vec<String> {
         DeviceKind::File => remarks.push("in a file".to_owned()),
         DeviceKind::BlockDevice | DeviceKind::Null => {}
     }
-    remarks.extend(record.told().map(|told| format!("measured by {}", told.program)));
-    if record.drive.kind != DeviceKind::Simulated && record.told().is_none() {
+    remarks.extend(record.imported_from().map(|from| format!("measured by {}", from.program)));
+    if record.drive.kind != DeviceKind::Simulated && record.imported_from().is_none() {
         remarks.push(format!("purged by {}", purge(record)));
     }
     if record.method_version != record.plan.entry().method_version {

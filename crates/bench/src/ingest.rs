@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use writecliff::RunRecord;
 use writecliff::device::DeviceKind;
 use writecliff::measure::REPORT;
-use writecliff::suite::{Figure, Phase, Warning, consistency, open_record, spare_area};
+use writecliff::suite::{
+    Figure, MethodWarning, Phase, Warning, consistency, open_record, spare_area,
+};
 
 use crate::conditions::hash;
 use crate::gather::NewRun;
@@ -136,8 +138,12 @@ pub(crate) fn todays_profiles() -> &'static BTreeMap<&'static str, String> {
 /// was time for one, as in reports.
 fn doubts(record: &RunRecord) -> Vec<String> {
     let is_doubt = |warning: &&Warning| match warning {
-        Warning::NoCliff => !had_time_for_a_cliff(record, consistency::TORTURE),
-        Warning::AtSpare { percent, doubt } if **doubt == Warning::NoCliff => {
+        Warning::Method(MethodWarning::NoCliff) => {
+            !had_time_for_a_cliff(record, consistency::TORTURE)
+        }
+        Warning::Method(MethodWarning::AtSpare { percent, doubt })
+            if **doubt == Warning::Method(MethodWarning::NoCliff) =>
+        {
             !had_time_for_a_cliff(record, &spare_area::torture_phase(*percent))
         }
         _ => true,

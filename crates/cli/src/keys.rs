@@ -5,7 +5,7 @@ use writecliff_bench::ServerError;
 use writecliff_measure::{MeterError, RecordError, RunDirectoryError};
 use writecliff_report::ReportError;
 use writecliff_suite::gate::{Check, GateError};
-use writecliff_suite::{AddMeterError, AgainError, PlanError, RepeatsError, ReviewError, RunError};
+use writecliff_suite::{AddMeterError, PlanError, RepeatsError, RerunError, ReviewError, RunError};
 use writecliff_trace::{ConvertError, ReadError};
 use writecliff_uring::{OpenError, PsidRevertError};
 
@@ -88,10 +88,10 @@ fn of_review(error: &ReviewError) -> String {
     }
 }
 
-fn of_again(error: &AgainError) -> String {
+fn of_again(error: &RerunError) -> String {
     let command = match error {
-        AgainError::IsReview { path } => format!("review --again {}", path.display()),
-        AgainError::IsRepeats { path, first } => {
+        RerunError::IsReview { path } => format!("review --again {}", path.display()),
+        RerunError::IsRepeats { path, first } => {
             format!("run --again {}", path.join(first).display())
         }
         error => return error.to_string(),

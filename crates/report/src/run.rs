@@ -6,8 +6,8 @@ use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Host, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS, Warning,
-    consistency, spare_area,
+    Host, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS,
+    Warning, consistency, spare_area,
 };
 
 use crate::number;
@@ -115,8 +115,12 @@ impl Run {
     /// drive that was written full once more has no spare area left that it has not used.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = &Warning> {
         let is_doubt = |warning: &&Warning| match warning {
-            Warning::NoCliff => !self.had_time_for_a_cliff(consistency::TORTURE),
-            Warning::AtSpare { percent, doubt } if **doubt == Warning::NoCliff => {
+            Warning::Method(MethodWarning::NoCliff) => {
+                !self.had_time_for_a_cliff(consistency::TORTURE)
+            }
+            Warning::Method(MethodWarning::AtSpare { percent, doubt })
+                if **doubt == Warning::Method(MethodWarning::NoCliff) =>
+            {
                 !self.had_time_for_a_cliff(&spare_area::torture_phase(*percent))
             }
             _ => true,
@@ -160,7 +164,7 @@ impl Run {
         // Another program tells neither.
         let (capacity, sectors) = match drive.capacity.0 {
             0 => (String::new(), String::new()),
-            _ if record.told().is_some() => (drive.capacity.to_string(), String::new()),
+            _ if record.imported_from().is_some() => (drive.capacity.to_string(), String::new()),
             _ => (
                 format!("{} ({bytes} bytes)", drive.capacity),
                 format!("{logical} logical, {physical} physical"),

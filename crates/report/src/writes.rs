@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome};
-use writecliff_suite::{LatencyFigures, Plan, Warning};
+use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Warning};
 
 use crate::Run;
 use crate::number;
@@ -123,12 +123,14 @@ impl<'a> Writes<'a> {
 /// What the doubts about a setting say.
 pub(crate) fn state(run: &Run, spare_percent: f64) -> State {
     let about = run.record.warnings.iter().filter_map(|warning| match warning {
-        Warning::AtSpare { percent, doubt } => (*percent == spare_percent).then_some(&**doubt),
+        Warning::Method(MethodWarning::AtSpare { percent, doubt }) => {
+            (*percent == spare_percent).then_some(&**doubt)
+        }
         other => Some(other),
     });
     about.fold(State::Settled, |state, warning| match (state, warning) {
-        (_, Warning::TooShort { .. }) => State::TooShort,
-        (State::Settled, Warning::NotSteady { .. }) => State::Settling,
+        (_, Warning::Method(MethodWarning::TooShort { .. })) => State::TooShort,
+        (State::Settled, Warning::Method(MethodWarning::NotSteady { .. })) => State::Settling,
         (state, _) => state,
     })
 }

@@ -1,7 +1,9 @@
 //! The one list of tests, and what is made from it: the table, and the enums of plans and outcomes.
 //!
 //! A test is a line here, a module with a plan that is a [`Test`], and its part of the report
-//! (`sections/` there). Nothing else names it.
+//! (`sections/` there). Nothing below names it.
+
+use std::any::Any;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -9,13 +11,19 @@ use writecliff_device::{Bytes, DeviceInfo, with_nearest};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
-use crate::plan::check_duration;
-use crate::record::Phase;
-use crate::session::{RunError, Session};
-use crate::suite::Judged;
-use crate::test::{InReviews, Test};
-use crate::traces::TraceFacts;
-use crate::{Choice, Demands, Estimate, FastPart, Figure, Overrides, PlanError, Warning};
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
+use crate::method::limits::{PlanError, check_duration};
+use crate::method::overrides::{Choice, Overrides};
+use crate::method::session::{RunError, Session};
+use crate::method::test::{InReviews, Test};
+use crate::record::figure::Figure;
+use crate::record::imported::ImportedFrom;
+use crate::record::judged::Judged;
+use crate::record::phase::Phase;
+use crate::record::run_record::Record;
+use crate::record::trace_facts::TraceFacts;
+use crate::record::warning::Warning;
 
 /// A row of the table of tests.
 #[derive(Debug)]
@@ -55,20 +63,53 @@ impl TestEntry {
     }
 }
 
+/// The list of tests, in the order of a review, for whatever is made from it: `callback` is a macro
+/// that takes a name of [`Plan`] and [`Outcome`] and a module for each.
+#[macro_export]
+macro_rules! for_each_test {
+    ($callback:ident) => {
+        $callback! {
+            Consistency consistency
+            SpareArea spare_area
+            Trim trim
+            WholeDrive whole_drive
+            Recovery recovery
+            Corners corners
+            Incompressible incompressible
+            TransferSize transfer_size
+            Stutter stutter
+            StorageBench storage_bench
+            Power power
+            SteadyState steady_state
+            Mixed mixed
+            Integrity integrity
+            Encryption encryption
+            Heat heat
+            Idle idle
+            WorkingSet working_set
+            Fullness fullness
+            QueueDepth queue_depth
+            LatencyAtLoad latency_at_load
+            ReadWriteMix read_write_mix
+            Suite suite
+        }
+    };
+}
+
 /// Makes all that follows from the list of tests.
 macro_rules! tests {
     ($($variant:ident $module:ident)*) => {
         /// All tests, in the order of a review.
         pub const TESTS: &[TestEntry] = &[$(TestEntry {
-            name: crate::$module::Plan::NAME,
-            question: crate::$module::Plan::QUESTION,
-            reviews: crate::$module::Plan::REVIEWS,
-            choices: crate::$module::Plan::CHOICES,
-            method_version: crate::$module::Plan::METHOD_VERSION,
-            plan: || Plan::$variant(crate::$module::Plan::default()),
+            name: crate::tests::$module::Plan::NAME,
+            question: crate::tests::$module::Plan::QUESTION,
+            reviews: crate::tests::$module::Plan::REVIEWS,
+            choices: crate::tests::$module::Plan::CHOICES,
+            method_version: crate::tests::$module::Plan::METHOD_VERSION,
+            plan: || Plan::$variant(crate::tests::$module::Plan::default()),
         }),*];
 
-        $(impl crate::$module::Plan {
+        $(impl crate::tests::$module::Plan {
             /// What the test is called on the command line and in files.
             pub const NAME: &'static str = <Self as Test>::NAME;
         })*
@@ -77,14 +118,20 @@ macro_rules! tests {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Plan {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Plan),)*
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")]
+                $variant(crate::tests::$module::Plan),
+            )*
         }
 
         /// A test's answer.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Outcome {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant(crate::$module::Outcome),)*
+            $(
+                #[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")]
+                $variant(crate::tests::$module::Outcome),
+            )*
         }
 
         impl Plan {
@@ -196,8 +243,8 @@ macro_rules! tests {
                 from: D,
             ) -> Option<Result<Self, D::Error>> {
                 match test {
-                    $(crate::$module::Plan::NAME => {
-                        Some(crate::$module::Plan::deserialize(from).map(Self::$variant))
+                    $(crate::tests::$module::Plan::NAME => {
+                        Some(crate::tests::$module::Plan::deserialize(from).map(Self::$variant))
                     })*
                     _ => None,
                 }
@@ -210,6 +257,17 @@ macro_rules! tests {
 
             pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
                 match self { $(Self::$variant(plan) => plan.run(session),)* }
+            }
+
+            /// The outcome that this plan's test has found.
+            ///
+            /// # Panics
+            /// If it is another test's.
+            pub(crate) fn outcome(&self, found: Box<dyn Any>) -> Outcome {
+                let found = match self {
+                    $(Self::$variant(_) => found.downcast().map(|own| Outcome::$variant(*own)),)*
+                };
+                found.unwrap_or_else(|_| panic!("{} found another test's outcome", self.name()))
             }
 
             pub(crate) fn conclude(
@@ -236,57 +294,43 @@ macro_rules! tests {
         impl Outcome {
             /// The results as numbers, the most telling first.
             pub fn figures(&self) -> Vec<Figure> {
-                match self { $(Self::$variant(outcome) => crate::$module::Plan::figures(outcome),)* }
+                match self { $(Self::$variant(outcome) => crate::tests::$module::Plan::figures(outcome),)* }
             }
 
             /// What the plan itself asks of the drive, and whether it was so.
             pub fn targets(&self) -> Vec<Judged> {
-                match self { $(Self::$variant(outcome) => crate::$module::Plan::targets(outcome),)* }
+                match self { $(Self::$variant(outcome) => crate::tests::$module::Plan::targets(outcome),)* }
             }
 
             /// What the two runs were done with, by name, if it was not the same for both.
             pub fn other_input(&self, other: &Self) -> Option<String> {
                 match (self, other) {
                     $((Self::$variant(outcome), Self::$variant(other)) => {
-                        crate::$module::Plan::other_input(outcome, other)
+                        crate::tests::$module::Plan::other_input(outcome, other)
                     })*
                     _ => None,
                 }
             }
 
+            /// Which program measured it, if it was another one.
+            pub fn imported_from(&self) -> Option<&ImportedFrom> {
+                match self {
+                    $(Self::$variant(outcome) => crate::tests::$module::Plan::imported_from(outcome),)*
+                }
+            }
+
             /// The drive's fast buffer, if the test found one.
             pub fn fast_part(&self) -> Option<FastPart> {
-                match self { $(Self::$variant(outcome) => crate::$module::Plan::fast_part(outcome),)* }
+                match self { $(Self::$variant(outcome) => crate::tests::$module::Plan::fast_part(outcome),)* }
             }
         }
     };
 }
 
-tests! {
-    Consistency consistency
-    SpareArea spare_area
-    Trim trim
-    WholeDrive whole_drive
-    Recovery recovery
-    Corners corners
-    Incompressible incompressible
-    TransferSize transfer_size
-    Stutter stutter
-    StorageBench storage_bench
-    Power power
-    SteadyState steady_state
-    Mixed mixed
-    Integrity integrity
-    Encryption encryption
-    Heat heat
-    Idle idle
-    WorkingSet working_set
-    Fullness fullness
-    QueueDepth queue_depth
-    LatencyAtLoad latency_at_load
-    ReadWriteMix read_write_mix
-    Suite suite
-}
+for_each_test!(tests);
+
+/// A run of any of the tests, as `run.json` holds it.
+pub type RunRecord = Record<Plan, Outcome>;
 
 impl Plan {
     /// The test's row in the table.

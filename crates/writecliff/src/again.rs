@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writecliff_suite::{AgainError, Plan, Results, RunOptions};
+use writecliff_suite::{Plan, RerunError, Results, RunOptions};
 
 use crate::{DriveName, Error};
 
@@ -30,10 +30,10 @@ impl Again {
     pub fn of(path: &Path) -> Result<Self, Error> {
         match Results::at(path)? {
             Results::Run => {}
-            Results::Review(_) => return Err(AgainError::IsReview { path: path.to_owned() }.into()),
+            Results::Review(_) => return Err(RerunError::IsReview { path: path.to_owned() }.into()),
             Results::Repeats(repeats) => {
                 let first = repeats.plans()?.swap_remove(0).0;
-                return Err(AgainError::IsRepeats { path: path.to_owned(), first }.into());
+                return Err(RerunError::IsRepeats { path: path.to_owned(), first }.into());
             }
         }
         let (record, _) = writecliff_suite::open(path)?;

@@ -11,7 +11,7 @@ use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
 use writecliff_suite::suite::FioSynthError;
 use writecliff_suite::{
-    AgainError, PlanError, RepeatsError, ResultsError, ReviewError, RunError, TESTS,
+    PlanError, RepeatsError, RerunError, ResultsError, ReviewError, RunError, TESTS,
 };
 use writecliff_uring::{OpenError, PsidRevertError};
 use writecliff_workload::fio::FioError;
@@ -132,7 +132,7 @@ pub enum Error {
     Run(#[from] RunError),
     /// A run that cannot be done again.
     #[error(transparent)]
-    Again(#[from] AgainError),
+    Again(#[from] RerunError),
     /// A run's directory that cannot be written or read.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),

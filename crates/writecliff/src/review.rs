@@ -7,7 +7,7 @@ use writecliff_device::DeviceInfo;
 use writecliff_measure::RunDirectory;
 use writecliff_output::check_directory;
 use writecliff_suite::{
-    AgainError, DriveIdentity, Estimate, Overrides, Review, ReviewError, ReviewTest, RunOptions,
+    DriveIdentity, Estimate, Overrides, RerunError, Review, ReviewError, ReviewTest, RunOptions,
     TestEntry,
 };
 use writecliff_uring::DestroyData;
@@ -76,7 +76,7 @@ impl ReviewRun {
         for test in &review.tests {
             let run = path.join(&test.directory);
             if !RunDirectory::is_at(&run) {
-                return Err(AgainError::NotComplete.into());
+                return Err(RerunError::NotComplete.into());
             }
             Again::of(&run)?;
         }

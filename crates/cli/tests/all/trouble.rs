@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use writecliff_device::Nanos;
-use writecliff_suite::{RunRecord, Status, Warning};
+use writecliff_suite::{HostWarning, RunRecord, Status, Warning};
 
 use writecliff_loop_device::LoopDevice;
 
@@ -264,7 +264,7 @@ fn a_stopped_process_is_the_machine_s_pause_and_not_the_drive_s() {
     assert_eq!(running.end().code(), Some(0), "{}", running.said());
     let record = running.record();
     let held_up = record.warnings.iter().find_map(|warning| match warning {
-        Warning::HeldUp { span, phases } => Some((*span, phases.clone())),
+        Warning::Host(HostWarning::HeldUp { span, phases }) => Some((*span, phases.clone())),
         _ => None,
     });
     let (span, phases) = held_up.unwrap_or_else(|| panic!("{:?}", record.warnings));

@@ -1,7 +1,7 @@
 //! Lines over something that a test varies: of one drive all in one picture, of several drives a
 //! picture for each quantity with a line for each drive; and the same as tables.
 
-use writecliff_suite::{Good, Warning, doubts_across};
+use writecliff_suite::{Good, MethodWarning, Warning, doubts_across};
 
 use super::{merged, number_row};
 use crate::number;
@@ -138,7 +138,7 @@ pub(super) fn in_the_buffer(subjects: &Subjects<'_>, test: &str) -> String {
         let doubts = doubts_across(&records).into_iter();
         let mut of_test = doubts.filter(|(run, _)| records[*run].plan.name() == test);
         of_test.find_map(|(_, doubt)| match doubt {
-            Warning::WithinBuffer { written, buffer, .. } => Some(format!(
+            Warning::Method(MethodWarning::WithinBuffer { written, buffer, .. }) => Some(format!(
                 " {written} at a time are within the fast buffer of {} ({buffer}): longer writes \
                  are slower.",
                 subjects.full_name(index)

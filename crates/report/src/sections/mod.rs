@@ -68,31 +68,7 @@ macro_rules! sections {
     };
 }
 
-sections! {
-    Consistency consistency
-    SpareArea spare_area
-    Trim trim
-    WholeDrive whole_drive
-    Recovery recovery
-    Corners corners
-    Incompressible incompressible
-    TransferSize transfer_size
-    Stutter stutter
-    StorageBench storage_bench
-    Power power
-    SteadyState steady_state
-    Mixed mixed
-    Integrity integrity
-    Encryption encryption
-    Heat heat
-    Idle idle
-    WorkingSet working_set
-    Fullness fullness
-    QueueDepth queue_depth
-    LatencyAtLoad latency_at_load
-    ReadWriteMix read_write_mix
-    Suite suite
-}
+writecliff_suite::for_each_test!(sections);
 
 /// The outcome of one test.
 trait OfTest: Sized {

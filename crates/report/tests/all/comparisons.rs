@@ -6,7 +6,7 @@ use std::fs;
 use drives::{alone, consistency, page};
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Source, Subject, different_plans, verdict_text};
-use writecliff_suite::{Plan, Warning, incompressible, transfer_size};
+use writecliff_suite::{MethodWarning, Plan, Warning, incompressible, transfer_size};
 
 fn named(run: &Run, label: &str) -> Subject {
     let mut run = run.clone();
@@ -122,7 +122,7 @@ fn nothing_is_concluded_from_a_quick_run() {
     let mut run = consistency(&dir.path().join("run"), 100, 0.0);
     let whole = page(&[alone(run.clone())], &dir.path().join("whole"));
     assert!(whole.contains("random writes fall from"), "the headline of a whole run");
-    run.record.warnings.push(Warning::Quick);
+    run.record.warnings.push(Warning::Method(MethodWarning::Quick));
     let out = dir.path().join("quick");
     let html = page(&[alone(run.clone())], &out);
     assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
@@ -137,7 +137,7 @@ fn nothing_is_concluded_from_a_quick_run() {
 fn a_drive_that_has_not_settled_is_not_called_steady() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = consistency(&dir.path().join("run"), 200, 0.0);
-    run.record.warnings = vec![Warning::NotSteady { percent: 27.0 }];
+    run.record.warnings = vec![Warning::Method(MethodWarning::NotSteady { percent: 27.0 })];
     let html = page(&[alone(run)], &dir.path().join("page"));
     assert!(html.contains("still settling, not judged"));
     let svg = fs::read_to_string(dir.path().join("page/pictures/consistency-whole.svg")).unwrap();

@@ -118,7 +118,7 @@ fn a_run_without_a_second_of_random_writes_says_so() {
 fn the_summary_is_what_a_person_reads_in_ten_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = tiny(&dir.path().join("run"), 0.0);
-    run.record.warnings = vec![writecliff_suite::Warning::FileNotDrive];
+    run.record.warnings = vec![writecliff_suite::DriveWarning::FileNotDrive.into()];
     let Some(writecliff_suite::Outcome::Consistency(outcome)) = &mut run.record.outcome else {
         panic!("no outcome");
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use writecliff_device::Nanos;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
-    Outcome, Plan, RunOptions, RunRecord, Status, Warning, consistency, open, run,
+    MethodWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, consistency, open, run,
 };
 
 fn plan(seconds: u64) -> consistency::Plan {
@@ -70,7 +70,10 @@ fn the_cliff_comes_when_the_spare_area_is_used_up() {
     let bound = array / amplification;
     assert!(outcome.steady_iops.mean < bound, "{} above {bound}", outcome.steady_iops.mean);
     assert!(outcome.steady_iops.mean > 0.8 * bound, "{} below 80 %", outcome.steady_iops.mean);
-    assert_eq!(record.warnings, [Warning::TooShort { seconds: 60, window: 18 }]);
+    assert_eq!(
+        record.warnings,
+        [Warning::Method(MethodWarning::TooShort { seconds: 60, window: 18 })]
+    );
 }
 
 #[test]
@@ -102,7 +105,9 @@ fn an_interrupted_run_is_kept_and_says_so() {
     let record = record.unwrap();
     assert_eq!(record.status, Status::Interrupted);
     let (recorded, planned) = (Nanos::from_secs(20), Nanos::from_secs(100));
-    assert!(record.warnings.contains(&Warning::Incomplete { recorded, planned }));
+    assert!(
+        record.warnings.contains(&Warning::Method(MethodWarning::Incomplete { recorded, planned }))
+    );
     assert_eq!(open(&path).unwrap().0, record);
 }
 

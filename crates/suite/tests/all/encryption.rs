@@ -7,7 +7,7 @@ use writecliff_device::{Bytes, Device, Nanos, Throughput};
 use writecliff_sim::{Profile, load};
 use writecliff_suite::encryption::{Outcome, Part, Plan, Setting};
 use writecliff_suite::{
-    Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, RunRecord, Warning, run,
+    Outcome as AnyOutcome, Plan as AnyPlan, PreparationWarning, RunOptions, RunRecord, Warning, run,
 };
 
 /// A minute of random writes, on a drive that is full after some seconds.
@@ -125,7 +125,9 @@ fn a_device_that_cannot_be_encrypted_is_measured_plain_with_one_warning() {
     let outcome = outcome_of(&record);
     assert_eq!(outcome.settings.len(), 1);
     assert_eq!(outcome.settings[0].setting, Setting::Plain);
-    let is_about_it = |warning: &&Warning| matches!(warning, Warning::NoEncryption { .. });
+    let is_about_it = |warning: &&Warning| {
+        matches!(warning, Warning::Preparation(PreparationWarning::NoEncryption { .. }))
+    };
     assert_eq!(record.warnings.iter().filter(is_about_it).count(), 1, "{:?}", record.warnings);
 }
 

@@ -6,7 +6,8 @@ use writecliff_device::{Bytes, Device, DeviceTime, Held, Nanos};
 use writecliff_sim::{Disk, Profile, Ssd, SsdProfile, load};
 use writecliff_suite::integrity::{FILL, Kind, Outcome, PROBES, READ_BACK, TORTURE};
 use writecliff_suite::{
-    Overrides, Plan, RunOptions, RunRecord, Status, Warning, integrity, open, run,
+    DataWarning, MethodWarning, Overrides, Plan, RunOptions, RunRecord, Status, Warning, integrity,
+    open, run,
 };
 
 fn tiny() -> SsdProfile {
@@ -148,7 +149,11 @@ fn a_part_of_a_drive_is_all_that_is_touched() {
     let (record, outcome, _dir) = on(&mut ssd, integrity::Plan { span, ..plan(1) });
     assert_eq!((outcome.blocks, outcome.bad()), (4096, 0));
     assert_eq!(record.drive.capacity, outcome.capacity);
-    assert!(matches!(record.warnings[..], [Warning::PartTested { .. }]), "{:?}", record.warnings);
+    assert!(
+        matches!(record.warnings[..], [Warning::Data(DataWarning::PartTested { .. })]),
+        "{:?}",
+        record.warnings
+    );
 }
 
 #[test]
@@ -200,7 +205,11 @@ fn a_run_that_is_broken_off_keeps_what_it_found_and_says_that_it_is_not_all() {
     let plan = Plan::Integrity(plan(30));
     let record = run(&plan, &mut ssd, &path, RunOptions::default(), watch).unwrap();
     assert_eq!(record.status, Status::Interrupted);
-    assert!(matches!(record.warnings[..], [Warning::Ended { .. }]), "{:?}", record.warnings);
+    assert!(
+        matches!(record.warnings[..], [Warning::Method(MethodWarning::Ended { .. })]),
+        "{:?}",
+        record.warnings
+    );
     let Some(writecliff_suite::Outcome::Integrity(outcome)) = &record.outcome else { panic!() };
     assert!(outcome.checks > 0 && !outcome.finished);
 }

@@ -10,9 +10,10 @@ use writecliff_suite::corners::Data;
 use writecliff_suite::latency_at_load::Gaps;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
-    Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness, heat, idle,
-    incompressible, latency_at_load, power, queue_depth, read_write_mix, recovery, run, spare_area,
-    steady_state, storage_bench, stutter, transfer_size, trim, whole_drive, working_set,
+    MethodWarning, Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness,
+    heat, idle, incompressible, latency_at_load, power, queue_depth, read_write_mix, recovery, run,
+    spare_area, steady_state, storage_bench, stutter, transfer_size, trim, whole_drive,
+    working_set,
 };
 use writecliff_trace::Map;
 
@@ -154,7 +155,11 @@ fn a_drive_that_takes_no_trim_is_told() {
     let plan = trim::Plan { span: Some(Bytes::from_mib(64)), ..plan };
     let mut disk = load("wd-velociraptor-300gb").unwrap().open("sim:disk");
     let record = record_of(&Plan::Trim(plan), disk.as_mut());
-    assert!(record.warnings.contains(&Warning::NoTrim), "{:?}", record.warnings);
+    assert!(
+        record.warnings.contains(&Warning::Method(MethodWarning::NoTrim)),
+        "{:?}",
+        record.warnings
+    );
     assert_eq!(outcome!(record, Trim).after_trim, None);
 }
 
@@ -416,7 +421,8 @@ fn a_load_past_saturation_is_told() {
     let plan = at_loads(vec![50, 110], Gaps::Steady, seconds(10));
     let mut device = Scripted::new(Bytes::from_mib(64), |_, _| SERVICE);
     let record = record_of(&plan, &mut device);
-    let [Warning::FellBehind { phase, asked, done }] = &record.warnings[..] else {
+    let [Warning::Method(MethodWarning::FellBehind { phase, asked, done })] = &record.warnings[..]
+    else {
         panic!("{:?}", record.warnings)
     };
     assert_eq!(phase, "random-read-steady-110%");
@@ -500,7 +506,8 @@ fn more_drive_writes_than_a_drive_can_do_are_a_doubt() {
     let mut device = Scripted::new(capacity, takes);
     let times = 86_400.0 * f64::from(2000 * 4096) / capacity.0 as f64;
     let record = record_of(&read_write_mix(vec![100], vec![times / 10.0, times]), &mut device);
-    let [Warning::WritesFellBehind { drive_writes_per_day, asked, done }] = record.warnings[..]
+    let [Warning::Method(MethodWarning::WritesFellBehind { drive_writes_per_day, asked, done })] =
+        record.warnings[..]
     else {
         panic!("{:?}", record.warnings)
     };
@@ -574,7 +581,9 @@ fn a_corner_within_the_slc_buffer_is_told() {
     };
     let told = |length| {
         let record = on_ssd(&Plan::Corners(plan(length)), profile.clone());
-        let within = |warning: &&Warning| matches!(warning, Warning::WithinBuffer { .. });
+        let within = |warning: &&Warning| {
+            matches!(warning, Warning::Method(MethodWarning::WithinBuffer { .. }))
+        };
         record.warnings.iter().filter(within).count()
     };
     assert_eq!(told(seconds(2)), 6, "2 s at 16 MB/s fit into 64 MiB");
@@ -733,7 +742,10 @@ fn a_drive_that_tells_no_power_is_told_apart() {
     let plan = power::Plan { idle: short, load: short, settle: short, ..Default::default() };
     let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
     let record = record_of(&Plan::Power(plan), &mut device);
-    assert_eq!((record.outcome, record.warnings), (None, vec![Warning::NoPower]));
+    assert_eq!(
+        (record.outcome, record.warnings),
+        (None, vec![Warning::Method(MethodWarning::NoPower)])
+    );
 }
 
 /// Slumber after a second and a half, DevSleep after five.
@@ -771,7 +783,7 @@ fn a_drive_that_does_not_sleep_costs_nothing_to_wake() {
     let record = on_ssd(&Plan::Idle(plan), tiny());
     let outcome = outcome!(record, Idle);
     assert!(outcome.rests.iter().all(|rest| rest.first_ns == outcome.awake_ns), "{outcome:?}");
-    assert_eq!(record.warnings, [Warning::NoPower]);
+    assert_eq!(record.warnings, [Warning::Method(MethodWarning::NoPower)]);
 }
 
 /// A drive that settles at 65 degrees under load, 4 W at 10 degrees each, and at 35 without any.
@@ -816,7 +828,7 @@ fn a_drive_without_a_thermometer_says_so() {
     let plan = Plan::Heat(heat::Plan { load, rest, ..Default::default() });
     let record = on_ssd(&plan, tiny());
     assert_eq!(outcome!(record, Heat).loads.len(), 2);
-    assert_eq!(record.warnings, [Warning::NoTemperature]);
+    assert_eq!(record.warnings, [Warning::Method(MethodWarning::NoTemperature)]);
 }
 
 /// A device whose 4 KiB writes take what the round gives, in microseconds; all else is quick.
@@ -862,7 +874,7 @@ fn a_drive_that_never_settles_ends_after_the_last_round_with_a_warning() {
     let record = record_of(&iops_part(8), &mut settling(swings, seconds(2)));
     let outcome = outcome!(record, SteadyState);
     assert!(!outcome.parts[0].steady && outcome.parts[0].tracked.len() == 8, "{outcome:?}");
-    let never = Warning::NeverSteady { part: "iops".to_owned(), rounds: 8 };
+    let never = Warning::Method(MethodWarning::NeverSteady { part: "iops".to_owned(), rounds: 8 });
     assert_eq!(record.warnings, [never]);
 }
 
@@ -922,7 +934,7 @@ fn host_idle_recovery_shows_from_which_rest_on_a_drive_recovers() {
         last = begins;
         Nanos::from_micros(if begins < fast_until { 100 } else { 1000 })
     });
-    let host_idle = steady_state::host_idle::Settings {
+    let host_idle = steady_state::HostIdleSettings {
         rests: [5, 10, 50].map(seconds).to_vec(),
         accesses: 4,
         baseline: seconds(10),
@@ -959,7 +971,7 @@ fn upset(writes: u32) -> Scripted {
 
 #[test]
 fn cross_stimulus_recovery_tells_how_long_random_writes_are_felt() {
-    let times = |sequential| steady_state::cross_stimulus::Settings {
+    let times = |sequential| steady_state::CrossStimulusSettings {
         sequential: seconds(sequential),
         random: seconds(6),
     };
@@ -988,7 +1000,7 @@ fn cross_stimulus_recovery_tells_how_long_random_writes_are_felt() {
 fn demand_shows_what_more_in_flight_wait_for() {
     for part in [Part::DemandIntensity, Part::Composite] {
         let demand =
-            steady_state::demand::Settings { queue_depths: vec![1, 4, 16], pre_writes: seconds(1) };
+            steady_state::DemandSettings { queue_depths: vec![1, 4, 16], pre_writes: seconds(1) };
         let plan = steady_state::Plan { demand, ..optional(part) };
         let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
         let record = record_of(&Plan::SteadyState(plan), &mut device);
@@ -1094,11 +1106,11 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
         Plan::SteadyState(steady_state::Plan { rounds_max: 4, ..steady() }),
         Plan::SteadyState(steady_state::Plan { soak_round: Nanos::ZERO, ..steady() }),
         Plan::SteadyState(steady_state::Plan {
-            host_idle: steady_state::host_idle::Settings { accesses: 0, ..Default::default() },
+            host_idle: steady_state::HostIdleSettings { accesses: 0, ..Default::default() },
             ..steady()
         }),
         Plan::SteadyState(steady_state::Plan {
-            demand: steady_state::demand::Settings { queue_depths: vec![], ..Default::default() },
+            demand: steady_state::DemandSettings { queue_depths: vec![], ..Default::default() },
             ..steady()
         }),
     ];

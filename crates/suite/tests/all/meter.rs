@@ -7,8 +7,8 @@ use writecliff_device::Nanos;
 use writecliff_measure::MeterOptions;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
-    AddMeterError, Outcome, Plan, PowerSource, RunOptions, RunRecord, Warning, add_meter, open,
-    power, run,
+    AddMeterError, MethodWarning, Outcome, Plan, PowerSource, RunOptions, RunRecord, Warning,
+    add_meter, open, power, run,
 };
 
 const SECONDS: u64 = 10;
@@ -50,7 +50,11 @@ fn with_a_meter_s_log_the_power_test_has_its_answer() {
     let path = dir.path().join("run");
     let before = power_run(&path);
     assert_eq!(before.outcome, None);
-    assert!(before.warnings.contains(&Warning::NoPower), "{:?}", before.warnings);
+    assert!(
+        before.warnings.contains(&Warning::Method(MethodWarning::NoPower)),
+        "{:?}",
+        before.warnings
+    );
     call_it_real(&path);
     let kept = open(&path).unwrap().0.warnings.len() - 1;
 
@@ -61,7 +65,11 @@ fn with_a_meter_s_log_the_power_test_has_its_answer() {
         let (record, _) = open(&path).unwrap();
         assert_eq!(record, metered.record);
         assert_eq!(record.power_source, PowerSource::Meter(options));
-        assert!(!record.warnings.contains(&Warning::NoPower), "{:?}", record.warnings);
+        assert!(
+            !record.warnings.contains(&Warning::Method(MethodWarning::NoPower)),
+            "{:?}",
+            record.warnings
+        );
         assert_eq!(record.warnings.len(), kept);
         let Some(Outcome::Power(outcome)) = &record.outcome else { panic!("no outcome") };
         let means: Vec<f64> = outcome.phases.iter().map(|phase| phase.mean).collect();

@@ -6,7 +6,9 @@ use writecliff_device::{Bytes, Device, Nanos};
 use writecliff_measure::Recording;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::mixed::{self, JobFigures, Prepare};
-use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, Warning, open, run};
+use writecliff_suite::{
+    JobWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, open, run,
+};
 use writecliff_workload::{Job, JobList, Mix, fio};
 
 fn tiny() -> Ssd {
@@ -37,7 +39,7 @@ fn more_jobs_than_the_drive_s_queue_takes_wait_in_the_host() {
     let dir = tempfile::tempdir().unwrap();
     let text = "[rnd]\nioengine=libaio\nrw=randwrite\nbs=4k\niodepth=32\nnumjobs=16\nruntime=10\ntime_based=1\n";
     let (record, _) = run_on_tiny(from_fio(text), &dir.path().join("run"));
-    let queued = Warning::QueuedInHost { wanted: 512, taken: 32 };
+    let queued = Warning::Job(JobWarning::QueuedInHost { wanted: 512, taken: 32 });
     assert!(record.warnings.contains(&queued), "{:?}", record.warnings);
     let writes: Vec<_> = jobs(&record).iter().map(|job| job.writes.unwrap()).collect();
     assert_eq!(writes.len(), 16);
@@ -117,7 +119,11 @@ fn rates_rests_and_ramps_are_kept() {
         ],
     };
     let (record, recording) = run_on_tiny(list.into(), &dir.path().join("run"));
-    assert_eq!(record.warnings, [Warning::ReadsNothing], "a simulated drive is empty");
+    assert_eq!(
+        record.warnings,
+        [Warning::Job(JobWarning::ReadsNothing)],
+        "a simulated drive is empty"
+    );
     let [rate, think] = jobs(&record) else { panic!("{record:?}") };
     assert_eq!(rate.reads.unwrap().ios, 600);
     assert_eq!(recording.series("think writes").count(), 4, "a second of ramp, and three");
@@ -163,7 +169,7 @@ fn an_interrupted_job_says_so() {
     let plan = Plan::Mixed(plan);
     let record = run(&plan, &mut tiny(), &path, RunOptions::default(), &mut watch).unwrap();
     assert_eq!(record.status, Status::Interrupted);
-    let cut = |warning: &&Warning| matches!(warning, Warning::JobCutShort { .. });
+    let cut = |warning: &&Warning| matches!(warning, Warning::Job(JobWarning::JobCutShort { .. }));
     assert!(record.warnings.iter().any(|warning| cut(&warning)), "{:?}", record.warnings);
 }
 

@@ -9,7 +9,8 @@ use writecliff_sim::load;
 use writecliff_suite::gate::{self, GateError, Limits};
 use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{
-    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, Warning, run,
+    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, TraceWarning, Warning,
+    run,
 };
 use writecliff_trace::make::{Maker, Plan as MakerPlan};
 use writecliff_trace::{Existing, Header, Map, TraceIo, TraceWriter};
@@ -165,7 +166,7 @@ fn data_are_as_compressible_as_the_trace_says() {
     });
     let record = record_of(plan(&[&path]), &mut drive, dir.path()).unwrap();
     assert_eq!(*seen.lock().unwrap(), [content]);
-    let expected = Warning::OrderUnknown { trace: "content".to_owned() };
+    let expected = Warning::Trace(TraceWarning::OrderUnknown { trace: "content".to_owned() });
     assert_eq!(record.warnings, [expected], "one operation has neither depth nor completion");
 }
 
@@ -184,7 +185,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     assert_eq!(outcome(&record).traces[0].all.operations, 4);
     let end = Bytes::from_kib(1400);
     let trace = "four".to_owned();
-    let expected = Warning::Mapped { trace, end, span: small, map: Map::Wrap };
+    let expected = Warning::Trace(TraceWarning::Mapped { trace, end, span: small, map: Map::Wrap });
     assert!(expected.to_string().contains("of the drive, beginning again at its start:"));
     assert_eq!(record.warnings, [expected]);
 }
@@ -225,7 +226,8 @@ fn trims_are_left_out_where_the_drive_takes_none() {
     let mut disk = load("wd-velociraptor-300gb").unwrap().open("disk");
     assert!(!disk.info().trim);
     let record = record_of(plan(&[&path]), &mut *disk, dir.path()).unwrap();
-    let expected = Warning::TrimsLeftOut { trace: "trims".to_owned(), count: 1 };
+    let expected =
+        Warning::Trace(TraceWarning::TrimsLeftOut { trace: "trims".to_owned(), count: 1 });
     assert_eq!(record.warnings, [expected]);
     assert_eq!(outcome(&record).traces[0].all.operations, 4);
 }

@@ -11,7 +11,8 @@ use writecliff_device::{
 use writecliff_measure::RecordError;
 use writecliff_suite::gate::{GateError, Limits, gate};
 use writecliff_suite::{
-    Plan, RunError, RunOptions, RunRecord, Status, Warning, consistency, open, run, trim,
+    DriveWarning, HostWarning, Plan, PreparationWarning, RunError, RunOptions, RunRecord, Status,
+    Warning, consistency, open, run, trim,
 };
 
 /// A small drive that takes 1 ms for everything.
@@ -99,7 +100,11 @@ fn a_bad_sector_or_two_are_a_warning() {
     let (ended, record, _) = ended(&consistency(1), failing_first(9));
     ended.unwrap();
     assert_eq!(record.status, Status::Complete);
-    assert!(record.warnings.contains(&Warning::FailedIos { count: 9 }), "{:?}", record.warnings);
+    assert!(
+        record.warnings.contains(&Warning::Drive(DriveWarning::FailedIos { count: 9 })),
+        "{:?}",
+        record.warnings
+    );
     assert_eq!(record.failed_ios.len(), 9);
 }
 
@@ -116,7 +121,8 @@ fn a_drive_that_fails_its_purge_is_tested_as_it_is_and_that_is_told() {
     let (ended, record, _) = ended(&consistency(2), drive().failing_its_purge(121));
     ended.unwrap();
     assert_eq!((&record.status, record.purge), (&Status::Complete, None));
-    let [Warning::PurgeFailed { error }] = &record.warnings[..1] else {
+    let [Warning::Preparation(PreparationWarning::PurgeFailed { error })] = &record.warnings[..1]
+    else {
         panic!("{:?}", record.warnings);
     };
     assert!(error.contains("Remote I/O error"), "{error}");
@@ -129,9 +135,12 @@ fn a_drive_that_fails_its_best_purge_is_purged_by_the_next() {
     let (ended, record, _) = ended(&consistency(2), drive().failing_its_best_purge(5));
     ended.unwrap();
     assert_eq!(record.purge.map(|purge| purge.how), Some(Purge::Discard));
-    let told = matches!(&record.warnings[0], Warning::BetterPurgeFailed { error } if error.contains("format"));
+    let told = matches!(&record.warnings[0], Warning::Preparation(PreparationWarning::BetterPurgeFailed { error }) if error.contains("format"));
     assert!(told, "{:?}", record.warnings);
-    assert_eq!(record.warnings[1], Warning::WeakPurge { how: Purge::Discard });
+    assert_eq!(
+        record.warnings[1],
+        Warning::Preparation(PreparationWarning::WeakPurge { how: Purge::Discard })
+    );
 }
 
 #[test]
@@ -214,5 +223,10 @@ fn host_counters_of_older_records_were_never_held_up() {
     let telemetry = Telemetry { host: Some(host), ..Telemetry::default() };
     let (ended, record, _) = ended(&consistency(1), drive().telling(telemetry));
     ended.unwrap();
-    assert!(!record.warnings.iter().any(|warning| matches!(warning, Warning::HeldUp { .. })));
+    assert!(
+        !record
+            .warnings
+            .iter()
+            .any(|warning| matches!(warning, Warning::Host(HostWarning::HeldUp { .. })))
+    );
 }

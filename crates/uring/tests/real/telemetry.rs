@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, HostCounters, Io, Nanos, Telemetry};
-use writecliff_suite::{Plan, RunOptions, RunRecord, ThreadCount, Warning, consistency};
+use writecliff_suite::{
+    HostWarning, Plan, RunOptions, RunRecord, ThreadCount, Warning, consistency,
+};
 use writecliff_uring::UringDevice;
 
 use crate::machine::{Loop, eventually, needs, open_to_destroy, run, scratch, sparse_file};
@@ -136,7 +138,7 @@ fn threads_are_recorded_with_their_load_and_what_they_computed() {
 
 fn other_load(record: &RunRecord) -> Option<(Bytes, &[String])> {
     record.warnings.iter().find_map(|warning| match warning {
-        Warning::OtherLoad { bytes, phases, .. } => Some((*bytes, &phases[..])),
+        Warning::Host(HostWarning::OtherLoad { bytes, phases, .. }) => Some((*bytes, &phases[..])),
         _ => None,
     })
 }

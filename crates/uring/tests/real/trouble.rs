@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Nanos, Purge};
-use writecliff_suite::{Plan, RunError, RunOptions, Status, ThreadCount, Warning, consistency};
+use writecliff_suite::{
+    Plan, PreparationWarning, RunError, RunOptions, Status, ThreadCount, Warning, consistency,
+};
 use writecliff_uring::UringDevice;
 
 use crate::machine::{Loop, Mounted, needs, open_to_destroy, run, sparse_file};
@@ -218,7 +220,7 @@ fn a_purge_that_fails_does_not_end_the_run_and_is_told() {
     let record = record.unwrap();
     assert_eq!((&record.status, record.purge), (&Status::Complete, None));
     let told = record.warnings.iter().any(|warning| {
-        matches!(warning, Warning::PurgeFailed { error } if error.contains("not permitted"))
+        matches!(warning, Warning::Preparation(PreparationWarning::PurgeFailed { error }) if error.contains("not permitted"))
     });
     assert!(told, "{:?}", record.warnings);
     assert!(record.outcome.is_some());

@@ -15,10 +15,10 @@ use writecliff_device::{
     Bytes, DeviceInfo, DeviceKind, ErrorKind, Nanos, Operation, Telemetry, printable,
 };
 use writecliff_measure::{LatencyHistogram, RunDirectory, RunDirectoryError, Sample};
-use writecliff_suite::mixed::{self, JobFigures, KnownLatencies, OperationFigures, Told};
+use writecliff_suite::mixed::{self, JobFigures, KnownLatencies, OperationFigures};
 use writecliff_suite::{
-    Host, Label, Outcome, Phase, Plan, RunOptions, RunRecord, SCHEMA_VERSION, Status, TestEntry,
-    Warning,
+    Host, ImportedFrom, JobWarning, Label, Outcome, Phase, Plan, RunOptions, RunRecord,
+    SCHEMA_VERSION, Status, TestEntry, Warning,
 };
 
 use asked::Asked;
@@ -112,10 +112,12 @@ pub fn import_fio(json: &Path, known: &Imported, out: &Path) -> Result<RunRecord
     if figures.is_empty() {
         return Err(not_fio("no job did any I/O".to_owned()));
     }
-    let program = printable(&output.version);
-    let told =
-        Told { program, without_submission: jobs.iter().any(Job::leaves_out_submission), beside };
-    let outcome = mixed::Outcome { jobs: figures, told: Some(told) };
+    let program = ImportedFrom {
+        program: printable(&output.version),
+        without_submission: jobs.iter().any(Job::leaves_out_submission),
+        beside,
+    };
+    let outcome = mixed::Outcome { jobs: figures, imported_from: Some(program) };
     let record = record(&output, &jobs, Plan::Mixed(plan), outcome, known);
     store(&record, &jobs, out)?;
     Ok(record)
@@ -383,7 +385,7 @@ fn record(
     let status = failed.map_or(Status::Complete, |job| Status::Failed {
         error: format!("fio says that job '{}' failed with error {}", name_of(job), job.error),
     });
-    let told = outcome.told.clone();
+    let program = outcome.imported_from.clone();
     let method_version = TestEntry::find(plan.name()).map_or(1, |test| test.method_version);
     RunRecord {
         schema_version: SCHEMA_VERSION,
@@ -403,7 +405,10 @@ fn record(
         failed_ios: Vec::new(),
         efficiency: Vec::new(),
         outcome: Some(Outcome::Mixed(outcome)),
-        warnings: told.into_iter().map(|told| Warning::Told { told }).collect(),
+        warnings: program
+            .into_iter()
+            .map(|from| Warning::Job(JobWarning::Imported { from }))
+            .collect(),
     }
 }
 

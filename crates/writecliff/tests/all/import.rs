@@ -70,8 +70,8 @@ fn figures_are_fios_and_stay_so_whoever_reads_them() {
         (record.drive.model.as_str(), record.status.clone()),
         ("/dev/nvme0n1", Status::Complete)
     );
-    let told = outcome(&record).told.as_ref().unwrap();
-    assert!(told.without_submission && told.beside == ["exec_prerun=rm x"], "{told:?}");
+    let program = outcome(&record).imported_from.as_ref().unwrap();
+    assert!(program.without_submission && program.beside == ["exec_prerun=rm x"], "{program:?}");
     assert_eq!(record.warnings.len(), 1);
     // Nothing of that is in the seconds, and nothing makes it anew of them.
     let (again, recording) = open_anew(&dir.path().join("run")).unwrap();

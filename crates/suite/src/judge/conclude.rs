@@ -1,0 +1,51 @@
+//! What comes of a run: its outcome, what it gave for a watt, and what is to be doubted of it.
+
+use writecliff_measure::Recording;
+
+use crate::judge::doubts::doubts;
+use crate::list::{Outcome, RunRecord};
+use crate::record::efficiency::Efficiency;
+use crate::record::run_record::Status;
+use crate::record::warning::{MethodWarning, Warning};
+
+impl RunRecord {
+    /// Gives the run its status and the outcome that its recording allows, with the doubts that
+    /// come from the recording.
+    pub(crate) fn conclude(&mut self, recording: &Recording, status: Status) {
+        self.status = status;
+        let (outcome, warnings) = self.conclusion(recording);
+        self.outcome = outcome;
+        self.efficiency = Efficiency::of_phases(&self.phases, recording);
+        self.warnings.extend(warnings);
+    }
+
+    /// Draws the conclusions from the recording, in place of those that it came with: whoever made
+    /// it may have written anything there. Doubts that no recording can tell stay.
+    pub(crate) fn conclude_anew(&mut self, recording: &Recording) {
+        let (outcome, warnings) = self.conclusion(recording);
+        self.outcome = outcome;
+        self.efficiency = Efficiency::of_phases(&self.phases, recording);
+        self.warnings.retain(|warning| !warnings.contains(warning));
+        self.warnings.extend(warnings);
+    }
+
+    /// Takes back what was concluded from `before` and concludes from `after` instead; doubts that
+    /// did not come from the recording stay.
+    pub(crate) fn conclude_again(&mut self, before: &Recording, after: &Recording) {
+        let (_, old) = self.conclusion(before);
+        self.warnings.retain(|warning| !old.contains(warning));
+        self.conclude(after, self.status.clone());
+    }
+
+    fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        let (outcome, mut warnings) =
+            self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
+        // What a complete run lacks was not possible on this drive.
+        let is_complete = self.status == Status::Complete;
+        warnings.retain(|warning| {
+            !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
+        });
+        warnings.extend(doubts(self, recording));
+        (outcome, warnings)
+    }
+}

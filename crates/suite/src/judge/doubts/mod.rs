@@ -1,0 +1,195 @@
+//! Doubts that only the end of a run shows: other load on the drive, heat, a host that was too
+//! slow or slept. Computed from the telemetry around every phase and from the samples;
+//! docs/methodology.md has the bounds.
+
+use writecliff_device::{
+    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Nanos, OwnCounters, Temperature,
+};
+use writecliff_measure::{Recording, Sample};
+
+use crate::list::RunRecord;
+use crate::record::phase::Phase;
+use crate::record::warning::{DriveWarning, HostWarning, Warning};
+
+/// Other load up to this share of all that the system counted is no doubt.
+const OTHER_PERCENT: f64 = 1.0;
+/// Nor is any up to this size: somebody has read a partition table.
+const OTHER_MIN: Bytes = Bytes::from_mib(1);
+/// Above this share of a phase the host may have been what limited it.
+const BUSY_PERCENT: f64 = 90.0;
+/// In a shorter phase the processor time is mostly preparation.
+const BUSY_PHASE_MIN: Nanos = Nanos::from_secs(1);
+/// Less is the uncertainty of reading two clocks.
+const SLEEP_MIN: Nanos = Nanos::from_millis(100);
+
+/// Shorter pauses of the measuring thread are ordinary scheduling.
+const HELD_UP_MIN: Nanos = Nanos::from_millis(100);
+
+/// Everything in `record` and `recording` that makes the result doubtful, whatever the test.
+pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> {
+    let found = [
+        other_load(record, recording),
+        too_warm(record, recording),
+        generator_busy(record),
+        suspended(record),
+        held_up(record),
+        failed_ios(recording),
+        media_errors(record),
+        throttled(record),
+        unsafe_shutdown(record),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Bytes that the system counted in the phases beyond the run's own.
+fn other_load(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let (mut other, mut all, mut phases) = (0, 0, Vec::new());
+    for phase in &record.phases {
+        let Some((before, after)) = host(phase) else { continue };
+        let counted = after.transferred_since(&before).unwrap_or_default().0;
+        let own = own_bytes(phase, recording) + uncounted(record, phase, recording);
+        let beyond = counted.saturating_sub(own);
+        if beyond > OTHER_MIN.0 && percent(beyond, counted) > OTHER_PERCENT {
+            other += beyond;
+            all += counted;
+            phases.push(phase.name.clone());
+        }
+    }
+    let percent = percent(other, all);
+    (other > 0).then_some(Warning::Host(HostWarning::OtherLoad {
+        bytes: Bytes(other),
+        percent,
+        phases,
+    }))
+}
+
+/// Bytes that the run itself read and wrote in a phase, as its samples have them.
+fn own_bytes(phase: &Phase, recording: &Recording) -> u64 {
+    samples_of(phase, recording).map(|sample| sample.read_bytes + sample.written_bytes).sum()
+}
+
+/// The most that the run itself may have moved without a trace in its samples: what was in flight
+/// when each series of the phase ended, and what failed.
+fn uncounted(record: &RunRecord, phase: &Phase, recording: &Recording) -> u64 {
+    let in_flight = |sample: &Sample| match sample.second {
+        0 => record.drive.queue_depth_max as u64,
+        _ => 0,
+    };
+    let ios = samples_of(phase, recording).map(|sample| in_flight(sample) + sample.failed);
+    ios.sum::<u64>() * record.drive.io_size_max.0
+}
+
+/// The samples that began in a phase, whatever their series is called: one phase may record
+/// several.
+fn samples_of<'a>(phase: &Phase, recording: &'a Recording) -> impl Iterator<Item = &'a Sample> {
+    let span = phase.start.0..phase.start.0 + phase.length.0;
+    recording.samples.iter().filter(move |sample| span.contains(&sample.start_ns))
+}
+
+/// Whether the drive ever became as warm as its own protection allows.
+fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let limit = record.drive.temperature_limit.filter(|_| !record.plan.warms())?;
+    let temperatures = recording.samples.iter().filter_map(|s| s.temperature_millicelsius);
+    let temperature = Temperature(temperatures.max()?);
+    (temperature >= limit).then_some(Warning::Drive(DriveWarning::TooWarm { temperature, limit }))
+}
+
+/// The phase in which the measuring threads computed most, each of them on average, if that was nearly all the time. One that
+/// keeps to a clock spends its waits computing, and tells how late it was by itself.
+fn generator_busy(record: &RunRecord) -> Option<Warning> {
+    if record.plan.keeps_time() {
+        return None;
+    }
+    let long = record.phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
+    let busy = long.filter_map(|phase| {
+        let (before, after) = host(phase)?;
+        let cpu = after.cpu.0.saturating_sub(before.cpu.0);
+        Some((percent(cpu, phase.length.0 * phase.threads as u64), phase))
+    });
+    let (percent, phase) = busy.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (phase, threads) = (phase.name.clone(), phase.threads);
+    (percent > BUSY_PERCENT).then_some(Warning::Host(HostWarning::GeneratorBusy {
+        percent,
+        phase,
+        threads,
+    }))
+}
+
+/// The time that the machine slept from the first phase to the last.
+fn suspended(record: &RunRecord) -> Option<Warning> {
+    let (first, _) = host(record.phases.first()?)?;
+    let (_, last) = host(record.phases.last()?)?;
+    let span = Nanos(last.suspended.0.saturating_sub(first.suspended.0));
+    (span >= SLEEP_MIN).then_some(Warning::Host(HostWarning::Suspended { span }))
+}
+
+/// The pauses of the measuring thread in phases in which they came to more than a moment.
+fn held_up(record: &RunRecord) -> Option<Warning> {
+    let (mut span, mut phases) = (Nanos::ZERO, Vec::new());
+    for phase in &record.phases {
+        let Some((before, after)) = host(phase) else { continue };
+        let held_up = Nanos(after.held_up.0.saturating_sub(before.held_up.0));
+        if held_up >= HELD_UP_MIN {
+            span += held_up;
+            phases.push(phase.name.clone());
+        }
+    }
+    (!phases.is_empty()).then_some(Warning::Host(HostWarning::HeldUp { span, phases }))
+}
+
+fn failed_ios(recording: &Recording) -> Option<Warning> {
+    let count = recording.samples.iter().map(|sample| sample.failed).sum();
+    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count }))
+}
+
+fn media_errors(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.media_errors)?;
+    (count > 0).then_some(Warning::Drive(DriveWarning::MediaErrors { count }))
+}
+
+fn throttled(record: &RunRecord) -> Option<Warning> {
+    let minutes = counted_since(record, |own| own.throttled_minutes)?;
+    (minutes > 0).then_some(Warning::Drive(DriveWarning::Throttled { minutes }))
+}
+
+fn unsafe_shutdown(record: &RunRecord) -> Option<Warning> {
+    let count = counted_since(record, |own| own.unsafe_shutdowns)?;
+    (count > 0).then_some(Warning::Drive(DriveWarning::UnsafeShutdown { count }))
+}
+
+/// What the drive itself counted from the first phase to the last that it was asked after.
+fn counted_since(record: &RunRecord, of: fn(&OwnCounters) -> Option<u64>) -> Option<u64> {
+    let first = record.phases.first()?.before.own.as_ref().and_then(of)?;
+    let last =
+        record.phases.iter().rev().find_map(|phase| phase.after.own.as_ref().and_then(of))?;
+    last.checked_sub(first)
+}
+
+/// What the system counted before and after a phase, on a real device.
+fn host(phase: &Phase) -> Option<(HostCounters, HostCounters)> {
+    phase.before.host.zip(phase.after.host)
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64 * 100.0
+}
+
+/// What is to be doubted before anything is done, because of what the drive is.
+pub(crate) fn doubts_beforehand(drive: &DeviceInfo) -> Vec<Warning> {
+    let reduced = drive
+        .link
+        .filter(Link::is_reduced)
+        .map(|link| Warning::Drive(DriveWarning::ReducedLink { link }));
+    reduced.into_iter().chain(doubts_about_kind(drive)).collect()
+}
+
+fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {
+    match drive.kind {
+        DeviceKind::Null => vec![Warning::Drive(DriveWarning::NoDrive)],
+        _ if drive.is_on_a_file() => vec![Warning::Drive(DriveWarning::FileNotDrive)],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

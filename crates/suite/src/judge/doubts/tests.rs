@@ -1,0 +1,293 @@
+use writecliff_device::{DeviceInfo, DeviceKind, Link, Specification, Telemetry};
+
+use super::*;
+use crate::list::Plan;
+use crate::record::host::Host;
+use crate::record::run_record::{SCHEMA_VERSION, Status};
+use crate::tests::consistency;
+
+/// Counters after so many MiB and percent of a second's processor time.
+fn counted(mib: u64, cpu_percent: u64) -> HostCounters {
+    HostCounters {
+        read: Some(Bytes::ZERO),
+        written: Some(Bytes::from_mib(mib)),
+        cpu: Nanos::from_millis(cpu_percent * 10),
+        suspended: Nanos::ZERO,
+        held_up: Nanos::ZERO,
+    }
+}
+
+/// A phase of one second that began with all counters at zero.
+fn phase(name: &str, second: u64, after: HostCounters) -> Phase {
+    let telemetry = |host| Telemetry { host: Some(host), ..Telemetry::default() };
+    Phase {
+        name: name.to_owned(),
+        start: Nanos::from_secs(second),
+        length: Nanos::from_secs(1),
+        before: telemetry(counted(0, 0)),
+        after: telemetry(after),
+        threads: 1,
+    }
+}
+
+/// The sample of a second in which the run wrote so many MiB.
+fn sample(series: &str, second: u64, mib: u64) -> Sample {
+    Sample {
+        series: series.to_owned(),
+        start_ns: second * 1_000_000_000,
+        span_ns: 1_000_000_000,
+        written_bytes: mib << 20,
+        ..Sample::default()
+    }
+}
+
+/// A run at a queue depth of 8 with I/Os of 128 KiB: 1 MiB in flight.
+fn record(phases: Vec<Phase>) -> RunRecord {
+    RunRecord {
+        schema_version: SCHEMA_VERSION,
+        tool_version: String::new(),
+        started: String::new(),
+        started_unix_ns: None,
+        status: Status::Running,
+        plan: Plan::Consistency(consistency::Plan::default()),
+        method_version: 1,
+        options: Default::default(),
+        traces: Vec::new(),
+        drive: drive(),
+        host: Host::here(),
+        purge: None,
+        phases,
+        power_source: Default::default(),
+        failed_ios: Vec::new(),
+        efficiency: Vec::new(),
+        outcome: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn drive() -> DeviceInfo {
+    DeviceInfo {
+        address: "/dev/x".to_owned(),
+        kind: DeviceKind::BlockDevice,
+        model: "x".to_owned(),
+        serial: None,
+        world_wide_name: None,
+        stands_on: Vec::new(),
+        firmware: None,
+        capacity: Bytes::from_gib(1),
+        lba_size: Bytes(512),
+        physical_block_size: Bytes(512),
+        io_size_max: Bytes::from_kib(128),
+        queue_depth_max: 8,
+        rotational: false,
+        trim: true,
+        purges: Vec::new(),
+        scheduler: None,
+        link: None,
+        temperature_limit: None,
+        specification: Specification::default(),
+        profile: None,
+    }
+}
+
+fn doubts_of(phases: Vec<Phase>, samples: Vec<Sample>) -> Vec<Warning> {
+    let mut recording = Recording::default();
+    recording.samples = samples;
+    doubts(&record(phases), &recording)
+}
+
+#[test]
+fn a_run_alone_on_its_drive_raises_no_doubt() {
+    // What was in flight at the end, 1 MiB, was written and is in no sample.
+    let phases = vec![phase("fill", 0, counted(101, 50))];
+    assert_eq!(doubts_of(phases, vec![sample("fill", 0, 100)]), []);
+}
+
+#[test]
+fn what_others_write_is_what_the_system_counts_beyond_the_run() {
+    let phases = vec![
+        phase("fill", 0, counted(101, 50)),
+        phase("torture", 1, counted(201, 50)),
+        phase("mixed", 2, counted(402, 50)),
+    ];
+    // The mixed phase records two series: 2 MiB in flight at the end of both.
+    let samples = vec![
+        sample("fill", 0, 100),
+        sample("torture", 1, 150),
+        sample("reads", 2, 300),
+        sample("writes", 2, 100),
+    ];
+    let [Warning::Host(HostWarning::OtherLoad { bytes, percent, phases })] =
+        &doubts_of(phases, samples)[..]
+    else {
+        panic!("not one warning");
+    };
+    assert_eq!((*bytes, &phases[..]), (Bytes::from_mib(50), &["torture".to_owned()][..]));
+    assert!((percent - 50.0 / 201.0 * 100.0).abs() < 1e-9, "{percent}");
+}
+
+#[test]
+fn little_load_of_others_is_no_doubt_and_any_is_while_the_drive_should_rest() {
+    let below_a_percent = vec![phase("fill", 0, counted(1010, 50))];
+    assert_eq!(doubts_of(below_a_percent, vec![sample("fill", 0, 1000)]), []);
+    let below_a_mebibyte = vec![phase("idle", 0, counted(1, 0))];
+    assert_eq!(doubts_of(below_a_mebibyte, Vec::new()), []);
+    let idle = doubts_of(vec![phase("idle", 0, counted(2, 0))], Vec::new());
+    let phases = vec!["idle".to_owned()];
+    let bytes = Bytes::from_mib(2);
+    assert_eq!(idle, [Warning::Host(HostWarning::OtherLoad { bytes, percent: 100.0, phases })]);
+}
+
+#[test]
+fn failed_ios_may_have_moved_data_too() {
+    let mut sample = sample("fill", 0, 100);
+    sample.failed = 400;
+    let found = doubts_of(vec![phase("fill", 0, counted(150, 0))], vec![sample]);
+    assert_eq!(found, [Warning::Drive(DriveWarning::FailedIos { count: 400 })]);
+}
+
+#[test]
+fn nothing_is_said_where_nothing_is_counted() {
+    let uncounted = HostCounters { read: None, written: None, ..counted(0, 0) };
+    assert_eq!(doubts_of(vec![phase("fill", 0, uncounted)], Vec::new()), []);
+    let mut simulated = phase("fill", 0, counted(0, 0));
+    simulated.after.host = None;
+    assert_eq!(doubts_of(vec![simulated], Vec::new()), []);
+    assert_eq!(doubts_of(Vec::new(), Vec::new()), []);
+}
+
+#[test]
+fn a_drive_is_too_warm_from_its_limit_on() {
+    let mut record = record(Vec::new());
+    let mut recording = Recording::default();
+    recording.samples = vec![sample("fill", 0, 1), sample("fill", 1, 1)];
+    recording.samples[0].temperature_millicelsius = Some(70_000);
+    let mut with_limit = |limit| {
+        record.drive.temperature_limit = limit;
+        doubts(&record, &recording)
+    };
+    assert_eq!(with_limit(None), []);
+    assert_eq!(with_limit(Some(Temperature(70_001))), []);
+    let limit = Temperature(70_000);
+    assert_eq!(
+        with_limit(Some(limit)),
+        [Warning::Drive(DriveWarning::TooWarm { temperature: limit, limit })]
+    );
+}
+
+#[test]
+fn a_host_that_computed_most_of_a_phase_is_named_with_it() {
+    let phases =
+        |most| vec![phase("fill", 0, counted(0, 50)), phase("torture", 1, counted(0, most))];
+    assert_eq!(doubts_of(phases(90), Vec::new()), []);
+    let expected = Warning::Host(HostWarning::GeneratorBusy {
+        percent: 95.0,
+        phase: "torture".to_owned(),
+        threads: 1,
+    });
+    assert_eq!(doubts_of(phases(95), Vec::new()), [expected]);
+    let by_two = |most| vec![Phase { threads: 2, ..phase("torture", 0, counted(0, most)) }];
+    assert_eq!(doubts_of(by_two(180), Vec::new()), [], "90 % each");
+    let expected = Warning::Host(HostWarning::GeneratorBusy {
+        percent: 95.0,
+        phase: "torture".to_owned(),
+        threads: 2,
+    });
+    assert_eq!(doubts_of(by_two(190), Vec::new()), [expected]);
+    let mut short = phase("fill", 0, counted(0, 100));
+    short.length = Nanos::from_millis(999);
+    assert_eq!(doubts_of(vec![short], Vec::new()), []);
+}
+
+#[test]
+fn a_sleep_counts_also_between_phases() {
+    let mut last = phase("torture", 1, counted(0, 0));
+    let slept = |span| HostCounters { suspended: span, ..counted(0, 0) };
+    last.before.host = Some(slept(Nanos::from_secs(3)));
+    last.after.host = Some(slept(Nanos::from_secs(3)));
+    let phases = vec![phase("fill", 0, counted(0, 0)), last];
+    let span = Nanos::from_secs(3);
+    assert_eq!(doubts_of(phases, Vec::new()), [Warning::Host(HostWarning::Suspended { span })]);
+    let jitter = phase("fill", 0, slept(Nanos::from_millis(99)));
+    assert_eq!(doubts_of(vec![jitter], Vec::new()), []);
+}
+
+#[test]
+fn a_machine_that_stood_still_is_named_with_the_phases_and_scheduling_is_not() {
+    let held_up = |name, second, millis| {
+        let held_up = Nanos::from_millis(millis);
+        phase(name, second, HostCounters { held_up, ..counted(0, 0) })
+    };
+    assert_eq!(doubts_of(vec![held_up("fill", 0, 99)], Vec::new()), []);
+    let phases =
+        vec![held_up("fill", 0, 99), held_up("torture", 1, 5200), held_up("mixed", 2, 100)];
+    let found = doubts_of(phases, Vec::new());
+    let phases = vec!["torture".to_owned(), "mixed".to_owned()];
+    assert_eq!(
+        found,
+        [Warning::Host(HostWarning::HeldUp { span: Nanos::from_millis(5300), phases })]
+    );
+    let text = found[0].to_string();
+    assert!(text.contains("for 5.30 s during torture, mixed"), "{text}");
+}
+
+/// A phase in which the drive counted so much more than before.
+fn own(name: &str, before: (u64, u64, u64), after: (u64, u64, u64)) -> Phase {
+    let telemetry = |(errors, minutes, losses)| Telemetry {
+        own: Some(OwnCounters {
+            media_errors: Some(errors),
+            throttled_minutes: Some(minutes),
+            unsafe_shutdowns: Some(losses),
+            ..OwnCounters::default()
+        }),
+        ..Telemetry::default()
+    };
+    let (before, after) = (telemetry(before), telemetry(after));
+    Phase { before, after, ..phase(name, 0, counted(0, 0)) }
+}
+
+#[test]
+fn what_the_drive_counted_of_itself_is_a_doubt_only_if_it_is_new() {
+    let old = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (7, 8, 9), (7, 8, 9))];
+    assert_eq!(doubts_of(old, vec![]), []);
+    // Also what came between two phases.
+    let new = vec![own("fill", (7, 8, 9), (7, 8, 9)), own("torture", (8, 8, 9), (9, 20, 10))];
+    let expected = [
+        Warning::Drive(DriveWarning::MediaErrors { count: 2 }),
+        Warning::Drive(DriveWarning::Throttled { minutes: 12 }),
+        Warning::Drive(DriveWarning::UnsafeShutdown { count: 1 }),
+    ];
+    assert_eq!(doubts_of(new, vec![]), expected);
+    // A drive that was exchanged, or a counter that began again.
+    assert_eq!(doubts_of(vec![own("fill", (7, 8, 9), (0, 0, 0))], vec![]), []);
+}
+
+#[test]
+fn a_coarse_counter_gives_no_write_amplification() {
+    let told = |host: u64, nand: u64| Telemetry {
+        host_written: Some(Bytes::from_gib(host)),
+        nand_written: Some(Bytes::from_gib(nand)),
+        own: Some(OwnCounters { written_unit: Bytes::from_gib(1), ..OwnCounters::default() }),
+        ..Telemetry::default()
+    };
+    let of = |host: u64, nand: u64| {
+        told(1000 + host, 2000 + nand).measured_write_amplification_since(&told(1000, 2000))
+    };
+    assert_eq!(of(99, 300), None, "by up to one of 99 units");
+    assert_eq!(of(100, 250), Some(2.5));
+}
+
+#[test]
+fn every_warning_says_what_it_means_in_words() {
+    let bytes = Bytes::from_mib(50);
+    let phases = vec!["fill".to_owned(), "torture".to_owned()];
+    let other = Warning::Host(HostWarning::OtherLoad { bytes, percent: 25.0, phases }).to_string();
+    assert!(other.contains("52.4 MB (25 % of all)") && other.contains("fill, torture"), "{other}");
+    let link =
+        Link { now_gbps: Some(8.0), best_gbps: 16.0, lanes_now: Some(2), lanes_best: Some(4) };
+    let reduced = Warning::Drive(DriveWarning::ReducedLink { link }).to_string();
+    assert!(reduced.contains("came up at 8 GT/s x 2 of 16 x 4:"), "{reduced}");
+    let (temperature, limit) = (Temperature(71_850), Temperature(70_000));
+    let warm = Warning::Drive(DriveWarning::TooWarm { temperature, limit }).to_string();
+    assert!(warm.contains("reached 72 °C; from 70 °C on"), "{warm}");
+}

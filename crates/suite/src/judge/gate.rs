@@ -1,0 +1,327 @@
+//! A gate for regressions: does a run keep its limits, and is it no worse than an earlier one?
+
+use std::fmt;
+
+use serde::Serialize;
+use writecliff_device::{ErrorKind, Nanos};
+
+use crate::list::{Outcome, RunRecord};
+use crate::record::figure::{Figure, Good};
+use crate::record::figure_statistics::FigureStatistics;
+use crate::record::judged::Judged;
+use crate::record::run_record::Status;
+use crate::record::unit::Unit;
+use crate::tests::consistency::Plan as Consistency;
+use crate::tests::consistency::figures::{FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999};
+
+/// Limits for the consistency test; `None` asks for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// Least IOPS of the worst second of the steady window.
+    pub min_floor_iops: Option<f64>,
+    /// Least mean IOPS of the steady window.
+    pub min_mean_iops: Option<f64>,
+    /// Least share of the mean, in percent, in the worst second.
+    pub min_floor_to_mean: Option<f64>,
+    /// Longest 99th percentile of the service time in the steady window.
+    pub max_p99: Option<Nanos>,
+    /// Longest 99.9th percentile.
+    pub max_p999: Option<Nanos>,
+    /// Longest 99.99th percentile.
+    pub max_p9999: Option<Nanos>,
+    /// Longest service time of the whole torture.
+    pub max_latency: Option<Nanos>,
+}
+
+impl Limits {
+    /// Whether there is anything to hold a run against.
+    ///
+    /// # Errors
+    /// [`GateError::NothingAsked`].
+    pub fn ask_something(&self, has_baseline: bool) -> Result<(), GateError> {
+        match *self == Self::default() && !has_baseline {
+            true => Err(GateError::NothingAsked),
+            false => Ok(()),
+        }
+    }
+}
+
+/// One question to a run, and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The test that it is about.
+    pub test: &'static str,
+    /// What was looked at.
+    pub figure: String,
+    /// What it is, in `unit`.
+    pub got: f64,
+    /// What it must be, in `unit`.
+    pub bound: f64,
+    /// Which side of the bound is good.
+    pub good: Good,
+    /// What it counts.
+    pub unit: Unit,
+    /// The bound's origin: the limit's field in [`Limits`], or the baseline's figure.
+    pub because: String,
+    /// How many runs the figure is of; the mean, if it is more than one.
+    pub runs: usize,
+}
+
+/// The runs of one test: one, or repeats of it. At least one.
+type Group<'a> = Vec<&'a RunRecord>;
+
+/// Why a gate cannot be decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// The run did not come to its end.
+    #[error("the {test} run is not complete; a gate wants a whole run")]
+    Incomplete {
+        /// The test.
+        test: &'static str,
+    },
+    /// The run failed.
+    #[error("the {test} run failed, and no gate passes that: {error}")]
+    Failed {
+        /// The test.
+        test: &'static str,
+        /// What its user was told.
+        error: String,
+    },
+    /// A limit for something that was not run.
+    #[error("{limit} is about the consistency test, which is not in this run; run it")]
+    NoConsistency {
+        /// The limit's field in [`Limits`].
+        limit: &'static str,
+    },
+    /// The baseline has what the run has not.
+    #[error(
+        "the baseline has {}the {test} test, and the run has not; run both with the same tests",
+        figure.as_ref().map_or_else(String::new, |figure| format!("'{figure}' of "))
+    )]
+    Missing {
+        /// The test.
+        test: &'static str,
+        /// The figure, if the test itself is there.
+        figure: Option<String>,
+    },
+    /// Nothing to compare.
+    #[error("the run and the baseline have no test in common; compare runs of the same tests")]
+    NothingInCommon,
+    /// The same name, but other operations.
+    #[error(
+        "the trace {trace} of the run and that of its baseline are not the same; run both with one"
+    )]
+    OtherTrace {
+        /// Its name.
+        trace: String,
+    },
+    /// The two did not do the same.
+    #[error("the {test} run and its baseline had different plans; run both with the same options")]
+    OtherPlan {
+        /// The test.
+        test: &'static str,
+    },
+    /// A target of a run that was cut short, or whose load had no such I/Os.
+    #[error(
+        "the target for '{figure}' was not judged, because the run was a quick one or had no such \
+         I/Os; run the suite in full"
+    )]
+    NotJudged {
+        /// The target's figure.
+        figure: String,
+    },
+    /// Neither limits nor a baseline.
+    #[error("a gate needs a limit, like min_floor_iops, or a baseline")]
+    NothingAsked,
+}
+
+impl GateError {
+    /// A run that failed closes the gate; all else is a question that cannot be decided.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Failed { .. } => ErrorKind::Failed,
+            _ => ErrorKind::Usage,
+        }
+    }
+}
+
+impl Check {
+    fn new(group: &Group<'_>, found: Figure, bound: f64, good: Good, because: String) -> Self {
+        let Figure { name, value, unit, .. } = found;
+        let (test, runs) = (group[0].plan.name(), group.len());
+        Self { test, figure: name, got: value, bound, good, unit, because, runs }
+    }
+
+    /// Whether the answer is good.
+    pub fn passes(&self) -> bool {
+        match self.good {
+            Good::AtLeast => self.got >= self.bound,
+            Good::AtMost => self.got <= self.bound,
+        }
+    }
+}
+
+/// Holds the runs of one drive against limits, and against an earlier state of the same tests by
+/// at most `tolerance_percent`. Where a test is there several times, its figures are the means.
+///
+/// # Errors
+/// [`GateError`] if that cannot be said.
+pub fn gate(
+    runs: &[RunRecord],
+    limits: &Limits,
+    baseline: Option<&[RunRecord]>,
+    tolerance_percent: f64,
+) -> Result<Vec<Check>, GateError> {
+    let asks_itself = runs.iter().any(|run| !targets(run).is_empty());
+    limits.ask_something(baseline.is_some() || asks_itself)?;
+    runs.iter().try_for_each(has_not_failed)?;
+    let groups = by_test(runs);
+    let mut checks = limit_checks(&groups, limits)?;
+    for group in &groups {
+        checks.extend(target_checks(group)?);
+    }
+    if let Some(baseline) = baseline {
+        checks.extend(baseline_checks(&groups, &by_test(baseline), tolerance_percent)?);
+    }
+    Ok(checks)
+}
+
+fn by_test(runs: &[RunRecord]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|group| group[0].plan.name() == run.plan.name()) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// A test that failed closes the gate of the whole review, whatever is asked of the others, and so does
+/// a drive that does not keep what is written to it.
+fn has_not_failed(run: &RunRecord) -> Result<(), GateError> {
+    match &run.status {
+        Status::Failed { error } => {
+            Err(GateError::Failed { test: run.plan.name(), error: error.clone() })
+        }
+        _ => run.lost_data().map_or(Ok(()), |lost| {
+            Err(GateError::Failed { test: run.plan.name(), error: lost.to_string() })
+        }),
+    }
+}
+
+fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, GateError> {
+    use Good::{AtLeast, AtMost};
+    let ms = |limit: Option<Nanos>| limit.map(|limit| limit.0 as f64 / 1e6);
+    let asked = [
+        ("min_floor_iops", FLOOR, limits.min_floor_iops, AtLeast),
+        ("min_mean_iops", MEAN, limits.min_mean_iops, AtLeast),
+        ("min_floor_to_mean", FLOOR_TO_MEAN, limits.min_floor_to_mean, AtLeast),
+        ("max_p99", P99, ms(limits.max_p99), AtMost),
+        ("max_p999", P999, ms(limits.max_p999), AtMost),
+        ("max_p9999", P9999, ms(limits.max_p9999), AtMost),
+        ("max_latency", LONGEST, ms(limits.max_latency), AtMost),
+    ];
+    let consistency = groups.iter().find(|group| group[0].plan.name() == Consistency::NAME);
+    let mut checks = Vec::new();
+    for (limit, figure, bound, good) in asked {
+        let Some(bound) = bound else { continue };
+        let group = consistency.ok_or(GateError::NoConsistency { limit })?;
+        let found = judged(group)?.into_iter().find(|found| found.name == figure);
+        let found = found.ok_or(GateError::Incomplete { test: Consistency::NAME })?;
+        checks.push(Check::new(group, found, bound, good, limit.to_owned()));
+    }
+    Ok(checks)
+}
+
+fn targets(run: &RunRecord) -> Vec<Judged> {
+    run.outcome.as_ref().map(Outcome::targets).unwrap_or_default()
+}
+
+/// What the runs themselves ask, each of its own figures.
+fn target_checks(group: &Group<'_>) -> Result<Vec<Check>, GateError> {
+    let mut checks = Vec::new();
+    for run in group {
+        let test = run.plan.name();
+        let targets = targets(run);
+        if !targets.is_empty() && run.status != Status::Complete {
+            return Err(GateError::Incomplete { test });
+        }
+        for target in targets {
+            let (unit, good) = (target.unit(), target.good());
+            let Judged { figure, got, bound, passes, source, .. } = target;
+            let (Some(got), Some(_)) = (got, passes) else {
+                return Err(GateError::NotJudged { figure });
+            };
+            checks.push(Check { test, figure, got, bound, good, unit, because: source, runs: 1 });
+        }
+    }
+    Ok(checks)
+}
+
+fn baseline_checks(
+    groups: &[Group<'_>],
+    baseline: &[Group<'_>],
+    tolerance_percent: f64,
+) -> Result<Vec<Check>, GateError> {
+    let mut checks = Vec::new();
+    for before in baseline {
+        let earlier = before[0];
+        let test = earlier.plan.name();
+        let Some(group) = groups.iter().find(|group| group[0].plan.name() == test) else {
+            // One test may be held against a whole review, but a review must not lack a test.
+            match groups {
+                [_] => continue,
+                _ => return Err(GateError::Missing { test, figure: None }),
+            }
+        };
+        let run = group[0];
+        if !earlier.plan.asks_as(&run.plan) {
+            return Err(GateError::OtherPlan { test });
+        }
+        let outcomes = run.outcome.as_ref().zip(earlier.outcome.as_ref());
+        if let Some(trace) = outcomes.and_then(|(now, before)| now.other_input(before)) {
+            return Err(GateError::OtherTrace { trace });
+        }
+        let mut now = judged(group)?;
+        for before in judged(before)? {
+            let place = now.iter().position(|figure| figure.name == before.name);
+            let Some(place) = place else {
+                return Err(GateError::Missing { test, figure: Some(before.name) });
+            };
+            let slack = before.value.abs() * tolerance_percent / 100.0;
+            let bound = match before.good {
+                Good::AtLeast => before.value - slack,
+                Good::AtMost => before.value + slack,
+            };
+            let (unit, good) = (before.unit, before.good);
+            let value = in_words(before.value, unit);
+            let because = format!("baseline {value}, tolerance {tolerance_percent} %");
+            checks.push(Check::new(group, now.swap_remove(place), bound, good, because));
+        }
+    }
+    if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
+}
+
+/// `4492 IOPS`, `7.968`: whole numbers where they say enough, else four significant digits.
+pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
+    let number = match value.abs() {
+        1000.0.. => format!("{value:.0}"),
+        100.0.. => format!("{value:.1}"),
+        10.0.. => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    };
+    format!("{number} {unit}").trim_end().to_owned()
+}
+
+/// The figures of a complete run that a gate holds it to, or the means of repeats; none of one
+/// without an outcome, such as a power test without a meter.
+fn judged(group: &Group<'_>) -> Result<Vec<Figure>, GateError> {
+    if let Some(run) = group.iter().find(|run| run.status != Status::Complete) {
+        return Err(GateError::Incomplete { test: run.plan.name() });
+    }
+    let figures: Vec<_> = group.iter().map(|run| run.figures()).collect();
+    let means = FigureStatistics::of(&figures).into_iter().map(|all| all.figure);
+    Ok(means.filter(|figure| figure.judged).collect())
+}

@@ -1,0 +1,95 @@
+//! What a plan will take: of the engine, of time, of the drive's endurance, and of memory.
+
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
+
+/// What a plan needs of a device's engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demands {
+    /// I/Os in flight at once.
+    pub queue_depth: usize,
+    /// The longest read or write.
+    pub io_size: Bytes,
+}
+
+/// How long a plan takes and how much it writes, roughly, before anything of the drive is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Estimate {
+    /// Device time.
+    pub time: Nanos,
+    /// Bytes written by the host.
+    pub written: Bytes,
+    /// This machine's memory, if it takes much.
+    pub memory: Bytes,
+    /// What the drive is assumed to do.
+    pub(crate) rates: Rates,
+}
+
+/// What a drive of a class is assumed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rates {
+    /// Writes in order, and reads.
+    pub(crate) sequential: Throughput,
+    /// Writes of small blocks, over long times.
+    pub(crate) random: Throughput,
+}
+
+const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };
+const DISK: Rates = Rates { sequential: Throughput(100_000_000), random: Throughput(1_200_000) };
+
+impl Default for Rates {
+    fn default() -> Self {
+        SSD
+    }
+}
+
+impl Estimate {
+    /// Nothing yet, on this drive. A loop device says that it turns, but has no serial number.
+    pub(crate) fn on(drive: &DeviceInfo) -> Self {
+        let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
+        let rates = if drive.rotational && has_name { DISK } else { SSD };
+        Self { rates, ..Self::default() }
+    }
+
+    /// Also writes `bytes` in order.
+    #[must_use]
+    pub(crate) fn fill(self, bytes: Bytes) -> Self {
+        let time = self.time + self.rates.sequential.time_for(bytes);
+        Self { time, written: self.written + bytes, ..self }
+    }
+
+    /// Also reads `bytes`, most of them in order.
+    #[must_use]
+    pub(crate) fn read(self, bytes: Bytes) -> Self {
+        Self { time: self.time + self.rates.sequential.time_for(bytes), ..self }
+    }
+
+    /// Also writes in order for so long.
+    #[must_use]
+    pub(crate) fn sequential(self, duration: Nanos) -> Self {
+        self.at(self.rates.sequential, duration)
+    }
+
+    /// Also writes small blocks for so long.
+    #[must_use]
+    pub(crate) fn random(self, duration: Nanos) -> Self {
+        self.at(self.rates.random, duration)
+    }
+
+    /// Also does nothing, or only reads, for so long.
+    #[must_use]
+    pub(crate) fn rest(self, duration: Nanos) -> Self {
+        Self { time: self.time + duration, ..self }
+    }
+
+    /// This and another plan.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let (time, written) = (self.time + other.time, self.written + other.written);
+        Self { time, written, memory: self.memory.max(other.memory), ..self }
+    }
+
+    fn at(self, rate: Throughput, duration: Nanos) -> Self {
+        let bytes = rate.0 as f64 * duration.as_secs_f64();
+        Self { time: self.time + duration, written: self.written + Bytes(bytes as u64), ..self }
+    }
+}

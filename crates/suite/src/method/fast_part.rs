@@ -1,0 +1,107 @@
+//! The fast beginning of a sequential write: what an SLC buffer takes.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::Bytes;
+use writecliff_measure::Sample;
+
+use crate::method::levels::{FALL, Level, median, share_of};
+
+/// A sequential write that began fast and then fell for good.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FastPart {
+    /// What was written before the rate fell.
+    pub bytes: Bytes,
+    /// The rate before, in MB/s (10^6).
+    pub fast_megabytes_per_second: f64,
+    /// The rate after, in MB/s (10^6).
+    pub slow_megabytes_per_second: f64,
+}
+
+/// The rate has fallen when it is below [`FALL`] of what it was in each of so many seconds.
+const LASTING: usize = 5;
+/// What it was is the median of so many seconds at most: the tracks of a disk get slower, too, but
+/// not within them.
+const BEFORE: usize = 30;
+
+impl FastPart {
+    /// Looks for the fall in the seconds of a sequential write; `None` if there is none, or if it
+    /// came before the first second was over. Within the second of the fall, the moment is where
+    /// a jump from the one rate to the other gives what was written in it.
+    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
+        let whole = samples.iter().filter(|sample| sample.is_whole());
+        let bytes: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
+        let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
+            let next = &bytes[*second..*second + LASTING];
+            let before = &bytes[(*second - 1).saturating_sub(BEFORE)..*second - 1];
+            let limit = median(before) * FALL;
+            next.iter().all(|rate| *rate < limit)
+        })?;
+        // The fall may lie in the second before as well, which is then slower than fast.
+        let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..fall + LASTING]));
+        let before: f64 = bytes[..fall - 1].iter().sum();
+        let around = bytes[fall - 1..=fall].iter();
+        let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
+        Some(Self {
+            bytes: Bytes((before + around) as u64),
+            fast_megabytes_per_second: fast / 1e6,
+            slow_megabytes_per_second: slow / 1e6,
+        })
+    }
+
+    /// The first of a write's levels, if the next is slower.
+    pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
+        let [fast, slow, ..] = levels else { return None };
+        let (fast_megabytes_per_second, slow_megabytes_per_second) =
+            (fast.megabytes_per_second, slow.megabytes_per_second);
+        let is_fast = slow_megabytes_per_second < fast_megabytes_per_second;
+        let bytes = fast.bytes;
+        is_fast.then_some(Self { bytes, fast_megabytes_per_second, slow_megabytes_per_second })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(megabytes: &[u64]) -> Option<FastPart> {
+        let second = |(index, megabytes): (usize, &u64)| Sample {
+            second: index as u32,
+            span_ns: 1_000_000_000,
+            written_bytes: megabytes * 1_000_000,
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = megabytes.iter().enumerate().map(second).collect();
+        FastPart::of(&samples.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_fall_is_found_within_its_second() {
+        let mut megabytes = vec![500; 6];
+        // A fifth of this second at 500 MB/s, the rest at 200 MB/s.
+        megabytes.push(260);
+        megabytes.extend([200; 20]);
+        let part = written(&megabytes).unwrap();
+        assert_eq!(part.bytes, Bytes(3_100_000_000));
+        let rates = (part.fast_megabytes_per_second, part.slow_megabytes_per_second);
+        assert_eq!(rates, (500.0, 200.0));
+        // Late in a second, so that the second is still called fast.
+        megabytes[6] = 440;
+        assert_eq!(written(&megabytes).unwrap().bytes, Bytes(3_400_000_000));
+    }
+
+    #[test]
+    fn a_disk_that_gets_slower_towards_its_inner_tracks_has_no_fast_part() {
+        let zones: Vec<u64> = (0..3000).map(|second| 120 - second / 50).collect();
+        assert_eq!(written(&zones), None);
+    }
+
+    #[test]
+    fn an_even_rate_and_a_dip_have_no_fast_part() {
+        assert_eq!(written(&[400; 30]), None);
+        let mut dip = [400; 30];
+        dip[10] = 20;
+        assert_eq!(written(&dip), None);
+        assert_eq!(written(&[]), None);
+        assert_eq!(written(&[500, 100, 100]), None);
+    }
+}

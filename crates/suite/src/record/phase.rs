@@ -1,0 +1,31 @@
+//! The parts of a run.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Nanos, Telemetry};
+
+/// A part of a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name in the series.
+    pub name: String,
+    /// From the run's beginning to the phase's, on the device's clock.
+    pub start: Nanos,
+    /// Its length; zero while it goes on.
+    pub length: Nanos,
+    /// What the drive said of itself before.
+    pub before: Telemetry,
+    /// What it said after; as before, while the phase goes on.
+    pub after: Telemetry,
+    /// The most threads that a load of it was spread over.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(threads: &usize) -> bool {
+    *threads == 1
+}

@@ -1,0 +1,73 @@
+//! What the drive is, or told of itself, that makes its figures doubtful, whatever the test.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Link, Temperature};
+
+/// The drive is in doubt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DriveWarning {
+    /// The device is a file on a file system, or a loop device on one.
+    #[error(
+        "This is a file, not a drive, or stands on one: the file system and its cache policy are \
+         part of what was measured."
+    )]
+    FileNotDrive,
+    /// Nothing was measured but the machine.
+    #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
+    NoDrive,
+    /// The link is not what the drive can.
+    #[error(
+        "The drive's link came up at {link}: sequential figures may show the link. Look at cable, slot \
+         and port."
+    )]
+    ReducedLink {
+        /// As it came up.
+        link: Link,
+    },
+    /// The device failed I/Os.
+    #[error("The device failed {count} I/Os. They count in no figure; its health is in doubt.")]
+    FailedIos {
+        /// How many.
+        count: u64,
+    },
+    /// The drive reached the temperature at which it protects itself.
+    #[error(
+        "The drive reached {temperature}; from {limit} on it may slow down to protect itself. \
+         The figures may show its cooling instead of its firmware."
+    )]
+    TooWarm {
+        /// The highest of any sample.
+        temperature: Temperature,
+        /// Where its protection begins.
+        limit: Temperature,
+    },
+    /// The drive could not give data back.
+    #[error(
+        "The drive counted {count} new media errors: data that it could not give back, of this run or \
+         of older times. Its health is in doubt."
+    )]
+    MediaErrors {
+        /// New ones.
+        count: u64,
+    },
+    /// The drive says that it slowed down.
+    #[error(
+        "The drive was warmer than its limits for {minutes} min by its own count, and slowed down to \
+         protect itself. The figures may show its cooling instead of its firmware."
+    )]
+    Throttled {
+        /// By its own count.
+        minutes: u64,
+    },
+    /// The drive lost its power during the run.
+    #[error(
+        "The drive lost its power without a word {count} times during the run, by its own count: what \
+         follows such a loss is another run."
+    )]
+    UnsafeShutdown {
+        /// By its own count.
+        count: u64,
+    },
+}

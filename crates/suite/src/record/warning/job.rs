@@ -1,0 +1,102 @@
+//! Doubts about jobs and suites of them, which are the user's own.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos};
+
+use crate::record::imported::ImportedFrom;
+
+/// A job, or a step of a suite, is not what it was meant to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum JobWarning {
+    /// A job's average is of times that differ.
+    #[error(
+        "The job '{job}' ran at {first:.0} IOPS in the first third of its time and at {last:.0} in \
+         the last: its averages hide that, its picture shows it."
+    )]
+    Uneven {
+        /// Its name.
+        job: String,
+        /// Mean IOPS of its first operation in the first third.
+        first: f64,
+        /// The same in the last third.
+        last: f64,
+    },
+    /// A job that was to end when it is steady ended otherwise.
+    #[error(
+        "The job '{job}' was to run until it is steady, and never was: it ended by its other limits. \
+         What follows it found a drive that was still changing."
+    )]
+    JobNotSteady {
+        /// Its name.
+        job: String,
+    },
+    /// A step of a suite was left out.
+    #[error("The step '{step}' was left out: it needs a drive of {needs}.")]
+    StepLeftOut {
+        /// Its name.
+        step: String,
+        /// How large the drive has to be.
+        needs: Bytes,
+    },
+    /// Another program measured it.
+    #[error(
+        "These figures are {}'s, read from its output: what it did to the drive before, and what else \
+         ran, it does not tell.{}{}",
+        from.program,
+        match from.without_submission {
+            true => " Its latencies begin when an I/O has been submitted.",
+            false => "",
+        },
+        match from.beside.is_empty() {
+            true => String::new(),
+            false => format!(" It was also asked: {}.", from.beside.join(", ")),
+        }
+    )]
+    #[serde(rename = "told")]
+    Imported {
+        /// Which, and what its figures are.
+        #[serde(rename = "told")]
+        from: ImportedFrom,
+    },
+    /// A job did nothing that counts.
+    #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
+    NoFigures {
+        /// Its name.
+        job: String,
+    },
+    /// The kernel trims while everything else waits.
+    #[error(
+        "Jobs with trims ran beside others: the kernel takes a trim by a call that nothing else \
+         overtakes here, so the other I/Os' latencies hold their wait for trims."
+    )]
+    TrimsHoldUp,
+    /// More I/Os were in flight than the drive takes.
+    #[error(
+        "Up to {wanted} I/Os were in flight, and the drive takes {taken} at once: the rest waited in \
+         the host, as they do in the kernel, and latencies include that."
+    )]
+    QueuedInHost {
+        /// Of all jobs of a group together.
+        wanted: usize,
+        /// By the drive.
+        taken: usize,
+    },
+    /// The first jobs read a drive that holds nothing.
+    #[error(
+        "The first jobs read what was never written, which is faster on many drives than reading \
+         data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
+    )]
+    ReadsNothing,
+    /// A job of a mixed load ended before its time.
+    #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
+    JobCutShort {
+        /// The job.
+        job: String,
+        /// Device time recorded of it.
+        recorded: Nanos,
+        /// Its runtime, or the run's if that is shorter.
+        planned: Nanos,
+    },
+}

@@ -1,0 +1,141 @@
+//! Where a test did not come to what its method asks for.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos};
+
+use crate::record::warning::Warning;
+
+/// The method was not, or could not be, followed to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum MethodWarning {
+    /// Shorter than the method, on a part of a drive that is not tiny.
+    #[error(
+        "A quick run: shorter than the method and, but for suites, on no more than the first 2 GiB of \
+         the drive. It shows that all works and how the pictures look; its figures are not those of \
+         the method."
+    )]
+    Quick,
+    /// The drive's performance still changed in the window called steady.
+    #[error(
+        "No steady state: in the window called steady the IOPS still moved by {percent:+.0} % of \
+         their mean. A longer run would say more."
+    )]
+    NotSteady {
+        /// Rise of the fitted line over the window, in percent of the mean.
+        percent: f64,
+    },
+    /// Performance never fell.
+    #[error(
+        "No write cliff: the IOPS never fell to half of the fresh figure. Less was written than the \
+         spare area holds, or the drive has none to run out of."
+    )]
+    NoCliff,
+    /// Too short for its percentiles.
+    #[error(
+        "The run lasted {seconds} s of writes; the steady window has {window} samples, too few for \
+         a floor or a percentile that can be relied on."
+    )]
+    TooShort {
+        /// Seconds recorded.
+        seconds: u32,
+        /// Samples in the steady window.
+        window: u32,
+    },
+    /// The run ended before the part that it is about.
+    #[error("The run ended before its first second of random writes: there are no figures.")]
+    NoRandomWrites,
+    /// A doubt about one setting of the spare area.
+    #[error("At {percent} % spare: {doubt}")]
+    AtSpare {
+        /// The setting.
+        percent: f64,
+        /// The doubt.
+        doubt: Box<Warning>,
+    },
+    /// A part of the test has no figures.
+    #[error("The run ended before {phase}: what comes from there on has no figures.")]
+    Ended {
+        /// The first part that is missing.
+        phase: String,
+    },
+    /// What was written fits into the drive's fast buffer.
+    #[error(
+        "{}{written} were written at a time, which fits into the drive's fast buffer of about \
+         {buffer}. The figures are the buffer's; a longer write would be slower.",
+        part.as_ref().map_or_else(String::new, |part| format!("{part}: "))
+    )]
+    WithinBuffer {
+        /// The part of the test, if it is not all of it.
+        part: Option<String>,
+        /// What it wrote at a time.
+        written: Bytes,
+        /// The buffer, as a sequential write showed it.
+        buffer: Bytes,
+    },
+    /// I/Os came faster than the drive does them.
+    #[error(
+        "{phase}: {asked:.0} I/Os came a second and {done:.0} were done, so that response times grew \
+         for as long as they came. They tell how long that was, and nothing of the drive."
+    )]
+    FellBehind {
+        /// The phase with the fewest arrivals of which this is so.
+        phase: String,
+        /// Arrivals a second.
+        asked: f64,
+        /// I/Os done a second.
+        done: f64,
+    },
+    /// Fewer writes went on beside the reads than were asked for.
+    #[error(
+        "Beside {drive_writes_per_day} drive writes a day: {asked:.0} writes a second were asked \
+         for, and the drive did {done:.0}. The reads there are beside as many as it can do."
+    )]
+    WritesFellBehind {
+        /// As the plan has it.
+        drive_writes_per_day: f64,
+        /// Writes a second.
+        asked: f64,
+        /// Writes done a second.
+        done: f64,
+    },
+    /// TRIM is not to be had.
+    #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
+    NoTrim,
+    /// The rounds never met the rule.
+    #[error(
+        "{part}: not steady within {rounds} rounds. The figures are means of the last rounds, \
+         and a longer run may give others."
+    )]
+    NeverSteady {
+        /// The part of the test.
+        part: String,
+        /// Rounds run.
+        rounds: u32,
+    },
+    /// Nothing told what the drive draws.
+    #[error(
+        "Nothing told what power the drive draws: a simulated drive does if its profile has \
+         [power]; to a real one's run `writecliff meter RUN METER.csv` adds a meter's log."
+    )]
+    NoPower,
+    /// The drive does not tell how warm it is.
+    #[error(
+        "Nothing told how warm the drive was: whether a fall of its speed was heat's is not known. \
+         A simulated drive tells if its profile has power.ambient, a real one if the kernel has a \
+         driver for its sensor (drivetemp for SATA)."
+    )]
+    NoTemperature,
+    /// The run ended before its planned duration.
+    #[error(
+        "The run ended after {recorded} of the planned {planned} of random writes; the figures \
+         cover what was recorded."
+    )]
+    Incomplete {
+        /// Device time recorded in the main phase.
+        recorded: Nanos,
+        /// The planned duration.
+        planned: Nanos,
+    },
+}

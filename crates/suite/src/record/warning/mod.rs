@@ -1,0 +1,62 @@
+//! Why a result may be worth less than it looks; stored with the run, shown on top of the report.
+//!
+//! A file for each of those who raise them, with the sentence of each. In JSON one does not see whose
+//! it is: every one has a `kind` of its own. `method.rs` and this file know each other, because a doubt
+//! of a test may be any doubt about one of its settings.
+
+mod data;
+mod drive;
+mod host;
+mod job;
+mod method;
+mod preparation;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use serde::{Deserialize, Serialize};
+
+pub use data::DataWarning;
+pub use drive::DriveWarning;
+pub use host::HostWarning;
+pub use job::JobWarning;
+pub use method::MethodWarning;
+pub use preparation::PreparationWarning;
+pub use trace::TraceWarning;
+
+/// One doubt about a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(
+    untagged,
+    expecting = "a warning that this version of writecliff does not know, or that is damaged"
+)]
+pub enum Warning {
+    /// Of the state that the drive was brought into.
+    #[error(transparent)]
+    Preparation(#[from] PreparationWarning),
+    /// Of the drive itself.
+    #[error(transparent)]
+    Drive(#[from] DriveWarning),
+    /// Of the machine.
+    #[error(transparent)]
+    Host(#[from] HostWarning),
+    /// Of how the test's method was followed.
+    #[error(transparent)]
+    Method(#[from] MethodWarning),
+    /// Of the user's own jobs.
+    #[error(transparent)]
+    Job(#[from] JobWarning),
+    /// Of traces.
+    #[error(transparent)]
+    Trace(#[from] TraceWarning),
+    /// Of the data on the drive.
+    #[error(transparent)]
+    Data(#[from] DataWarning),
+}
+
+impl Warning {
+    /// Whether it says that the drive does not keep what is written to it: no figure matters then.
+    pub(crate) const fn is_of_lost_data(&self) -> bool {
+        matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())
+    }
+}

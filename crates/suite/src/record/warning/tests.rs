@@ -1,0 +1,124 @@
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// One of every kind, as runs have it in their directories.
+fn kept() -> Vec<Value> {
+    vec![
+        json!({"kind": "not-purged"}),
+        json!({"kind": "purge-failed", "error": "no"}),
+        json!({"kind": "better-purge-failed", "error": "no"}),
+        json!({"kind": "weak-purge", "how": "discard"}),
+        json!({"kind": "purge-ineffective", "still_readable": 3, "sampled": 100}),
+        json!({"kind": "no-encryption", "why": "no dm-crypt"}),
+        json!({"kind": "file-not-drive"}),
+        json!({"kind": "no-drive"}),
+        json!({"kind": "reduced-link", "link": {
+            "now_gbps": 2.5,
+            "best_gbps": 8.0,
+            "lanes_now": 1,
+            "lanes_best": 4,
+        }}),
+        json!({"kind": "failed-ios", "count": 9}),
+        json!({"kind": "too-warm", "temperature": "71500mC", "limit": "70C"}),
+        json!({"kind": "media-errors", "count": 2}),
+        json!({"kind": "throttled", "minutes": 12}),
+        json!({"kind": "unsafe-shutdown", "count": 1}),
+        json!({"kind": "other-load", "bytes": "1MiB", "percent": 25.5, "phases": ["fill"]}),
+        json!({"kind": "generator-busy", "percent": 95.0, "phase": "fill", "threads": 2}),
+        json!({"kind": "suspended", "span": "3s"}),
+        json!({"kind": "held-up", "span": "3s", "phases": ["fill", "torture"]}),
+        json!({"kind": "quick"}),
+        json!({"kind": "not-steady", "percent": -27.0}),
+        json!({"kind": "no-cliff"}),
+        json!({"kind": "too-short", "seconds": 60, "window": 18}),
+        json!({"kind": "no-random-writes"}),
+        json!({"kind": "at-spare", "percent": 25.0, "doubt": {"kind": "no-cliff"}}),
+        json!({"kind": "ended", "phase": "fill"}),
+        json!({"kind": "within-buffer", "part": null, "written": "1GiB", "buffer": "3GiB"}),
+        json!({"kind": "fell-behind", "phase": "x", "asked": 1000.0, "done": 900.5}),
+        json!({
+            "kind": "writes-fell-behind",
+            "drive_writes_per_day": 10.0,
+            "asked": 1000.0,
+            "done": 900.5,
+        }),
+        json!({"kind": "no-trim"}),
+        json!({"kind": "never-steady", "part": "iops", "rounds": 25}),
+        json!({"kind": "no-power"}),
+        json!({"kind": "no-temperature"}),
+        json!({"kind": "incomplete", "recorded": "61s", "planned": "2000s"}),
+        json!({"kind": "uneven", "job": "a", "first": 100.5, "last": 50.0}),
+        json!({"kind": "job-not-steady", "job": "a"}),
+        json!({"kind": "step-left-out", "step": "a", "needs": "1TiB"}),
+        json!({"kind": "told", "told": {
+            "program": "fio-3.33",
+            "without_submission": true,
+            "beside": ["fsync=1"],
+        }}),
+        json!({"kind": "no-figures", "job": "a"}),
+        json!({"kind": "trims-hold-up"}),
+        json!({"kind": "queued-in-host", "wanted": 512, "taken": 32}),
+        json!({"kind": "reads-nothing"}),
+        json!({"kind": "job-cut-short", "job": "a", "recorded": "61s", "planned": "2000s"}),
+        json!({"kind": "order-unknown", "trace": "a"}),
+        json!({"kind": "mapped", "trace": "a", "end": "2GiB", "span": "1GiB", "map": "wrap"}),
+        json!({"kind": "trims-left-out", "trace": "a", "count": 1}),
+        json!({"kind": "trace-cut-short", "trace": "a", "done": 1, "planned": 2}),
+        json!({"kind": "late", "trace": "a", "late": "2ms"}),
+        json!({"kind": "bad-blocks", "bad": 1, "blocks": 1000}),
+        json!({"kind": "part-tested", "tested": "1GiB", "capacity": "2GiB"}),
+        json!({"kind": "claims-too-much", "claimed": "2GiB", "real": "1GiB"}),
+    ]
+}
+
+/// The kinds that serde knows of one of the enums.
+fn kinds<W: DeserializeOwned>() -> Vec<String> {
+    let Err(error) = serde_json::from_value::<W>(json!({"kind": "?"})) else { panic!("no kind") };
+    let error = error.to_string();
+    error.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_kind_is_read_and_written_as_it_was_when_all_were_one_list() {
+    for kept in kept() {
+        let warning: Warning = serde_json::from_value(kept.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&warning).unwrap(), kept, "{warning}");
+    }
+}
+
+#[test]
+fn no_two_warnings_are_of_one_kind_and_none_is_forgotten_here() {
+    let all = [
+        kinds::<PreparationWarning>(),
+        kinds::<DriveWarning>(),
+        kinds::<HostWarning>(),
+        kinds::<MethodWarning>(),
+        kinds::<JobWarning>(),
+        kinds::<TraceWarning>(),
+        kinds::<DataWarning>(),
+    ]
+    .concat();
+    let kept = kept();
+    let known: BTreeSet<&str> = kept.iter().map(|kept| kept["kind"].as_str().unwrap()).collect();
+    assert_eq!(all.iter().map(String::as_str).collect::<BTreeSet<_>>(), known);
+    assert_eq!((all.len(), kept.len()), (known.len(), known.len()));
+}
+
+#[test]
+fn the_kind_comes_first_and_old_records_lack_what_came_later() {
+    let ended = Warning::from(MethodWarning::Ended { phase: "fill".to_owned() });
+    assert_eq!(serde_json::to_string(&ended).unwrap(), r#"{"kind":"ended","phase":"fill"}"#);
+    let old = json!({"kind": "generator-busy", "percent": 95.0, "phase": "fill"});
+    let phase = "fill".to_owned();
+    let busy = HostWarning::GeneratorBusy { percent: 95.0, phase, threads: 1 };
+    assert_eq!(serde_json::from_value::<Warning>(old).unwrap(), busy.into());
+    let unknown = serde_json::from_value::<Warning>(json!({"kind": "of-tomorrow"})).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "a warning that this version of writecliff does not know, or that is damaged"
+    );
+}

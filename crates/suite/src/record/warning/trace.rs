@@ -1,0 +1,78 @@
+//! Doubts about traces that were done again.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos};
+use writecliff_trace::Map;
+
+/// A trace was not done as it was recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TraceWarning {
+    /// A trace does not tell what waited for what.
+    #[error(
+        "The trace {trace} tells neither queue depths nor completions: its operations were done \
+         one after the other, whatever had been in flight together. By its own clock (speed = 1.0 in \
+         its plan) it would be as recorded."
+    )]
+    OrderUnknown {
+        /// Its name.
+        trace: String,
+    },
+    /// A trace did not lie where it was recorded.
+    #[error(
+        "The trace {trace} reaches up to {end} and was laid onto {span} of the drive, {}: places \
+         that were apart may have met.",
+        laid(*map)
+    )]
+    Mapped {
+        /// Its name.
+        trace: String,
+        /// The first byte that no operation of it reaches.
+        end: Bytes,
+        /// The part of the drive in use.
+        span: Bytes,
+        /// How.
+        map: Map,
+    },
+    /// A drive without TRIM was asked for some.
+    #[error("The trace {trace}: {count} trims were left out, because the drive takes none.")]
+    TrimsLeftOut {
+        /// Its name.
+        trace: String,
+        /// How many.
+        count: u64,
+    },
+    /// A trace was not done to its end.
+    #[error(
+        "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."
+    )]
+    TraceCutShort {
+        /// Its name.
+        trace: String,
+        /// Operations that completed well.
+        done: u64,
+        /// Operations that were to be done.
+        planned: u64,
+    },
+    /// A replay by the clock did not keep to it.
+    #[error(
+        "The trace {trace}: one of a hundred operations began {late} late or later, because the \
+         queue was full or this machine was busy. Response times hold that wait."
+    )]
+    Late {
+        /// Its name.
+        trace: String,
+        /// The 99th percentile of the delay.
+        late: Nanos,
+    },
+}
+
+/// How a trace was laid onto a smaller drive.
+const fn laid(map: Map) -> &'static str {
+    match map {
+        Map::Exact => "where they were",
+        Map::Wrap => "beginning again at its start",
+        Map::Scale => "pressed together",
+    }
+}

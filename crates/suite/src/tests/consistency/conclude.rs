@@ -1,0 +1,165 @@
+//! What comes of a recording: fresh, cliff, steady window, and what is to be doubted of them.
+
+use writecliff_device::Nanos;
+use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
+
+use super::outcome::Outcome;
+use super::plan::Plan;
+use crate::method::fast_part::FastPart;
+use crate::record::rate::{LatencyFigures, Rate, iops_of};
+use crate::record::warning::{MethodWarning, Warning};
+
+/// Seconds that fresh performance is taken from.
+const FRESH_SECONDS: usize = 10;
+/// Performance has fallen off the cliff when it is below this share of fresh...
+const CLIFF_SHARE: f64 = 0.5;
+/// ... on average over so many seconds.
+const CLIFF_SECONDS: usize = 10;
+/// The steady window begins after so many tenths of the run: 1400 s of 2000 s.
+const STEADY_TENTHS: usize = 7;
+/// More drift than this within the steady window is no steady state (SNIA PTS: 10 %).
+const DRIFT_MAX: f64 = 0.10;
+/// A steady window with fewer samples says little.
+const WINDOW_MIN: usize = 60;
+
+/// The figures of a fill and a torture by these names and the doubts about them; no figures if there
+/// are no random writes of at least a second.
+pub(crate) fn conclude_phases(
+    plan: &Plan,
+    recording: &Recording,
+    fill_name: &str,
+    torture_name: &str,
+) -> (Option<Outcome>, Vec<Warning>) {
+    let fill: Vec<&Sample> = recording.series(fill_name).collect();
+    let torture: Vec<&Sample> = recording.series(torture_name).collect();
+    let iops = iops_of(torture.iter().copied());
+    let mut warnings = Vec::new();
+    let whole = Totals::of(torture.iter().copied());
+    let recorded = whole.span;
+    if recorded == Nanos::ZERO {
+        warnings.push(Warning::Method(MethodWarning::NoRandomWrites));
+    } else if recorded < plan.duration {
+        warnings
+            .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
+    }
+    let steady_from = steady_from(plan, iops.len());
+    let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
+        return (None, warnings);
+    };
+    let (fresh_iops, cliff) = fresh_and_cliff(&iops);
+    let window = steady_from as u32..iops.len() as u32;
+    let drift = drift(&iops[steady_from..]);
+    if cliff.is_none() {
+        warnings.push(Warning::Method(MethodWarning::NoCliff));
+    }
+    if (window.len()) < WINDOW_MIN {
+        let seconds = iops.len() as u32;
+        warnings.push(Warning::Method(MethodWarning::TooShort {
+            seconds,
+            window: window.len() as u32,
+        }));
+    } else if drift.abs() > DRIFT_MAX {
+        warnings.push(Warning::Method(MethodWarning::NotSteady { percent: drift * 100.0 }));
+    }
+    let outcome = Outcome {
+        fill_megabytes_per_second: Rate::of_series(recording, fill_name),
+        fast_part: FastPart::of(&fill),
+        fresh_iops,
+        cliff_s: cliff.map(|second| second as u32),
+        steady_from_s: window.start,
+        steady_iops,
+        floor_to_mean: if steady_iops.mean > 0.0 {
+            steady_iops.floor / steady_iops.mean
+        } else {
+            0.0
+        },
+        steady_latency: LatencyFigures::of(recording, torture_name, window),
+        steady_write_amplification: Totals::of(torture[steady_from..].iter().copied())
+            .write_amplification(),
+        longest_ns: whole.longest.0,
+        dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
+    };
+    (Some(outcome), warnings)
+}
+
+/// The steady window's first second: the last 30 % of the plan, or of what was recorded if that is
+/// less.
+pub(crate) fn steady_from(plan: &Plan, recorded: usize) -> usize {
+    let planned = (plan.duration.0 / 1_000_000_000) as usize;
+    planned.min(recorded) * STEADY_TENTHS / 10
+}
+
+/// Fresh IOPS, the median of the first ten seconds or of those before the cliff; and the cliff, the
+/// first second that is, like the mean of the ten seconds from there, below half of fresh.
+fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
+    let fresh_before = |second: usize| {
+        let seconds = &iops[..second.min(FRESH_SECONDS).min(iops.len())];
+        Statistics::of(seconds).map_or(0.0, |figures| figures.median)
+    };
+    // A run of a few seconds cannot show a lasting fall; half of it must do.
+    let lasting = CLIFF_SECONDS.min(iops.len() / 2).max(1);
+    let is_cliff = |second: &usize| {
+        let next = &iops[*second..*second + lasting];
+        let mean = next.iter().sum::<f64>() / lasting as f64;
+        let limit = fresh_before(*second) * CLIFF_SHARE;
+        iops[*second] < limit && mean < limit
+    };
+    let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
+    (fresh_before(cliff.unwrap_or(iops.len())), cliff)
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_device::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_cliff_is_the_first_second_of_a_lasting_fall() {
+        let mut iops = vec![1000.0; 100];
+        iops.extend(vec![100.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(100)));
+        let mut dip = vec![1000.0; 100];
+        dip[50] = 10.0;
+        assert_eq!(fresh_and_cliff(&dip), (1000.0, None));
+        let mut last = vec![1000.0; 100];
+        last[99] = 10.0;
+        assert_eq!(fresh_and_cliff(&last), (1000.0, None));
+    }
+
+    #[test]
+    fn an_early_cliff_does_not_hide_in_the_fresh_figure() {
+        let mut iops = vec![1000.0; 3];
+        iops.extend(vec![100.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(3)));
+        let mut slow_start = vec![100.0, 3000.0];
+        slow_start.extend(vec![1400.0; 50]);
+        assert_eq!(fresh_and_cliff(&slow_start), (1400.0, None));
+    }
+
+    #[test]
+    fn a_fall_to_more_than_half_is_no_cliff() {
+        let mut iops = vec![1000.0; 20];
+        iops.extend(vec![501.0; 100]);
+        assert_eq!(fresh_and_cliff(&iops), (1000.0, None));
+        assert_eq!(fresh_and_cliff(&[]), (0.0, None));
+        assert_eq!(fresh_and_cliff(&[0.0]), (0.0, None));
+    }
+
+    #[test]
+    fn the_steady_window_is_the_published_one() {
+        let plan = Plan::default();
+        assert_eq!(steady_from(&plan, 2000), 1400);
+        assert_eq!([1000, 1399, 1401].map(|n| steady_from(&plan, n)), [700, 979, 980]);
+        let odd = Plan { duration: Nanos::from_secs(90), ..Plan::default() };
+        assert_eq!(steady_from(&odd, 90), 63);
+        assert_eq!(steady_from(&plan, 0), 0);
+    }
+
+    #[test]
+    fn spare_area_is_what_the_span_leaves() {
+        let plan = Plan { spare_percent: 25.0, ..Plan::default() };
+        assert_eq!(plan.used(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
+        assert_eq!(Plan::default().used(Bytes(u64::MAX)).0 % 4096, 0);
+    }
+}

@@ -1,0 +1,73 @@
+//! The figures of the test, the most telling first. docs/methodology.md has the exact definitions.
+
+use super::outcome::Outcome;
+use crate::record::figure::{FigureOf, millis};
+use crate::record::unit::Unit;
+use crate::record::unit::Unit::{Iops, Milliseconds, Percent, Seconds};
+
+/// The name of the figure that limits of the mean are about.
+pub(crate) const MEAN: &str = "steady mean";
+/// Of the worst second.
+pub(crate) const FLOOR: &str = "steady floor";
+/// Of the worst second as a share of the mean.
+pub(crate) const FLOOR_TO_MEAN: &str = "steady floor / mean";
+/// Of the 99th percentile of the latency.
+pub(crate) const P99: &str = "steady latency p99";
+/// Of the 99.9th.
+pub(crate) const P999: &str = "steady latency p99.9";
+/// Of the 99.99th.
+pub(crate) const P9999: &str = "steady latency p99.99";
+/// Of the longest service time.
+pub(crate) const LONGEST: &str = "longest write";
+/// When the cliff comes; not there if it does not.
+pub const CLIFF: &str = "write cliff";
+
+type Row = FigureOf<Outcome>;
+
+/// All figures of an outcome.
+pub const FIGURES: &[Row] = &[
+    Row::more("fresh", "Fresh", Iops, |o| Some(o.fresh_iops))
+        .means("random writes per second before the spare area is used up"),
+    Row::more(CLIFF, "Write cliff", Seconds, |o| o.cliff_s.map(f64::from))
+        .means("when performance falls below half of fresh and stays there")
+        .unjudged(),
+    Row::more(MEAN, "Steady mean", Iops, |o| Some(o.steady_iops.mean))
+        .means("average of the seconds in the steady window, the last 30 % of the run"),
+    Row::more("steady median", "Steady median", Iops, |o| Some(o.steady_iops.median))
+        .means("the middle one of these seconds")
+        .unjudged(),
+    Row::more(FLOOR, "Floor", Iops, |o| Some(o.steady_iops.floor))
+        .means("the worst second of the steady window"),
+    Row::more(FLOOR_TO_MEAN, "Floor / mean", Percent, |o| Some(o.floor_to_mean * 100.0))
+        .means("how much of the average the worst second gives; 100 % is perfectly steady"),
+    Row::more("steady p1", "1st percentile", Iops, |o| Some(o.steady_iops.p1))
+        .means("one second in a hundred is at or below this")
+        .unjudged(),
+    Row::less("steady variation", "Variation", Percent, |o| Some(o.steady_iops.variation * 100.0))
+        .means("standard deviation over mean of the seconds in the steady window")
+        .unjudged(),
+    Row::less("steady latency p50", "Latency p50", Milliseconds, |o| {
+        Some(millis(o.steady_latency.p50_ns))
+    })
+    .means("half of the writes in the steady window took at most this")
+    .unjudged(),
+    Row::less(P99, "Latency p99", Milliseconds, |o| Some(millis(o.steady_latency.p99_ns)))
+        .means("99 of 100 writes took at most this"),
+    Row::less(P999, "Latency p99.9", Milliseconds, |o| Some(millis(o.steady_latency.p999_ns)))
+        .means("999 of 1,000 writes took at most this"),
+    Row::less(P9999, "Latency p99.99", Milliseconds, |o| Some(millis(o.steady_latency.p9999_ns)))
+        .means("9,999 of 10,000 writes took at most this"),
+    Row::less(LONGEST, "Longest write", Milliseconds, |o| Some(millis(o.longest_ns)))
+        .means("the longest service time of the whole run of random writes"),
+    Row::less("dead seconds", "Dead seconds", Unit::Count, |o| Some(f64::from(o.dead_seconds)))
+        .means("seconds in which nothing completed")
+        .unjudged(),
+    Row::less("write amplification", "Write amplification", Unit::Ratio, |o| {
+        o.steady_write_amplification
+    })
+    .means("NAND writes per host write in the steady window, if the drive tells"),
+    Row::more("sequential fill", "Sequential fill", Unit::MegabytesPerSecond, |o| {
+        o.fill_megabytes_per_second
+    })
+    .means("average rate of writing every LBA once, in order"),
+];

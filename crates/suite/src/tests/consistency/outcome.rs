@@ -1,0 +1,35 @@
+//! The answer.
+
+use serde::{Deserialize, Serialize};
+use writecliff_measure::Statistics;
+
+use crate::method::fast_part::FastPart;
+use crate::record::rate::LatencyFigures;
+
+/// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
+/// duration, from t = 1400 s of 2000 s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Mean rate of the sequential fill, in MB/s (10^6); `None` if it took no time.
+    pub fill_megabytes_per_second: Option<f64>,
+    /// What the fill wrote before its rate fell: an SLC buffer, if the drive has one.
+    pub fast_part: Option<FastPart>,
+    /// Median of the first ten seconds of random writes, or of those before the cliff.
+    pub fresh_iops: f64,
+    /// The second in which performance fell below half of fresh and stayed there.
+    pub cliff_s: Option<u32>,
+    /// The first second of the steady window.
+    pub steady_from_s: u32,
+    /// Figures over the seconds of the steady window.
+    pub steady_iops: Statistics,
+    /// Worst second over mean, in the steady window: 1 is perfectly consistent.
+    pub floor_to_mean: f64,
+    /// Service times of all I/Os in the steady window.
+    pub steady_latency: LatencyFigures,
+    /// NAND writes per host write in the steady window, if the drive tells.
+    pub steady_write_amplification: Option<f64>,
+    /// The longest service time of the whole run of random writes.
+    pub longest_ns: u64,
+    /// Seconds of the random writes in which nothing at all completed.
+    pub dead_seconds: u32,
+}

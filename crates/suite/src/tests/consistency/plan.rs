@@ -1,0 +1,53 @@
+//! What is asked: how long, with which I/Os, on how much of the drive.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos};
+
+use crate::method::limits::used;
+
+/// What to do. The defaults are the published method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Length of the random writes.
+    pub duration: Nanos,
+    /// Size of a random write.
+    pub block: Bytes,
+    /// Random writes in flight.
+    pub queue_depth: usize,
+    /// Size of a write of the fill.
+    pub fill_block: Bytes,
+    /// Writes of the fill in flight.
+    pub fill_queue_depth: usize,
+    /// Share of the LBAs, in percent, that is never touched after the purge.
+    pub spare_percent: f64,
+    /// The part of the drive, from its start, that counts as all of it; `None` for the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            duration: Nanos::from_secs(2000),
+            block: Bytes::from_kib(4),
+            queue_depth: 32,
+            fill_block: Bytes::from_kib(128),
+            fill_queue_depth: 32,
+            spare_percent: 0.0,
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    /// The LBAs in use: the first part of the drive, in whole blocks.
+    pub fn used(&self, capacity: Bytes) -> Bytes {
+        let all = used(self.span, capacity, self.block);
+        let used = all.0 as f64 * (1.0 - self.spare_percent / 100.0);
+        self.block * ((used as u64).min(all.0) / self.block.0)
+    }
+}

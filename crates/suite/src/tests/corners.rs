@@ -1,0 +1,363 @@
+//! Corners: the four corners of a drive's speed.
+//!
+//! 4KB random writes in a span of 8 GB, 3 and 32 in flight, 3 minutes each; 128 KiB sequential
+//! writes and reads, one in flight, 1 minute; 4KB random reads over all LBAs, 3 in flight. Writes
+//! begin on a purged drive, each; with fully random and with repeating data. Reads are of a drive
+//! filled in order, a minute after.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Queue, Recording, Totals};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
+use crate::method::fill::{FILL_QUEUE_DEPTH, SETTLE_TIME};
+use crate::method::limits::{
+    PlanError, check_block, check_depths, check_duration, check_list, used,
+};
+use crate::method::overrides::{Choice, Overrides};
+use crate::method::quick::{QUICK_MEASUREMENT, quick_span};
+use crate::method::session::{Extent, RunError, Session};
+use crate::method::test::Test;
+use crate::record::figure::Figure;
+use crate::record::rate::{LatencyFigures, Rate};
+use crate::record::trace_facts::TraceFacts;
+use crate::record::warning::{MethodWarning, Warning};
+
+/// The phase that fills the drive for the reads.
+pub const FILL: &str = "fill";
+/// The phase that gives the drive time after that.
+pub const SETTLE: &str = "settle";
+
+/// What to do. The defaults are the published method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Size of a random read or write.
+    pub random_block: Bytes,
+    /// Random writes in flight: one measurement each.
+    pub random_write_queue_depths: Vec<usize>,
+    /// The part of the drive, from its start, that random writes go to.
+    pub random_write_span: Bytes,
+    /// Random reads in flight.
+    pub random_read_queue_depth: usize,
+    /// Length of each random measurement.
+    pub random_duration: Nanos,
+    /// Size of a sequential read or write.
+    pub sequential_block: Bytes,
+    /// Sequential reads or writes in flight.
+    pub sequential_queue_depth: usize,
+    /// Length of each sequential measurement.
+    pub sequential_duration: Nanos,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are read and written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            random_block: Bytes::from_kib(4),
+            random_write_queue_depths: vec![3, 32],
+            random_write_span: Bytes(8_000_000_000),
+            random_read_queue_depth: 3,
+            random_duration: Nanos::from_secs(180),
+            sequential_block: Bytes::from_kib(128),
+            sequential_queue_depth: 1,
+            sequential_duration: Nanos::from_secs(60),
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+/// What the writes hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Data {
+    /// Nothing to compress, nothing twice.
+    Random,
+    /// As compressible as data can be.
+    Repeating,
+}
+
+impl Data {
+    pub(crate) fn content(self) -> Content {
+        let compressible_percent = if self == Self::Random { 0 } else { 100 };
+        Content { compressible_percent, duplicate_percent: 0 }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random-data",
+            Self::Repeating => "repeating-data",
+        }
+    }
+}
+
+/// One measurement of the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Corner {
+    /// Reads or writes.
+    pub operation: Operation,
+    /// Anywhere in the span, or in order.
+    pub random: bool,
+    /// Size of an I/O.
+    pub block: Bytes,
+    /// I/Os in flight.
+    pub queue_depth: usize,
+    /// What writes hold; of reads, what was written before.
+    pub data: Data,
+}
+
+impl Corner {
+    /// The phase that it is recorded as: `random-write-4KiB-qd32-random-data`.
+    pub fn phase(&self) -> String {
+        let order = if self.random { "random" } else { "sequential" };
+        let operation = if self.operation == Operation::Read { "read" } else { "write" };
+        let (block, depth, data) = (self.block.exact(), self.queue_depth, self.data.name());
+        match self.operation {
+            Operation::Read => format!("{order}-{operation}-{block}-qd{depth}"),
+            _ => format!("{order}-{operation}-{block}-qd{depth}-{data}"),
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.random_block)
+    }
+
+    /// Where a corner's I/Os go.
+    fn span_of(&self, corner: &Corner, drive: &DeviceInfo) -> Bytes {
+        match (corner.operation, corner.random) {
+            (Operation::Write, true) => self.used(drive).min(self.random_write_span),
+            _ => self.used(drive),
+        }
+    }
+
+    fn duration_of(&self, corner: &Corner) -> Nanos {
+        if corner.random { self.random_duration } else { self.sequential_duration }
+    }
+
+    /// The writes, each of which wants a purged drive.
+    pub fn write_corners(&self) -> Vec<Corner> {
+        let mut corners = Vec::new();
+        for data in [Data::Random, Data::Repeating] {
+            corners.extend(self.random_write_queue_depths.iter().map(|depth| Corner {
+                operation: Operation::Write,
+                random: true,
+                block: self.random_block,
+                queue_depth: *depth,
+                data,
+            }));
+            corners.push(Corner {
+                operation: Operation::Write,
+                random: false,
+                block: self.sequential_block,
+                queue_depth: self.sequential_queue_depth,
+                data,
+            });
+        }
+        corners
+    }
+
+    /// The reads, which want a full drive.
+    pub fn read_corners(&self) -> [Corner; 2] {
+        let (operation, data) = (Operation::Read, Data::Random);
+        let random = Corner {
+            operation,
+            random: true,
+            block: self.random_block,
+            queue_depth: self.random_read_queue_depth,
+            data,
+        };
+        let sequential = Corner {
+            operation,
+            random: false,
+            block: self.sequential_block,
+            queue_depth: self.sequential_queue_depth,
+            data,
+        };
+        [random, sequential]
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "corners";
+    const QUESTION: &'static str =
+        "how fast are the four corners: random and sequential, read and write?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        let random_duration = overrides.duration.unwrap_or(self.random_duration);
+        let sequential_duration = self.sequential_duration.min(random_duration);
+        Ok(Self { random_duration, sequential_duration, ..self })
+    }
+
+    fn quick(self) -> Self {
+        Self {
+            random_duration: QUICK_MEASUREMENT.min(self.random_duration),
+            sequential_duration: QUICK_MEASUREMENT.min(self.sequential_duration),
+            span: quick_span(self.span),
+            ..self
+        }
+    }
+
+    fn demands(&self) -> Demands {
+        let deepest = self.random_write_queue_depths.iter().copied().max().unwrap_or(1);
+        Demands {
+            queue_depth: deepest
+                .max(self.random_read_queue_depth)
+                .max(self.sequential_queue_depth)
+                .max(FILL_QUEUE_DEPTH),
+            io_size: self.random_block.max(self.sequential_block),
+        }
+    }
+
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let writes = self.write_corners().iter().fold(Estimate::on(drive), |estimate, corner| {
+            let duration = self.duration_of(corner);
+            if corner.random { estimate.random(duration) } else { estimate.sequential(duration) }
+        });
+        let reads = self.random_duration + self.sequential_duration;
+        writes.fill(self.used(drive)).rest(SETTLE_TIME + reads)
+    }
+
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("random_duration", self.random_duration)?;
+        check_duration("sequential_duration", self.sequential_duration)?;
+        check_block(self.random_block, self.span, drive)?;
+        check_block(self.random_block, Some(self.random_write_span), drive)?;
+        check_block(self.sequential_block, self.span, drive)?;
+        let writes = &self.random_write_queue_depths;
+        check_list("random_write_queue_depths", writes)?;
+        let others = [self.random_read_queue_depth, self.sequential_queue_depth, FILL_QUEUE_DEPTH];
+        check_depths(writes.iter().copied().chain(others), drive)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.corners.iter().flat_map(CornerFigures::figures).collect()
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
+}
+
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    for corner in plan.write_corners() {
+        session.purge()?;
+        measure(plan, session, &corner)?;
+    }
+    session.purge()?;
+    let used = plan.used(session.drive());
+    session.fill(FILL, used, plan.sequential_block, FILL_QUEUE_DEPTH)?;
+    session.idle(SETTLE, SETTLE_TIME.min(plan.random_duration))?;
+    plan.read_corners().iter().try_for_each(|corner| measure(plan, session, corner))
+}
+
+fn measure(plan: &Plan, session: &mut Session<'_>, corner: &Corner) -> Result<(), RunError> {
+    measure_as(plan, session, corner, &corner.phase(), corner.data.content())
+}
+
+/// A corner as the phase `name`, with data of this class.
+pub(crate) fn measure_as(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    corner: &Corner,
+    name: &str,
+    content: Content,
+) -> Result<(), RunError> {
+    let span = plan.span_of(corner, session.drive());
+    let Corner { operation, block, queue_depth, .. } = *corner;
+    let duration = plan.duration_of(corner);
+    let (extent, duration) = (Extent::Time(duration), Some(duration));
+    if corner.random {
+        let ios = RandomUniform::new(operation, span, block, plan.seed).with_content(content);
+        session.record(name, Queue::new(ios, queue_depth), duration, extent)
+    } else {
+        // A drive that comes to its end within the time begins anew.
+        let pass = Sequential::new(operation, span, block).with_content(content);
+        let ios = std::iter::repeat(pass).flatten();
+        session.record(name, Queue::new(ios, queue_depth), duration, extent)
+    }
+}
+
+/// The corners that were measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In the order of the run.
+    pub corners: Vec<CornerFigures>,
+    /// What the fill wrote before its rate fell: an SLC buffer, if the drive has one.
+    pub fast_part: Option<FastPart>,
+}
+
+/// One corner's figures, over all of its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CornerFigures {
+    /// Which it is.
+    pub corner: Corner,
+    /// How fast.
+    pub rate: Rate,
+    /// How late.
+    pub latency: LatencyFigures,
+}
+
+impl CornerFigures {
+    /// What was recorded of a corner as this phase; `None` if the run did not come to it.
+    pub(crate) fn of(corner: Corner, phase: &str, recording: &Recording) -> Option<Self> {
+        let rate = Rate::of(&Totals::of(recording.series(phase)))?;
+        let latency = LatencyFigures::of(recording, phase, 0..u32::MAX);
+        Some(Self { corner, rate, latency })
+    }
+
+    fn figures(&self) -> [Figure; 5] {
+        let (phase, Rate { megabytes_per_second, iops, .. }) = (self.corner.phase(), self.rate);
+        let LatencyFigures { p50_ns, p999_ns, max_ns, .. } = self.latency;
+        let name = |figure: &str| format!("{phase}, {figure}");
+        [
+            Figure::rate(&phase, megabytes_per_second).of(&phase),
+            Figure::iops(name("IOPS"), iops).of(&phase).unjudged(),
+            Figure::latency(name("p50"), p50_ns).of(&phase).unjudged(),
+            Figure::latency(name("p99.9"), p999_ns).of(&phase).unjudged(),
+            Figure::latency(name("longest"), max_ns).of(&phase).unjudged(),
+        ]
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let (mut corners, mut warnings) = (Vec::new(), Vec::new());
+    let fill: Vec<_> = recording.series(FILL).collect();
+    let fast_part = FastPart::of(&fill);
+    for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
+        let phase = corner.phase();
+        let Some(figures) = CornerFigures::of(corner, &phase, recording) else {
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            break;
+        };
+        let written = Totals::of(recording.series(&phase)).written;
+        if let Some(part) = fast_part
+            && corner.operation == Operation::Write
+            && written <= part.bytes
+        {
+            let (part, buffer) = (Some(phase), part.bytes);
+            warnings.push(Warning::Method(MethodWarning::WithinBuffer { part, written, buffer }));
+        }
+        corners.push(figures);
+    }
+    ((!corners.is_empty()).then_some(Outcome { corners, fast_part }), warnings)
+}

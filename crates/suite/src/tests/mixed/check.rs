@@ -1,0 +1,47 @@
+//! Whether jobs can be run on a drive.
+
+use writecliff_device::{DeviceInfo, Operation};
+use writecliff_workload::JobError;
+
+use super::plan::{Plan, Prepare};
+use super::series::series_of;
+use crate::method::fill::FILL_BLOCK;
+use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_block, check_duration};
+
+/// As many as an I/O can be of.
+const SERIES_MAX: usize = 256;
+
+pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
+    plan.duration.map_or(Ok(()), |duration| check_duration("duration", duration))?;
+    if plan.prepare == Prepare::Fill {
+        check_block(FILL_BLOCK, plan.span, drive)?;
+    }
+    let capacity = plan.capacity(drive);
+    plan.list().check(drive.lba_size, capacity).map_err(from_job)?;
+    let groups = plan.groups(capacity);
+    if let Some(group) = groups.iter().find(|group| series_of(group).len() > SERIES_MAX) {
+        let got = format!("of {} series", series_of(group).len());
+        let reason = format!("at most {SERIES_MAX} are recorded at once; use more groups");
+        return Err(PlanError { option: "a group", got, reason });
+    }
+    let wanted = plan.in_flight();
+    if wanted > IN_FLIGHT_MAX {
+        let reason = format!(
+            "at most {IN_FLIGHT_MAX} are kept in flight; lower queue_depth or copies (iodepth or \
+             numjobs)"
+        );
+        let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
+        return Err(PlanError { option, got, reason });
+    }
+    let trims = plan.jobs.iter().any(|job| job.operations().any(|op| op == Operation::Trim));
+    if trims && !drive.trim {
+        let (option, got) = ("a job with", "trims".to_owned());
+        let reason = format!("{} takes no TRIM; leave them out", drive.model);
+        return Err(PlanError { option, got, reason });
+    }
+    Ok(())
+}
+
+fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {
+    PlanError { option: key, got, reason: format!("job '{job}': {reason}") }
+}

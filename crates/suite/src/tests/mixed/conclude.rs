@@ -1,0 +1,154 @@
+//! What comes of a recording of jobs, and what is to be doubted of it.
+
+use std::collections::BTreeMap;
+
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_measure::{Recording, Sample, Totals};
+use writecliff_workload::{Job, Of, Pace, Steady};
+
+use super::outcome::{JobFigures, OperationFigures, Outcome};
+use super::plan::Plan;
+use super::series::{series, series_of_job};
+use crate::record::rate::{LatencyFigures, iops_of};
+use crate::record::warning::{JobWarning, Warning};
+
+impl Plan {
+    /// Whether so much was recorded that no job that has a time was cut short.
+    pub(crate) fn is_whole(&self, recorded: Nanos) -> bool {
+        let timed = self.jobs.iter().filter(|job| job.time_based && job.steady.is_none());
+        let ends = timed.filter_map(|job| Some(self.limit(job)?.0.saturating_sub(slack(job).0)));
+        ends.max().is_none_or(|ends| recorded.0 >= ends)
+    }
+}
+
+pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let mut warnings = Vec::new();
+    let mut jobs = Vec::new();
+    // Names and operations do not depend on the drive's capacity.
+    for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
+        let recorded = time_of(job, recording, 0).unwrap_or(Nanos::ZERO);
+        match figures(job, recording) {
+            Some(figures) => {
+                warnings.extend(unevenness(job, recording));
+                jobs.push(figures);
+            }
+            None => warnings.push(Warning::Job(JobWarning::NoFigures { job: job.name.clone() })),
+        }
+        if let Some(planned) = plan.limit(job).filter(|_| job.time_based)
+            && job.steady.is_none()
+            && recorded + slack(job) < planned
+        {
+            warnings.push(Warning::Job(JobWarning::JobCutShort {
+                job: job.name.clone(),
+                recorded,
+                planned,
+            }));
+        }
+    }
+    for group in plan.groups(Bytes(u64::MAX)) {
+        warnings.extend(never_steady(&group, recording));
+    }
+    ((!jobs.is_empty()).then_some(Outcome { jobs, imported_from: None }), warnings)
+}
+
+/// The jobs of a group that were to end when they are steady, and were not.
+fn never_steady(group: &[Job], recording: &Recording) -> Vec<Warning> {
+    let is_unsteady = |job: &&Job| {
+        job.steady.is_some_and(|rule| {
+            let together = group.iter().filter(|other| rule.together || other.name == job.name);
+            let names: Vec<String> = together.flat_map(series_of_job).collect();
+            !was_steady(rule, &names, recording)
+        })
+    };
+    let unsteady = group.iter().filter(is_unsteady);
+    unsteady.map(|job| Warning::Job(JobWarning::JobNotSteady { job: job.name.clone() })).collect()
+}
+
+/// Whether these series together were steady at any time.
+pub(crate) fn was_steady(rule: Steady, names: &[String], recording: &Recording) -> bool {
+    let rates = rates(rule, names, recording);
+    rates.windows(rule.seconds().max(1)).any(|rates| rule.is_reached(rates))
+}
+
+/// The rate of these series together, second by second from where they are judged.
+fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
+    let mut seconds = BTreeMap::<u32, f64>::new();
+    let of_series = recording.samples.iter().filter(|sample| names.contains(&sample.series));
+    for sample in of_series.filter(|sample| sample.is_whole()) {
+        let done = match rule.of {
+            Of::Iops => sample.ios(),
+            Of::Bandwidth => Totals::of([sample]).bytes().0 + sample.trimmed_bytes.unwrap_or(0),
+        };
+        *seconds.entry(sample.second).or_default() += done as f64;
+    }
+    let counted = rule.after.0.div_ceil(1_000_000_000) as u32;
+    seconds.into_iter().filter(|(at, _)| *at >= counted).map(|(_, rate)| rate).collect()
+}
+
+/// The first and the last third of a job's time may be this far apart, as a share of the larger.
+const UNEVEN: f64 = 0.25;
+
+/// Whether the average of a job that was as fast as it could be hides how it changed.
+fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
+    if job.pace != Pace::Closed {
+        return None;
+    }
+    let name = series(&job.name, job.operations().next()?);
+    let iops = iops_of(recording.series(&name));
+    let third = iops.len() / 3;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (first, last) = (mean(&iops[..third]), mean(&iops[iops.len() - third..]));
+    let is_long = third >= 10;
+    let apart = (first - last).abs() > UNEVEN * first.max(last);
+    let job = job.name.clone();
+    (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
+}
+
+/// How much before its time a job may have begun its last I/O.
+fn slack(job: &Job) -> Nanos {
+    let second = Nanos::from_secs(1);
+    let mean_step = |job: &Job| job.pace.mean_step(job.transfer_size_max());
+    match job.pace {
+        Pace::Think { rest, .. } | Pace::Bursts { rest, .. } => second + rest + mean_step(job),
+        Pace::Rates { .. } => second,
+        // Of a thousand million exponential gaps one is longer than 20 mean ones.
+        Pace::Arrivals { .. } => second + mean_step(job) * 20,
+        _ => second + mean_step(job),
+    }
+}
+
+/// From a second on to the end of the job's last I/O, whatever its operation; `None` if there was
+/// none.
+fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
+    let names = series_of_job(job);
+    let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
+    let start = recording.samples.iter().filter(of_job).map(|sample| sample.start_ns).min()?;
+    let active = recording.samples.iter().filter(of_job).filter(|sample| sample.ios() > 0);
+    let end = active.map(|sample| sample.start_ns + sample.span_ns).max()?;
+    Some(Nanos(end - start))
+}
+
+/// None if nothing of it was recorded behind its ramp.
+fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
+    let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
+    let samples = |name: &str| -> Vec<&Sample> {
+        let all = recording.samples.iter();
+        all.filter(|sample| sample.series == name && sample.second >= from).collect()
+    };
+    let span = time_of(job, recording, from)?;
+    let of = |operation| {
+        let name = series(&job.name, operation);
+        let samples = samples(&name);
+        let latency = LatencyFigures::of(recording, &name, from..u32::MAX);
+        OperationFigures::of(&samples, span, latency)
+    };
+    Some(JobFigures {
+        name: job.name.clone(),
+        group: job.group,
+        seconds: span.as_secs_f64(),
+        reads: of(Operation::Read),
+        writes: of(Operation::Write),
+        trims: of(Operation::Trim),
+        flushes: of(Operation::Flush),
+    })
+}

@@ -1,0 +1,132 @@
+//! What is asked: jobs, and the state that they find the drive in.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
+use writecliff_workload::fio::FioJobs;
+use writecliff_workload::{Job, JobList, Mix, Order};
+
+/// The phase that writes every LBA once.
+pub const FILL: &str = "fill";
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the jobs are, for the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is done to the drive before.
+    #[serde(default = "default_preparation")]
+    pub prepare: Prepare,
+    /// No group of jobs runs longer than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Nanos>,
+    /// The part of the drive, from its start, that is the whole drive to the jobs; `None` for all
+    /// of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides everything that is random, but for jobs with a seed of their own.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// The jobs. A file that has none is not meant for the load that is run without a file.
+    #[serde(rename = "job")]
+    pub jobs: Vec<Job>,
+}
+
+fn default_preparation() -> Prepare {
+    Plan::default().prepare
+}
+
+fn default_seed() -> u64 {
+    Plan::default().seed
+}
+
+/// The state that the jobs find the drive in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prepare {
+    /// As it is, as fio does.
+    Nothing,
+    /// Purged.
+    Purge,
+    /// Purged, and then every LBA in use written once, in order, so that reads find data.
+    Fill,
+}
+
+impl Default for Plan {
+    /// The load that is quoted most: 70 % reads, 4 KiB at random places, 32 in flight.
+    fn default() -> Self {
+        let job = Job {
+            name: "read-write".to_owned(),
+            mix: Mix { read: 70, write: 30, trim: 0 },
+            order: Order::Random,
+            once_each: false,
+            queue_depth: 32,
+            runtime: Some(Nanos::from_secs(300)),
+            time_based: true,
+            ..Job::default()
+        };
+        Self {
+            title: None,
+            prepare: Prepare::Fill,
+            duration: None,
+            span: None,
+            seed: 1,
+            jobs: vec![job],
+        }
+    }
+}
+
+impl From<JobList> for Plan {
+    /// Nothing but these jobs, on the drive as it is.
+    fn from(JobList { title, jobs }: JobList) -> Self {
+        Self { title, jobs, prepare: Prepare::Nothing, ..Self::default() }
+    }
+}
+
+impl From<FioJobs> for Plan {
+    /// The jobs of fio's file, on the drive as it is.
+    fn from(jobs: FioJobs) -> Self {
+        jobs.list.into()
+    }
+}
+
+impl Plan {
+    pub(super) fn capacity(&self, drive: &DeviceInfo) -> Bytes {
+        self.span.unwrap_or(drive.capacity).min(drive.capacity)
+    }
+
+    pub(super) fn list(&self) -> JobList {
+        JobList { title: self.title.clone(), jobs: self.jobs.clone() }
+    }
+
+    /// Whether the drive holds nothing when the jobs begin; a simulated one is as it left the
+    /// factory.
+    pub(super) fn finds_nothing(&self, drive: &DeviceInfo) -> bool {
+        match self.prepare {
+            Prepare::Nothing => drive.kind == DeviceKind::Simulated,
+            Prepare::Purge => true,
+            Prepare::Fill => false,
+        }
+    }
+
+    /// I/Os in flight at most, of all jobs of a group together.
+    pub(super) fn in_flight(&self) -> usize {
+        // Names, places and seeds do not matter here.
+        let groups = self.groups(Bytes(u64::MAX));
+        let loads =
+            |group: &Vec<Job>| -> Vec<Job> { group.iter().flat_map(Job::by_rate).collect() };
+        let depth = |group| loads(group).iter().map(|job| job.queue_depth).sum::<usize>();
+        groups.iter().map(depth).max().unwrap_or(0)
+    }
+
+    /// The groups as they run.
+    pub(super) fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
+        self.list().groups(self.seed, capacity)
+    }
+
+    /// How long a job lasts at most.
+    pub(super) fn limit(&self, job: &Job) -> Option<Nanos> {
+        [job.duration(), self.duration].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,123 @@
+//! Runs groups of jobs, one after the other.
+
+use writecliff_device::{Bytes, DeviceKind, Nanos, Operation};
+use writecliff_measure::{OfJob, Stream, Streams};
+use writecliff_workload::Job;
+
+use super::plan::{FILL, Plan, Prepare};
+use super::series::{phase, series, series_of};
+use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
+use crate::method::session::{Extent, RunError, Session};
+use crate::record::warning::JobWarning;
+
+pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let capacity = plan.capacity(session.drive());
+    if plan.prepare != Prepare::Nothing {
+        session.purge()?;
+    }
+    if plan.prepare == Prepare::Fill {
+        let whole = FILL_BLOCK * (capacity.0 / FILL_BLOCK.0);
+        let depth = FILL_QUEUE_DEPTH.min(session.drive().queue_depth_max);
+        session.fill(FILL, whole, FILL_BLOCK, depth)?;
+    }
+    let groups = plan.groups(capacity);
+    if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
+        session.warn(JobWarning::ReadsNothing);
+    }
+    let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
+    if wanted > taken {
+        session.warn(JobWarning::QueuedInHost { wanted, taken });
+    }
+    for group in groups {
+        if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
+            session.warn(JobWarning::TrimsHoldUp);
+        }
+        run_group(plan, &group, capacity, session)?;
+    }
+    Ok(())
+}
+
+fn trims_beside_others(group: &[Job]) -> bool {
+    let operations = || group.iter().flat_map(Job::operations);
+    operations().any(|op| op == Operation::Trim) && operations().any(|op| op != Operation::Trim)
+}
+
+fn reads(group: &[Job]) -> bool {
+    group.iter().any(|job| job.mix.read > 0)
+}
+
+fn run_group(
+    plan: &Plan,
+    group: &[Job],
+    capacity: Bytes,
+    session: &mut Session<'_>,
+) -> Result<(), RunError> {
+    let lba_size = session.drive().lba_size;
+    let names = series_of(group);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let name = phase(group.first().map_or(0, |job| job.group));
+    let extent = extent(plan, group, capacity);
+    let supply = supply(group, lba_size, capacity);
+    session.record_as(&name, &names, supply, plan.duration, extent)
+}
+
+/// The I/Os of a group, each job's at its own pace.
+fn supply(group: &[Job], lba_size: Bytes, capacity: Bytes) -> Streams<'static> {
+    let loads: Vec<Job> = group.iter().flat_map(Job::by_rate).collect();
+    let streams = loads.iter().map(|job| Stream {
+        ios: Box::new(OfJob(job.ios(lba_size, capacity))),
+        queue_depth: job.queue_depth,
+        pace: job.pace,
+        seed: job.seed.unwrap_or(0),
+        duration: job.duration(),
+        operations: job.operations().collect(),
+    });
+    Streams::new(streams)
+        .delayed(loads.iter().map(|job| job.start_delay))
+        .until_steady(loads.iter().map(|job| job.steady))
+}
+
+impl Plan {
+    /// Runs the jobs of the only group as the phase `name`, recorded together: a series for the reads
+    /// of all, and so on.
+    pub(crate) fn run_together(
+        &self,
+        name: &str,
+        session: &mut Session<'_>,
+    ) -> Result<(), RunError> {
+        let (lba_size, capacity) = (session.drive().lba_size, self.capacity(session.drive()));
+        let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
+        let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
+        if wanted > taken {
+            session.warn(JobWarning::QueuedInHost { wanted, taken });
+        }
+        if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
+            session.warn(JobWarning::TrimsHoldUp);
+        }
+        let series = self.series_together(name);
+        let series: Vec<&str> = series.iter().map(String::as_str).collect();
+        let extent = extent(self, &group, capacity);
+        let supply = supply(&group, lba_size, capacity).by_operation();
+        session.record_as(name, &series, supply, self.duration, extent)
+    }
+
+    /// The series in which the phase `name` is recorded then: of the operations that occur.
+    pub(crate) fn series_together(&self, name: &str) -> Vec<String> {
+        let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+        let occurs =
+            |one: &Operation| self.jobs.iter().flat_map(Job::operations).any(|op| op == *one);
+        all.into_iter().filter(occurs).map(|operation| series(name, operation)).collect()
+    }
+}
+
+/// What progress is measured by: the longest time, if all are ended by time.
+fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
+    let limits: Option<Vec<Nanos>> = group.iter().map(|job| plan.limit(job)).collect();
+    match limits.and_then(|limits| limits.into_iter().max()) {
+        Some(longest) => Extent::Time(longest),
+        None => {
+            let amounts = group.iter().filter_map(|job| job.amount(capacity));
+            Extent::Bytes(amounts.fold(Bytes::ZERO, |sum, amount| sum + amount))
+        }
+    }
+}

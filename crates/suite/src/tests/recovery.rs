@@ -1,0 +1,253 @@
+//! Recovery: does the fast buffer come back?
+//!
+//! Sequential writes until the fast buffer is long full, then rests, each longer than the one
+//! before, with a burst of the same writes after each: what of it is written fast is how much of
+//! the buffer is back.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Queue, Recording, Sample};
+use writecliff_workload::Sequential;
+
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
+use crate::method::levels::{FALL, levels, median, share_of};
+use crate::method::limits::{
+    PlanError, check_block, check_depths, check_duration, check_list, used,
+};
+use crate::method::quick::{QUICK_TORTURE, quick_span};
+use crate::method::session::{Extent, RunError, Session};
+use crate::method::test::{InReviews, Test};
+use crate::record::figure::{Figure, Good};
+use crate::record::trace_facts::TraceFacts;
+use crate::record::unit::Unit;
+use crate::record::warning::{MethodWarning, Warning};
+
+/// The phase of writes that fill the buffer, and go on.
+const EXHAUST: &str = "exhaust";
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// How long the drive is written to first.
+    pub exhaust: Nanos,
+    /// How long the drive is left alone, one after the other.
+    pub rests: Vec<Nanos>,
+    /// Length of the writes after each.
+    pub burst: Nanos,
+    /// Size of a write.
+    pub block: Bytes,
+    /// Writes in flight.
+    pub queue_depth: usize,
+    /// The part of the drive, from its start, that is written again and again; `None` for half of
+    /// it, so that the drive is as full at each burst, and not too full for a dynamic buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides the data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            exhaust: Nanos::from_secs(900),
+            rests: [30, 60, 300, 1800].map(Nanos::from_secs).to_vec(),
+            burst: Nanos::from_secs(180),
+            block: Bytes::from_mib(1),
+            queue_depth: 8,
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        let span = self.span.unwrap_or(Bytes(drive.capacity.0 / 2));
+        used(Some(span), drive.capacity, self.block)
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "recovery";
+    const QUESTION: &'static str = "does the fast buffer come back?";
+    const REVIEWS: InReviews = InReviews::OnRequest;
+
+    fn quick(self) -> Self {
+        let mut rests: Vec<_> = self.rests.iter().map(|rest| QUICK_REST.min(*rest)).collect();
+        rests.dedup();
+        let (exhaust, burst) = (QUICK_TORTURE.min(self.exhaust), QUICK_BURST.min(self.burst));
+        Self { exhaust, rests, burst, span: quick_span(self.span), ..self }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { queue_depth: self.queue_depth, io_size: self.block }
+    }
+
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let begin = Estimate::on(drive).sequential(self.exhaust);
+        self.rests.iter().fold(begin, |all, rest| all.rest(*rest).sequential(self.burst))
+    }
+
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("exhaust", self.exhaust)?;
+        check_duration("burst", self.burst)?;
+        check_list("rests", &self.rests)?;
+        self.rests.iter().try_for_each(|rest| check_duration("rests", *rest))?;
+        check_block(self.block, Some(self.used(drive)), drive)?;
+        check_depths([self.queue_depth], drive)
+    }
+
+    /// The seed decides the bytes, not where they go.
+    fn asks_as(&self, other: &Self) -> bool {
+        *self == Self { seed: self.seed, ..other.clone() }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        let buffer = outcome.buffer.map(|part| part.bytes.0 as f64).map(|bytes| {
+            Figure::new("buffer of the erased drive", bytes, Unit::Bytes, Good::AtLeast)
+        });
+        let bursts = outcome.bursts.iter().rev().flat_map(|burst| outcome.figures_of(burst));
+        bursts.chain(buffer).collect()
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.buffer
+    }
+}
+
+/// A quick run takes no longer rests and bursts.
+const QUICK_REST: Nanos = Nanos::from_secs(3);
+const QUICK_BURST: Nanos = Nanos::from_secs(6);
+
+/// The phases of a rest, and of the burst after it.
+pub fn phases(rest: Nanos) -> [String; 2] {
+    let rest = rest.exact();
+    [format!("rest-{rest}"), format!("burst-{rest}")]
+}
+
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    session.purge()?;
+    let span = plan.used(session.drive());
+    // Every burst goes on where the last writes ended.
+    let pass = Sequential::new(Operation::Write, span, plan.block);
+    let mut ios = std::iter::repeat(pass).flatten();
+    let mut write = |session: &mut Session<'_>, name: &str, time: Nanos| {
+        let queue = Queue::new(ios.by_ref(), plan.queue_depth);
+        session.record(name, queue, Some(time), Extent::Time(time))
+    };
+    write(session, EXHAUST, plan.exhaust)?;
+    for rest in &plan.rests {
+        let [idle, burst] = phases(*rest);
+        session.idle(&idle, *rest)?;
+        write(session, &burst, plan.burst)?;
+    }
+    Ok(())
+}
+
+/// What comes back of the buffer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The erased drive's; `None` if it shows none, and then nothing can come back.
+    pub buffer: Option<FastPart>,
+    /// In the order of the plan.
+    pub bursts: Vec<Burst>,
+}
+
+/// The writes after a rest. Speeds are in MB/s (10^6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Burst {
+    /// How long the rest was.
+    pub rest: Nanos,
+    /// What was written fast before the speed fell; nothing if there is no buffer.
+    pub back: Bytes,
+    /// Whether it never fell: there may be more.
+    pub all: bool,
+    /// Mean of the whole burst.
+    pub megabytes_per_second: f64,
+    /// Median of its second half.
+    pub end_megabytes_per_second: f64,
+}
+
+impl Outcome {
+    /// How much of the erased drive's buffer is back; more than 1 if a burst that is no longer than
+    /// the buffer ends before it does, or a larger one came of it.
+    pub fn share(&self, burst: &Burst) -> Option<f64> {
+        self.buffer.map(|buffer| burst.back.0 as f64 / buffer.bytes.0 as f64)
+    }
+
+    fn figures_of(&self, burst: &Burst) -> impl Iterator<Item = Figure> + use<> {
+        let of = burst.rest.exact();
+        let share = self.share(burst).map(|share| {
+            let name = format!("buffer back after {of}");
+            Figure::new(name, share * 100.0, Unit::Percent, Good::AtLeast)
+        });
+        let end = format!("end of the burst after {of}");
+        let figures = [
+            share,
+            Some(Figure::rate(format!("burst after {of}"), burst.megabytes_per_second)),
+            Some(Figure::rate(end, burst.end_megabytes_per_second).unjudged()),
+        ];
+        figures.into_iter().flatten().map(move |figure| figure.of(&of))
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let exhaust: Vec<&Sample> = recording.series(EXHAUST).collect();
+    let found = levels(&exhaust);
+    if found.is_empty() {
+        return (None, vec![Warning::Method(MethodWarning::Ended { phase: EXHAUST.to_owned() })]);
+    }
+    let buffer = FastPart::of_levels(&found);
+    let (mut bursts, mut warnings) = (Vec::new(), Vec::new());
+    for rest in &plan.rests {
+        let [_, phase] = phases(*rest);
+        let samples = recording.series(&phase).filter(|sample| sample.is_whole());
+        let seconds: Vec<f64> = samples.map(|sample| sample.written_bytes as f64).collect();
+        if seconds.is_empty() {
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            break;
+        }
+        bursts.push(burst_of(*rest, &seconds, buffer));
+    }
+    (Some(Outcome { buffer, bursts }), warnings)
+}
+
+/// What a burst's seconds tell, in bytes each.
+fn burst_of(rest: Nanos, seconds: &[f64], buffer: Option<FastPart>) -> Burst {
+    let end = median(&seconds[seconds.len() / 2..]);
+    let written: f64 = seconds.iter().sum();
+    let (back, all) = match buffer.map(|buffer| buffer.fast_megabytes_per_second * 1e6) {
+        None => (0.0, false),
+        Some(fast) if end >= FALL * fast => (written, true),
+        Some(fast) => (fast_bytes(seconds, fast, end), false),
+    };
+    Burst {
+        rest,
+        back: Bytes(back as u64),
+        all,
+        megabytes_per_second: written / seconds.len() as f64 / 1e6,
+        end_megabytes_per_second: end / 1e6,
+    }
+}
+
+/// What is written before the speed falls from `fast` to `slow`: of the two seconds around the
+/// fall, the share that gives what was written in them.
+fn fast_bytes(seconds: &[f64], fast: f64, slow: f64) -> f64 {
+    let is_fast = |bytes: &&f64| share_of(fast, **bytes, slow) >= 0.5;
+    let fall = seconds.iter().take_while(is_fast).count();
+    let around = fall.saturating_sub(1)..seconds.len().min(fall + 1);
+    let before: f64 = seconds[..around.start].iter().sum();
+    before + seconds[around].iter().map(|bytes| share_of(fast, *bytes, slow) * fast).sum::<f64>()
+}

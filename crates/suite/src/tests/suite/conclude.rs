@@ -1,0 +1,71 @@
+//! What comes of a recording of a suite, and what is to be doubted of it.
+
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_measure::{Recording, Sample};
+
+use super::outcome::{Figures, Outcome, StepFigures};
+use super::plan::{Plan, Turn};
+use crate::method::loads::series;
+use crate::record::warning::{JobWarning, Warning};
+use crate::tests::mixed;
+
+pub(super) fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    capacity: Bytes,
+) -> (Option<Outcome>, Vec<Warning>) {
+    let (mut steps, mut warnings) = (Vec::new(), Vec::new());
+    for turn in plan.turns(capacity) {
+        let Ok(jobs) = plan.mixed(&turn, capacity) else { continue };
+        let Some(figures) = figures(plan, &turn, &jobs, recording, capacity) else { continue };
+        let names = jobs.series_together(&turn.name);
+        if let Some(rule) = jobs.jobs.iter().find_map(|job| job.steady)
+            && !mixed::was_steady(rule, &names, recording)
+        {
+            warnings.push(Warning::Job(JobWarning::JobNotSteady { job: turn.name.clone() }));
+        }
+        steps.push(figures);
+    }
+    ((!steps.is_empty()).then_some(Outcome { capacity, steps }), warnings)
+}
+
+/// None of a step that recorded nothing behind its ramp.
+fn figures(
+    plan: &Plan,
+    turn: &Turn<'_>,
+    jobs: &mixed::Plan,
+    recording: &Recording,
+    capacity: Bytes,
+) -> Option<StepFigures> {
+    let ramp = jobs.jobs.iter().map(|job| job.ramp).max()?;
+    let from = ramp.0.div_ceil(1_000_000_000) as u32;
+    let names = jobs.series_together(&turn.name);
+    let of_step = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
+    let samples = || recording.samples.iter().filter(of_step);
+    let start = samples().map(|sample| sample.start_ns).min()?;
+    let end = samples().filter(|s| s.ios() > 0).map(|s| s.start_ns + s.span_ns).max()?;
+    let span = Nanos(end - start);
+    let of = |operation| {
+        let name = series(&turn.name, operation);
+        Figures::of(recording, &name, from, span)
+    };
+    let mut step = StepFigures {
+        name: turn.name.clone(),
+        prepares: turn.step.prepares,
+        seconds: span.as_secs_f64(),
+        reads: of(Operation::Read),
+        writes: of(Operation::Write),
+        trims: of(Operation::Trim),
+        targets: Vec::new(),
+    };
+    let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));
+    let judged = turn.step.targets.iter().map(|target| {
+        let series = series(&turn.name, target.of);
+        let name = format!("{series}, {}", target.figure);
+        let figures = step.of(target.of);
+        let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
+        target.judged(&name, got, capacity, is_whole)
+    });
+    step.targets = judged.collect();
+    Some(step)
+}

@@ -1,0 +1,158 @@
+//! Suite: does the drive keep what is asked of it under published loads?
+//!
+//! A list of steps, each a load of [`mixed`](crate::mixed) with targets: least rates, longest service times.
+//! Steps that prepare the drive come first. What a step's jobs do together is judged, as fio
+//! reports a group: one series for its reads, one for its writes, one for its trims.
+
+mod conclude;
+mod outcome;
+mod plan;
+mod published;
+mod step;
+mod target;
+
+use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_measure::Recording;
+use writecliff_workload::Job;
+
+pub use outcome::{Figures, Outcome, StepFigures};
+pub use plan::Plan;
+pub use published::FioSynthError;
+pub use step::{JobText, Step, Variable};
+pub use target::{Limit, Measure, Target, terabytes};
+
+pub use crate::record::judged::Judged;
+
+use plan::Turn;
+
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::limits::PlanError;
+use crate::method::quick::QUICK_MEASUREMENT;
+use crate::method::session::{RunError, Session};
+use crate::method::test::{InReviews, Test};
+use crate::record::figure::Figure;
+use crate::record::trace_facts::TraceFacts;
+use crate::record::warning::{JobWarning, Warning};
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "suite";
+    const QUESTION: &'static str =
+        "does the drive keep what is asked of it under published loads of data centres?";
+    const REVIEWS: InReviews = InReviews::ByName;
+
+    fn purges(&self) -> bool {
+        false
+    }
+
+    fn writes(&self) -> bool {
+        // A job's operations do not depend on the drive's size.
+        let writes = |step: &Step| {
+            step.trim_before
+                || step
+                    .jobs(Bytes(1_000_000_000_000))
+                    .is_ok_and(|jobs| jobs.iter().any(Job::writes))
+        };
+        self.steps.iter().any(writes)
+    }
+
+    /// Only shorter: loads in percent and gigabytes of a drive have no room in a part of it.
+    fn quick(self) -> Self {
+        let duration = self.duration.map_or(QUICK_MEASUREMENT, |own| own.min(QUICK_MEASUREMENT));
+        Self { duration: Some(duration), cycles: 1, ..self }
+    }
+
+    fn fitted(mut self, drive: &DeviceInfo) -> Self {
+        let steps = std::mem::take(&mut self.steps);
+        let fits = |step: &Step| {
+            let turn = Turn { name: step.name.clone(), step, number: 0 };
+            self.check_step(&turn, drive).is_ok()
+        };
+        let steps = steps.into_iter().filter(fits).collect();
+        Self { steps, ..self }
+    }
+
+    fn as_asked(&self) -> Self {
+        Self { title: None, ..self.clone() }
+    }
+
+    /// What does not fit into the queue waits in the host.
+    fn demands(&self) -> Demands {
+        const DEPTH: usize = 256;
+        let jobs = self.steps.iter().filter_map(|step| step.jobs(Bytes(1_000_000_000_000)).ok());
+        let longest = jobs.flatten().map(|job| job.transfer_size_max()).max();
+        let io_size = longest.unwrap_or(Bytes::ZERO).max(Bytes::from_kib(4));
+        Demands { queue_depth: DEPTH, io_size }
+    }
+
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let plans = self.turns(drive.capacity).into_iter();
+        let plans = plans.filter_map(|turn| self.mixed(&turn, drive.capacity).ok());
+        plans.fold(Estimate::on(drive), |sum, plan| sum.and(plan.estimate(drive)))
+    }
+
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        let mut names: Vec<&str> = self.steps.iter().map(|step| step.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let reason = "two steps have this name, and the report could not tell them apart";
+            let got = format!("'{}'", pair[0]);
+            return Err(PlanError { option: "the step", got, reason: reason.to_owned() });
+        }
+        let turns = self.turns(drive.capacity);
+        if turns.is_empty() {
+            let reason = "a suite has at least one [[step]] that fits the drive, and one cycle";
+            let got = format!("of {} cycles of {} steps", self.cycles, self.steps.len());
+            return Err(PlanError { option: "a suite", got, reason: reason.to_owned() });
+        }
+        turns.iter().try_for_each(|turn| self.check_step(turn, drive))
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, _: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        (None, Vec::new())
+    }
+
+    /// How large the drive is, which rates and targets depend on, is no part of the recording.
+    fn conclude_from(
+        &self,
+        recording: &Recording,
+        _: &[TraceFacts],
+        found: Option<&Outcome>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        match found {
+            Some(found) => conclude::conclude(self, recording, found.capacity),
+            None => (None, Vec::new()),
+        }
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.steps.iter().filter(|step| !step.prepares).flat_map(StepFigures::figures).collect()
+    }
+
+    fn targets(outcome: &Outcome) -> Vec<Judged> {
+        outcome.steps.iter().flat_map(|step| step.targets.clone()).collect()
+    }
+}
+
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let drive = session.drive().clone();
+    let nothing_yet = Outcome { capacity: drive.capacity, steps: Vec::new() };
+    session.found(nothing_yet)?;
+    for step in &plan.steps {
+        if let Some(needs) = step.needs.filter(|needs| *needs > drive.capacity) {
+            session.warn(JobWarning::StepLeftOut { step: step.name.clone(), needs });
+        }
+    }
+    for turn in plan.turns(drive.capacity) {
+        if turn.step.trim_before && drive.trim {
+            session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
+        }
+        plan.mixed(&turn, drive.capacity)?.run_together(&turn.name, session)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What every step came to, and its figures.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_measure::{Recording, Sample, Totals};
+
+use super::target::Measure;
+use crate::method::loads::plural;
+use crate::record::figure::{Figure, millis};
+use crate::record::judged::Judged;
+use crate::record::rate::LatencyFigures;
+
+/// What every step came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The drive's capacity, which rates and targets grow with.
+    pub capacity: Bytes,
+    /// The steps, as they were run.
+    pub steps: Vec<StepFigures>,
+}
+
+/// What a step came to: all its jobs together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepFigures {
+    /// The step, with the cycle if it is not the first.
+    pub name: String,
+    /// Whether it only brought the drive into its state.
+    pub prepares: bool,
+    /// Seconds that the figures are about: from the end of the longest ramp.
+    pub seconds: f64,
+    /// Its reads, if it had any.
+    pub reads: Option<Figures>,
+    /// Its writes.
+    pub writes: Option<Figures>,
+    /// Its trims.
+    pub trims: Option<Figures>,
+    /// Its targets.
+    pub targets: Vec<Judged>,
+}
+
+/// One operation of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// I/Os completed.
+    pub ios: u64,
+    /// I/Os over time.
+    pub iops: f64,
+    /// Bytes read, written or trimmed over time, in MiB/s (2^20).
+    pub mebibytes_per_second: f64,
+    /// Mean service time in nanoseconds.
+    pub mean_ns: u64,
+    /// Percentiles of it.
+    pub latency: LatencyFigures,
+    /// 99.9999 %.
+    pub p999999_ns: u64,
+}
+
+impl StepFigures {
+    /// Its operations by name, as far as they occurred.
+    pub fn operations(&self) -> impl Iterator<Item = (&'static str, &Figures)> {
+        let all = [
+            (Operation::Read, &self.reads),
+            (Operation::Write, &self.writes),
+            (Operation::Trim, &self.trims),
+        ];
+        all.into_iter().filter_map(|(op, figures)| Some((plural(op), figures.as_ref()?)))
+    }
+
+    pub(super) fn of(&self, operation: Operation) -> Option<&Figures> {
+        self.operations().find(|(name, _)| *name == plural(operation)).map(|(_, figures)| figures)
+    }
+
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        let of_operation = |(operation, figures): (&str, &Figures)| {
+            let of = format!("{} {operation}", self.name);
+            let name = |figure: &str| format!("{of}, {figure}");
+            [
+                Figure::iops(name("rate"), figures.iops),
+                Figure::latency(name("mean"), figures.mean_ns).unjudged(),
+                Figure::latency(name("p99"), figures.latency.p99_ns).unjudged(),
+                Figure::latency(name("p99.99"), figures.latency.p9999_ns),
+                Figure::latency(name("p99.9999"), figures.p999999_ns).unjudged(),
+                Figure::latency(name("longest"), figures.latency.max_ns),
+            ]
+            .map(|figure| figure.of(&of))
+        };
+        self.operations().flat_map(of_operation).collect()
+    }
+}
+
+impl Figures {
+    pub(super) fn of(recording: &Recording, series: &str, from: u32, span: Nanos) -> Option<Self> {
+        let samples: Vec<&Sample> =
+            recording.series(series).filter(|sample| sample.second >= from).collect();
+        let totals = Totals::of(samples.iter().copied()).over(span);
+        let trimmed: u64 = samples.iter().filter_map(|sample| sample.trimmed_bytes).sum();
+        let bytes = (totals.bytes().0 + trimmed) as f64;
+        let latencies = recording.latencies(series, from..u32::MAX);
+        (totals.ios > 0 && span > Nanos::ZERO).then(|| Self {
+            ios: totals.ios,
+            iops: totals.iops().get(),
+            mebibytes_per_second: bytes / f64::from(1 << 20) / span.as_secs_f64(),
+            mean_ns: totals.mean().0,
+            latency: LatencyFigures::of(recording, series, from..u32::MAX),
+            p999999_ns: latencies.percentile(99.9999).min(totals.longest).0,
+        })
+    }
+
+    /// In the unit of the figure.
+    pub(super) fn value(
+        &self,
+        measure: Measure,
+        recording: &Recording,
+        series: &str,
+        from: u32,
+    ) -> f64 {
+        let nanos = match measure {
+            Measure::Iops => return self.iops,
+            Measure::MebibytesPerSecond => return self.mebibytes_per_second,
+            Measure::Longest => self.latency.max_ns,
+            Measure::Percentile(percent) => {
+                let latencies = recording.latencies(series, from..u32::MAX);
+                latencies.percentile(percent).0.min(self.latency.max_ns)
+            }
+        };
+        millis(nanos)
+    }
+}

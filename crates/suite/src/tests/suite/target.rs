@@ -1,0 +1,145 @@
+//! What a suite asks of a drive under a load, and whether it was so.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use writecliff_device::{Bytes, Nanos, Operation};
+
+use crate::method::limits::PlanError;
+use crate::record::figure::{Good, millis};
+use crate::record::judged::Judged;
+use crate::record::unit::Unit;
+
+/// A figure of one operation, and what it must be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The operation that it is about.
+    pub of: Operation,
+    /// The figure.
+    pub figure: Measure,
+    /// What it must be.
+    pub limit: Limit,
+    /// Whether the limit is for each terabyte of the drive.
+    #[serde(default)]
+    pub per_terabyte: bool,
+    /// Who asks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// A figure that can be asked for: `iops`, `MiB/s`, `p99.99`, `longest`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// I/Os a second.
+    Iops,
+    /// Mebibytes a second.
+    MebibytesPerSecond,
+    /// The service time that so many percent of the I/Os do not exceed.
+    Percentile(f64),
+    /// The longest service time.
+    Longest,
+}
+
+/// A limit: a longest time (`"5ms"`), or a least rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a limit is a time such as \"5ms\", or a number of IOPS or MiB/s")]
+pub enum Limit {
+    /// At most so long.
+    Time(Nanos),
+    /// At least so many a second.
+    Rate(f64),
+}
+
+/// A drive's terabytes as suites count them: to one digit behind the point, ties to even, and at
+/// least 0.1.
+pub fn terabytes(capacity: Bytes) -> f64 {
+    ((capacity.0 as f64 / 1e11).round_ties_even() / 10.0).max(0.1)
+}
+
+impl Target {
+    /// Refuses a limit of another kind than its figure.
+    pub(crate) fn check(&self) -> Result<(), PlanError> {
+        let is_rate = matches!(self.figure, Measure::Iops | Measure::MebibytesPerSecond);
+        let reason = match self.limit {
+            Limit::Time(time) if !is_rate && time > Nanos::ZERO && !self.per_terabyte => {
+                return Ok(());
+            }
+            Limit::Rate(rate) if is_rate && rate.is_finite() && rate > 0.0 => return Ok(()),
+            _ if is_rate => "it needs a limit in numbers above 0, such as limit = 68",
+            _ => "it needs a limit in time, such as limit = \"5ms\", and none for each terabyte",
+        };
+        let got = self.figure.to_string();
+        Err(PlanError { option: "a target for", got, reason: reason.to_owned() })
+    }
+
+    pub(crate) fn judged(
+        &self,
+        name: &str,
+        got: Option<f64>,
+        capacity: Bytes,
+        is_judged: bool,
+    ) -> Judged {
+        let (bound, good) = match self.limit {
+            Limit::Time(time) => (millis(time.0), Good::AtMost),
+            Limit::Rate(rate) if self.per_terabyte => (rate * terabytes(capacity), Good::AtLeast),
+            Limit::Rate(rate) => (rate, Good::AtLeast),
+        };
+        let passes = got.filter(|_| is_judged).map(|got| match good {
+            Good::AtLeast => got >= bound,
+            Good::AtMost => got <= bound,
+        });
+        let source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
+        let unit = self.figure.unit().symbol().to_owned();
+        Judged { figure: name.to_owned(), got, bound, unit, passes, source }
+    }
+}
+
+impl Measure {
+    fn unit(self) -> Unit {
+        match self {
+            Self::Iops => Unit::Iops,
+            Self::MebibytesPerSecond => Unit::MebibytesPerSecond,
+            Self::Percentile(_) | Self::Longest => Unit::Milliseconds,
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Iops => f.write_str("iops"),
+            Self::MebibytesPerSecond => f.write_str("MiB/s"),
+            Self::Percentile(percent) => write!(f, "p{percent}"),
+            Self::Longest => f.write_str("longest"),
+        }
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let percent = |number: &str| number.parse().ok().filter(|p| (0.0..100.0).contains(p));
+        match (text, text.strip_prefix('p').and_then(percent)) {
+            ("iops", _) => Ok(Self::Iops),
+            ("MiB/s", _) => Ok(Self::MebibytesPerSecond),
+            ("longest", _) => Ok(Self::Longest),
+            (_, Some(percent)) => Ok(Self::Percentile(percent)),
+            _ => Err(format!("'{text}' is no figure: it is iops, MiB/s, p99.99 or longest")),
+        }
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,305 @@
+//! TRIM: does performance come back after TRIM?
+//!
+//! Sequential write speed on the clean drive; full and tortured with random writes (dirty); after
+//! TRIM of every LBA; after one sequential pass instead of TRIM; after idle time instead of either.
+//! A pass over all LBAs also gives the picture of speed over LBA that HD Tach made.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Queue, Recording, Totals};
+use writecliff_workload::{RandomUniform, Sequential};
+
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
+use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
+use crate::method::overrides::{Choice, Overrides};
+use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
+use crate::method::session::{Extent, RunError, Session};
+use crate::method::test::Test;
+use crate::record::figure::{Figure, FigureOf, figures_of, millis};
+use crate::record::rate::Rate;
+use crate::record::trace_facts::TraceFacts;
+use crate::record::unit::Unit;
+use crate::record::warning::{MethodWarning, Warning};
+
+/// The pass over all LBAs of the purged drive.
+pub const CLEAN: &str = "clean";
+/// The random writes.
+pub const TORTURE: &str = "torture";
+/// Sequential writes right after them.
+const DIRTY: &str = "dirty";
+/// TRIM of every LBA.
+pub const TRIM: &str = "trim";
+/// The pass over all LBAs after that.
+pub const AFTER_TRIM: &str = "after-trim";
+/// Random writes to make the drive dirty again.
+const TORTURE_AGAIN: &str = "torture-again";
+/// The pass over all LBAs of the dirty drive.
+pub const DIRTY_PASS: &str = "dirty-pass";
+/// Sequential writes after that pass.
+const AFTER_PASS: &str = "after-pass";
+/// Random writes to make the drive dirty for the last time.
+const TORTURE_LAST: &str = "torture-last";
+/// Time for the drive's own garbage collection.
+pub const IDLE: &str = "idle";
+/// Sequential writes after that time.
+const AFTER_IDLE: &str = "after-idle";
+
+/// What to do. The defaults are the published method: 60 minutes of torture, figures over 60 s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Length of the torture.
+    pub torture: Nanos,
+    /// Length of the later ones, which begin on a drive that was tortured before.
+    pub torture_again: Nanos,
+    /// Size of a random write.
+    pub block: Bytes,
+    /// Random writes in flight.
+    pub queue_depth: usize,
+    /// Length of a sequential measurement.
+    pub measurement: Nanos,
+    /// Size of a sequential write.
+    pub sequential_block: Bytes,
+    /// Sequential writes in flight.
+    pub sequential_queue_depth: usize,
+    /// Time that the drive is left alone.
+    pub idle: Nanos,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides which LBAs are written, in which order, and with what data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            torture: Nanos::from_secs(60 * 60),
+            torture_again: Nanos::from_secs(20 * 60),
+            block: Bytes::from_kib(4),
+            queue_depth: 32,
+            measurement: Nanos::from_secs(60),
+            sequential_block: Bytes::from_kib(128),
+            sequential_queue_depth: 1,
+            idle: Nanos::from_secs(30 * 60),
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.block)
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "trim";
+    const QUESTION: &'static str = "does performance come back after TRIM?";
+    const CHOICES: &'static [Choice] = &[Choice::Duration];
+
+    fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
+        let torture = overrides.duration.unwrap_or(self.torture);
+        let torture_again = self.torture_again.min(torture);
+        Ok(Self { torture, torture_again, ..self })
+    }
+
+    fn quick(self) -> Self {
+        Self {
+            torture: QUICK_TORTURE.min(self.torture),
+            torture_again: QUICK_TORTURE.min(self.torture_again),
+            measurement: QUICK_MEASUREMENT.min(self.measurement),
+            idle: QUICK_TORTURE.min(self.idle),
+            span: quick_span(self.span),
+            ..self
+        }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands {
+            queue_depth: self.queue_depth.max(self.sequential_queue_depth),
+            io_size: self.block.max(self.sequential_block),
+        }
+    }
+
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let pass = self.used(drive);
+        Estimate::on(drive)
+            .fill(pass)
+            .random(self.torture)
+            .sequential(self.measurement)
+            .fill(pass)
+            .random(self.torture_again)
+            .fill(pass)
+            .sequential(self.measurement)
+            .random(self.torture_again)
+            .rest(self.idle)
+            .sequential(self.measurement)
+    }
+
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("torture", self.torture)?;
+        check_duration("torture_again", self.torture_again)?;
+        check_duration("measurement", self.measurement)?;
+        check_duration("idle", self.idle)?;
+        check_block(self.block, self.span, drive)?;
+        check_block(self.sequential_block, self.span, drive)?;
+        check_depths([self.queue_depth, self.sequential_queue_depth], drive)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        figures_of(FIGURES, outcome)
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fast_part
+    }
+}
+
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    session.purge()?;
+    write_all(plan, session, CLEAN)?;
+    torture(plan, session, TORTURE, plan.torture, 0)?;
+    measure(plan, session, DIRTY)?;
+    if session.drive().trim {
+        session.trim(TRIM, plan.used(session.drive()))?;
+        write_all(plan, session, AFTER_TRIM)?;
+        torture(plan, session, TORTURE_AGAIN, plan.torture_again, 1)?;
+    }
+    write_all(plan, session, DIRTY_PASS)?;
+    measure(plan, session, AFTER_PASS)?;
+    torture(plan, session, TORTURE_LAST, plan.torture_again, 2)?;
+    session.idle(IDLE, plan.idle)?;
+    measure(plan, session, AFTER_IDLE)
+}
+
+/// One sequential pass over all LBAs.
+fn write_all(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    session.fill(name, span, plan.sequential_block, plan.sequential_queue_depth)
+}
+
+/// Sequential writes from the first LBA on.
+fn measure(plan: &Plan, session: &mut Session<'_>, name: &str) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    let ios = Sequential::new(Operation::Write, span, plan.sequential_block);
+    let writes = Queue::new(ios, plan.sequential_queue_depth);
+    session.record(name, writes, Some(plan.measurement), Extent::Time(plan.measurement))
+}
+
+fn torture(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    name: &str,
+    duration: Nanos,
+    turn: u64,
+) -> Result<(), RunError> {
+    let span = plan.used(session.drive());
+    let seed = plan.seed.wrapping_add(turn);
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, seed);
+    session.record(name, Queue::new(ios, plan.queue_depth), Some(duration), Extent::Time(duration))
+}
+
+/// Sequential write rates in MB/s (10^6), each over the first seconds of its phase; `None` for
+/// what the run did not come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The purged drive.
+    pub clean: f64,
+    /// After torture.
+    pub dirty: Option<f64>,
+    /// After torture and TRIM of every LBA.
+    pub after_trim: Option<f64>,
+    /// After torture and one sequential pass over all LBAs.
+    pub after_pass: Option<f64>,
+    /// After torture and idle time.
+    pub after_idle: Option<f64>,
+    /// How long the TRIM of every LBA took.
+    pub trim_took: Option<Nanos>,
+    /// What the clean drive took before its rate fell: an SLC buffer, if it has one.
+    pub fast_part: Option<FastPart>,
+}
+
+/// The name of the figure that is the drive's fast buffer; not there if it showed none.
+pub const FAST_PART: &str = "fast part";
+
+type Row = FigureOf<Outcome>;
+
+/// All figures of an outcome: the states in which the sequential rate is measured, and what else
+/// came of it.
+pub const FIGURES: &[Row] = &[
+    Row::more("clean", "Clean", Unit::MegabytesPerSecond, |o| Some(o.clean))
+        .means("the purged drive"),
+    Row::more("dirty", "After torture", Unit::MegabytesPerSecond, |o| o.dirty)
+        .means("right after random writes"),
+    Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
+        .means("after random writes and TRIM of every LBA"),
+    Row::more(
+        "after a sequential pass",
+        "After a sequential pass",
+        Unit::MegabytesPerSecond,
+        |o| o.after_pass,
+    )
+    .means("after random writes and one pass over all LBAs"),
+    Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
+        .means("after random writes and time for garbage collection"),
+    Row::less("TRIM took", "TRIM took", Unit::Milliseconds, |o| Some(millis(o.trim_took?.0)))
+        .means("for every LBA, from the first command to the last")
+        .unjudged(),
+    Row::more(FAST_PART, "Fast part", Unit::Bytes, |o| Some(o.fast_part?.bytes.0 as f64))
+        .means("what the clean drive took before its rate fell")
+        .unjudged(),
+];
+
+impl Outcome {
+    /// The share of the clean rate that TRIM brought back.
+    pub fn restored(&self) -> Option<f64> {
+        Some(self.after_trim? / self.clean).filter(|share| share.is_finite())
+    }
+}
+
+fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |phase| {
+        let all = recording.series(phase);
+        let measured =
+            all.filter(|sample| Nanos::from_secs(sample.second.into()) < plan.measurement);
+        Rate::of(&Totals::of(measured)).map(|rate| rate.megabytes_per_second)
+    };
+    let Some(clean) = rate(CLEAN) else {
+        return (
+            None,
+            vec![Warning::Method(MethodWarning::Ended { phase: "the clean pass".to_owned() })],
+        );
+    };
+    let clean_pass: Vec<_> = recording.series(CLEAN).collect();
+    let outcome = Outcome {
+        clean,
+        dirty: rate(DIRTY),
+        after_trim: rate(AFTER_TRIM),
+        after_pass: rate(AFTER_PASS),
+        after_idle: rate(AFTER_IDLE),
+        trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
+        fast_part: FastPart::of(&clean_pass),
+    };
+    let mut warnings = Vec::new();
+    if outcome.after_idle.is_none() {
+        warnings.push(Warning::Method(MethodWarning::Ended {
+            phase: "the writes after idle time".to_owned(),
+        }));
+    } else if outcome.after_trim.is_none() {
+        warnings.push(Warning::Method(MethodWarning::NoTrim));
+    }
+    (Some(outcome), warnings)
+}

@@ -1,0 +1,204 @@
+//! Whole drive: how fast is it until it is full, and how large is its fast buffer?
+//!
+//! Sequential writes over all of an erased drive, and again over the second half of one whose first
+//! half is full and has rested. What was written at one speed is a level: the fast buffer, then
+//! whatever comes after it.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Queue, Recording, Totals};
+use writecliff_workload::Sequential;
+
+use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
+use crate::method::levels::{Level, levels};
+use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
+use crate::method::quick::quick_span;
+use crate::method::session::{Extent, RunError, Session};
+use crate::method::test::Test;
+use crate::record::figure::{Figure, Good};
+use crate::record::trace_facts::TraceFacts;
+use crate::record::unit::Unit;
+use crate::record::warning::{MethodWarning, Warning};
+
+/// The phase that writes an erased drive full.
+pub const ERASED: &str = "erased";
+/// The phase that writes its first half, after another purge.
+const FIRST_HALF: &str = "first-half";
+/// The phase that gives the drive time after that.
+pub const REST: &str = "rest";
+/// The phase that writes its second half.
+pub const HALF_FULL: &str = "half-full";
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// Size of a write.
+    pub block: Bytes,
+    /// Writes in flight.
+    pub queue_depth: usize,
+    /// Time for the drive to empty its fast buffer, between the halves.
+    pub rest: Nanos,
+    /// The part of the drive, from its start, that is used; `None` for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Decides the data.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            block: Bytes::from_mib(1),
+            queue_depth: 8,
+            rest: Nanos::from_secs(1800),
+            span: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    fn used(&self, drive: &DeviceInfo) -> Bytes {
+        used(self.span, drive.capacity, self.block)
+    }
+
+    /// The first half, in whole blocks.
+    fn half(&self, drive: &DeviceInfo) -> Bytes {
+        used(Some(Bytes(self.used(drive).0 / 2)), drive.capacity, self.block)
+    }
+}
+
+impl Test for Plan {
+    type Outcome = Outcome;
+
+    const NAME: &'static str = "whole-drive";
+    const QUESTION: &'static str =
+        "how fast is it until it is full, and how large is its fast buffer?";
+
+    fn quick(self) -> Self {
+        let rest = Nanos::from_secs(3).min(self.rest);
+        Self { rest, span: quick_span(self.span), ..self }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { queue_depth: self.queue_depth, io_size: self.block }
+    }
+
+    fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+        let used = self.used(drive);
+        Estimate::on(drive).fill(used).fill(used).rest(self.rest)
+    }
+
+    fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
+        check_duration("rest", self.rest)?;
+        check_block(self.block, self.span, drive)?;
+        check_block(self.block, Some(self.half(drive)), drive)?;
+        check_depths([self.queue_depth], drive)
+    }
+
+    /// The seed decides the bytes, not where they go.
+    fn asks_as(&self, other: &Self) -> bool {
+        *self == Self { seed: self.seed, ..other.clone() }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
+        run(self, session)
+    }
+
+    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(recording)
+    }
+
+    fn figures(outcome: &Outcome) -> Vec<Figure> {
+        outcome.fills.iter().flat_map(Fill::figures).collect()
+    }
+
+    fn fast_part(outcome: &Outcome) -> Option<FastPart> {
+        outcome.fills.first()?.fast_buffer()
+    }
+}
+
+fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let (all, half) = (plan.used(session.drive()), plan.half(session.drive()));
+    session.purge()?;
+    session.fill(ERASED, all, plan.block, plan.queue_depth)?;
+    session.purge()?;
+    session.fill(FIRST_HALF, half, plan.block, plan.queue_depth)?;
+    session.idle(REST, plan.rest)?;
+    let ios = Sequential::new(Operation::Write, all, plan.block);
+    let second_half = ios.skip((half.0 / plan.block.0) as usize);
+    let extent = Extent::Bytes(Bytes(all.0 - half.0));
+    session.record(HALF_FULL, Queue::new(second_half, plan.queue_depth), None, extent)
+}
+
+/// How fast the drive became full.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Of the erased drive, then of the half-full one.
+    pub fills: Vec<Fill>,
+}
+
+/// One fill.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Which, by its phase.
+    pub phase: String,
+    /// What was on the drive before.
+    pub from: Bytes,
+    /// Mean of all of it, in MB/s (10^6).
+    pub megabytes_per_second: f64,
+    /// Its levels, in order.
+    pub levels: Vec<Level>,
+}
+
+impl Fill {
+    /// The first level, if the next is slower.
+    pub fn fast_buffer(&self) -> Option<FastPart> {
+        FastPart::of_levels(&self.levels)
+    }
+
+    /// Speed of the slowest level, in MB/s (10^6).
+    pub fn slowest(&self) -> Option<f64> {
+        self.levels.iter().map(|level| level.megabytes_per_second).reduce(f64::min)
+    }
+
+    fn figures(&self) -> impl Iterator<Item = Figure> {
+        let of = self.phase.replace('-', " ");
+        let rate = |name, rate| Some(Figure::rate(format!("{of}, {name}"), rate));
+        let buffer = self.fast_buffer().map(|part| part.bytes.0 as f64).map(|bytes| {
+            Figure::new(format!("{of}, fast buffer"), bytes, Unit::Bytes, Good::AtLeast)
+        });
+        let first = self.levels.first().map(|level| level.megabytes_per_second);
+        let figures = [
+            rate("mean", self.megabytes_per_second),
+            buffer,
+            first.and_then(|first| rate("first level", first)),
+            self.slowest().and_then(|slowest| rate("slowest level", slowest)),
+        ];
+        figures
+            .into_iter()
+            .flatten()
+            .map(move |figure| figure.of(&of))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+fn conclude(recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+    let first_half = Totals::of(recording.series(FIRST_HALF)).written;
+    let (mut fills, mut warnings) = (Vec::new(), Vec::new());
+    for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)] {
+        let samples: Vec<_> = recording.series(phase).collect();
+        let phase = phase.to_owned();
+        let levels = levels(&samples);
+        if levels.is_empty() {
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            break;
+        }
+        let megabytes_per_second = Totals::of(samples).megabytes_per_second();
+        fills.push(Fill { phase, from, megabytes_per_second, levels });
+    }
+    ((!fills.is_empty()).then_some(Outcome { fills }), warnings)
+}
