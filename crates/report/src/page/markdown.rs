@@ -1,7 +1,10 @@
 //! The page's words and tables as Markdown, its pictures as links: for an issue or a post.
 
-use crate::page::{About, MARKDOWN_MARK};
+use crate::page::about::About;
 use crate::section::{Ranking, Section, Table, View};
+
+/// How the file begins; whoever reads it sees nothing of it.
+pub(super) const MARKDOWN_MARK: &str = "<!-- made by Writecliff -->";
 
 /// The whole file. What is hidden behind a switch on the page is left out.
 pub(crate) fn markdown(about: &About, sections: &[Section]) -> String {

@@ -3,7 +3,7 @@
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-use crate::page::ReportError;
+use crate::page::error::ReportError;
 
 /// Pixels for each unit of the SVG: sharp on screens of today.
 const SCALE: f32 = 2.0;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use writecliff_suite::{Plan, consistency};
 
-use crate::Run;
 use crate::number;
+use crate::run::Run;
 use crate::subject::Subject;
 
 /// What the runs of one test did not have in common.
