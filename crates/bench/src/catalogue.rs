@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 use writecliff::suite::{Status, TESTS};
 
 use crate::conditions::hash;
+use crate::error::BenchError;
 use crate::gather::NewRun;
 use crate::model::{Conditions, Drive, Metric, Picture, Pictures, Private, Stretch};
-use crate::{BenchError, ingest, pictures};
+use crate::{ingest, pictures};
 
 /// The file, within the repository.
 pub const FILE: &str = "crates/bench/data/catalogue.jsonl";

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_output::write_text;
 
-use crate::BenchError;
+use crate::error::BenchError;
 
 /// The variable that names the library's directory.
 pub const VARIABLE: &str = "WRITECLIFF_BENCH";

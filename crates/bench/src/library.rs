@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use writecliff::suite::in_parallel;
 
+use crate::error::BenchError;
 use crate::gather::{Gather, NewRun};
 use crate::home::Home;
 use crate::index::{Index, Read, Unusable, is_damage};
 use crate::model::{Bench, Picture, Pictures, Problem};
 use crate::scan::{Found, runs_at};
-use crate::{BenchError, catalogue, conditions, ingest, pictures, published};
+use crate::{catalogue, conditions, ingest, pictures, published};
 
 /// Results of directories, those that came with Writecliff, and printed ones.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::error::BenchError;
+use crate::library::Library;
 use crate::model::{Bench, Picture, Pictures, Problem};
 use crate::server::Source;
-use crate::{BenchError, Library};
 
 /// A library that a server looks at again and again.
 #[derive(Debug)]

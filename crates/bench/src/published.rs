@@ -8,7 +8,7 @@ use writecliff::device::ProfileRecord;
 use writecliff::suite::check::{Bound, Kind as Origin, PUBLISHED, Published as Row, parse};
 use writecliff::suite::{Good, Unit, consistency};
 
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::gather::NewPublished;
 use crate::model::{Conditions, Drive, Kind, Metric, Published, slug};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::model::{Bench, slug};
 
 /// A drive, or runs, by their places in a [`Bench`].

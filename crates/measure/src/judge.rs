@@ -6,7 +6,7 @@ use writecliff_device::Nanos;
 
 use crate::error::RecordError;
 use crate::failures::{FAILURES_NAMED, FailedIo, is_failing, is_failing_already};
-use crate::writer::Finished;
+use crate::finished::Finished;
 
 /// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
 const FAILURES_MIN: u64 = 10;

@@ -14,10 +14,11 @@ use writecliff_device::{Device, DeviceError, DeviceTime};
 use crate::cycle::{Cycle, Times};
 use crate::error::RecordError;
 use crate::failures::{FAILURES_NAMED, FailedIo};
+use crate::finished::{Finished, FinishedSeries};
 use crate::io_log::IoMerge;
 use crate::recorder::Counter;
 use crate::supply::Supply;
-use crate::writer::{Finished, FinishedSeries, Seconds, Sink};
+use crate::writer::{Seconds, Sink};
 
 /// Runs every part in a thread of its own; ends when all have, for the first reason that one gave.
 pub(crate) fn run<S: Supply>(

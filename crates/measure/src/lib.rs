@@ -11,6 +11,7 @@ mod cycle;
 mod error;
 mod failures;
 mod files;
+mod finished;
 mod host_queue;
 mod io_log;
 mod judge;

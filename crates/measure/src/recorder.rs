@@ -9,12 +9,13 @@ use writecliff_device::{
 
 use crate::error::{RecordError, Watch};
 use crate::failures::{FAILURES_NAMED, FailedIo, Waiting};
+use crate::finished::{Counts, Finished};
 use crate::io_log::IoEncoder;
 use crate::judge::Judge;
 use crate::latency::LatencyHistogram;
 use crate::run_directory::RunDirectory;
 use crate::threads::Threads;
-use crate::writer::{Counts, Finished, Sink, Writer, beside};
+use crate::writer::{Sink, Writer, beside};
 
 /// Writes one run's samples to its directory. Memory does not grow with the run's length.
 #[derive(Debug)]

@@ -4,8 +4,6 @@ use parquet_derive::ParquetRecordWriter;
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Completion, Iops, Nanos, Operation};
 
-use crate::totals::Totals;
-
 /// What happened in one second of the device's time; a row of `series.parquet`. The last sample of
 /// a series may be shorter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ParquetRecordWriter)]
@@ -80,16 +78,6 @@ impl Sample {
     /// Their rate.
     pub fn iops(&self) -> Iops {
         Iops::over(self.ios(), Nanos(self.span_ns))
-    }
-
-    /// NAND writes per host write; `None` if the drive does not tell or the host wrote nothing.
-    pub fn write_amplification(&self) -> Option<f64> {
-        Totals::of([self]).write_amplification()
-    }
-
-    /// Bytes read and written per second, in MB/s (10^6).
-    pub fn megabytes_per_second(&self) -> f64 {
-        Totals::of([self]).megabytes_per_second()
     }
 
     /// Whether it is of a whole second, and not what a series ended with.

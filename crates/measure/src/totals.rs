@@ -123,6 +123,19 @@ impl Totals {
     }
 }
 
+/// What a sample comes to by itself.
+impl Sample {
+    /// NAND writes per host write; `None` if the drive does not tell or the host wrote nothing.
+    pub fn write_amplification(&self) -> Option<f64> {
+        Totals::of([self]).write_amplification()
+    }
+
+    /// Bytes read and written per second, in MB/s (10^6).
+    pub fn megabytes_per_second(&self) -> f64 {
+        Totals::of([self]).megabytes_per_second()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

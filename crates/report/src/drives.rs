@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use writecliff_suite::TESTS;
 
 use crate::finish::{complete, explain, place_doubts};
-use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
+use crate::page::about::{About, RunPart, SubjectPart, Words};
+use crate::page::error::ReportError;
+use crate::page::{Files, write};
 use crate::run::Run;
-use crate::sections::consistency::tortures;
 use crate::sections::{sections, specification};
-use crate::subject::{Subject, Subjects};
+use crate::subject::Subject;
+use crate::subjects::Subjects;
 use crate::top;
+use crate::torture::tortures;
 use crate::verdict::sentences;
 
 /// Writes `out/index.html` and `out/pictures/`, each file atomically, and returns the page's path.

@@ -7,9 +7,10 @@ use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
 use crate::section::{Panel, Section, View};
-use crate::sections::consistency::tortures;
 use crate::sections::efficiency::EFFICIENCY;
-use crate::subject::{Subject, Subjects};
+use crate::subject::Subject;
+use crate::subjects::Subjects;
+use crate::torture::tortures;
 use crate::writes::writes;
 
 /// Puts doubts about single tests into their sections; returns what is left, by subject.

@@ -5,25 +5,26 @@
 //! called simulated wherever its name stands.
 
 mod buffer;
+mod differences;
 mod drives;
 mod finish;
 mod fleet;
-mod loads;
+
 pub mod look;
-mod markdown;
 mod model;
 mod number;
 mod page;
 mod picture;
-mod png;
 mod run;
 mod section;
 mod sections;
 mod subject;
+mod subjects;
 mod summary;
 mod sweep;
 mod text_table;
 mod top;
+mod torture;
 mod trace;
 mod verdict;
 mod writes;
@@ -34,7 +35,8 @@ pub use fleet::{
 };
 pub use model::model_picture;
 pub use number::thousands;
-pub use page::{Files, Format, PAGE, ReportError};
+pub use page::error::ReportError;
+pub use page::{Files, Format, PAGE};
 pub use run::Run;
 pub use subject::{Source, Subject};
 pub use summary::{summary, verdict as verdict_text};

@@ -3,7 +3,8 @@
 use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::Unit;
 
-use crate::run::NONE;
+/// What stands for something that the drive or the run does not give.
+pub(crate) const NONE: &str = "–";
 
 /// `66,667`.
 pub fn thousands(value: f64) -> String {

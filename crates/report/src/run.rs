@@ -10,7 +10,7 @@ use writecliff_suite::{
     Warning, consistency, spare_area,
 };
 
-use crate::number;
+use crate::number::{self, NONE};
 
 /// A run, read back.
 #[derive(Debug, Clone)]
@@ -26,9 +26,6 @@ pub struct Run {
     /// How often it was to be run.
     pub asked: usize,
 }
-
-/// What stands for something that the drive or the run does not give.
-pub(crate) const NONE: &str = "–";
 
 /// What a run is called that leaves nothing to choose.
 const DEFAULT: &str = "Default";

@@ -3,7 +3,7 @@
 use writecliff_suite::{Good, TestEntry};
 
 use crate::picture::Picture;
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// One test's part of the page.
 pub(crate) struct Section {
@@ -239,6 +239,19 @@ pub(crate) fn slug(text: &str) -> String {
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' })
         .collect();
     separated.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// A sentence and where to look.
+pub(crate) struct Sentence {
+    pub(crate) text: String,
+    /// Anchors of the pictures, each with what it is called.
+    pub(crate) see: Vec<(&'static str, &'static str)>,
+}
+
+impl Sentence {
+    pub(crate) fn new(text: String, see: &[(&'static str, &'static str)]) -> Self {
+        Self { text, see: see.to_vec() }
+    }
 }
 
 #[cfg(test)]

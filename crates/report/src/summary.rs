@@ -2,10 +2,11 @@
 
 use writecliff_suite::consistency;
 
-use crate::Run;
+use crate::run::Run;
 use crate::section::{Cell, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
-use crate::subject::{Subject, Subjects};
+use crate::subject::Subject;
+use crate::subjects::Subjects;
 use crate::text_table::TextTable;
 use crate::top::ranking;
 use crate::verdict::{headlines, main};

@@ -5,14 +5,14 @@ use writecliff_device::Operation;
 use writecliff_suite::corners::Data;
 use writecliff_suite::{Good, Outcome, consistency, corners, storage_bench, trim};
 
-use crate::Run;
-use crate::buffer;
-use crate::number;
-use crate::run::NONE;
+use crate::number::NONE;
+use crate::run::Run;
 use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
-use crate::subject::{Subject, Subjects};
+use crate::subject::Subject;
+use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
 use crate::writes::{State, Writes, writes};
+use crate::{buffer, number};
 
 /// What it comes to, in one sentence; empty if nothing may be concluded.
 pub(crate) fn headline(subjects: &Subjects<'_>) -> String {

@@ -3,25 +3,12 @@
 
 use writecliff_suite::{Outcome, Plan, doubts_across};
 
-use crate::Run;
-use crate::buffer;
-use crate::number;
+use crate::run::Run;
+use crate::section::Sentence;
 use crate::sections::headline;
 use crate::subject::Subject;
 use crate::writes::{State, Writes, writes};
-
-/// A sentence and where to look.
-pub(crate) struct Sentence {
-    pub(crate) text: String,
-    /// Anchors of the pictures, each with what it is called.
-    pub(crate) see: Vec<(&'static str, &'static str)>,
-}
-
-impl Sentence {
-    fn new(text: String, see: &[(&'static str, &'static str)]) -> Self {
-        Self { text, see: see.to_vec() }
-    }
-}
+use crate::{buffer, number};
 
 /// From this share of the fresh rate on there is no difference worth a sentence.
 const AS_FRESH: f64 = 0.95;

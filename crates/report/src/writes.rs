@@ -7,10 +7,10 @@ use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome};
 use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Warning};
 
-use crate::Run;
 use crate::number;
-use crate::sections::consistency::{Torture, tortures};
+use crate::run::Run;
 use crate::subject::Subject;
+use crate::torture::{Torture, tortures};
 
 /// The random writes of one spare area.
 pub(crate) struct Writes<'a> {

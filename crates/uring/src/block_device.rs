@@ -7,10 +7,10 @@ use std::path::Path;
 
 use writecliff_device::Bytes;
 
-use crate::OpenError;
-use crate::identify::{self, Identity};
-use crate::layers::{Below, Layers};
-use crate::sysfs::{DeviceNumber, Host, Node, Unreadable};
+use crate::drive::identity::{self, Identity};
+use crate::guard::error::OpenError;
+use crate::host::layers::{Below, Layers};
+use crate::host::sysfs::{DeviceNumber, Host, Node, Unreadable};
 
 /// A disk, or a partition of one. Finding it opens nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl BlockDevice {
         let mut numbers = vec![disk.number];
         numbers.extend(disk.partitions()?.iter().map(|partition| partition.number));
         Ok(Self {
-            identity: identify::block_device(&node, path)?,
+            identity: identity::block_device(&node, path)?,
             numbers: numbers.iter().map(|number| (number.major, number.minor)).collect(),
             starts_at,
             has_requests: disk.directory.join("mq").exists(),

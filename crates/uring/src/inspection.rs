@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use writecliff_admin::Facts;
 use writecliff_device::{Bytes, DeviceKind};
 
-use crate::found::{Claim, Found, Judged};
-use crate::identify::{self, Identity};
-use crate::kernel_opal::{KernelOpal, kernel_opal};
-use crate::own::Own;
-use crate::survey::{Survey, survey};
-use crate::sysfs::{Host, Node};
-use crate::{ConsentName, OpenError, Refusal};
+use crate::drive::controller::Controller;
+use crate::drive::identity::{self, Identity};
+use crate::drive::kernel_opal::{KernelOpal, kernel_opal};
+use crate::guard::consent::ConsentName;
+use crate::guard::error::OpenError;
+use crate::guard::found::{Claim, Found, Judged, Thing};
+use crate::guard::refusal::Refusal;
+use crate::guard::survey::{Survey, survey};
+use crate::host::sysfs::{Host, Node};
 
 /// A device that has not answered by then is told as that in a list.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -49,19 +51,27 @@ pub fn inspect(path: &Path) -> Result<Inspection, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
     // Before anything is read from it, which would wake a drive that rests.
-    let mut own = Own::ask(&found);
+    let mut own = found.ask();
     let judged = found.judge_patiently(&host, Claim::ExclusiveRead)?;
     let capacity = judged.identity.capacity.0;
     let survey = judged.file.as_ref().ok().map(|file| survey(file, capacity));
     let mut inspection = judged.inspection(&host, &found)?;
-    let own_refusal = |own: &mut Own| own.refusal(found.path.clone());
+    let own_refusal = |own: &mut Controller| found.refusal_by(own);
     if let Some(refusal) = own.as_mut().and_then(|own| own.as_mut().ok().and_then(own_refusal)) {
         // What the drive shows in this state says nothing of what it holds.
         inspection.refusals.retain(|refusal| !refusal.is_of_what_it_shows());
         inspection.refusals.insert(0, refusal);
     }
     let own_words = own.map(|own| own.map(|own| own.facts));
-    Ok(Inspection { survey, own_words, kernel_opal: kernel_opal(&found), ..inspection })
+    Ok(Inspection { survey, own_words, kernel_opal: opal_of(&found), ..inspection })
+}
+
+/// What the kernel's Opal support knows of a block device.
+fn opal_of(found: &Found) -> Option<KernelOpal> {
+    match found.thing {
+        Thing::Block(_) => kernel_opal(&found.open(Claim::None).ok()?.ok()?),
+        Thing::File(_) => None,
+    }
 }
 
 /// Every block device of this machine, partitions included, that has any capacity, and the verdict
@@ -99,7 +109,7 @@ fn silent(host: &Host, node: &Node) -> Inspection {
     let path = host.path_of(node);
     let refusal = Refusal::NoAnswer { seconds: ANSWER.as_secs() };
     let unknown = Inspection::unknown(&path, refusal);
-    match identify::block_device(node, &path) {
+    match identity::block_device(node, &path) {
         Ok(identity) => Inspection { identity, ..unknown },
         Err(_) => unknown,
     }

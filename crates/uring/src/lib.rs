@@ -12,72 +12,36 @@
 //! twice), and any doubt refuses. Telemetry is what the system counts and the drive's temperature.
 //! [`inspect`] also asks a drive about itself, by commands that only read; a purge may be the drive's
 //! own, and [`finish_purge`] ends one that was broken off.
+//!
+//! Four rooms, each of which knows only those named before it: `host`, what the kernel says of block
+//! devices; `drive`, what one drive is and can do; `guard`, whether its data may be destroyed; `engine`,
+//! I/O at full speed. [`open`] and [`inspect`] lead through them.
 
-mod admin_port;
-mod arena;
-mod beside;
 mod block_device;
-mod calls;
-mod cipher;
-mod clock;
-mod consent;
-mod content;
-mod device;
-mod device_mapper;
-mod direct_read;
-mod discard;
-mod drive_marks;
-mod encryption;
-mod erasing;
-mod error;
-mod exports;
-mod family;
-mod firmware_purge;
-mod found;
-mod gauges;
+mod drive;
+mod engine;
 mod guard;
-mod held;
-mod identify;
+mod host;
 mod inspection;
-mod ioctl;
-mod kernel_opal;
-mod lanes;
-mod layers;
-mod lock;
-mod mapping;
-mod mounts;
-mod null;
 mod open;
-mod other_tools;
-mod own;
-mod own_counters;
-mod pauses;
-mod presence;
-mod refusal;
-mod ring;
-mod sentry;
-mod signatures;
-mod stamper;
-mod survey;
-mod sysfs;
-mod test_file;
-mod users;
 
 pub use block_device::{BlockDevice, Reach};
-pub use cipher::cipher_throughput;
-pub use consent::{Access, ConsentKind, ConsentName, DestroyData};
-pub use content::ContentStream;
-pub use device::{Options, QUEUE_DEPTH_MAX, UringDevice};
-pub use erasing::{Extent, advice};
-pub use error::{FinishError, OpenError, PsidRevertError};
-pub use identify::Identity;
+pub use drive::identity::Identity;
+pub use drive::kernel_opal::KernelOpal;
+pub use engine::cipher::cipher_throughput;
+pub use engine::content::ContentStream;
+pub use engine::device::UringDevice;
+pub use engine::null::NullDevice;
+pub use engine::options::{Options, QUEUE_DEPTH_MAX};
+pub use guard::consent::{Access, ConsentKind, ConsentName, DestroyData};
+pub use guard::erasing::advice;
+pub use guard::error::{FinishError, OpenError, PsidRevertError};
+pub use guard::extent::Extent;
+pub use guard::holders::{Holding, User};
+pub use guard::refusal::{DriveLock, Refusal};
+pub use guard::survey::Survey;
 pub use inspection::{Inspection, block_devices, disks, inspect};
-pub use kernel_opal::KernelOpal;
-pub use null::NullDevice;
 pub use open::{finish_purge, look, open, psid_revert};
-pub use refusal::{DriveLock, Refusal};
-pub use survey::Survey;
-pub use users::{Holding, User};
 pub use writecliff_admin::{
     Facts, PASSWORD, Psid, PurgeOffer, Security, SelfEncryption, UnfinishedPurge,
 };

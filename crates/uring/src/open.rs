@@ -13,19 +13,20 @@ use rustix::io::Errno;
 use writecliff_admin::{Psid, UnfinishedPurge};
 use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
 
-use crate::found::{Claim, Found, Judged, Thing};
-use crate::guard;
-use crate::identify::Identity;
-use crate::mapping;
-use crate::own::Own;
-use crate::refusal::DriveLock;
-use crate::sentry::{Sentry, path_of_descriptor};
-use crate::sysfs::{Host, Node};
-use crate::test_file;
-use crate::{
-    Access, ConsentName, DestroyData, FinishError, OpenError, Options, PsidRevertError, Refusal,
-    UringDevice, device, firmware_purge,
-};
+use crate::drive::identity::Identity;
+use crate::drive::mapping;
+use crate::drive::purge::firmware;
+use crate::engine::device::UringDevice;
+use crate::engine::device::opening::{self, Opened};
+use crate::engine::options::Options;
+use crate::guard::consent::{Access, ConsentName, DestroyData};
+use crate::guard::error::{FinishError, OpenError, PsidRevertError};
+use crate::guard::found::{Claim, Found, Judged, Thing};
+use crate::guard::refusal::{DriveLock, Refusal};
+use crate::guard::sentry::Sentry;
+use crate::guard::test_file;
+use crate::host::descriptor::path_of_descriptor;
+use crate::host::sysfs::{Host, Node};
 
 /// Opens a drive or file for a run.
 ///
@@ -53,12 +54,13 @@ pub fn look(path: &Path) -> Result<DeviceInfo, OpenError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
     let (_, identity) = readable(&host, &found)?;
-    Ok(device::outline(&identity, &found.gauges()))
+    Ok(opening::outline(&identity, &found.gauges()))
 }
 
 fn open_to_read(host: &Host, found: &Found, options: &Options) -> Result<UringDevice, OpenError> {
     let (file, identity) = readable(host, found)?;
-    UringDevice::read_only(file, &identity, found.gauges(), options, Own::of(found))
+    let (gauges, controller) = (found.gauges(), found.controller());
+    UringDevice::read_only(Opened { file, identity, gauges, controller }, options)
 }
 
 /// The drive, open to be read, if there is anything on it.
@@ -82,8 +84,8 @@ fn open_to_destroy(
         // Of a run that was killed. It holds nothing, and the guard would take it for somebody's.
         mapping::remove_leftovers(host, node);
     }
-    let mut own = Own::of(found);
-    if let Some(refusal) = own.as_mut().and_then(|own| own.refusal(found.path.clone())) {
+    let mut controller = found.controller();
+    if let Some(refusal) = controller.as_mut().and_then(|own| found.refusal_by(own)) {
         return Err(found.refused(refusal));
     }
     let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
@@ -104,7 +106,8 @@ fn open_to_destroy(
     watched.extend(verdict.own_nodes.iter().map(|node| host.path_of(node)));
     watched.retain(|path| path.exists());
     let sentry = Sentry::post(host, &watched, verdict.sought, claims);
-    UringDevice::writable(file, &identity, found.gauges(), options, own, sentry)
+    let gauges = found.gauges();
+    UringDevice::writable(Opened { file, identity, gauges, controller }, options, sentry)
 }
 
 /// Brings a purge by the drive's own command, which was broken off or goes on by itself, to its end:
@@ -120,15 +123,15 @@ pub fn finish_purge(
 ) -> Result<Option<UnfinishedPurge>, FinishError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
-    let Some(mut own) = Own::of(&found) else { return Ok(None) };
-    let Some(left) = own.unfinished_purge() else { return Ok(None) };
+    let Some(mut controller) = found.controller() else { return Ok(None) };
+    let Some(left) = controller.unfinished_purge() else { return Ok(None) };
     let _claim = claim_unreadable(&host, &found, consent)?;
     let address = found.path.display().to_string();
     let how = match left {
         UnfinishedPurge::OwnPassword => Purge::AtaSecureErase,
         _ => Purge::SanitizeBlock,
     };
-    firmware_purge::end(own.port, left, watch)
+    firmware::end(controller.port, left, watch)
         .map_err(|unfinished| unfinished.told(address, how))?;
     Ok(Some(left))
 }
@@ -147,19 +150,19 @@ pub fn psid_revert(
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;
     let device = || found.path.clone();
-    let Some(mut own) = Own::of(&found) else {
+    let Some(mut controller) = found.controller() else {
         return Err(PsidRevertError::NoCommands { path: device() });
     };
-    if own.has_other_namespaces() {
+    if controller.has_other_namespaces() {
         return Err(PsidRevertError::OtherNamespaces { path: device() });
     }
     // Kept to the end, so that nobody comes in.
-    let _claims = match own.lock() {
+    let _claims = match DriveLock::of(&controller.facts) {
         Some(DriveLock::Tcg) => (Some(claim_unreadable(&host, &found, consent)?), None),
         // What it shows is what it holds.
         _ => (None, Some(open_to_destroy(&host, &found, consent, &REVERTING)?)),
     };
-    writecliff_admin::psid_revert(&mut own.port, psid, &mut std::thread::sleep)
+    writecliff_admin::psid_revert(&mut controller.port, psid, &mut std::thread::sleep)
         .map_err(|error| PsidRevertError::of(device(), error))
 }
 
@@ -194,7 +197,7 @@ fn claim(host: &Host, other_paths: &[(Node, Node)]) -> Result<Vec<File>, Vec<Ref
         match rustix::fs::open(&path, flags, Mode::empty()) {
             Ok(claim) => claims.push(claim.into()),
             Err(Errno::BUSY) => {
-                let (device, path) = (guard::name_of(host, ours), guard::name_of(host, other));
+                let (device, path) = (host.name_of(ours), host.name_of(other));
                 return Err(vec![Refusal::Busy, Refusal::OtherPath { device, path }]);
             }
             // A path that is down leads nobody to the drive.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use writecliff_suite::{Plan, RerunError, Results, RunOptions};
 
-use crate::{DriveName, Error};
+use crate::drive::DriveName;
+use crate::error::Error;
 
 /// A run of a simulated drive that can be done again: the plan, the options and the drive that its
 /// record carries. No other file is needed, unless the run did traces that do not ship.

@@ -11,7 +11,7 @@ use writecliff_sim::{Profile, ProfileError};
 use writecliff_suite::{Demands, Plan, RunOptions};
 use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
 
-use crate::Error;
+use crate::error::Error;
 
 /// A drive, as it is called: `sim:NAME` or `sim:PATH.toml`, with `@1/16` behind it a scale model of
 /// that; `null:`; and anything else is the path of a block device or file.

@@ -6,7 +6,8 @@ use writecliff_device::DeviceInfo;
 use writecliff_suite::gate::{Check, GateError, Limits};
 use writecliff_suite::{Plan, Results, Review, ReviewTest, RunRecord};
 
-use crate::{Error, RepeatRun};
+use crate::error::Error;
+use crate::repeat::RepeatRun;
 
 /// What a gate decided, and what that may be worth less for.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use writecliff_device::with_nearest;
 use writecliff_suite::{Plan, mixed, suite};
 use writecliff_workload::fio::{self, Note};
 
-use crate::Error;
+use crate::error::Error;
 
 /// Reads a plan of the test of this name. Of `mixed` also fio's job files, which is what is not called
 /// `.toml`, and of `suite` also those of FioSynth; what they say and cannot be done is told in notes.

@@ -5,7 +5,8 @@ use std::path::Path;
 use writecliff_device::{Bytes, Device, Purge, PurgeOutcome, PurgeWatch};
 use writecliff_uring::{Access, DestroyData, FinishError, Options, Psid, UnfinishedPurge};
 
-use crate::{DriveName, Error};
+use crate::drive::DriveName;
+use crate::error::Error;
 
 /// What a purge came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

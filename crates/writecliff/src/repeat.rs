@@ -10,8 +10,11 @@ use writecliff_output::check_directory;
 use writecliff_suite::{Estimate, Plan, Repeats, RepeatsError, RunOptions, RunRecord, Status};
 use writecliff_uring::DestroyData;
 
+use crate::drive::DriveName;
+use crate::error::Error;
+use crate::progress::{Event, Watch};
+use crate::run;
 use crate::several::{ReviewEnd, run_all};
-use crate::{DriveName, Error, Event, Watch, run};
 
 /// Repeats that are about to begin. Nothing was written or asked of the drive yet.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use writecliff_report::{
 };
 use writecliff_suite::{Label, RunRecord};
 
-use crate::Error;
+use crate::error::Error;
 
 /// A page that was written, and what it comes to.
 #[derive(Debug)]

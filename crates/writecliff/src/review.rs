@@ -12,8 +12,12 @@ use writecliff_suite::{
 };
 use writecliff_uring::DestroyData;
 
+use crate::again::Again;
+use crate::drive::DriveName;
+use crate::error::Error;
+use crate::progress::{Event, Watch};
+use crate::run;
 use crate::several::{ReviewEnd, run_all};
-use crate::{Again, DriveName, Error, Event, Watch, run};
 
 /// A review that is about to begin, or to go on. Nothing was written or asked of the drive yet.
 #[derive(Debug)]

@@ -5,7 +5,9 @@ use std::path::Path;
 use writecliff_suite::{Plan, RunOptions, RunRecord, TestEntry};
 use writecliff_uring::DestroyData;
 
-use crate::{DriveName, Error, Event, Watch};
+use crate::drive::DriveName;
+use crate::error::Error;
+use crate::progress::{Event, Watch};
 
 /// Runs `plan` on `drive`, newly opened, and records it into the new directory `path`. Returns the
 /// finished record, also of a run that was broken off.

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use writecliff_suite::in_parallel;
 
-use crate::{DriveName, Error, Event, Watch};
+use crate::drive::DriveName;
+use crate::error::Error;
+use crate::progress::{Event, Watch};
 
 /// How a review, or repeats, ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ mod text;
 use serde::Serialize;
 use writecliff::suite::Good;
 
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::model::{Bench, Conditions, Kind, Value};
 use crate::select::Chosen;
 

@@ -17,9 +17,10 @@ use tempfile::TempDir;
 use writecliff::ErrorKind;
 
 use crate::conditions::hash;
+use crate::error::BenchError;
+use crate::home::Home;
 use crate::library::Library;
 use crate::model::slug;
-use crate::{BenchError, Home};
 
 pub use limits::Limits;
 use limits::Sink;

@@ -5,7 +5,7 @@ mod text;
 use serde::Serialize;
 use writecliff::suite::Status;
 
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::model::{Bench, Drive, Kind, Metric, Private, Published, Run, Value};
 use crate::published::TEST;
 use crate::select::Chosen;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use writecliff_suite::Good;
 
 use crate::number;
-use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
+use crate::page::about::{About, RunPart, SubjectPart, Words};
+use crate::page::error::ReportError;
+use crate::page::{Files, write};
 use crate::picture::significant;
 use crate::section::{Cell, RankedBy, Ranking, Section, Table, Tile, View};
 use crate::summary::{table_text, wrapped};

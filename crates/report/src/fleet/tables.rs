@@ -2,7 +2,7 @@
 
 use super::{FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, plain};
 use crate::number;
-use crate::run::NONE;
+use crate::number::NONE;
 use crate::section::{Cell, Column, Place, Row, Table};
 
 /// Figures down, variants across.

@@ -5,12 +5,11 @@ use writecliff_suite::Good;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 
 use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
-use crate::buffer;
-use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
+use crate::{buffer, number};
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

@@ -3,10 +3,10 @@
 use writecliff_device::{Bytes, Telemetry};
 use writecliff_suite::Phase;
 
-use crate::Run;
-use crate::run::NONE;
+use crate::number::NONE;
+use crate::run::Run;
 use crate::section::{Column, Place, Row, Section, Table};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// A column: its name, and what a phase has in it.
 type Count = (&'static str, fn(&Telemetry, &Telemetry) -> Option<String>);

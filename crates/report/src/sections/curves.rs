@@ -7,7 +7,7 @@ use super::{merged, number_row};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Style, latency, nth_style};
 use crate::section::{Column, Place, Row, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// One quantity: its name in a picture of one drive, and its heading in one of several.
 pub(super) struct Curve<'a> {

@@ -3,10 +3,10 @@
 use writecliff_suite::{Efficiency, Good, TESTS};
 
 use super::{is_same_rate, number_row};
-use crate::Run;
 use crate::number;
+use crate::run::Run;
 use crate::section::{Column, Place, Row, Section, Table};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// What is said of a phase, and which way it is better, if either.
 type Said = (&'static str, Option<Good>, fn(&Efficiency) -> f64, fn(f64) -> String);

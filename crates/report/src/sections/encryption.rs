@@ -5,10 +5,10 @@ use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Bar, Picture, nth_style};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const TITLE: &str = "Encryption";
 

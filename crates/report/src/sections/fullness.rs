@@ -10,7 +10,7 @@ use super::{Answer, answers, number_row, table_of};
 use crate::number;
 use crate::picture::{Axis, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const CONDITIONS: &str = "corners within 8 GB, and a trace, on a drive of which so much is written";
 

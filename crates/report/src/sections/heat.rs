@@ -6,10 +6,10 @@ use writecliff_suite::heat::{Load, Outcome, Plan, READ, Sign, WRITE};
 
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, Mark, Picture, Points, READS, Style, Trace, WRITES};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The loads in their order, as a person calls them.
 const LOADS: [(&str, &str, Style); 2] = [(READ, "reads", READS), (WRITE, "writes", WRITES)];

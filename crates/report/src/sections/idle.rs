@@ -7,10 +7,10 @@ use writecliff_suite::idle::{Outcome, Plan, Rest};
 use super::curves::{self, Curve};
 use super::{Answer, answers, latency_row, number_row, rest_words, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const CONDITIONS: &str = "4 KiB random reads, one after each rest";
 

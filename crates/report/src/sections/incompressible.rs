@@ -7,7 +7,7 @@ use super::{Answer, answers, is_same_rate};
 use crate::number;
 use crate::picture::{Axis, READS, WRITES};
 use crate::section::{Section, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

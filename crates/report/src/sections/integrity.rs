@@ -10,7 +10,7 @@ use crate::picture::{
     Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, Picture, Points, Style, Trace, nth_style, short,
 };
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const CONDITIONS: &str = "stamped blocks over the whole drive; random writes, looks and trims";
 

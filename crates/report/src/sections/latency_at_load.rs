@@ -10,10 +10,10 @@ use super::curves::{self, Curve};
 use super::loads::sentence;
 use super::{Answer, answers, latency_row, number_row, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, GREEN, Mark, ORANGE, PURPLE, Style};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

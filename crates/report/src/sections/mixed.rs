@@ -10,7 +10,7 @@ use super::{
 use crate::number;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
 use crate::section::{Section, Table, View, slug};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// A job's reads, writes, trims or flushes, which are a series of their own.
 type Stream = (String, &'static str);

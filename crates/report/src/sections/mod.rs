@@ -33,12 +33,12 @@ mod working_set;
 use writecliff_device::Nanos;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
-use crate::Run;
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Bar, Picture, nth_style};
-use crate::run::NONE;
+use crate::run::Run;
 use crate::section::{Cell, Column, Panel, Place, Row, Section, Table, View, picture_id};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// Makes from the list of parts all that depends on which there are. It does not compile without a
 /// line for each test.

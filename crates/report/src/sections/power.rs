@@ -8,10 +8,10 @@ use writecliff_suite::power::{
 
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, Picture, Points, Style, Trace};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The phases in their order, as a person calls them.
 const PHASES: [(&str, &str, Style); 5] = [

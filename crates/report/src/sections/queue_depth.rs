@@ -8,10 +8,10 @@ use super::curves::{self, Curve};
 use super::loads::{in_words, operations, order, sentence, style, unit};
 use super::{Answer, answers, merged, number_row, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::Axis;
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

@@ -8,10 +8,10 @@ use super::curves::{self, Curve};
 use super::loads::unit;
 use super::{Answer, answers, latency_row, merged, number_row, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, READS, Style, WRITES};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

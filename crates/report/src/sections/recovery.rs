@@ -10,7 +10,7 @@ use super::{Answer, answers, number_row, per_drive, rest_words, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, Picture, Points, Trace, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const CONDITIONS: &str = "sequential writes after a rest, 1 MiB, 8 in flight; buffer full before";
 
@@ -113,7 +113,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         let more = if burst.all { ", and more" } else { "" };
         let values = vec![
             format!("{}{more}", number::bytes(burst.back.0 as f64)),
-            answer.outcome.share(burst).map_or(crate::run::NONE.to_owned(), number::percent),
+            answer.outcome.share(burst).map_or(crate::number::NONE.to_owned(), number::percent),
             number::megabytes_per_second(burst.megabytes_per_second),
             number::megabytes_per_second(burst.end_megabytes_per_second),
         ];

@@ -2,12 +2,11 @@
 
 use writecliff_suite::{Figure, FigureStatistics, Unit};
 
-use crate::Run;
-use crate::number::in_unit;
+use crate::number::{NONE, in_unit};
 use crate::picture::{Bar, Picture, nth_style};
-use crate::run::NONE;
+use crate::run::Run;
 use crate::section::{Cell, Column, Panel, Place, Row, Section, Table, View, picture_id};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The units that figures are drawn in, and what the pictures of each are called.
 const UNITS: [(Unit, &str, &str); 3] = [

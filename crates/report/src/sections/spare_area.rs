@@ -10,7 +10,7 @@ use crate::number;
 use crate::picture::{Axis, ORANGE, WRITES};
 use crate::run::spare_setting;
 use crate::section::{Section, Table};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 use crate::writes::{Writes, writes};
 
 /// A drive's figures by spare area, the smallest first.

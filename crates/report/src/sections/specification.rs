@@ -3,9 +3,9 @@
 use writecliff_device::{Bytes, DeviceInfo, Specification};
 
 use crate::number;
-use crate::run::NONE;
+use crate::number::NONE;
 use crate::section::{Row, Table};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// A row: its name, and what a drive says of it.
 type Fact = (&'static str, fn(&DeviceInfo) -> Option<String>);

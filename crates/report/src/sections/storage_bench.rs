@@ -6,10 +6,10 @@ use writecliff_suite::storage_bench::{FIGURES, Moment, Outcome, Plan, Served, se
 
 use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, Picture, Points, READS, Style, WRITES, latency};
-use crate::run::NONE;
 use crate::section::{Row, Section, Table, View, slug};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 type Fact = (&'static str, fn(&Served) -> Option<String>, &'static str);
 

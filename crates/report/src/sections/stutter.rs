@@ -8,7 +8,7 @@ use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive
 use crate::number;
 use crate::picture::{Axis, ORANGE, Picture, Points, latency};
 use crate::section::{Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 use crate::writes::NOTICED_NS;
 
 const CONDITIONS: &str = "4 KiB random writes one at a time beside a stream of writes";

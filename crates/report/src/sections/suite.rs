@@ -5,10 +5,10 @@ use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
 
 use super::{Answer, Latency, answers, number_row, per_drive, service_times, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
-use crate::run::NONE;
 use crate::section::{Cell, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// A step's reads, writes or trims.
 type Part = (String, &'static str);

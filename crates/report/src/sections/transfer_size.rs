@@ -8,7 +8,7 @@ use super::{Answer, answers};
 use crate::number;
 use crate::picture::{Axis, READS, WRITES};
 use crate::section::Section;
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

@@ -8,7 +8,7 @@ use super::{Answer, answers, bars, figure_row, highest_first, number_row, per_dr
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
 use crate::section::{Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
 /// on it.

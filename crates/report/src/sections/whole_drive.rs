@@ -6,10 +6,10 @@ use writecliff_suite::{Good, Level};
 
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, Trace};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The fills in their order, as a person calls them.
 const FILLS: [(&str, &str, Style); 2] =

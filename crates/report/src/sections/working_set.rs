@@ -9,7 +9,7 @@ use super::{Answer, answers, latency_row, number_row, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, ORANGE, Style};
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 const CONDITIONS: &str = "4 KiB random reads, one in flight, on a full drive";
 

@@ -1,10 +1,9 @@
 //! Main effects: one picture for each key and figure.
 
 use super::{KeyValues, SweepFigure, SweepKey, SweepTable};
-use crate::finish;
-use crate::number;
 use crate::picture::{Axis, BLUE, NEUTRAL, Picture, Points, Range, short};
 use crate::section::{Panel, Place, View, slug};
+use crate::{finish, number};
 
 /// A line through more means than that would only repeat the dots.
 const MEANS_MAX: usize = 12;

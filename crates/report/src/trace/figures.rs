@@ -182,7 +182,7 @@ fn mean(transfers: &Transfers) -> Option<String> {
 }
 
 fn none() -> String {
-    crate::run::NONE.to_owned()
+    crate::number::NONE.to_owned()
 }
 
 /// Of all, of reads, of writes.

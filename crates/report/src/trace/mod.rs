@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use writecliff_trace::Description;
 
 use crate::finish::values;
-use crate::page::{About, Files, ReportError, RunPart, SubjectPart, Words, write};
+use crate::page::about::{About, RunPart, SubjectPart, Words};
+use crate::page::error::ReportError;
+use crate::page::{Files, write};
 use crate::picture::Picture;
 use crate::section::{Column, Panel, Place, Section, View, slug};
 use crate::summary::{table_text, wrapped};

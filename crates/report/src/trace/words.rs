@@ -3,7 +3,7 @@
 use writecliff_trace::{Description, Info};
 
 use crate::number;
-use crate::verdict::Sentence;
+use crate::section::Sentence;
 
 /// Where it comes from, in a line.
 pub(super) fn origin(trace: &Description) -> String {

@@ -9,7 +9,8 @@ use writecliff_suite::check::{Published, compare};
 
 use super::Catalogue;
 use super::value::KeyValue;
-use crate::{Error, profile};
+use crate::drive::profile;
+use crate::error::Error;
 
 /// A key, what it was fitted to, and how well that went.
 #[derive(Debug, Clone, PartialEq, Serialize)]

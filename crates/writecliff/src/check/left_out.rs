@@ -8,7 +8,8 @@ use writecliff_suite::check::{CheckProgress, Comparison, Kind, Published, Role, 
 
 use super::Catalogue;
 use super::value::KeyValue;
-use crate::{Error, profile};
+use crate::drive::profile;
+use crate::error::Error;
 
 /// What is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,8 @@ use writecliff_device::Device;
 use writecliff_sim::{Profile, changed};
 use writecliff_suite::check::{Drives, Scenario};
 
-use crate::{Error, profile};
+use crate::drive::profile;
+use crate::error::Error;
 
 pub use fit::{Fit, fit};
 pub use left_out::{LeftOut, compare_without};

@@ -12,11 +12,10 @@ use super::figure_row;
 use crate::number;
 use crate::picture::{Picture, Range};
 use crate::section::{Column, Panel, Place, Section, Table, View, slug};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 use crate::writes::State;
 
 use series::{Ranges, Series};
-pub(crate) use series::{Torture, tortures};
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let (series, settings) = series::of(subjects);

@@ -2,14 +2,14 @@
 
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::Plan;
-use writecliff_suite::consistency::{Outcome, TORTURE};
-use writecliff_suite::spare_area::{Setting, torture_phase};
+use writecliff_suite::consistency::Outcome;
 
-use crate::Run;
 use crate::number;
 use crate::picture::{Picture, Style, WRITES};
+use crate::run::Run;
 use crate::section::{Panel, Place, View, picture_id, slug};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
+use crate::torture::{Torture, tortures};
 use crate::writes::State;
 
 /// The random writes of one drive with one spare area.
@@ -79,36 +79,6 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
         }
     });
     (series.collect(), settings)
-}
-
-/// The random writes of a run at one setting.
-pub(crate) struct Torture<'a> {
-    pub(crate) spare_percent: f64,
-    pub(crate) phase: String,
-    pub(crate) outcome: Option<&'a Outcome>,
-}
-
-/// Those of the consistency test, and of the spare-area test as far as it came.
-pub(crate) fn tortures<'a>(run: &'a Run) -> Vec<Torture<'a>> {
-    match (&run.record.plan, &run.record.outcome) {
-        (Plan::Consistency(plan), outcome) => {
-            let outcome = match outcome {
-                Some(writecliff_suite::Outcome::Consistency(outcome)) => Some(outcome),
-                _ => None,
-            };
-            let (spare_percent, phase) = (plan.spare_percent, TORTURE.to_owned());
-            vec![Torture { spare_percent, phase, outcome }]
-        }
-        (_, Some(writecliff_suite::Outcome::SpareArea(outcome))) => {
-            let torture = |one: &'a Setting| Torture {
-                spare_percent: one.spare_percent,
-                phase: torture_phase(one.spare_percent),
-                outcome: Some(&one.outcome),
-            };
-            outcome.settings.iter().map(torture).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// What every picture of these writes should say.

@@ -5,11 +5,11 @@ use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_suite::steady_state::{Outcome, Part, Plan};
 use writecliff_suite::{Plan as AnyPlan, RunRecord};
 
-use crate::Run;
 use crate::number;
+use crate::run::Run;
 use crate::section::{Row, Table};
 use crate::sections::{Answer, table_of};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// What is said where neither drive nor run tells.
 const NOT_TOLD: &str = "not told";

@@ -10,12 +10,12 @@ use writecliff_suite::steady_state::{
 
 use super::{Answer, answers, per_drive, table_of};
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{
     Axis, Look, Mark, NEUTRAL, ORANGE, Picture, Points, Trace, WRITES, nth_style, short,
 };
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Section, Table, View};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 /// The parts that have rounds: what is tracked, and its unit.
 const PARTS: [(Metric, &str, &str); 4] = [

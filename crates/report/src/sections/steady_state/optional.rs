@@ -9,12 +9,12 @@ use writecliff_suite::steady_state::host_idle::{self, AfterRest, HostIdle};
 use writecliff_suite::steady_state::{CrossStimulus, Demand, Mixture, Outcome};
 
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Trace, nth_style};
-use crate::run::NONE;
 use crate::section::{Column, Place, Row, Table, View};
 use crate::sections::curves::{self, Curve};
 use crate::sections::{Answer, number_row, per_drive, rest_words, table_of};
-use crate::subject::Subjects;
+use crate::subjects::Subjects;
 
 type Answers<'a, 'b> = &'b [Answer<'a, Outcome>];
 

@@ -3,6 +3,9 @@
 //! How many of these steps each program of the host pays for is a matter of pacing; idle time pays
 //! for others. State moves on when a copy is scheduled; the time it takes is on the dies and in the
 //! [`CopyWindow`].
+//!
+//! This and [`ftl`](super::ftl) are one thing in two files, which is why each imports the other: the map
+//! owns the copies under way, and copying is done to the map.
 
 use std::hint::black_box;
 

@@ -1,0 +1,111 @@
+//! Whether what is compared did the same, and what differs if it did not.
+
+use serde_json::{Map, Value};
+use writecliff_suite::{Plan, consistency};
+
+use crate::number;
+use crate::run::Run;
+use crate::subject::Subject;
+
+/// What the runs of one test did not have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Difference {
+    /// The test. A spare area is one more setting of the consistency test.
+    pub(crate) test: &'static str,
+    /// `consistency: duration 15 s (A), 33 min 20 s (B)`.
+    pub(crate) text: String,
+}
+
+/// A run's part in a comparison: whose it is, and what it did.
+struct Load<'a> {
+    who: String,
+    run: &'a Run,
+    plan: Plan,
+}
+
+/// A difference for each test that was not the same everywhere. Not looked at is what leaves the
+/// load alone: which settings of the spare area there are, where a trace's file lies, seeds that
+/// decide nothing but the bytes.
+pub(crate) fn differences(subjects: &[Subject], names: &[String]) -> Vec<Difference> {
+    let mut by_test: Vec<(&'static str, Vec<Load<'_>>)> = Vec::new();
+    for (subject, name) in subjects.iter().zip(names) {
+        for run in &subject.runs {
+            let plan = load(&run.record.plan);
+            let test = plan.name();
+            let load = Load { who: name.clone(), run, plan };
+            match by_test.iter_mut().find(|(of, _)| *of == test) {
+                Some((_, loads)) => loads.push(load),
+                None => by_test.push((test, vec![load])),
+            }
+        }
+    }
+    by_test.into_iter().filter_map(|(test, loads)| difference(test, &loads)).collect()
+}
+
+/// The plan that is to be equal.
+fn load(plan: &Plan) -> Plan {
+    match plan {
+        Plan::Consistency(plan) => {
+            Plan::Consistency(consistency::Plan { spare_percent: 0.0, ..plan.clone() })
+        }
+        Plan::SpareArea(plan) => Plan::Consistency(plan.at(0.0)),
+        plan => plan.clone(),
+    }
+}
+
+fn difference(test: &'static str, loads: &[Load<'_>]) -> Option<Difference> {
+    let first = &loads[0];
+    let mut parts = Vec::new();
+    if !loads.iter().all(|load| first.plan.asks_as(&load.plan)) {
+        parts = differing_keys(loads);
+    }
+    let other_trace = loads.iter().find_map(|load| {
+        let outcomes = first.run.record.outcome.as_ref().zip(load.run.record.outcome.as_ref());
+        outcomes.and_then(|(one, other)| one.other_input(other))
+    });
+    parts.extend(other_trace.map(|trace| format!("{trace} is not the same trace everywhere")));
+    let text = format!("{test}: {}", parts.join("; "));
+    (!parts.is_empty()).then_some(Difference { test, text })
+}
+
+/// The keys of the plans that have several values, each value with those who have it.
+fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
+    let plans: Vec<Map<String, Value>> = loads.iter().map(|load| object(&load.plan)).collect();
+    let mut keys: Vec<&String> = plans.iter().flat_map(Map::keys).collect();
+    keys.sort();
+    keys.dedup();
+    let in_words = |key: &&String| {
+        let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+        for (plan, load) in plans.iter().zip(loads) {
+            let value = value_in_words(plan.get(*key));
+            let at = values.iter().position(|(other, _)| *other == value).unwrap_or(values.len());
+            if at == values.len() {
+                values.push((value, Vec::new()));
+            }
+            let who = &mut values[at].1;
+            if !who.contains(&load.who.as_str()) {
+                who.push(&load.who);
+            }
+        }
+        let each = values.iter().map(|(value, who)| format!("{value} ({})", who.join(", ")));
+        let each = each.collect::<Vec<_>>().join(", ");
+        (values.len() > 1).then(|| format!("{} {each}", key.replace('_', " ")))
+    };
+    keys.iter().filter_map(in_words).collect()
+}
+
+fn object(plan: &Plan) -> Map<String, Value> {
+    match serde_json::to_value(plan) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// What is left out of a plan is the method's own.
+fn value_in_words(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "as in the method".to_owned(),
+        Some(Value::String(text)) => number::spaced(text),
+        Some(other) => other.to_string(),
+    }
+}

@@ -1,0 +1,299 @@
+//! Keeps watch over a drive from its judgment to the end of its use.
+//!
+//! The judgment takes time, and so does what comes after it: consent, memory, the ring. Right before
+//! the first write everybody is asked for once more ([`Sentry::ask_again`]). Besides, the kernel tells
+//! whenever somebody opens the drive, and a thread looks who has it open for writing: the device
+//! gives up then. Linux has no way to keep others from opening a device, so that between the last
+//! question and the first write some microseconds remain; who comes in them is found a moment later. Those who claim a drive exclusively (mounts, arrays, other runs) are kept
+//! out by the claims held here.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::fs::inotify;
+
+use crate::guard::holders::{Holding, Sought};
+use crate::guard::in_use;
+use crate::guard::refusal::{self, Refusal};
+use crate::host::sysfs::Host;
+
+/// Somebody who opened the drive only to look at it is given so long to go away again.
+const PATIENCE: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(20);
+/// The kernel tells of an opening before the process has the descriptor, and on a busy machine it may
+/// take its time between the two: after each opening it is looked for so often, after [`STEP`] for
+/// the first time and each time after twice as long, five seconds together.
+const LOOKS: u32 = 8;
+/// So long after an opening who opened it has his descriptor, but for a machine that stands still.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// The watch over one drive. Ends with it.
+#[derive(Debug)]
+pub(crate) struct Sentry {
+    host: Host,
+    sought: Sought,
+    /// Claims on the other paths to the drive.
+    _claims: Vec<File>,
+    /// `None` where the system has no more watches or threads to give.
+    watch: Option<Watch>,
+}
+
+/// A thread that is told of every opening.
+#[derive(Debug)]
+struct Watch {
+    openings: Arc<OwnedFd>,
+    seen: Arc<Seen>,
+    stop: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What it has seen.
+#[derive(Debug, Default)]
+struct Seen {
+    /// How often it was told of openings.
+    times: AtomicU64,
+    /// When it was told of the last.
+    last: Mutex<Option<Instant>>,
+    /// Whether somebody has opened it for writing, and who.
+    is_intruded: AtomicBool,
+    intruders: Mutex<Vec<Refusal>>,
+}
+
+impl Sentry {
+    /// Watches who opens these nodes, looks for the users of `sought`, and holds `claims`.
+    pub(crate) fn post(host: &Host, nodes: &[PathBuf], sought: Sought, claims: Vec<File>) -> Self {
+        let watch = Watch::begin(host, nodes, &sought).ok();
+        Self { host: host.clone(), sought, _claims: claims, watch }
+    }
+
+    /// Whether anybody uses the drive by now; gives all who do. To be called right before the first
+    /// write: who opens it for writing after that is one of the [`intruders`](Self::intruders).
+    pub(crate) fn ask_again(&self) -> Vec<Refusal> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let before = self.openings();
+            let found = match in_use::used_by(&self.host, &self.sought) {
+                Ok((found, _)) => found,
+                Err(doubt) => return vec![doubt.into()],
+            };
+            // Who opened it meanwhile, or just before, may not have been there yet when his processes
+            // were looked at.
+            let is_settled = before.is_some() && self.openings() == before && self.is_quiet();
+            let patience = PATIENCE.max(refusal::patience(&found));
+            if waited >= patience || (found.is_empty() && is_settled) {
+                return found;
+            }
+            thread::sleep(STEP);
+            waited += STEP;
+        }
+    }
+
+    /// Whether nobody has just opened it.
+    fn is_quiet(&self) -> bool {
+        let Some(Watch { seen, .. }) = &self.watch else {
+            return true;
+        };
+        let last = *seen.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|last| last.elapsed() >= QUIET)
+    }
+
+    /// Who has opened the drive for writing since it was judged; empty while nobody has.
+    pub(crate) fn intruders(&self) -> Vec<Refusal> {
+        let Some(Watch { seen, .. }) = &self.watch else {
+            return Vec::new();
+        };
+        match seen.is_intruded.load(Ordering::Relaxed) {
+            true => seen.intruders.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            false => Vec::new(),
+        }
+    }
+
+    /// How often the drive was opened, by a number that every opening raises; `None` while there is
+    /// one that the thread has not come to.
+    fn openings(&self) -> Option<u64> {
+        let Some(Watch { openings, seen, .. }) = &self.watch else {
+            return Some(0);
+        };
+        let is_waiting = wait(openings, None, Some(Duration::ZERO)) == Told::Opening;
+        (!is_waiting).then(|| seen.times.load(Ordering::SeqCst))
+    }
+}
+
+impl Watch {
+    fn begin(host: &Host, nodes: &[PathBuf], sought: &Sought) -> io::Result<Self> {
+        let openings = Arc::new(watch_openings(nodes)?);
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let seen = Arc::new(Seen::default());
+        let (told, stopped, noted) = (Arc::clone(&openings), Arc::clone(&stop), Arc::clone(&seen));
+        let (host, sought) = (host.clone(), sought.clone());
+        let look_out = move || {
+            let mut looks = LOOKS;
+            loop {
+                let patience = (looks < LOOKS).then(|| STEP * 2_u32.pow(looks));
+                match wait(&told, Some(&stopped), patience) {
+                    Told::Stop => return,
+                    Told::Opening => {
+                        *noted.last.lock().unwrap_or_else(PoisonError::into_inner) =
+                            Some(Instant::now());
+                        noted.times.fetch_add(1, Ordering::SeqCst);
+                        drain(&told);
+                        looks = 0;
+                    }
+                    Told::Nothing => looks += 1,
+                }
+                noted.look(&host, &sought);
+            }
+        };
+        let thread = thread::Builder::new().name("sentry".to_owned()).spawn(look_out)?;
+        Ok(Self { openings, seen, stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Seen {
+    /// Notes who has the drive open for writing. Who only reads it is in the record as other load.
+    fn look(&self, host: &Host, sought: &Sought) {
+        let writers = || {
+            let found = sought.users(host).map(|users| users.found).unwrap_or_default();
+            found.into_iter().filter(|user| user.holding != Holding::Reading).collect::<Vec<_>>()
+        };
+        let mut found = writers();
+        if !found.is_empty() {
+            // A child of this process has its descriptors until it has begun its own program.
+            thread::sleep(STEP);
+            let still = writers();
+            found.retain(|user| still.iter().any(|other| other.process == user.process));
+        }
+        let writers: Vec<Refusal> = found.into_iter().map(Refusal::InUse).collect();
+        if !writers.is_empty() {
+            *self.intruders.lock().unwrap_or_else(PoisonError::into_inner) = writers;
+            self.is_intruded.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn watch_openings(nodes: &[PathBuf]) -> io::Result<OwnedFd> {
+    let openings = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+    for node in nodes {
+        inotify::add_watch(&openings, node, inotify::WatchFlags::OPEN)?;
+    }
+    Ok(openings)
+}
+
+/// What the kernel told.
+#[derive(PartialEq, Eq)]
+enum Told {
+    Opening,
+    Stop,
+    /// Nothing in the time that was waited.
+    Nothing,
+}
+
+/// Waits for an opening or for the end, so long or without end.
+fn wait(openings: &OwnedFd, stop: Option<&OwnedFd>, patience: Option<Duration>) -> Told {
+    let mut watched = vec![PollFd::new(openings, PollFlags::IN)];
+    watched.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
+    let patience = patience.map(|time| Timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: i64::from(time.subsec_nanos()),
+    });
+    while let Err(error) = poll(&mut watched, patience.as_ref()) {
+        if error != rustix::io::Errno::INTR {
+            return Told::Stop;
+        }
+    }
+    let [opening, stop] =
+        [0, 1].map(|at| watched.get(at).is_some_and(|fd| !fd.revents().is_empty()));
+    match (stop, opening) {
+        (true, _) => Told::Stop,
+        (false, true) => Told::Opening,
+        (false, false) => Told::Nothing,
+    }
+}
+
+fn drain(openings: &OwnedFd) {
+    let mut events = [0; 4096];
+    while rustix::io::read(openings, &mut events).is_ok_and(|length| length > 0) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use std::path::Path;
+
+    use super::*;
+    use crate::guard::holders::FileId;
+
+    fn posted(path: &Path) -> Sentry {
+        let files = vec![FileId::of(&std::fs::metadata(path).unwrap())];
+        let host = Host::this_machine();
+        let sought = Sought { files, ..Sought::default() };
+        Sentry::post(&host, &[path.to_owned()], sought, Vec::new())
+    }
+
+    #[test]
+    fn who_opens_it_later_for_writing_is_noticed_and_a_reader_is_not() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("file");
+        File::create(&path).unwrap();
+        let sentry = posted(&path);
+        assert_eq!(sentry.ask_again(), []);
+        let script = |redirection: &str| format!("exec {redirection} \"$0\"; exec sleep 600");
+        let start = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).arg(&path).stdin(Stdio::null()).spawn().unwrap()
+        };
+        let mut reader = start(&script("7<"));
+        thread::sleep(Duration::from_millis(300));
+        assert_eq!(sentry.intruders(), []);
+        let mut writer = start(&script("7<>"));
+        let mut found = Vec::new();
+        for _ in 0..500 {
+            found = sentry.intruders();
+            if !found.is_empty() {
+                break;
+            }
+            thread::sleep(STEP);
+        }
+        let is_writer = |refusal: &Refusal| {
+            matches!(refusal, Refusal::InUse(user)
+                if (user.process, user.holding) == (writer.id(), Holding::Writing))
+        };
+        assert!(found.iter().any(is_writer), "{found:?}");
+        for child in [&mut reader, &mut writer] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn who_has_it_open_is_found_before_the_first_write() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("file");
+        let file = File::create(&path).unwrap();
+        let sentry = posted(&path);
+        let mut other = Command::new("sleep").arg("600").stdin(Stdio::from(file)).spawn().unwrap();
+        let found = sentry.ask_again();
+        let is_other = |refusal: &Refusal| matches!(refusal, Refusal::InUse(user) if user.process == other.id());
+        assert!(found.iter().any(is_other), "{found:?}");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(sentry.ask_again(), []);
+    }
+}
