@@ -14,7 +14,8 @@ from ._drive import Device, Drive, catalogue, tests
 from ._fleet import Fleet, fleet
 from ._native import VERSION as __version__
 from ._native import Error, FailedError, RefusedError, Table, UsageError
-from ._results import Review, Run, import_fio, open, report, review
+from ._results import Review, Run, import_fio, open, report
+from ._review import review
 from ._sweep import Sweep, sweep
 
 __all__ = [

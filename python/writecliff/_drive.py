@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _native
+from ._options import Place, options_of, overrides_of
 from ._progress import Progress, shown
-
-if TYPE_CHECKING:
-    from ._results import Run
+from ._results import Run
 
 #: The four things a host asks of a drive.
 OPERATIONS = ("read", "write", "trim", "flush")
@@ -142,13 +139,11 @@ class Drive:
             FailedError: The drive or the disk gave up; what was recorded is in ``out``.
             KeyboardInterrupt: On Ctrl-C, within a second; what was recorded is in ``out``.
         """
-        from ._results import Run
-
-        overrides = _overrides(seed, duration, spare, traces)
+        overrides = overrides_of(seed, duration, spare, traces)
         keys, file = ({}, plan) if isinstance(plan, (str, os.PathLike)) else (dict(plan or {}), None)
         method = _native.plan(test, quick, overrides, json.dumps(keys), file)
-        options = _options(label, every_io, quick, io_timeout, purge, threads)
-        with _Place(out) as place, shown(progress) as show:
+        options = options_of(label, every_io, quick, io_timeout, purge, threads)
+        with Place(out) as place, shown(progress) as show:
             _native.run(self._native, method, place.path, options, destroy_data_on, show)
             return Run(place.path, _keep=place.kept())
 
@@ -223,51 +218,6 @@ class Device:
     def purge(self) -> None:
         """Brings it to its fresh state; nothing may be in flight."""
         self._native.purge()
-
-
-class _Place:
-    """A directory for a result: the one named, or a temporary one that goes when nobody keeps it."""
-
-    def __init__(self, out: str | os.PathLike[str] | None) -> None:
-        self._temporary = None
-        if out is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="writecliff-")
-            out = Path(self._temporary.name, "run")
-        self.path = Path(out)
-
-    def __enter__(self) -> _Place:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._temporary is not None and error[0] is not None:
-            self._temporary.cleanup()
-
-    def kept(self) -> object:
-        """What has to live as long as the result."""
-        return self._temporary
-
-
-def _overrides(
-    seed: int | None,
-    duration: str | None,
-    spare: float | Sequence[float] | None,
-    traces: Sequence[str],
-) -> str:
-    shares = [] if spare is None else [spare] if isinstance(spare, (int, float)) else list(spare)
-    return json.dumps({"seed": seed, "duration": duration, "spare": shares, "traces": list(traces)})
-
-
-def _options(
-    label: str | None,
-    every_io: bool,
-    quick: bool,
-    io_timeout: str | None,
-    purge: str | None,
-    threads: int | None,
-) -> str:
-    options = {"every_io": every_io, "quick": quick, "io_timeout": io_timeout or "60s"}
-    optional = {"label": label, "purge": purge, "threads": None if threads is None else str(threads)}
-    return json.dumps(options | {key: value for key, value in optional.items() if value is not None})
 
 
 def _numbers(values: Iterable[int]) -> bytes:

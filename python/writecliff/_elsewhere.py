@@ -80,3 +80,16 @@ def rows_of(
         for future in running:
             future.cancel()
         keep(rows)
+
+
+def counted(
+    show: Callable[[str, float], object] | None, pieces: str, before: int, of: int
+) -> Callable[[int], None]:
+    """Tells ``show`` how far all ``pieces`` are when so many more are done than were ``before``."""
+
+    def told(rows: int) -> None:
+        if show:
+            done = before + rows
+            show(f"{done} of {of} {pieces}", done / max(of, 1))
+
+    return told

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._elsewhere import DaskClient, executor_of, plan_text, rows_of
+from ._elsewhere import DaskClient, counted, executor_of, plan_text, rows_of
 from ._progress import Progress, shown
 
 
@@ -73,21 +73,14 @@ def fleet(
         if executor is None:
             _native.fleet(text, path, memory, show)
         else:
-            left, all_groups = _native.fleet_left(text, path)
-            before = all_groups - len(left)
-
-            def told(rows: int) -> None:
-                if show:
-                    done = before + rows
-                    show(f"{done} of {all_groups} groups", done / max(all_groups, 1))
-
+            left, groups = _native.fleet_left(text, path)
             rows_of(
                 left,
                 _native.fleet_perform,
                 lambda rows: _native.fleet_keep(path, rows),
                 executor,
                 memory,
-                told,
+                counted(show, "groups", groups - len(left), groups),
             )
     variants, page = _native.fleet_told(path)
     return Fleet(path, [json.loads(variant) for variant in variants], Path(page))

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._drive import Drive, _options, _overrides, _Place
-from ._native import Table
-from ._progress import Progress, shown
+from ._options import Place
 
 
 class _Results:
@@ -111,7 +109,7 @@ class Run(_Results):
 
 def _unpacked(files: Mapping[str, bytes]) -> Run:
     """A run that came from another process, perhaps on another machine."""
-    place = _Place(None)
+    place = Place(None)
     place.path.mkdir()
     for name, data in files.items():
         (place.path / name).write_bytes(data)
@@ -151,35 +149,6 @@ def open(path: str | os.PathLike[str]) -> Run | Review:
     return Review(path) if opened is None else Run(path)
 
 
-def review(
-    drive: Drive | str,
-    *,
-    tests: Sequence[str] = (),
-    also: Sequence[str] = (),
-    out: str | os.PathLike[str] | None = None,
-    quick: bool = False,
-    seed: int | None = None,
-    label: str | None = None,
-    io_timeout: str | None = None,
-    threads: int | None = None,
-    purge: str | None = None,
-    destroy_data_on: str | None = None,
-    progress: Progress = None,
-) -> Review:
-    """Runs a review: the tests that it has by default, or ``tests``; with ``also`` some more, or ``"all"``.
-
-    The rest is as in :meth:`Drive.run`.
-    """
-    one = drive if isinstance(drive, Drive) else Drive(drive)
-    overrides, options = _overrides(seed, None, None, ()), _options(
-        label, False, quick, io_timeout, purge, threads
-    )
-    with _Place(out) as place, shown(progress) as show:
-        chosen, more = list(tests), list(also)
-        _native.review(one._native, chosen, more, overrides, place.path, options, destroy_data_on, show)
-        return Review(place.path, _keep=place.kept())
-
-
 def report(
     results: Sequence[Run | Review | str | os.PathLike[str]],
     out: str | os.PathLike[str],
@@ -209,6 +178,6 @@ def import_fio(
 ) -> Run:
     """Makes a run of what fio printed as JSON, with the seconds of its logs; docs/formats.md says how."""
     known = {"model": model, "serial": serial, "firmware": firmware, "capacity": capacity}
-    with _Place(out) as place:
+    with Place(out) as place:
         _native.import_fio(file, json.dumps(known), place.path)
         return Run(place.path, _keep=place.kept())

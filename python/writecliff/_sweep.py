@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._elsewhere import DaskClient, executor_of, plan_text, rows_of
+from ._elsewhere import DaskClient, counted, executor_of, plan_text, rows_of
 from ._progress import Progress, shown
 
 
@@ -81,18 +81,13 @@ def _elsewhere(
     sweep = json.loads((path / "sweep.json").read_text(encoding="utf-8"))["sweep"]
     points = _native.points(json.dumps(sweep))
 
-    def told(rows: int) -> None:
-        if show:
-            count = len(done) + rows
-            show(f"{count} of {len(points)} points", count / max(len(points), 1))
-
     rows_of(
         ((point, _native.point_memory(point)) for n, point in enumerate(points) if n not in done),
         partial(_perform, figures=sweep.get("figures", [])),
         lambda rows: _native.store(None, path, rows),
         executor,
         memory,
-        told,
+        counted(show, "points", len(done), len(points)),
     )
 
 

@@ -12,7 +12,10 @@ use writecliff_suite::{AddMeterError, PlanError};
 use writecliff_sweep::SweepError;
 use writecliff_trace::{ConvertError, MakeError, ReadError, RecordError, WriteError};
 
-use crate::{interrupt, keys};
+use crate::keys;
+
+/// What shells say of a program that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -200,7 +203,7 @@ impl CliError {
             ErrorKind::Failed => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Refused => 3,
-            ErrorKind::Interrupted => interrupt::EXIT_CODE,
+            ErrorKind::Interrupted => INTERRUPTED,
         })
     }
 }

@@ -6,15 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::CliError;
+use crate::error::{CliError, INTERRUPTED};
 use crate::output;
 
 /// `timeout` signals its child and then the child's group, and some terminals do alike: one signal
 /// that comes so soon after the first, of whatever kind, is the same wish.
 const REPEATED: Duration = Duration::from_secs(2);
-/// What shells say of a program that Ctrl-C ended.
-pub(crate) const EXIT_CODE: u8 = 130;
-
 /// A flag that the first Ctrl-C raises; a second wish ends the program on the spot, which a run
 /// directory survives.
 pub(crate) struct Interrupt {
@@ -105,7 +102,7 @@ impl Shared {
             Meaning::Repeated => {}
             Meaning::Second => {
                 state.say(state.awaited.farewell());
-                process::exit(i32::from(EXIT_CODE));
+                process::exit(i32::from(INTERRUPTED));
             }
         }
     }

@@ -9,8 +9,6 @@ use writecliff_suite::{AddMeterError, PlanError, RepeatsError, RerunError, Revie
 use writecliff_trace::{ConvertError, ReadError};
 use writecliff_uring::{OpenError, PsidRevertError};
 
-use crate::error::CliError;
-
 /// Fields that are options of a command.
 const OPTIONS: [(&str, &str); 13] = [
     ("duration", "--duration"),
@@ -97,25 +95,6 @@ fn of_again(error: &RerunError) -> String {
         error => return error.to_string(),
     };
     format!("{error} (`writecliff {command}`)")
-}
-
-/// Keys of a plan that are options of a replay.
-const OF_REPLAY: [(&str, &str); 3] = [
-    ("`map = \"wrap\"`", "--map wrap"),
-    ("`map = \"scale\"`", "--map scale"),
-    ("`align = true`", "--align"),
-];
-
-/// What keeps a trace from being replayed, with what a plan would say as options.
-pub(crate) fn of_replay(error: CliError) -> CliError {
-    match error {
-        CliError::Library(Error::Plan(error)) => {
-            let typed = |text: String, (key, option): &(&str, &str)| text.replace(key, option);
-            let reason = OF_REPLAY.iter().fold(error.reason, typed);
-            Error::Plan(PlanError { reason, ..error }).into()
-        }
-        error => error,
-    }
 }
 
 fn of_gate(error: &GateError) -> String {

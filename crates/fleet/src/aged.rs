@@ -12,8 +12,9 @@ use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Operation};
 use writecliff_sweep::GoOn;
 use writecliff_workload::{RandomUniform, Sequential};
 
+use crate::error::FleetError;
 use crate::plan::{FILL_BLOCK, Fleet, Kind, Spread, data_of};
-use crate::{FleetError, requests::mixed};
+use crate::requests::mixed;
 
 /// A drive as the service finds it.
 pub(crate) struct Aged {

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use writecliff_device::{Bytes, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_sweep::GoOn;
 
-use crate::FleetError;
+use crate::error::FleetError;
 use crate::member::{Answer, Member};
 use crate::requests::Due;
 

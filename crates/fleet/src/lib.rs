@@ -24,11 +24,13 @@ mod service;
 mod table;
 mod tally;
 mod total;
+mod variants;
 
 pub use error::FleetError;
 pub use page::{summary, write_page};
-pub use plan::{Fleet, Kind, Load, Spread, Variant};
+pub use plan::{Fleet, Kind, Load, Spread};
 pub use run::{DRIVES, FLEET, FleetRun, MINUTES};
 pub use service::{Task, serve};
 pub use tally::{DriveRow, GroupRow, Minute};
 pub use total::{KindTotal, Service, SlowDrive};
+pub use variants::Variant;

@@ -10,8 +10,10 @@ use writecliff_report::{
 
 use writecliff_sweep::RowFigure;
 
+use crate::plan::Fleet;
 use crate::tally::histogram;
-use crate::{Fleet, KindTotal, Service, SlowDrive, Variant};
+use crate::total::{KindTotal, Service, SlowDrive};
+use crate::variants::Variant;
 
 /// Writes the page about these variants into the directory `out`, and returns its path.
 ///

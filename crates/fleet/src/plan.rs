@@ -9,8 +9,7 @@ use writecliff::{Error, profile};
 use writecliff_device::{Bytes, Nanos, with_nearest};
 use writecliff_workload::{Distribution, Gaps};
 
-use crate::FleetError;
-use crate::requests;
+use crate::error::FleetError;
 
 /// A fleet and its service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,15 +57,6 @@ pub struct Change {
     /// Keys of the fleet with other values; keys of a table are changed one by one.
     #[serde(flatten)]
     pub keys: Map<String, Value>,
-}
-
-/// One of the fleets that a plan compares.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Variant {
-    /// What it is called; empty of a plan that compares nothing.
-    pub name: String,
-    /// The whole of it, without variants.
-    pub fleet: Fleet,
 }
 
 /// Drives that are alike but for their seeds.
@@ -173,9 +163,9 @@ fn uniform() -> Distribution {
 }
 
 /// More fragments than any code has.
-const WIDTH_MAX: u32 = 64;
+pub(crate) const WIDTH_MAX: u32 = 64;
 /// More drives than anybody simulates.
-const DRIVES_MAX: u64 = 1_000_000;
+pub(crate) const DRIVES_MAX: u64 = 1_000_000;
 /// More volumes than anybody has.
 const VOLUMES_MAX: u32 = 1_000_000;
 /// A drive needs room for so many requests.
@@ -202,26 +192,6 @@ impl Fleet {
         })
     }
 
-    /// The fleets that are run: the variants, or the one that has none. All of them can be.
-    ///
-    /// # Errors
-    /// [`FleetError::Impossible`] with the key to mend; [`FleetError::Drive`] and
-    /// [`FleetError::Trace`] of a drive or a trace that cannot be.
-    pub fn variants(&self) -> Result<Vec<Variant>, FleetError> {
-        let Self { variants, .. } = self;
-        let alone = Self { variants: Vec::new(), ..self.clone() };
-        if variants.is_empty() {
-            alone.check()?;
-            return Ok(vec![Variant { name: String::new(), fleet: alone }]);
-        }
-        let names: Vec<&String> = variants.iter().map(|change| &change.name).collect();
-        if let Some(twice) = { &names }.iter().find(|a| names.iter().filter(|b| a == b).count() > 1)
-        {
-            return Err(impossible("variants", format!("two are called '{twice}'")));
-        }
-        variants.iter().map(|change| change.of(&alone)).collect()
-    }
-
     /// Drives of a group.
     pub fn width(&self) -> usize {
         self.data.saturating_add(self.parity) as usize
@@ -244,67 +214,6 @@ impl Fleet {
         }
         0
     }
-
-    /// Refuses what makes no fleet.
-    fn check(&self) -> Result<(), FleetError> {
-        if self.groups == 0 || self.data == 0 {
-            let reason = "there is at least one, of at least one fragment of data";
-            return Err(impossible("groups", reason.to_owned()));
-        }
-        let (width, drives) = (self.width(), self.drive_count());
-        if width > WIDTH_MAX as usize || drives > DRIVES_MAX {
-            let reason = format!(
-                "{drives} drives in groups of {width}; at most {DRIVES_MAX} in groups of {WIDTH_MAX}"
-            );
-            return Err(impossible("groups", reason));
-        }
-        if self.drives.iter().all(|kind| kind.share == 0) {
-            return Err(impossible("drives", "there is no [[drives]] with a share".to_owned()));
-        }
-        if self.hedge.is_some() && self.parity == 0 {
-            let reason = "without parity there is nobody else to ask";
-            return Err(impossible("hedge", reason.to_owned()));
-        }
-        if self.duration == Nanos::ZERO {
-            return Err(impossible("duration", "it is zero".to_owned()));
-        }
-        for kind in &self.drives {
-            kind.check(self.load.block)?;
-        }
-        self.load.check(self.data)?;
-        requests::check(self)
-    }
-}
-
-impl Change {
-    /// The fleet with this change.
-    fn of(&self, fleet: &Fleet) -> Result<Variant, FleetError> {
-        let about = |reason: String| impossible(&format!("variants '{}'", self.name), reason);
-        if self.keys.contains_key("variants") {
-            return Err(about("a variant has none of its own".to_owned()));
-        }
-        let mut whole = serde_json::to_value(fleet).map_err(|error| about(error.to_string()))?;
-        merge(&mut whole, &Value::Object(self.keys.clone()));
-        let fleet: Fleet = serde_json::from_value(whole)
-            .map_err(|error| about(with_nearest(&error.to_string())))?;
-        fleet.check().map_err(|error| match error {
-            FleetError::Impossible { key, reason } => about(format!("'{key}': {reason}")),
-            other => other,
-        })?;
-        Ok(Variant { name: self.name.clone(), fleet })
-    }
-}
-
-/// Puts `own` over `whole`, table by table.
-fn merge(whole: &mut Value, own: &Value) {
-    match (whole, own) {
-        (Value::Object(whole), Value::Object(own)) => {
-            for (key, value) in own {
-                merge(whole.entry(key.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (whole, own) => *whole = own.clone(),
-    }
 }
 
 impl Kind {
@@ -326,7 +235,7 @@ impl Kind {
         Kind { drive: whole.to_owned(), ..self.clone() }.profile()
     }
 
-    fn check(&self, block: Bytes) -> Result<(), FleetError> {
+    pub(crate) fn check(&self, block: Bytes) -> Result<(), FleetError> {
         if !self.drive.starts_with("sim:") {
             let reason = format!("'{}' is no simulated drive; say sim:NAME", self.drive);
             return Err(impossible("drives.drive", reason));
@@ -371,7 +280,7 @@ impl Spread {
 }
 
 impl Load {
-    fn check(&self, data: u32) -> Result<(), FleetError> {
+    pub(crate) fn check(&self, data: u32) -> Result<(), FleetError> {
         match (self.iops, &self.trace) {
             (Some(0), _) => return Err(impossible("load.iops", "it is zero".to_owned())),
             (Some(_), Some(_)) | (None, None) => {

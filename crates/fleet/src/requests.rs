@@ -9,7 +9,7 @@ use writecliff_trace::{
 };
 use writecliff_workload::{Blocks, Job, Mix, Order, Pace, Sizes};
 
-use crate::FleetError;
+use crate::error::FleetError;
 use crate::plan::{Fleet, Load, data_of, impossible};
 
 /// A request and when it is due, from the beginning of the service.

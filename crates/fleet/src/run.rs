@@ -11,9 +11,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 use writecliff_output::write_text;
-use writecliff_sweep::{End, Journal, Watch, all_here};
+use writecliff_sweep::{End, Journal, Watch, Work, all_here};
 
-use crate::{Fleet, FleetError, GroupRow, Service, Task, Variant, table};
+use crate::error::FleetError;
+use crate::plan::Fleet;
+use crate::service::Task;
+use crate::table;
+use crate::tally::GroupRow;
+use crate::total::Service;
+use crate::variants::Variant;
 
 /// What a fleet's directory says of it.
 pub const FLEET: &str = "fleet.json";
@@ -39,12 +45,21 @@ pub struct FleetRun {
     done: Vec<GroupRow>,
 }
 
-impl FleetRun {
-    /// `fleet` into the new directory `path`; nothing is written yet.
-    ///
+impl Work for FleetRun {
+    type Plan = Fleet;
+    type Row = GroupRow;
+    type Error = FleetError;
+
+    const NAME: &'static str = "fleet";
+    const PIECES: &'static str = "groups";
+
+    fn read(plan: &Path) -> Result<Fleet, FleetError> {
+        Fleet::read(plan)
+    }
+
     /// # Errors
     /// As [`Fleet::variants`]; [`FleetError::NotEmpty`].
-    pub fn begin(fleet: Fleet, path: &Path) -> Result<Self, FleetError> {
+    fn begin(fleet: Fleet, path: &Path) -> Result<Self, FleetError> {
         let variants = fleet.variants()?;
         match fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none()) {
             true => Ok(Self { fleet, variants, path: path.to_owned(), done: Vec::new() }),
@@ -52,12 +67,10 @@ impl FleetRun {
         }
     }
 
-    /// The fleet in the directory `path`, to go on with.
-    ///
     /// # Errors
     /// [`FleetError::Directory`] if there is none; [`FleetError::Other`] if another version of this
-    /// tool began it, whose rows may not be comparable.
-    pub fn resume(path: &Path) -> Result<Self, FleetError> {
+    /// tool began it.
+    fn resume(path: &Path) -> Result<Self, FleetError> {
         let file = path.join(FLEET);
         let unreadable = |source| FleetError::Directory { path: file.clone(), source };
         let text = fs::read(&file).map_err(unreadable)?;
@@ -74,14 +87,35 @@ impl FleetRun {
         Ok(run)
     }
 
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn pieces(&self) -> (usize, usize) {
+        (self.done.len(), self.tasks().len())
+    }
+
+    fn run(&self, memory: Option<Bytes>, watch: Watch<'_, GroupRow>) -> Result<End, FleetError> {
+        let mut journal = self.open()?;
+        let done: BTreeSet<(u32, u32)> = self.done.iter().map(place).collect();
+        let mut left = self.tasks();
+        left.retain(|task| !done.contains(&(task.variant, task.group)));
+        let ended = all_here(
+            &left,
+            (memory, Task::memory),
+            watch,
+            |task, go_on| task.perform(go_on),
+            |row| Ok(journal.add(&row)?),
+        )?;
+        self.write_tables()?;
+        Ok(ended)
+    }
+}
+
+impl FleetRun {
     /// What is to be done.
     pub fn fleet(&self) -> &Fleet {
         &self.fleet
-    }
-
-    /// Where its rows are.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The rows that were there before.
@@ -96,31 +130,6 @@ impl FleetRun {
             (0..fleet.groups).map(move |group| Task { variant, group, fleet: fleet.clone() })
         });
         tasks.collect()
-    }
-
-    /// Runs the groups that have no row yet, as many at once as processors and `memory` allow (by
-    /// default three quarters of what is free).
-    ///
-    /// # Errors
-    /// [`FleetError`]; what was finished before is kept.
-    pub fn run(
-        &self,
-        memory: Option<Bytes>,
-        watch: Watch<'_, GroupRow>,
-    ) -> Result<End, FleetError> {
-        let mut journal = self.open()?;
-        let done: BTreeSet<(u32, u32)> = self.done.iter().map(place).collect();
-        let mut left = self.tasks();
-        left.retain(|task| !done.contains(&(task.variant, task.group)));
-        let ended = all_here(
-            &left,
-            (memory, Task::memory),
-            watch,
-            |task, go_on| task.perform(go_on),
-            |row| Ok(journal.add(&row)?),
-        )?;
-        self.write_tables()?;
-        Ok(ended)
     }
 
     /// Keeps rows that were made elsewhere, beside those that are done. Of two rows of a group the

@@ -5,10 +5,11 @@ use writecliff_device::{Bytes, Device};
 use writecliff_sweep::{GoOn, memory_of};
 
 use crate::aged::{Aged, aged};
+use crate::error::FleetError;
 use crate::group::{Group, Layout, Served};
+use crate::plan::Fleet;
 use crate::requests::{requests, stripe};
-use crate::tally::Tally;
-use crate::{DriveRow, Fleet, FleetError, GroupRow};
+use crate::tally::{DriveRow, GroupRow, Tally};
 
 /// A group that is to be run: all that makes its row, anywhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

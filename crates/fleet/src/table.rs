@@ -5,8 +5,9 @@ use std::path::Path;
 use writecliff_output::OutputError;
 use writecliff_sweep::{Column, write_cells};
 
-use crate::tally::histogram;
-use crate::{DriveRow, GroupRow, Minute, Service, Variant};
+use crate::tally::{DriveRow, GroupRow, Minute, histogram};
+use crate::total::Service;
+use crate::variants::Variant;
 
 /// Every minute of every variant: requests, late ones, percentiles of their response times in
 /// nanoseconds.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use writecliff::measure::{LatencyCount, LatencyHistogram};
 use writecliff_device::{Nanos, Operation};
 
-use crate::Fleet;
 use crate::group::Served;
+use crate::plan::Fleet;
 
 /// What came of a group. Sums of groups are the fleet's, whatever ran where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,10 @@ use writecliff::suite::Good;
 use writecliff_device::{Bytes, Nanos};
 use writecliff_sweep::RowFigure;
 
-use crate::tally::histogram;
-use crate::{DriveRow, Fleet, FleetError, GroupRow, Minute, Variant};
+use crate::error::FleetError;
+use crate::plan::Fleet;
+use crate::tally::{DriveRow, GroupRow, Minute, histogram};
+use crate::variants::Variant;
 
 /// The service of a whole fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]

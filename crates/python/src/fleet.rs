@@ -1,18 +1,17 @@
 //! Fleets: whole ones on this machine, and single groups wherever Python takes them.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use serde::Serialize;
-use writecliff::device::Bytes;
 use writecliff::measure::REPORT;
 use writecliff_fleet::{FleetRun, GroupRow, Service, Task, write_page};
-use writecliff_sweep::{End, RowFigure};
+use writecliff_sweep::RowFigure;
 
 use crate::errors::{FailedError, Raised};
 use crate::json;
-use crate::watched::{Told, watched};
+use crate::watched::watched;
+use crate::work::{begun, done};
 
 /// What came of a variant.
 #[derive(Serialize)]
@@ -20,15 +19,6 @@ struct ToldVariant {
     figures: Vec<RowFigure>,
     #[serde(flatten)]
     service: Service,
-}
-
-/// The fleet in a directory, or a new one.
-fn begun(fleet: Option<&str>, path: &Path) -> PyResult<FleetRun> {
-    let run = match fleet {
-        Some(fleet) => FleetRun::begin(json::read("the fleet", fleet)?, path),
-        None => FleetRun::resume(path),
-    };
-    run.map_err(|error| error.raised())
 }
 
 /// Runs a fleet on this machine into the directory `path`, or goes on with the one that is there;
@@ -42,22 +32,7 @@ pub(crate) fn fleet(
     memory: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let run = begun(fleet, &path)?;
-    let (all, done) = (run.tasks().len(), AtomicUsize::new(run.done().len()));
-    let ended = watched(py, progress, |watch| {
-        run.run(memory.map(Bytes), &|row| match row {
-            Some(_) => {
-                let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                let step = format!("{done} of {all} groups");
-                watch(Some(Told { step, fraction: done as f64 / all.max(1) as f64 }))
-            }
-            None => watch(None),
-        })
-    })?;
-    match ended.map_err(|error| error.raised())? {
-        End::Complete => Ok(()),
-        End::Interrupted => Err(FailedError::new_err("the fleet was broken off")),
-    }
+    done(py, &begun::<FleetRun>(fleet, &path)?, memory, progress)
 }
 
 /// The groups that the fleet in the directory `path` has no rows of, each as JSON, with what it takes
@@ -68,7 +43,7 @@ pub(crate) fn fleet_left(
     fleet: Option<&str>,
     path: PathBuf,
 ) -> PyResult<(Vec<(String, u64)>, usize)> {
-    let run = begun(fleet, &path)?;
+    let run: FleetRun = begun(fleet, &path)?;
     if fleet.is_some() {
         run.keep(Vec::new()).map_err(|error| error.raised())?;
     }
@@ -99,14 +74,14 @@ pub(crate) fn fleet_perform(py: Python<'_>, task: &str) -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn fleet_keep(py: Python<'_>, path: PathBuf, rows: Vec<String>) -> PyResult<()> {
     let rows = rows.iter().map(|row| json::read("a row", row)).collect::<PyResult<_>>()?;
-    let run = begun(None, &path)?;
+    let run: FleetRun = begun(None, &path)?;
     py.detach(|| run.keep(rows)).map_err(|error| error.raised())
 }
 
 /// What came of every variant of the fleet in the directory `path`, as JSON, and the page's path.
 #[pyfunction]
 pub(crate) fn fleet_told(path: PathBuf) -> PyResult<(Vec<String>, PathBuf)> {
-    let run = begun(None, &path)?;
+    let run: FleetRun = begun(None, &path)?;
     let services = run.services().map_err(|error| error.raised())?;
     let page = write_page(run.fleet(), &services, &path.join(REPORT));
     let page = page.map_err(|error| writecliff::Error::from(error).raised())?;

@@ -15,6 +15,7 @@ mod results;
 mod sweep;
 mod table;
 mod watched;
+mod work;
 
 use pyo3::prelude::pymodule;
 

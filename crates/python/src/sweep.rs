@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use writecliff::measure::REPORT;
-use writecliff_sweep::{End, Point, Row, Sweep, SweepRun, write_page};
+use writecliff_sweep::{Point, Row, Sweep, SweepRun, write_page};
 
 use crate::drive::told;
 use crate::errors::{FailedError, Raised};
 use crate::json;
-use crate::watched::{Told, watched};
+use crate::watched::watched;
+use crate::work::{begun, done};
 
 /// The points of a sweep, each as JSON, in their order.
 #[pyfunction]
@@ -47,27 +48,7 @@ pub(crate) fn sweep(
     memory: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let run = match sweep {
-        Some(sweep) => SweepRun::begin(json::read("the sweep", sweep)?, &path),
-        None => SweepRun::resume(&path),
-    };
-    let run = run.map_err(|error| error.raised())?;
-    let done = std::sync::atomic::AtomicUsize::new(run.done().len());
-    let ended = watched(py, progress, |watch| {
-        let all = run.points().len();
-        run.run(memory.map(writecliff::device::Bytes), &|row| match row {
-            Some(_) => {
-                let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let step = format!("{done} of {all} points");
-                watch(Some(Told { step, fraction: done as f64 / all.max(1) as f64 }))
-            }
-            None => watch(None),
-        })
-    })?;
-    match ended.map_err(|error| error.raised())? {
-        End::Complete => Ok(()),
-        End::Interrupted => Err(FailedError::new_err("the sweep was broken off")),
-    }
+    done(py, &begun::<SweepRun>(sweep, &path)?, memory, progress)
 }
 
 /// What a point's drive takes in memory while it runs, in bytes.
@@ -89,11 +70,7 @@ pub(crate) fn store(
     rows: Vec<String>,
 ) -> PyResult<(Vec<String>, PathBuf)> {
     let rows = rows.iter().map(|row| json::read("a row", row)).collect::<PyResult<Vec<Row>>>()?;
-    let run = match sweep {
-        Some(sweep) => SweepRun::begin(json::read("the sweep", sweep)?, &path),
-        None => SweepRun::resume(&path),
-    };
-    let run = run.map_err(|error| error.raised())?;
+    let run: SweepRun = begun(sweep, &path)?;
     let kept = py.detach(|| run.keep(rows)).map_err(|error| error.raised())?;
     let page = write_page(run.sweep(), &kept, &path.join(REPORT));
     let page = page.map_err(|error| writecliff::Error::from(error).raised())?;

@@ -6,7 +6,7 @@
 //! goes on in after it was broken off. Rows do not depend on where, when or beside what they were
 //! made: each holds all that makes it again.
 //!
-//! What any work of many pieces takes is here too: [`all_here`] shares out processors and memory,
+//! What any [`Work`] of many pieces takes is here too: [`all_here`] shares out processors and memory,
 //! [`Journal`] keeps rows, [`write_cells`] makes columns a Parquet file.
 //!
 //! Left out: real drives, of which there is one at a time.
@@ -17,13 +17,16 @@ mod error;
 mod here;
 mod journal;
 mod page;
+mod perform;
 mod plan;
 mod point;
+mod points;
 mod range;
 mod row;
 mod run;
 mod sample;
 mod table;
+mod work;
 
 pub use budget::memory_of;
 pub use cells::{Column, write_cells};
@@ -36,3 +39,4 @@ pub use point::Point;
 pub use range::Range;
 pub use row::{Row, RowFigure};
 pub use run::{SWEEP, SweepRun, TABLE};
+pub use work::Work;

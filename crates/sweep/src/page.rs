@@ -7,9 +7,9 @@ use writecliff_report::{
     KeyValues, ReportError, SweepFigure, SweepKey, SweepTable, write_sweep_page,
 };
 
-use crate::plan::DRIVE;
+use crate::plan::{DRIVE, Sweep};
+use crate::row::Row;
 use crate::table::{figures, text};
-use crate::{Row, Sweep};
 
 /// Writes the page about these rows into the directory `out`, and returns its path.
 ///

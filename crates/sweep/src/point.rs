@@ -1,17 +1,13 @@
-//! One point of a sweep: a drive, a plan, a seed; and its run.
-
-use std::path::Path;
+//! One point of a sweep: a drive, a plan, a seed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use writecliff::device::{Bytes, ProfileRecord};
+use writecliff::device::Bytes;
 use writecliff::sim::{Profile, changed};
-use writecliff::suite::{RunError, Status};
-use writecliff::{DriveName, Error, Overrides, Plan, RunOptions, Watch, profile, run};
+use writecliff::{Error, Overrides, Plan, profile};
 
 use crate::budget::memory_of;
 use crate::plan::{DRIVE, Sweep};
-use crate::row::{Row, RowFigure};
 
 /// What is run at one point: all that makes its row again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,59 +89,4 @@ impl Point {
     pub fn memory(&self) -> Bytes {
         self.profile().map_or(Bytes(0), |profile| memory_of(&profile))
     }
-
-    /// Runs it, with what it records for the moment in the new directory `path`. `None` if `watch`
-    /// broke it off. Of the figures those that are `wanted`, or all.
-    ///
-    /// # Errors
-    /// What any other point would meet with as well, like a full disk; what is this point's own is in
-    /// its row.
-    pub fn perform(
-        &self,
-        wanted: &[String],
-        path: &Path,
-        watch: Watch<'_>,
-    ) -> Result<Option<Row>, Error> {
-        let prepared = self.profile().map(|profile| profile.record());
-        let (profile, plan) = match (prepared, self.plan()) {
-            (Ok(profile), Ok(plan)) => (profile, plan),
-            (Err(error), _) | (_, Err(error)) => {
-                return Ok(Some(Row::failed(self, None, &error)));
-            }
-        };
-        let hash = profile.sha256.clone();
-        match self.record(profile, &plan, path, watch) {
-            Ok(Some(figures)) => Ok(Some(Row::of(self, hash, figures, wanted))),
-            Ok(None) => Ok(None),
-            Err(error) if is_its_own(&error) => Ok(Some(Row::failed(self, Some(hash), &error))),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn record(
-        &self,
-        profile: ProfileRecord,
-        plan: &Plan,
-        path: &Path,
-        watch: Watch<'_>,
-    ) -> Result<Option<Vec<RowFigure>>, Error> {
-        let drive = DriveName::Recorded { address: self.drive.clone(), profile: Box::new(profile) };
-        let options = RunOptions { quick: self.quick, ..RunOptions::default() };
-        let record = run(plan, &drive, None, path, options, watch)?;
-        Ok(match record.status {
-            Status::Complete => Some(record.figures().into_iter().map(RowFigure::from).collect()),
-            _ => None,
-        })
-    }
-}
-
-/// Whether the error is about this drive or this plan.
-fn is_its_own(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Profile(_)
-            | Error::Plan(_)
-            | Error::Device(_)
-            | Error::Run(RunError::Plan(_) | RunError::Device(_))
-    )
 }

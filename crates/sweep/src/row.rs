@@ -5,7 +5,7 @@ use writecliff::Error;
 use writecliff::device::did_you_mean;
 use writecliff::suite::{Figure, Good};
 
-use crate::Point;
+use crate::point::Point;
 
 /// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

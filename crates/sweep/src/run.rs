@@ -15,9 +15,14 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 use writecliff_output::write_text;
 
+use crate::error::SweepError;
 use crate::here::{End, Watch, all_here};
 use crate::journal::Journal;
-use crate::{Point, Row, Sweep, SweepError, table};
+use crate::plan::Sweep;
+use crate::point::Point;
+use crate::row::Row;
+use crate::table;
+use crate::work::Work;
 
 /// What a sweep's directory says of it.
 pub const SWEEP: &str = "sweep.json";
@@ -55,13 +60,22 @@ struct Results<'a> {
     written: Instant,
 }
 
-impl SweepRun {
-    /// `sweep` into the new directory `path`; nothing is written yet.
-    ///
+impl Work for SweepRun {
+    type Plan = Sweep;
+    type Row = Row;
+    type Error = SweepError;
+
+    const NAME: &'static str = "sweep";
+    const PIECES: &'static str = "points";
+
+    fn read(plan: &Path) -> Result<Sweep, SweepError> {
+        Sweep::read(plan)
+    }
+
     /// # Errors
     /// [`SweepError::Impossible`]; [`SweepError::NoPoint`] if the first of them cannot be run;
     /// [`SweepError::NotEmpty`].
-    pub fn begin(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
+    fn begin(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
         let run = Self::of(sweep, path)?;
         let is_empty = fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
         match is_empty {
@@ -70,12 +84,10 @@ impl SweepRun {
         }
     }
 
-    /// The sweep in the directory `path`, to go on with.
-    ///
     /// # Errors
     /// [`SweepError::Directory`] if there is none; [`SweepError::Other`] if another version of this
-    /// tool began it, whose rows may not be comparable.
-    pub fn resume(path: &Path) -> Result<Self, SweepError> {
+    /// tool began it.
+    fn resume(path: &Path) -> Result<Self, SweepError> {
         let file = path.join(SWEEP);
         let unreadable = |source| SweepError::Directory { path: file.clone(), source };
         let text = fs::read(&file).map_err(unreadable)?;
@@ -94,6 +106,42 @@ impl SweepRun {
         Ok(run)
     }
 
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn pieces(&self) -> (usize, usize) {
+        (self.done.len(), self.points.len())
+    }
+
+    /// A point that fails is a row that says why.
+    ///
+    /// # Errors
+    /// [`SweepError::Output`], [`SweepError::Directory`], or [`SweepError::Run`] of what stopped a
+    /// point and would stop the others.
+    fn run(&self, memory: Option<Bytes>, watch: Watch<'_, Row>) -> Result<End, SweepError> {
+        let mut results = Results::open(self)?;
+        let done: BTreeSet<u32> = self.done.iter().map(|row| row.point.point).collect();
+        let left: Vec<&Point> =
+            self.points.iter().filter(|point| !done.contains(&point.point)).collect();
+        let ended = all_here(
+            &left,
+            (memory, |point: &&Point| point.memory()),
+            watch,
+            |point, go_on| self.perform(point, &|_| go_on()),
+            |row| results.add(row),
+        );
+        let written = results.close();
+        let ended = ended?;
+        written.map(|()| ended)
+    }
+
+    fn is_failed(row: &Row) -> bool {
+        row.error.is_some()
+    }
+}
+
+impl SweepRun {
     fn of(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
         let points = sweep.points()?;
         let check = |point: &Point| {
@@ -119,11 +167,6 @@ impl SweepRun {
         &self.done
     }
 
-    /// Where its rows are.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The rows in a sweep's directory, in the order of their points.
     ///
     /// # Errors
@@ -139,29 +182,6 @@ impl SweepRun {
     /// What is to be done.
     pub fn sweep(&self) -> &Sweep {
         &self.sweep
-    }
-
-    /// Runs what has no row yet, as many points at once as processors and `memory` allow (by default
-    /// three quarters of what is free). A point that fails is a row that says why.
-    ///
-    /// # Errors
-    /// [`SweepError::Output`], [`SweepError::Directory`], or [`SweepError::Run`] of what stopped a
-    /// point and would stop the others; what was finished before is kept.
-    pub fn run(&self, memory: Option<Bytes>, watch: Watch<'_, Row>) -> Result<End, SweepError> {
-        let mut results = Results::open(self)?;
-        let done: BTreeSet<u32> = self.done.iter().map(|row| row.point.point).collect();
-        let left: Vec<&Point> =
-            self.points.iter().filter(|point| !done.contains(&point.point)).collect();
-        let ended = all_here(
-            &left,
-            (memory, |point: &&Point| point.memory()),
-            watch,
-            |point, go_on| self.perform(point, &|_| go_on()),
-            |row| results.add(row),
-        );
-        let written = results.close();
-        let ended = ended?;
-        written.map(|()| ended)
     }
 
     /// Keeps rows of this sweep's points that were made elsewhere, beside those that are done, and

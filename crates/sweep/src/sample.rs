@@ -3,7 +3,7 @@
 use serde_json::Value;
 use writecliff_device::split_mix;
 
-use crate::SweepError;
+use crate::error::SweepError;
 use crate::plan::{Sample, Setting, impossible};
 
 /// Refuses a sample that makes no points.

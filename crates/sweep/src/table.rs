@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use writecliff_output::OutputError;
 
-use crate::Row;
 use crate::cells::{Column, write_cells};
+use crate::row::Row;
 
 /// Writes the rows, in the order of their points, in place of an earlier file: a column for the
 /// point, the drive, each of the `varied` keys, the seed, each figure, and what went wrong.

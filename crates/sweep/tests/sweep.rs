@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use writecliff_columns::ColumnFile;
 use writecliff_device::Bytes;
-use writecliff_sweep::{End, Row, Sweep, SweepError, SweepRun, TABLE, write_page};
+use writecliff_sweep::{End, Row, Sweep, SweepError, SweepRun, TABLE, Work, write_page};
 
 /// A sweep of the toy drive by a plan of seconds.
 fn sweep(more: &str) -> Sweep {

@@ -4,6 +4,7 @@
 mod baseline;
 mod divan;
 mod fio;
+mod measured;
 mod program;
 mod python;
 mod table;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::fio::{measured, number_after};
+use super::measured::{measured, number_after};
 
 const PAIRS: usize = 3;
 const SECONDS: u64 = 5;

@@ -7,7 +7,7 @@ use writecliff_device::{DeviceKind, Nanos};
 use writecliff_measure::REPORT;
 use writecliff_suite::Repeated;
 
-use super::run::{announce, result_name, run_options, run_with, show, watched};
+use super::run_plan::{announce, result_name, run_options, run_with, show, watched};
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;

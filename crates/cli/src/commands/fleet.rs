@@ -5,16 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use writecliff_device::Bytes;
-use writecliff_fleet::{DRIVES, Fleet, FleetRun, GroupRow, MINUTES, Service, summary, write_page};
+use writecliff_fleet::{DRIVES, FleetRun, MINUTES, Service, summary, write_page};
 use writecliff_measure::REPORT;
-use writecliff_output::check_directory;
-use writecliff_sweep::{End, RowFigure};
+use writecliff_sweep::{RowFigure, Work};
 
+use super::work::{Asked, done};
 use crate::error::CliError;
-use crate::interrupt::Interrupt;
 use crate::output::{print, print_json};
-use crate::place::Place;
-use crate::progress::Counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArguments {
@@ -52,37 +49,10 @@ struct ToldVariant {
 }
 
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), CliError> {
-    let memory = arguments.memory;
-    match (&arguments.plan, &arguments.resume) {
-        (_, Some(path)) => go(&FleetRun::resume(path)?, memory, arguments.json),
-        (Some(plan), None) => {
-            let fleet = Fleet::read(plan)?;
-            let place = Place::of_plan("fleet", plan, arguments.out.as_deref());
-            check_directory(&place).map_err(writecliff::Error::from)?;
-            go(&FleetRun::begin(fleet, &place)?, memory, arguments.json)
-        }
-        (None, None) => Ok(()),
-    }
-}
-
-fn go(run: &FleetRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError> {
-    let interrupt = Interrupt::catch()?;
-    let counted = Counted::begin("groups", run.tasks().len(), run.done().len());
-    let watch = |row: Option<&GroupRow>| {
-        if row.is_some() {
-            counted.one(false);
-        }
-        counted.show();
-        interrupt.flow()
-    };
-    let ended = run.run(memory, &watch)?;
-    drop(counted);
-    match ended {
-        End::Complete => tell(run, json),
-        End::Interrupted => {
-            Err(CliError::ToBeResumed { command: "fleet", path: run.path().to_owned() })
-        }
-    }
+    let FleetArguments { plan, resume, out, memory, json } = arguments;
+    let (plan, resume, out) = (plan.as_deref(), resume.as_deref(), out.as_deref());
+    let run: FleetRun = done(&Asked { plan, resume, out, memory: *memory })?;
+    tell(&run, *json)
 }
 
 fn tell(run: &FleetRun, json: bool) -> Result<(), CliError> {

@@ -14,6 +14,8 @@ pub(crate) mod purge;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod run_plan;
 pub(crate) mod security;
 pub(crate) mod sweep;
 pub(crate) mod trace;
+pub(crate) mod work;

@@ -9,7 +9,7 @@ use writecliff::{Files, Format, ReportOptions, RunRecord, Source};
 use writecliff_device::printable;
 use writecliff_suite::LabelError;
 
-use super::run::show;
+use super::run_plan::show;
 use crate::error::CliError;
 use crate::open::open;
 use crate::options::ShownOptions;

@@ -11,7 +11,7 @@ use writecliff_suite::ReviewTest;
 
 use super::again::say_other_version;
 use super::report::page_of as show_page_of;
-use super::run::{announce, result_name, run_options, watched};
+use super::run_plan::{announce, result_name, run_options, watched};
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;

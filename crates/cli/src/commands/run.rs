@@ -1,33 +1,18 @@
-//! `writecliff run`: one test, shown live, ended with a report.
+//! `writecliff run`: which plan it is, from a test's name, a file and options.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
-use writecliff::{
-    DriveName, Event, Overrides, Plan, Report, ReportOptions, RunOptions, read_plan, report,
-};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Purge};
-use writecliff_measure::{REPORT, RunDirectory};
-use writecliff_output::check_directory;
-use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, trim};
+use writecliff::{DriveName, Overrides, Plan, read_plan};
+use writecliff_device::Nanos;
 use writecliff_workload::fio::Note;
 
 use super::again::{again, run_repeatedly};
-use crate::consent::{ComesFirst, consent};
+use super::run_plan::{result_name, run_plan};
 use crate::error::CliError;
-use crate::interrupt::{Awaited, Interrupt};
-use crate::library::keep;
-use crate::live::{Live, Total};
-use crate::open::open;
-use crate::options::{CommonOptions, ShownOptions, percent, time};
-use crate::output::{print, print_json, print_summary, say};
+use crate::options::{CommonOptions, percent, time};
+use crate::output::say;
 use crate::place::Place;
-use crate::progress::human;
-
-/// Less memory than this is nobody's concern.
-const MEMORY_WORTH_A_WORD: Bytes = Bytes::from_mib(64);
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
@@ -86,114 +71,6 @@ pub(crate) fn run(
     ran.map_err(|error| in_plan_file(error, options))
 }
 
-/// A plan on a drive, into the directory `path`.
-pub(crate) fn run_plan(
-    plan: &Plan,
-    drive: &DriveName,
-    path: &Path,
-    common: &CommonOptions,
-) -> Result<(), CliError> {
-    run_with(plan, drive, path, common, run_options(common))
-}
-
-/// Refuses the choice of a purge for a test that does without.
-fn check_purge(plan: &Plan, purge: Option<Purge>) -> Result<(), PlanError> {
-    match purge {
-        Some(how) if !plan.purges() => {
-            let reason = format!("as asked for, {} does not purge the drive", plan.name());
-            Err(PlanError { option: "purge", got: how.to_string(), reason })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The same with options that do not come from the command line alone.
-pub(crate) fn run_with(
-    plan: &Plan,
-    drive: &DriveName,
-    path: &Path,
-    common: &CommonOptions,
-    options: RunOptions,
-) -> Result<(), CliError> {
-    let shown = &common.shown;
-    check_directory(path).map_err(writecliff::Error::from)?;
-    RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
-    let info = drive.look()?;
-    plan.check(&info).map_err(writecliff::Error::from)?;
-    check_purge(plan, options.purge).map_err(writecliff::Error::from)?;
-    let estimate = plan.estimate(&info);
-    announce(shown, plan.name(), &info, estimate, None);
-    let passed = common.destroy_data_on.as_deref();
-    let consent = consent(drive, plan.writes(), passed, ComesFirst::of(plan, options.purge))?;
-    let interrupt = Interrupt::catch()?;
-
-    let is_real = !drive.is_simulated();
-    let total = Total::of([(plan.name(), estimate.time)], 0, !is_real);
-    let title = format!("{} on {drive}", plan.name());
-    let live = Live::begin(&title, total, &interrupt, shown.loudness());
-    let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
-    let ended = writecliff::run(plan, drive, consent.as_ref(), path, options, &watch);
-    live.end();
-
-    let record = ended?;
-    if record.drive.kind != DeviceKind::Null {
-        keep(path, common.no_bench);
-    }
-    let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
-    match shown.json {
-        true => print_json(&record.with_figures())?,
-        false => show(&report, shown)?,
-    }
-    if shown.open {
-        open(&report.page);
-    }
-    match (&record.status, record.lost_data()) {
-        (Status::Interrupted, _) => Err(CliError::Interrupted),
-        (_, Some(lost)) => Err(CliError::LostData { lost: lost.to_string() }),
-        _ => Ok(()),
-    }
-}
-
-/// The summary and where the page is; only the latter if it is to be quiet.
-pub(crate) fn show(report: &Report, shown: &ShownOptions) -> Result<(), CliError> {
-    let page = report.page.display();
-    match shown.quiet {
-        true => print(&format!("{page}\n")),
-        false => print_summary(&format!("{}\nReport: {page}\n", report.summary)),
-    }
-}
-
-/// Says what is about to happen, before anything does: what it takes, in lines of their own.
-pub(crate) fn announce(
-    shown: &ShownOptions,
-    what: &str,
-    drive: &DeviceInfo,
-    estimate: Estimate,
-    rated_writes: Option<Bytes>,
-) {
-    if shown.quiet {
-        return;
-    }
-    let Estimate { time, written, memory, .. } = estimate;
-    let mut text = format!(
-        "{what} of {}:\n  roughly {} of the drive's time",
-        drive.model,
-        human(Duration::from_nanos(time.0)),
-    );
-    if written > Bytes::ZERO {
-        text += &format!("\n  roughly {written} to be written");
-    }
-    if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)
-    {
-        let share = written.0 as f64 / rated.0 as f64 * 100.0;
-        text += &format!(", {share:.1} % of the {rated} that it is rated for");
-    }
-    if memory >= MEMORY_WORTH_A_WORD {
-        text += &format!("\n  {memory} of this machine's memory");
-    }
-    say(&text);
-}
-
 /// An error about a plan with the place in its file, unless it is about an option.
 fn in_plan_file(error: CliError, options: &RunArguments) -> CliError {
     let CliError::Library(writecliff::Error::Plan(error)) = error else { return error };
@@ -220,45 +97,6 @@ fn place_of(path: &Path, key: &str) -> String {
     }
 }
 
-/// Shows what a run tells, and has it go on or not.
-pub(crate) fn watched(
-    event: &Event<'_>,
-    is_real: bool,
-    live: &Live,
-    interrupt: &Interrupt,
-) -> ControlFlow<()> {
-    match event {
-        Event::Begins(_) => {}
-        Event::Progress(test, progress) => {
-            interrupt.awaits(if is_real { awaited(progress) } else { Awaited::Nothing });
-            live.show(test, progress);
-        }
-        Event::Ended(test) => live.forget(test),
-        Event::EndedUnseen(test) => live.count(test),
-        Event::Held(drive, held) => live.say(&format!(
-            "{} has not answered {held}; this process can end when the kernel has that back: when \
-             the drive answers, is reset or is removed",
-            drive.address
-        )),
-    }
-    interrupt.flow()
-}
-
-/// What a real drive has to be waited for at this point.
-fn awaited(progress: &Progress<'_>) -> Awaited {
-    match progress.step {
-        step if [PURGE, trim::TRIM].map(Some).contains(&step.rsplit('/').next()) => {
-            Awaited::Discard
-        }
-        _ => Awaited::InFlight,
-    }
-}
-
-pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
-    let CommonOptions { every_io, quick, io_timeout, purge, threads, poll, .. } = *common;
-    RunOptions { label: common.label.clone(), every_io, quick, io_timeout, purge, threads, poll }
-}
-
 /// The method's plan with what the user changed: in a file, by --quick, by options.
 fn plan(test: &str, options: &RunArguments) -> Result<Plan, CliError> {
     let plan = match &options.plan {
@@ -283,17 +121,4 @@ fn plan_of(test: &str, path: &Path) -> Result<Plan, CliError> {
         say(&format!("{}:{line}: note: {option}: {text}", path.display()));
     }
     Ok(plan)
-}
-
-/// `consistency-samsung-840-evo-250gb-spare25-20261121-142301`.
-pub(crate) fn result_name(what: &str, drive: &DriveName, spare: &[f64]) -> String {
-    let spare: String = match spare {
-        [] | [0.0] => String::new(),
-        settings => {
-            let settings: Vec<String> = settings.iter().map(f64::to_string).collect();
-            format!("-spare{}", settings.join("-"))
-        }
-    };
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    format!("{what}-{}{spare}-{now}", drive.slug())
 }

@@ -6,14 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use writecliff_device::Bytes;
 use writecliff_measure::REPORT;
-use writecliff_output::check_directory;
-use writecliff_sweep::{End, Row, Sweep, SweepRun, TABLE, write_page};
+use writecliff_sweep::{Row, SweepRun, TABLE, Work, write_page};
 
+use super::work::{Asked, done};
 use crate::error::CliError;
-use crate::interrupt::Interrupt;
 use crate::output::{print, print_json};
-use crate::place::Place;
-use crate::progress::Counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArguments {
@@ -43,37 +40,10 @@ struct Told<'a> {
 }
 
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), CliError> {
-    let memory = arguments.memory;
-    match (&arguments.plan, &arguments.resume) {
-        (_, Some(path)) => go(&SweepRun::resume(path)?, memory, arguments.json),
-        (Some(plan), None) => {
-            let sweep = Sweep::read(plan)?;
-            let place = Place::of_plan("sweep", plan, arguments.out.as_deref());
-            check_directory(&place).map_err(writecliff::Error::from)?;
-            go(&SweepRun::begin(sweep, &place)?, memory, arguments.json)
-        }
-        (None, None) => Ok(()),
-    }
-}
-
-fn go(run: &SweepRun, memory: Option<Bytes>, json: bool) -> Result<(), CliError> {
-    let interrupt = Interrupt::catch()?;
-    let counted = Counted::begin("points", run.points().len(), run.done().len());
-    let watch = |row: Option<&Row>| {
-        if let Some(row) = row {
-            counted.one(row.error.is_some());
-        }
-        counted.show();
-        interrupt.flow()
-    };
-    let ended = run.run(memory, &watch)?;
-    drop(counted);
-    match ended {
-        End::Complete => tell(run, json),
-        End::Interrupted => {
-            Err(CliError::ToBeResumed { command: "sweep", path: run.path().to_owned() })
-        }
-    }
+    let SweepArguments { plan, resume, out, memory, json } = arguments;
+    let (plan, resume, out) = (plan.as_deref(), resume.as_deref(), out.as_deref());
+    let run: SweepRun = done(&Asked { plan, resume, out, memory: *memory })?;
+    tell(&run, *json)
 }
 
 fn tell(run: &SweepRun, json: bool) -> Result<(), CliError> {

@@ -10,7 +10,7 @@ use writecliff::{Plan, RunOptions, UNWATCHED, run};
 use writecliff_columns::ColumnFile;
 use writecliff_device::Bytes;
 use writecliff_fleet::{DRIVES, Fleet, FleetError, FleetRun, GroupRow, MINUTES, Task, write_page};
-use writecliff_sweep::{End, GoOn};
+use writecliff_sweep::{End, GoOn, Work};
 use writecliff_workload::Job;
 
 /// Two kinds of small drives in groups of three copies, with and without hedging.

@@ -1,15 +1,14 @@
 //! `writecliff trace replay`: the storage bench with one trace and its options at hand.
 
 use clap::Args;
-use writecliff_suite::{Overrides, Plan, storage_bench};
+use writecliff::{DriveName, Error};
+use writecliff_suite::{Overrides, Plan, PlanError, storage_bench};
 use writecliff_trace::{Map, name};
 
-use crate::commands::run::{result_name, run_plan};
+use crate::commands::run_plan::{result_name, run_plan};
 use crate::error::CliError;
-use crate::keys;
 use crate::options::CommonOptions;
 use crate::place::Place;
-use writecliff::DriveName;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
@@ -77,5 +76,24 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), CliError> {
     let plan = plan.with(&overrides).map_err(writecliff::Error::from)?;
     let name = || result_name("replay", &arguments.drive, &[]);
     let place = Place::named_or(common.out.as_deref(), name);
-    run_plan(&plan, &arguments.drive, &place, common).map_err(keys::of_replay)
+    run_plan(&plan, &arguments.drive, &place, common).map_err(as_typed)
+}
+
+/// Keys of a plan that are options of a replay.
+const OF_REPLAY: [(&str, &str); 3] = [
+    ("`map = \"wrap\"`", "--map wrap"),
+    ("`map = \"scale\"`", "--map scale"),
+    ("`align = true`", "--align"),
+];
+
+/// What keeps a trace from being replayed, with what a plan would say as options.
+fn as_typed(error: CliError) -> CliError {
+    match error {
+        CliError::Library(Error::Plan(error)) => {
+            let typed = |text: String, (key, option): &(&str, &str)| text.replace(key, option);
+            let reason = OF_REPLAY.iter().fold(error.reason, typed);
+            Error::Plan(PlanError { reason, ..error }).into()
+        }
+        error => error,
+    }
 }

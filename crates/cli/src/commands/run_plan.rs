@@ -1,0 +1,185 @@
+//! A plan on a drive: announced, run with the picture of it, ended with a report. `run`, its repeats and
+//! a replay come down to it; a review shows its tests alike.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use writecliff::{DriveName, Event, Plan, Report, ReportOptions, RunOptions, report};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Purge};
+use writecliff_measure::{REPORT, RunDirectory};
+use writecliff_output::check_directory;
+use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, trim};
+
+use crate::consent::{ComesFirst, consent};
+use crate::error::CliError;
+use crate::interrupt::{Awaited, Interrupt};
+use crate::library::keep;
+use crate::live::{Live, Total};
+use crate::open::open;
+use crate::options::{CommonOptions, ShownOptions};
+use crate::output::{print, print_json, print_summary, say};
+use crate::progress::human;
+
+/// Less memory than this is nobody's concern.
+const MEMORY_WORTH_A_WORD: Bytes = Bytes::from_mib(64);
+
+/// A plan on a drive, into the directory `path`.
+pub(crate) fn run_plan(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+) -> Result<(), CliError> {
+    run_with(plan, drive, path, common, run_options(common))
+}
+
+/// The same with options that do not come from the command line alone.
+pub(crate) fn run_with(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+    options: RunOptions,
+) -> Result<(), CliError> {
+    let shown = &common.shown;
+    check_directory(path).map_err(writecliff::Error::from)?;
+    RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
+    let info = drive.look()?;
+    plan.check(&info).map_err(writecliff::Error::from)?;
+    check_purge(plan, options.purge).map_err(writecliff::Error::from)?;
+    let estimate = plan.estimate(&info);
+    announce(shown, plan.name(), &info, estimate, None);
+    let passed = common.destroy_data_on.as_deref();
+    let consent = consent(drive, plan.writes(), passed, ComesFirst::of(plan, options.purge))?;
+    let interrupt = Interrupt::catch()?;
+
+    let is_real = !drive.is_simulated();
+    let total = Total::of([(plan.name(), estimate.time)], 0, !is_real);
+    let title = format!("{} on {drive}", plan.name());
+    let live = Live::begin(&title, total, &interrupt, shown.loudness());
+    let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
+    let ended = writecliff::run(plan, drive, consent.as_ref(), path, options, &watch);
+    live.end();
+
+    let record = ended?;
+    if record.drive.kind != DeviceKind::Null {
+        keep(path, common.no_bench);
+    }
+    let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
+    match shown.json {
+        true => print_json(&record.with_figures())?,
+        false => show(&report, shown)?,
+    }
+    if shown.open {
+        open(&report.page);
+    }
+    match (&record.status, record.lost_data()) {
+        (Status::Interrupted, _) => Err(CliError::Interrupted),
+        (_, Some(lost)) => Err(CliError::LostData { lost: lost.to_string() }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses the choice of a purge for a test that does without.
+fn check_purge(plan: &Plan, purge: Option<Purge>) -> Result<(), PlanError> {
+    match purge {
+        Some(how) if !plan.purges() => {
+            let reason = format!("as asked for, {} does not purge the drive", plan.name());
+            Err(PlanError { option: "purge", got: how.to_string(), reason })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The summary and where the page is; only the latter if it is to be quiet.
+pub(crate) fn show(report: &Report, shown: &ShownOptions) -> Result<(), CliError> {
+    let page = report.page.display();
+    match shown.quiet {
+        true => print(&format!("{page}\n")),
+        false => print_summary(&format!("{}\nReport: {page}\n", report.summary)),
+    }
+}
+
+/// Says what is about to happen, before anything does: what it takes, in lines of their own.
+pub(crate) fn announce(
+    shown: &ShownOptions,
+    what: &str,
+    drive: &DeviceInfo,
+    estimate: Estimate,
+    rated_writes: Option<Bytes>,
+) {
+    if shown.quiet {
+        return;
+    }
+    let Estimate { time, written, memory, .. } = estimate;
+    let mut text = format!(
+        "{what} of {}:\n  roughly {} of the drive's time",
+        drive.model,
+        human(Duration::from_nanos(time.0)),
+    );
+    if written > Bytes::ZERO {
+        text += &format!("\n  roughly {written} to be written");
+    }
+    if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)
+    {
+        let share = written.0 as f64 / rated.0 as f64 * 100.0;
+        text += &format!(", {share:.1} % of the {rated} that it is rated for");
+    }
+    if memory >= MEMORY_WORTH_A_WORD {
+        text += &format!("\n  {memory} of this machine's memory");
+    }
+    say(&text);
+}
+
+/// Shows what a run tells, and has it go on or not.
+pub(crate) fn watched(
+    event: &Event<'_>,
+    is_real: bool,
+    live: &Live,
+    interrupt: &Interrupt,
+) -> ControlFlow<()> {
+    match event {
+        Event::Begins(_) => {}
+        Event::Progress(test, progress) => {
+            interrupt.awaits(if is_real { awaited(progress) } else { Awaited::Nothing });
+            live.show(test, progress);
+        }
+        Event::Ended(test) => live.forget(test),
+        Event::EndedUnseen(test) => live.count(test),
+        Event::Held(drive, held) => live.say(&format!(
+            "{} has not answered {held}; this process can end when the kernel has that back: when \
+             the drive answers, is reset or is removed",
+            drive.address
+        )),
+    }
+    interrupt.flow()
+}
+
+/// What a real drive has to be waited for at this point.
+fn awaited(progress: &Progress<'_>) -> Awaited {
+    match progress.step {
+        step if [PURGE, trim::TRIM].map(Some).contains(&step.rsplit('/').next()) => {
+            Awaited::Discard
+        }
+        _ => Awaited::InFlight,
+    }
+}
+
+pub(crate) fn run_options(common: &CommonOptions) -> RunOptions {
+    let CommonOptions { every_io, quick, io_timeout, purge, threads, poll, .. } = *common;
+    RunOptions { label: common.label.clone(), every_io, quick, io_timeout, purge, threads, poll }
+}
+
+/// `consistency-samsung-840-evo-250gb-spare25-20261121-142301`.
+pub(crate) fn result_name(what: &str, drive: &DriveName, spare: &[f64]) -> String {
+    let spare: String = match spare {
+        [] | [0.0] => String::new(),
+        settings => {
+            let settings: Vec<String> = settings.iter().map(f64::to_string).collect();
+            format!("-spare{}", settings.join("-"))
+        }
+    };
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    format!("{what}-{}{spare}-{now}", drive.slug())
+}
