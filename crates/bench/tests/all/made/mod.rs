@@ -1,4 +1,5 @@
 //! Results made up for tests: any number of drives, in every kind, with names that mean harm.
+#![allow(dead_code, reason = "benches use a part of it")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

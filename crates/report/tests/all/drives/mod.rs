@@ -1,4 +1,5 @@
 //! Runs on the tiny simulated drive, and what is read back from a page about them.
+#![allow(dead_code, reason = "benches use a part of it")]
 
 use std::fs;
 use std::ops::ControlFlow;
