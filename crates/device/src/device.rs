@@ -217,6 +217,18 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Why a device that is no drive of its own cannot be encrypted.
+    pub fn no_encryption(&self) -> DeviceError {
+        let why = match self.kind {
+            DeviceKind::File => {
+                "it is a file, and dm-crypt maps block devices (a loop device is one)"
+            }
+            DeviceKind::Null => "it is no drive",
+            DeviceKind::Simulated | DeviceKind::BlockDevice => "nothing here can do that",
+        };
+        DeviceError::NoEncryption { address: self.address.clone(), why: why.to_owned() }
+    }
+
     /// How a file says so in [`DeviceInfo::stands_on`]; its path follows.
     pub const FILE_BELOW: &str = "the file ";
 

@@ -6,10 +6,12 @@
 //! refuses a place below a device before anything is done. Left out: what grows second by second
 //! while a test runs (the journals of the `measure` crate), which only new files are used for.
 
+mod block_device;
 mod error;
 mod text;
 mod whole;
 
+pub use block_device::{check_directory, check_file};
 pub use error::OutputError;
-pub use text::{check_directory, check_file, send_text, write_bytes, write_text};
+pub use text::{send_text, write_bytes, write_text};
 pub use whole::{Existing, WholeFile, is_unfinished};

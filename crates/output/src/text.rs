@@ -1,10 +1,11 @@
 //! Texts into files, pipes and terminals.
 
-use std::fs::{self, FileType, OpenOptions};
+use std::fs::{FileType, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use crate::block_device::{check_file, refused};
 use crate::{Existing, OutputError, WholeFile};
 
 /// Writes a text to a file, which takes the place of an earlier one.
@@ -39,27 +40,6 @@ pub fn send_text(path: &Path, text: &str) -> Result<(), OutputError> {
     }
 }
 
-/// Refuses a name that leads to a block device.
-///
-/// # Errors
-/// [`OutputError::BlockDevice`].
-pub fn check_file(path: &Path) -> Result<(), OutputError> {
-    match fs::metadata(path) {
-        Ok(there) if there.file_type().is_block_device() => refused(path),
-        // What is not there, or cannot be looked at, is no device that would be opened: opening
-        // looks again.
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a directory that is a block device, or would be below one.
-///
-/// # Errors
-/// [`OutputError::BlockDevice`].
-pub fn check_directory(path: &Path) -> Result<(), OutputError> {
-    path.ancestors().try_for_each(check_file)
-}
-
 /// Only what is open cannot become something else meanwhile.
 fn stream(path: &Path, text: &str) -> Result<(), OutputError> {
     let failed = |source| OutputError::Write { path: path.to_owned(), source };
@@ -74,15 +54,14 @@ fn stream(path: &Path, text: &str) -> Result<(), OutputError> {
     emptied.and_then(|()| file.write_all(text.as_bytes())).map_err(failed)
 }
 
-fn refused(path: &Path) -> Result<(), OutputError> {
-    Err(OutputError::BlockDevice { path: path.to_owned() })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use writecliff_device::ErrorKind;
 
     use super::*;
+    use crate::check_directory;
     use rustix::fs::{CWD, FileType as NodeType, Mode, makedev, mknodat};
     use std::io::{self, Read};
     use std::os::unix::fs::symlink;

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
 use rustix::io::Errno;
 
-use crate::{OutputError, check_file};
+use crate::OutputError;
+use crate::block_device::check_file;
 
 /// What becomes of a file that is there already under an output's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 use writecliff_device::{ErrorKind, did_you_mean};
 use writecliff_output::OutputError;
 
-use crate::{PLANS, Volume};
+use crate::make::PLANS;
+use crate::volume::Volume;
+
+/// What a CSV file must begin with.
+pub(crate) const CSV_HEADER: &str = "a first line that names issued_ns (or _us, _ms, _s), operation, \
+                                     offset (or sector) and length (or size, or sectors)";
 
 /// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +69,7 @@ pub enum ReadError {
         considered: String,
     },
     /// A CSV file does not say what its columns are.
-    #[error("{}: expected {}, found '{found}'", path.display(), crate::source::CSV_HEADER)]
+    #[error("{}: expected {}, found '{found}'", path.display(), CSV_HEADER)]
     NoColumns {
         /// The file.
         path: PathBuf,

@@ -20,6 +20,7 @@ mod parquet;
 mod record;
 mod source;
 mod summary;
+mod volume;
 
 pub use ahead::{ReadAhead, read_ahead};
 pub use convert::{Conversion, OUTPUT_FORMATS, OutputFormat, convert};
@@ -36,8 +37,7 @@ pub use map::{Map, Mapping, Misfit};
 pub use name::open;
 pub use parquet::{TraceFile, TraceWriter};
 pub use record::{Counts, Preparation, Recorded, Recorder, Tally, Target};
-pub use source::{
-    BrokenLine, FORMATS, Format, FormatRow, Place, Problems, Source, SourceOptions, Volume,
-};
+pub use source::{BrokenLine, FORMATS, Format, FormatRow, Place, Problems, Source, SourceOptions};
 pub use summary::Summary;
+pub use volume::Volume;
 pub use writecliff_output::Existing;

@@ -27,11 +27,11 @@ mod quotas;
 mod raking;
 mod random;
 mod schedule;
+mod shipped;
 
 pub use comparison::{Comparison, Figure};
-pub use plan::{
-    Area, ContentClass, Hot, Order, PLANS, Plan, Queue, Scenario, ShippedPlan, SizeShare, Target,
-};
+pub use plan::{Area, ContentClass, Hot, Order, Plan, Queue, Scenario, SizeShare, Target};
+pub use shipped::{PLANS, ShippedPlan};
 
 use std::collections::VecDeque;
 

@@ -5,6 +5,7 @@ use super::format::{FORMATS, Format};
 use super::names::Names;
 use super::problems::excerpt;
 use super::text::{Parsed, csv};
+use crate::error::CSV_HEADER;
 
 /// How many lines a format is told by.
 const LINES: usize = 200;
@@ -98,7 +99,7 @@ fn doubt(fits: &[Fit], lines: &[&[u8]]) -> String {
         let all: Vec<&str> = fits.iter().map(|fit| fit.format.name()).collect();
         let mut doubt = format!("its first {count} lines hold no operation in {}", all.join(", "));
         if let Some(names) = names(lines).filter(|line| csv::seems_to_name_columns(line)) {
-            doubt += &format!("; CSV needs {}, not '{}'", csv::HEADER, excerpt(names));
+            doubt += &format!("; CSV needs {}, not '{}'", CSV_HEADER, excerpt(names));
         }
         return doubt;
     }

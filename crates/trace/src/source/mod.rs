@@ -34,8 +34,6 @@ use input::Input;
 
 pub use format::{FORMATS, Format, FormatRow};
 pub use problems::{BrokenLine, Place, Problems};
-pub(crate) use text::csv::HEADER as CSV_HEADER;
-pub use volumes::Volume;
 
 /// How a trace is to be read.
 #[derive(Debug, Clone, PartialEq)]

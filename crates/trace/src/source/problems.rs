@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use writecliff_device::printable;
 
 use super::fields::Expected;
-use super::volumes::Volume;
+use crate::volume::Volume;
 
 /// How many broken lines are kept to be told in detail.
 const TOLD: usize = 10;

@@ -1,29 +1,13 @@
 //! The volumes of a trace: each has offsets of its own, and a trace has one range of them.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use super::names::Names;
 use crate::kernel::DeviceNumber;
+use crate::volume::Volume;
 
 /// How many devices are told apart.
 const DEVICES_MAX: usize = 1 << 16;
-
-/// A volume, and how much of the trace is its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Volume {
-    /// What [`SourceOptions::stream`](super::SourceOptions::stream) calls it.
-    pub name: String,
-    /// How many operations were asked of it.
-    pub operations: u64,
-}
-
-impl fmt::Display for Volume {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, operations } = self;
-        write!(f, "{name} ({operations} operation{})", if *operations == 1 { "" } else { "s" })
-    }
-}
 
 /// Operations counted by volume, while the trace is read.
 #[derive(Default)]

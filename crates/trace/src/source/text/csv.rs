@@ -19,12 +19,9 @@ use writecliff_device::{Content, Operation};
 
 use super::{Parsed, Whole, bytes};
 use crate::TraceIo;
+use crate::error::CSV_HEADER;
 use crate::source::fields::{Expected, Fields};
 use crate::source::names::Names;
-
-/// What a CSV file must begin with.
-pub(crate) const HEADER: Expected = "a first line that names issued_ns (or _us, _ms, _s), operation, offset \
-                          (or sector) and length (or size, or sectors)";
 
 #[derive(Default)]
 pub(crate) struct Csv {
@@ -112,7 +109,7 @@ fn header(line: &[u8]) -> Result<Vec<Column>, Expected> {
         && has(|column| matches!(column, Column::Operation)) == 1
         && has(|column| matches!(column, Column::Offset | Column::Sector)) == 1
         && has(|column| matches!(column, Column::Length | Column::Sectors)) == 1;
-    if is_complete { Ok(columns) } else { Err(HEADER) }
+    if is_complete { Ok(columns) } else { Err(CSV_HEADER) }
 }
 
 /// The first cell, without its quotes, and the cells behind it.

@@ -1,7 +1,11 @@
 //! `cargo xtask tidy`: what a machine can hold of how the code is kept.
 
+mod circles;
+mod floors;
+mod versions;
+
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::run;
 use crate::test::Outcome;
@@ -21,6 +25,9 @@ pub(crate) fn tidy() -> Result<(), String> {
 /// Each check with what came of it, of these packages or of all.
 pub(crate) fn outcome(packages: Option<&[String]>) -> Outcome {
     let mut outcome = Outcome::default();
+    outcome.add("no circles of imports", Duration::ZERO, circles::check());
+    outcome.add("the floors of suite", Duration::ZERO, floors::check());
+    outcome.add("one version of each dependency", Duration::ZERO, versions::check());
     let mut check = |name: &str, arguments: &[&str]| {
         println!("xtask: cargo {}", arguments.join(" "));
         let started = Instant::now();
