@@ -1,5 +1,7 @@
 //! The one way to record: any supply of I/Os, on any device.
 
+use std::fmt;
+
 use writecliff_device::{Device, Nanos};
 
 use crate::cycle::{Cycle, Times};
@@ -24,14 +26,42 @@ pub fn record(
     recorder: &mut Recorder,
     watch: Watch<'_>,
 ) -> Result<(), RecordError> {
-    let info = device.info().clone();
-    let looks_for_failures = supply.looks_for_failures();
-    let times = Times { start: None, duration, io_timeout: recorder.io_timeout() };
-    let threads = device.lanes().map_or(Threads::ONE, |_| recorder.threads());
-    let mut parts = supply.split(threads);
-    recorder.note_threads(parts.len());
-    recorder.during(&info, looks_for_failures, watch, |counter, sink| match parts.pop() {
-        Some(whole) if parts.is_empty() => Cycle::new(device, whole, times, (counter, sink)).run(),
-        last => lanes::run(device, parts.into_iter().chain(last), times, (counter, sink)),
-    })
+    supply.recorded(RecordingLoop { device, duration, recorder, watch })
+}
+
+/// All that recording takes beside a supply.
+pub struct RecordingLoop<'a> {
+    device: &'a mut dyn Device,
+    duration: Option<Nanos>,
+    recorder: &'a mut Recorder,
+    watch: Watch<'a>,
+}
+
+impl fmt::Debug for RecordingLoop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordingLoop").field("duration", &self.duration).finish_non_exhaustive()
+    }
+}
+
+impl RecordingLoop<'_> {
+    /// Records this supply. The loop is compiled for the kind of supply wherever this is called: see
+    /// [`Supply::recorded`].
+    ///
+    /// # Errors
+    /// As [`record`].
+    pub fn of(self, supply: impl Supply) -> Result<(), RecordError> {
+        let Self { device, duration, recorder, watch } = self;
+        let info = device.info().clone();
+        let looks_for_failures = supply.looks_for_failures();
+        let times = Times { start: None, duration, io_timeout: recorder.io_timeout() };
+        let threads = device.lanes().map_or(Threads::ONE, |_| recorder.threads());
+        let mut parts = supply.split(threads);
+        recorder.note_threads(parts.len());
+        recorder.during(&info, looks_for_failures, watch, |counter, sink| match parts.pop() {
+            Some(whole) if parts.is_empty() => {
+                Cycle::new(device, whole, times, (counter, sink)).run()
+            }
+            last => lanes::run(device, parts.into_iter().chain(last), times, (counter, sink)),
+        })
+    }
 }

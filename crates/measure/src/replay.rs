@@ -6,10 +6,14 @@
 //! nothing overtakes a write to the same place. [`Timing::Recorded`] gives every I/O a due time
 //! that no late one moves, so that what the drive keeps waiting shows as response time.
 
+use std::fmt;
+
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
 };
 
+use crate::error::RecordError;
+use crate::record::RecordingLoop;
 use crate::recorder::Counter;
 use crate::supply::{LOOK_AHEAD, Supply};
 
@@ -73,9 +77,8 @@ impl Timing {
 }
 
 /// A trace, done again. Ends when its I/Os do; recorded in the series of [`Timing::series`].
-#[derive(Debug)]
-pub struct Replay<I> {
-    ios: I,
+pub struct Replay<'a> {
+    ios: Box<dyn Iterator<Item = ReplayIo> + Send + 'a>,
     timing: Timing,
     start: DeviceTime,
     /// Drawn and announced; those before `next` were submitted.
@@ -114,11 +117,17 @@ struct Busy {
     sum: Nanos,
 }
 
-impl<I: Iterator<Item = ReplayIo>> Replay<I> {
+impl fmt::Debug for Replay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").field("timing", &self.timing).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Replay<'a> {
     /// These I/Os, in their order of issue, at this timing.
-    pub fn new(ios: I, timing: Timing) -> Self {
+    pub fn new(ios: impl Iterator<Item = ReplayIo> + Send + 'a, timing: Timing) -> Self {
         Self {
-            ios,
+            ios: Box::new(ios),
             timing,
             start: DeviceTime::default(),
             upcoming: Vec::with_capacity(LOOK_AHEAD),
@@ -185,7 +194,11 @@ impl<I: Iterator<Item = ReplayIo>> Replay<I> {
     }
 }
 
-impl<I: Iterator<Item = ReplayIo> + Send> Supply for Replay<I> {
+impl Supply for Replay<'_> {
+    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
+        by.of(self)
+    }
+
     /// The trace's time begins when its first operations have been drawn: opening a file or making
     /// a plan is nothing that a drive is late by.
     fn begin(&mut self, device: &mut dyn Device) {

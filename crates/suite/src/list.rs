@@ -5,6 +5,7 @@
 
 use std::any::Any;
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use writecliff_device::{Bytes, DeviceInfo, with_nearest};
@@ -115,7 +116,7 @@ macro_rules! tests {
         })*
 
         /// A test and what it is to do.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Plan {
             $(
@@ -125,7 +126,7 @@ macro_rules! tests {
         }
 
         /// A test's answer.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "test", rename_all = "kebab-case")]
         pub enum Outcome {
             $(
@@ -291,6 +292,30 @@ macro_rules! tests {
             }
         }
 
+        impl<'de> Deserialize<'de> for Plan {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let (test, values) = by_test(from)?;
+                let read = Self::read(&test, values);
+                read.ok_or_else(|| D::Error::unknown_variant(&test, NAMES))?.map_err(D::Error::custom)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for Outcome {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let (test, values) = by_test(from)?;
+                let read = match test.as_str() {
+                    $(crate::tests::$module::Plan::NAME => {
+                        crate::tests::$module::Outcome::deserialize(values).map(Self::$variant)
+                    })*
+                    _ => return Err(D::Error::unknown_variant(&test, NAMES)),
+                };
+                read.map_err(D::Error::custom)
+            }
+        }
+
+        /// What tests are called.
+        const NAMES: &[&str] = &[$(crate::tests::$module::Plan::NAME),*];
+
         impl Outcome {
             /// The results as numbers, the most telling first.
             pub fn figures(&self) -> Vec<Figure> {
@@ -331,6 +356,18 @@ for_each_test!(tests);
 
 /// A run of any of the tests, as `run.json` holds it.
 pub type RunRecord = Record<Plan, Outcome>;
+
+/// A table's values, without the name of the test that they belong to. All of it is read before any
+/// test's part, so that those are compiled for this one kind of value and not for whatever a table may
+/// be written in.
+fn by_test<'de, D: Deserializer<'de>>(from: D) -> Result<(String, Value), D::Error> {
+    let mut values = Map::<String, Value>::deserialize(from)?;
+    match values.remove("test") {
+        Some(Value::String(test)) => Ok((test, Value::Object(values))),
+        Some(other) => Err(D::Error::custom(format!("the name of a test is no {other}"))),
+        None => Err(D::Error::missing_field("test")),
+    }
+}
 
 impl Plan {
     /// The test's row in the table.

@@ -87,7 +87,7 @@ impl Tests {
     /// Something that a test could not do here: `SKIPPED: why`, or `SKIPPED what: why`.
     fn skipped(&mut self, test: &str, line: &str) {
         let Some(rest) = line.strip_prefix(SKIPPED) else { return };
-        let (what, why) = rest.split_once(':').unwrap_or(("", rest));
+        let (what, why) = rest.split_once(": ").unwrap_or(("", rest));
         let name = if what.trim().is_empty() { test } else { what.trim() };
         self.outcome.skip(name, why.trim());
     }

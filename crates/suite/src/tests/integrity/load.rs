@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Held, Io, Nanos, Operation};
-use writecliff_measure::{RunDirectoryError, Supply};
+use writecliff_measure::{RecordError, RecordingLoop, RunDirectoryError, Supply};
 
 use super::checked::Checked;
 use super::kept::Kept;
@@ -194,6 +194,10 @@ impl<'a> Load<'a> {
 }
 
 impl Supply for Load<'_> {
+    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
+        by.of(self)
+    }
+
     fn begin(&mut self, device: &mut dyn Device) {
         if let Some(Writing { until: Until::Time(time), ends, .. }) = &mut self.writing {
             *ends = device.now() + *time;
