@@ -34,7 +34,7 @@ enum Chore {
     /// Show which figures of simulated drives are not those of an earlier commit
     Same(same::Options),
     /// Check formatting, lints, and licences if cargo-deny is installed
-    Tidy,
+    Tidy(tidy::Options),
     /// Make the README's picture from a run of the tool, and pictures of the models
     Picture,
     /// Review simulated drives that have changed, for the results that ship, and run on the others the
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Chore::Guest(options) => guest::guest(&options),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Same(options) => same::same(&options),
-        Chore::Tidy => tidy::tidy(),
+        Chore::Tidy(options) => tidy::tidy(&options),
         Chore::Picture => picture::picture(),
         Chore::Catalogue { all } => catalogue::catalogue(all),
         Chore::Dist => dist::dist(),

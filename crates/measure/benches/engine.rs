@@ -8,7 +8,9 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
     Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
-use writecliff_measure::{Queue, Recorder, RunDirectory, Stream, Streams, Supply, Threads, record};
+use writecliff_measure::{
+    Queue, Recorded, Recorder, RunDirectory, Stream, Streams, Threads, record,
+};
 use writecliff_workload::{Job, Mix, Order, Pace, RandomUniform};
 
 const IOS: usize = 2_000_000;
@@ -142,7 +144,7 @@ fn recording_a_job(bencher: Bencher<'_, '_>) {
     });
 }
 
-fn recorded(supply: impl Supply, series: &[&str], every_io: bool, threads: usize) {
+fn recorded(supply: impl Recorded, series: &[&str], every_io: bool, threads: usize) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("run");
     let run = RunDirectory::create(&path, &"null", every_io).expect("an empty directory");

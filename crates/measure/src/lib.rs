@@ -38,7 +38,7 @@ pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waitin
 pub use files::{REPORT, STAMPS};
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
-pub use record::{RecordingLoop, record};
+pub use record::{Recorded, RecordingLoop, record};
 pub use recorder::{Counter, PhaseSpan, Recorder};
 pub use replay::{Replay, ReplayIo, ReplaySeries, Timing};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};

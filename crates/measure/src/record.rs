@@ -8,7 +8,9 @@ use crate::cycle::{Cycle, Times};
 use crate::error::{RecordError, Watch};
 use crate::lanes;
 use crate::recorder::Recorder;
-use crate::supply::Supply;
+use crate::replay::Replay;
+use crate::streams::Streams;
+use crate::supply::{Idle, Queue, Supply};
 use crate::threads::Threads;
 
 /// Runs `supply` on `device`, a sample a second of each of its series into `recorder`, which must
@@ -21,13 +23,34 @@ use crate::threads::Threads;
 /// [`RecordError`]; what was recorded up to then is on disk.
 pub fn record(
     device: &mut dyn Device,
-    supply: impl Supply,
+    supply: impl Recorded,
     duration: Option<Nanos>,
     recorder: &mut Recorder,
     watch: Watch<'_>,
 ) -> Result<(), RecordError> {
     supply.recorded(RecordingLoop { device, duration, recorder, watch })
 }
+
+/// A kind of supply that can be recorded. It says so itself, always by `by.of(self)`, so that the loop
+/// of a recording, which is fast because it is made for one kind, is compiled once, where this is said;
+/// [`record`] would have it compiled wherever something is recorded.
+pub trait Recorded: Supply + Sized {
+    /// Is recorded.
+    ///
+    /// # Errors
+    /// As [`record`].
+    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError>;
+}
+
+macro_rules! recorded {
+    ($($kind:ty)*) => {$(impl Recorded for $kind {
+        fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
+            by.of(self)
+        }
+    })*};
+}
+
+recorded!(Queue<'_> Idle Streams<'_> Replay<'_>);
 
 /// All that recording takes beside a supply.
 pub struct RecordingLoop<'a> {
@@ -45,7 +68,7 @@ impl fmt::Debug for RecordingLoop<'_> {
 
 impl RecordingLoop<'_> {
     /// Records this supply. The loop is compiled for the kind of supply wherever this is called: see
-    /// [`Supply::recorded`].
+    /// [`Recorded`].
     ///
     /// # Errors
     /// As [`record`].

@@ -12,8 +12,6 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
 };
 
-use crate::error::RecordError;
-use crate::record::RecordingLoop;
 use crate::recorder::Counter;
 use crate::supply::{LOOK_AHEAD, Supply};
 
@@ -195,10 +193,6 @@ impl<'a> Replay<'a> {
 }
 
 impl Supply for Replay<'_> {
-    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
-        by.of(self)
-    }
-
     /// The trace's time begins when its first operations have been drawn: opening a file or making
     /// a plan is nothing that a drive is late by.
     fn begin(&mut self, device: &mut dyn Device) {

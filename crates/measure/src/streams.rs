@@ -5,9 +5,7 @@ use std::fmt;
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io, Nanos, Operation};
 use writecliff_workload::{DueTimes, Pace, Steady};
 
-use crate::error::RecordError;
 use crate::host_queue::HostQueue;
-use crate::record::RecordingLoop;
 use crate::recorder::Counter;
 use crate::source::{Shared, Source};
 use crate::steady::Watch;
@@ -176,10 +174,6 @@ impl<'a> Streams<'a> {
 }
 
 impl Supply for Streams<'_> {
-    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
-        by.of(self)
-    }
-
     /// A closed loop is shared by its depth, where that is enough for a share each; others stay whole.
     /// Streams that end once they are steady are watched by one thread.
     fn split(self, threads: Threads) -> Vec<Self> {

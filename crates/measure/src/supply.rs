@@ -5,8 +5,6 @@ use std::fmt;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Io};
 
-use crate::error::RecordError;
-use crate::record::RecordingLoop;
 use crate::recorder::Counter;
 use crate::source::{Shared, Source};
 use crate::threads::Threads;
@@ -14,16 +12,6 @@ use crate::threads::Threads;
 /// Hands a device its I/Os when they are to begin: [`Queue`], [`Streams`](crate::Streams),
 /// [`Replay`](crate::Replay), [`Idle`].
 pub trait Supply: Send {
-    /// Is [recorded](crate::record()): always `by.of(self)`. Every kind says so itself, so that the loop
-    /// of a recording, which is fast because it is made for one kind, is compiled once, and where the
-    /// kind is; as a default it would be compiled wherever something is recorded.
-    ///
-    /// # Errors
-    /// As [`record`](crate::record()).
-    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError>
-    where
-        Self: Sized;
-
     /// As many supplies as threads may share it, each with a part of what it keeps in flight: together
     /// they submit what it would have. Itself if it cannot be shared.
     fn split(self, threads: Threads) -> Vec<Self>
@@ -156,10 +144,6 @@ impl fmt::Debug for Queue<'_> {
 }
 
 impl Supply for Queue<'_> {
-    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
-        by.of(self)
-    }
-
     fn split(self, threads: Threads) -> Vec<Self> {
         let parts = threads.for_depth(self.depth);
         if parts == 1 {
@@ -197,10 +181,6 @@ impl Supply for Queue<'_> {
 pub struct Idle;
 
 impl Supply for Idle {
-    fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
-        by.of(self)
-    }
-
     fn fill(&mut self, _: &mut dyn Device) -> Result<Option<DeviceTime>, DeviceError> {
         Ok(Some(DeviceTime::MAX))
     }

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: what a machine can hold of how the code is kept.
 
+mod architecture;
 mod circles;
 mod floors;
 mod versions;
@@ -10,8 +11,20 @@ use std::time::{Duration, Instant};
 use crate::run;
 use crate::test::Outcome;
 
+/// What `cargo xtask tidy` is asked for.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Format the code, and draw the table of crates in docs/architecture.md, before looking
+    #[arg(long)]
+    fix: bool,
+}
+
 /// Everything, of all packages; an error if anything is not as it should be.
-pub(crate) fn tidy() -> Result<(), String> {
+pub(crate) fn tidy(options: &Options) -> Result<(), String> {
+    if options.fix {
+        run(Command::new("cargo").args(["fmt", "--all"]))?;
+        architecture::fix()?;
+    }
     let outcome = outcome(None);
     for skipped in &outcome.skipped {
         println!("xtask: SKIPPED {}: {}", skipped.name, skipped.why);
@@ -26,6 +39,7 @@ pub(crate) fn tidy() -> Result<(), String> {
 pub(crate) fn outcome(packages: Option<&[String]>) -> Outcome {
     let mut outcome = Outcome::default();
     outcome.add("no circles of imports", Duration::ZERO, circles::check());
+    outcome.add("the table of crates", Duration::ZERO, architecture::check());
     outcome.add("the floors of suite", Duration::ZERO, floors::check());
     outcome.add("one version of each dependency", Duration::ZERO, versions::check());
     let mut check = |name: &str, arguments: &[&str]| {

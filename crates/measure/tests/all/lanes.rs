@@ -12,7 +12,7 @@ use writecliff_device::{
 };
 use writecliff_measure::{
     FailedIo, Queue, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Streams,
-    Supply, Threads, Waiting, record,
+    Threads, Waiting, record,
 };
 use writecliff_workload::{Pace, Sequential};
 
@@ -92,7 +92,7 @@ struct Recorded {
 fn run(
     mut device: impl Device,
     series: &[&str],
-    supply: impl Supply,
+    supply: impl writecliff_measure::Recorded,
     seconds: Option<u64>,
     shown_max: usize,
 ) -> Recorded {

@@ -9,7 +9,7 @@ use crate::section::{Column, Place, Row, Table};
 const NOT_KNOWN: &str = "not known";
 
 /// One figure: what it is called, what it means, and how to say it; `None` where there is nothing
-/// to say. docs/methodology.md has the exact definitions.
+/// to say. docs/methodology/ has the exact definitions.
 struct Figure {
     name: &'static str,
     meaning: &'static str,

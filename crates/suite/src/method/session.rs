@@ -9,7 +9,8 @@ use writecliff_device::{
     Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
-    Idle, Queue, RecordError, Recorder, RunDirectoryError, Sample, Supply, Totals, Waiting, record,
+    Idle, Queue, RecordError, Recorded, Recorder, RunDirectoryError, Sample, Totals, Waiting,
+    record,
 };
 use writecliff_trace::ReadError;
 use writecliff_workload::Sequential;
@@ -243,7 +244,7 @@ impl<'a> Session<'a> {
     pub(crate) fn record(
         &mut self,
         name: &str,
-        supply: impl Supply,
+        supply: impl Recorded,
         duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<(), RunError> {
@@ -255,7 +256,7 @@ impl<'a> Session<'a> {
         &mut self,
         name: &str,
         series: &[&str],
-        supply: impl Supply,
+        supply: impl Recorded,
         duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<(), RunError> {
@@ -312,7 +313,7 @@ impl<'a> Session<'a> {
     pub(crate) fn series(
         &mut self,
         name: &str,
-        supply: impl Supply,
+        supply: impl Recorded,
         duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<Option<Rate>, RunError> {
@@ -326,7 +327,7 @@ impl<'a> Session<'a> {
         &mut self,
         name: &str,
         series: &[&str],
-        supply: impl Supply,
+        supply: impl Recorded,
         duration: Option<Nanos>,
         extent: Extent,
     ) -> Result<Vec<Totals>, RunError> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod consistency;
+mod documented;
 mod encryption;
 mod gate;
 mod integrity;

@@ -1,5 +1,5 @@
 //! What a trace is like: the figures by which the documents describe theirs, and what is drawn of
-//! it. docs/methodology.md has the definitions.
+//! it. docs/methodology/traces.md has the definitions.
 //!
 //! One pass, at bounded memory: up to 1 GiB for the footprint (half a byte for each 4 KiB block of
 //! every stretch of 16 MiB touched; three times as much of a trace whose duration is not known; one

@@ -2,7 +2,7 @@
 //!
 //! A [`Plan`] says which statistics, and which applications are at work; a [`Maker`] is the trace,
 //! operation by operation, at constant memory. What it holds true: the plan's counts exactly, its
-//! sizes, bytes, order and depths as docs/methodology.md says; the same seed, the same trace. What
+//! sizes, bytes, order and depths as docs/methodology/traces.md says; the same seed, the same trace. What
 //! it leaves out: everything else that made the original what it was.
 //!
 //! ```text

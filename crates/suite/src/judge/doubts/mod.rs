@@ -1,6 +1,6 @@
 //! Doubts that only the end of a run shows: other load on the drive, heat, a host that was too
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
-//! docs/methodology.md has the bounds.
+//! docs/methodology/any-run.md has the bounds.
 
 use writecliff_device::{
     Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Nanos, OwnCounters, Temperature,

@@ -1,4 +1,4 @@
-//! The figures of the test, the most telling first. docs/methodology.md has the exact definitions.
+//! The figures of the test, the most telling first. docs/methodology/ has the exact definitions.
 
 use super::outcome::Outcome;
 use crate::record::figure::{FigureOf, millis};

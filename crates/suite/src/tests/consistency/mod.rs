@@ -1,7 +1,7 @@
 //! Consistency: does the drive serve the same load equally well every second, once full?
 //!
 //! Purge; write every LBA once, in order; then 4KB random writes over all LBAs at a queue depth of
-//! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology.md` has
+//! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology/consistency.md` has
 //! the definitions of the figures.
 
 mod conclude;

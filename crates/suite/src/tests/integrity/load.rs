@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use writecliff_device::{Completion, Device, DeviceError, DeviceTime, Held, Io, Nanos, Operation};
-use writecliff_measure::{RecordError, RecordingLoop, RunDirectoryError, Supply};
+use writecliff_measure::{RecordError, Recorded, RecordingLoop, RunDirectoryError, Supply};
 
 use super::checked::Checked;
 use super::kept::Kept;
@@ -193,11 +193,13 @@ impl<'a> Load<'a> {
     }
 }
 
-impl Supply for Load<'_> {
+impl Recorded for Load<'_> {
     fn recorded(self, by: RecordingLoop<'_>) -> Result<(), RecordError> {
         by.of(self)
     }
+}
 
+impl Supply for Load<'_> {
     fn begin(&mut self, device: &mut dyn Device) {
         if let Some(Writing { until: Until::Time(time), ends, .. }) = &mut self.writing {
             *ends = device.now() + *time;
