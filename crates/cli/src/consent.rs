@@ -1,6 +1,5 @@
 //! Consent to lose a drive's data: as passed, or as typed at a prompt.
 
-use std::ffi::OsStr;
 use std::io::{BufRead, IsTerminal, Write};
 
 use writecliff::{DestroyData, DriveName, Inspection, Plan};
@@ -8,6 +7,7 @@ use writecliff_device::{Purge, printable_lines};
 use writecliff_uring::PurgeOffer;
 
 use crate::error::CliError;
+use crate::options::ConsentOptions;
 use crate::output::say;
 use crate::progress::human;
 
@@ -34,7 +34,7 @@ impl ComesFirst {
 pub(crate) fn consent(
     drive: &DriveName,
     writes: bool,
-    passed: Option<&OsStr>,
+    passed: &ConsentOptions,
     comes_first: ComesFirst,
 ) -> Result<Option<DestroyData>, CliError> {
     let inspection = if writes { drive.inspect()? } else { None };
@@ -45,23 +45,21 @@ pub(crate) fn consent(
     if let ComesFirst::Purge(how) = comes_first {
         tell_how_it_will_be_purged(&inspection, how);
     }
-    match passed {
-        Some(name) => Ok(Some(DestroyData::named(name))),
-        None => ask(&inspection),
+    match &passed.destroy_data_on {
+        Some(name) => Ok(Some(passed.named(name))),
+        None => ask(&inspection, passed),
     }
 }
 
 /// Who may have the drive open and cannot be seen from here is told: there is nothing to ask.
 fn tell_what_was_not_seen(inspection: &Inspection) {
-    let Inspection { identity, unseen_processes: unseen @ 1.., .. } = inspection else {
-        return;
-    };
-    let processes = if *unseen == 1 { "process" } else { "processes" };
-    say(&format!(
-        "note: {unseen} {processes} could not be looked into from here (of another user, or outside \
-         of this container): make sure that none uses {}",
-        identity.path.display()
-    ));
+    let Inspection { identity, unseen, .. } = inspection;
+    if !unseen.is_empty() {
+        let path = identity.path.display();
+        say(&format!(
+            "note: not inspected from here: {unseen}. Make sure that nothing of it uses {path}"
+        ));
+    }
 }
 
 /// What comes first, and cannot be undone: which purge, how long it takes, what it is worth.
@@ -90,9 +88,11 @@ fn tell_how_it_will_be_purged(inspection: &Inspection, chosen: Option<Purge>) {
 }
 
 /// Shows what would be destroyed and lets the user type its name.
-fn ask(inspection: &Inspection) -> Result<Option<DestroyData>, CliError> {
+fn ask(inspection: &Inspection, passed: &ConsentOptions) -> Result<Option<DestroyData>, CliError> {
     let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if !interactive || !inspection.refusals.is_empty() {
+    let is_refused = !inspection.refusals.is_empty()
+        || inspection.is_out_of_sight() && !passed.others_not_visible;
+    if !interactive || is_refused {
         return Ok(None);
     }
     let mut typed = String::new();
@@ -110,5 +110,5 @@ fn ask(inspection: &Inspection) -> Result<Option<DestroyData>, CliError> {
         .write_all(printable_lines(&prompt).as_bytes())
         .and_then(|()| std::io::stdin().lock().read_line(&mut typed))
         .map_err(|source| CliError::Prompt { source })?;
-    Ok(Some(DestroyData::named(typed.trim_end_matches(['\n', '\r']))))
+    Ok(Some(passed.named(typed.trim_end_matches(['\n', '\r']))))
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use writecliff::{ALL_TESTS, Label, TESTS, ThreadCount};
+use writecliff::{ALL_TESTS, DestroyData, Label, TESTS, ThreadCount};
 use writecliff_device::{Nanos, ParseUnitError, Purge};
 
 use crate::output::Loudness;
@@ -55,11 +55,32 @@ pub(crate) struct CommonOptions {
     /// A name of your own for the result, shown beside the drive's
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<Label>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
+    #[command(flatten)]
+    pub(crate) shown: ShownOptions,
+}
+
+/// Agreement to what cannot be undone.
+#[derive(Debug, Args)]
+pub(crate) struct ConsentOptions {
     /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
     #[arg(long, value_name = "NAME")]
     pub(crate) destroy_data_on: Option<OsString>,
-    #[command(flatten)]
-    pub(crate) shown: ShownOptions,
+    /// In a container: say that no process which cannot be seen from there uses the drive
+    #[arg(long)]
+    pub(crate) others_not_visible: bool,
+}
+
+impl ConsentOptions {
+    /// With the name that was passed, or was typed.
+    pub(crate) fn named(&self, name: impl Into<OsString>) -> DestroyData {
+        let consent = DestroyData::named(name);
+        match self.others_not_visible {
+            true => consent.though_others_are_not_visible(),
+            false => consent,
+        }
+    }
 }
 
 /// How a result is shown when it is there.

@@ -14,6 +14,7 @@ use crate::drive::kernel_opal::{KernelOpal, kernel_opal};
 use crate::guard::consent::ConsentName;
 use crate::guard::error::OpenError;
 use crate::guard::found::{Claim, Found, Judged, Thing};
+use crate::guard::holders::Unseen;
 use crate::guard::refusal::Refusal;
 use crate::guard::survey::{Survey, survey};
 use crate::host::sysfs::{Host, Node};
@@ -31,14 +32,22 @@ pub struct Inspection {
     pub refusals: Vec<Refusal>,
     /// What consent to destroy its data must say.
     pub consent: ConsentName,
-    /// Processes that could not be looked into: one of them may have it open.
-    pub unseen_processes: usize,
+    /// What could not be inspected: any of it may have it open.
+    pub unseen: Unseen,
     /// How many of some places hold data, where they were looked at.
     pub survey: Option<Survey>,
     /// What a disk says of itself, or why it does not; `None` where it was not asked.
     pub own_words: Option<Result<Facts, String>>,
     /// What the kernel's own Opal support knows of it; `None` where it has none for this drive.
     pub kernel_opal: Option<KernelOpal>,
+}
+
+impl Inspection {
+    /// Whether it is a drive that processes may have open which cannot be seen from here: then consent
+    /// must say that none does.
+    pub fn is_out_of_sight(&self) -> bool {
+        self.identity.kind == DeviceKind::BlockDevice && !self.unseen.is_all_in_sight()
+    }
 }
 
 /// Tells what a drive is and whether it would be refused, without opening it for writing. Claims
@@ -137,7 +146,11 @@ fn look_at(host: &Host, node: &Node) -> Inspection {
             Inspection { refusals, ..Inspection::unknown(&path, Refusal::Missing) }
         }
         error => {
-            let refusal = Refusal::Unreadable { path: path.clone(), error: error.to_string() };
+            let refusal = Refusal::Unreadable {
+                path: path.clone(),
+                error: error.to_string(),
+                stake: "what this drive is",
+            };
             Inspection::unknown(&path, refusal)
         }
     })
@@ -150,7 +163,7 @@ impl Inspection {
             identity: Identity::unknown(path),
             refusals: vec![refusal],
             consent: ConsentName::of_file(path, None),
-            unseen_processes: 0,
+            unseen: Unseen::default(),
             survey: None,
             own_words: None,
             kernel_opal: None,
@@ -167,7 +180,7 @@ impl Judged {
             consent: consent.unwrap_or_else(|| ConsentName::of_file(path, None)),
             identity: self.identity,
             refusals: self.verdict.refusals,
-            unseen_processes: self.verdict.unseen,
+            unseen: self.verdict.unseen,
             survey: None,
             own_words: None,
             kernel_opal: None,

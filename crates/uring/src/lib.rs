@@ -37,9 +37,10 @@ pub use guard::consent::{Access, ConsentKind, ConsentName, DestroyData};
 pub use guard::erasing::advice;
 pub use guard::error::{FinishError, OpenError, PsidRevertError};
 pub use guard::extent::Extent;
-pub use guard::holders::{Holding, User};
+pub use guard::holders::{Holding, RingOwner, Unseen, User};
 pub use guard::refusal::{DriveLock, Refusal};
 pub use guard::survey::Survey;
+pub use guard::twins::Sameness;
 pub use inspection::{Inspection, block_devices, disks, inspect};
 pub use open::{finish_purge, look, open, psid_revert};
 pub use writecliff_admin::{

@@ -6,7 +6,7 @@
 //! [`Sentry`] asks for again before the first write.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -21,7 +21,10 @@ use crate::engine::device::opening::{self, Opened};
 use crate::engine::options::Options;
 use crate::guard::consent::{Access, ConsentName, DestroyData};
 use crate::guard::error::{FinishError, OpenError, PsidRevertError};
+use crate::guard::family::{OtherPath, character_devices};
 use crate::guard::found::{Claim, Found, Judged, Thing};
+use crate::guard::holders::Unseen;
+use crate::guard::ledger::Ledger;
 use crate::guard::refusal::{DriveLock, Refusal};
 use crate::guard::sentry::Sentry;
 use crate::guard::test_file;
@@ -88,7 +91,10 @@ fn open_to_destroy(
     if let Some(refusal) = controller.as_mut().and_then(|own| found.refusal_by(own)) {
         return Err(found.refused(refusal));
     }
-    let Judged { identity, file, verdict } = found.judge_patiently(host, Claim::ExclusiveWrite)?;
+    let ledger = found.node().map(|node| Ledger::begin(host, node));
+    let Judged { identity, file, mut verdict } =
+        found.judge_patiently(host, Claim::ExclusiveWrite)?;
+    verdict.refusals.extend(out_of_sight(found, &verdict.unseen, consent));
     let path = found.path.clone();
     let (Ok(file), true) = (file, verdict.refusals.is_empty()) else {
         return Err(OpenError::Refused { path, refusals: verdict.refusals });
@@ -102,10 +108,11 @@ fn open_to_destroy(
     }
     let claims = claim(host, &verdict.other_paths)
         .map_err(|refusals| OpenError::Refused { path, refusals })?;
-    let mut watched = vec![path_of_descriptor(&found.handle)];
-    watched.extend(verdict.own_nodes.iter().map(|node| host.path_of(node)));
-    watched.retain(|path| path.exists());
-    let sentry = Sentry::post(host, &watched, verdict.sought, claims);
+    if let Some(ledger) = &ledger {
+        ledger.watch(&verdict.other_paths);
+    }
+    let watched = ways_in(host, found, &verdict.own_nodes);
+    let sentry = Sentry::post(host, &watched, verdict.watched, ledger, claims);
     let gauges = found.gauges();
     UringDevice::writable(Opened { file, identity, gauges, controller }, options, sentry)
 }
@@ -181,6 +188,7 @@ fn claim_unreadable(
     check_consent(&identity, found.consent_names(host, &identity, None, consent)?, consent)?;
     let Judged { file, verdict, .. } = found.judge_patiently(host, Claim::ExclusiveRead)?;
     let mut refusals = verdict.refusals;
+    refusals.extend(out_of_sight(found, &verdict.unseen, consent));
     refusals.retain(|refusal| !refusal.is_of_what_it_shows());
     match file {
         Ok(file) if refusals.is_empty() => Ok(file),
@@ -188,17 +196,35 @@ fn claim_unreadable(
     }
 }
 
+/// That there may be processes which cannot be seen, and nobody has said that none of them matters. A
+/// file's other users are counted by the kernel.
+fn out_of_sight(found: &Found, unseen: &Unseen, consent: Option<&DestroyData>) -> Option<Refusal> {
+    let is_agreed = consent.is_some_and(|consent| consent.others_not_visible);
+    let is_doubt = found.node().is_some() && !unseen.is_all_in_sight() && !is_agreed;
+    is_doubt.then(|| Refusal::OthersNotVisible { horizon: unseen.horizon.to_string() })
+}
+
+/// The nodes by which somebody could come in: of the device, of all that is the same drive, and those
+/// that pass commands to it.
+fn ways_in(host: &Host, found: &Found, own_nodes: &[Node]) -> Vec<PathBuf> {
+    let mut ways = vec![path_of_descriptor(&found.handle)];
+    ways.extend(own_nodes.iter().map(|node| host.path_of(node)));
+    let characters = own_nodes.iter().flat_map(character_devices);
+    ways.extend(characters.map(|(_, name)| host.dev.join(name)));
+    ways.retain(|path| path.exists());
+    ways
+}
+
 /// Claims the other paths to a drive, so that nobody can by them what this one's claim forbids.
-fn claim(host: &Host, other_paths: &[(Node, Node)]) -> Result<Vec<File>, Vec<Refusal>> {
+fn claim(host: &Host, other_paths: &[OtherPath]) -> Result<Vec<File>, Vec<Refusal>> {
     let mut claims = Vec::new();
-    for (ours, other) in other_paths {
-        let path = host.path_of(other);
+    for certain in other_paths.iter().filter(|path| path.is_certain()) {
+        let path = host.path_of(&certain.other);
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()) {
             Ok(claim) => claims.push(claim.into()),
             Err(Errno::BUSY) => {
-                let (device, path) = (host.name_of(ours), host.name_of(other));
-                return Err(vec![Refusal::Busy, Refusal::OtherPath { device, path }]);
+                return Err(vec![Refusal::Busy, certain.told(host)]);
             }
             // A path that is down leads nobody to the drive.
             Err(_) => {}

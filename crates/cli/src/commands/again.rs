@@ -55,7 +55,7 @@ pub(crate) fn run_repeatedly(
     let (name, estimate) = (repeats.repeats().plan.name(), repeats.estimate());
     announce(shown, &format!("{name}, {count} times,"), repeats.info(), estimate, None);
     let comes_first = ComesFirst::of(&repeats.repeats().plan, common.purge);
-    let consent = consent(drive, writes, common.destroy_data_on.as_deref(), comes_first)?;
+    let consent = consent(drive, writes, &common.consent, comes_first)?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();

@@ -255,11 +255,8 @@ fn describe_whole(device: &Inspection) -> String {
         ("contents", contents),
     ];
     rows.extend(drive.stands_on.iter().map(|below| ("stands on", below.clone())));
-    if device.unseen_processes > 0 {
-        rows.push((
-            "not seen",
-            format!("{} of the processes could not be looked into", device.unseen_processes),
-        ));
+    if !device.unseen.is_empty() {
+        rows.push(("not inspected", device.unseen.to_string()));
     }
     match &device.own_words {
         Some(Ok(facts)) => rows.extend(facts.lines()),

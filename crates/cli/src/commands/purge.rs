@@ -1,6 +1,5 @@
 //! `writecliff purge`: a drive brought to its fresh state, or out of a purge that was broken off.
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use clap::Args;
@@ -14,7 +13,7 @@ use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
 use crate::live::{Live, Total};
-use crate::options::purge_name;
+use crate::options::{ConsentOptions, purge_name};
 use crate::output::{Loudness, print, print_json};
 
 #[derive(Debug, Args)]
@@ -24,9 +23,8 @@ pub(crate) struct PurgeArguments {
     /// How [default: the drive's own format, if it has one; else a discard of everything]
     #[arg(long, value_name = "HOW", value_parser = purge_name)]
     pub(crate) purge: Option<Purge>,
-    /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
-    #[arg(long, value_name = "NAME")]
-    pub(crate) destroy_data_on: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -41,8 +39,8 @@ struct Told {
 
 /// Asks for consent, purges, and says what was done.
 pub(crate) fn run(arguments: &PurgeArguments) -> Result<(), CliError> {
-    let PurgeArguments { drive, purge: how, destroy_data_on, json } = arguments;
-    let consent = consent(drive, true, destroy_data_on.as_deref(), ComesFirst::Purge(*how))?;
+    let PurgeArguments { drive, purge: how, consent: passed, json } = arguments;
+    let consent = consent(drive, true, passed, ComesFirst::Purge(*how))?;
     let interrupt = Interrupt::catch()?;
     let total = Total::of([(PURGE, Nanos::ZERO)], 0, false);
     let live = Live::begin(&format!("purge of {drive}"), total, &interrupt, Loudness::Usual);

@@ -51,7 +51,7 @@ pub(crate) struct ReviewArguments {
     pub(crate) resume: Option<PathBuf>,
     /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll", "label", "destroy_data_on"])]
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll", "label", "destroy_data_on", "others_not_visible"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -81,11 +81,10 @@ pub(crate) fn review(drive: Option<DriveName>, options: &ReviewArguments) -> Res
 fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let shown = &options.common.shown;
     announce(shown, &tests(review), review.info(), review.estimate(), options.rated_writes);
-    let passed = options.common.destroy_data_on.as_deref();
     let consent = consent(
         review.drive(),
         review.writes(),
-        passed,
+        &options.common.consent,
         ComesFirst::Purge(review.review().options.purge),
     )?;
     let interrupt = Interrupt::catch()?;

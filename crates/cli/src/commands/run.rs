@@ -43,7 +43,7 @@ pub(crate) struct RunArguments {
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "poll", "repeat", "destroy_data_on"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "poll", "repeat", "destroy_data_on", "others_not_visible"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,

@@ -50,8 +50,8 @@ pub(crate) fn run_with(
     check_purge(plan, options.purge).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);
     announce(shown, plan.name(), &info, estimate, None);
-    let passed = common.destroy_data_on.as_deref();
-    let consent = consent(drive, plan.writes(), passed, ComesFirst::of(plan, options.purge))?;
+    let comes_first = ComesFirst::of(plan, options.purge);
+    let consent = consent(drive, plan.writes(), &common.consent, comes_first)?;
     let interrupt = Interrupt::catch()?;
 
     let is_real = !drive.is_simulated();

@@ -1,6 +1,5 @@
 //! `writecliff security` and `writecliff psid-revert`: the locks that a drive has by itself.
 
-use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::Args;
@@ -11,6 +10,7 @@ use writecliff_uring::{Facts, KernelOpal, Refusal, Security, SelfEncryption};
 
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
+use crate::options::ConsentOptions;
 use crate::output::{print, print_json, say};
 
 #[derive(Debug, Args)]
@@ -29,9 +29,8 @@ pub(crate) struct PsidRevertArguments {
     /// The number on the drive's label, 32 letters and digits beside the word PSID
     #[arg(long, value_name = "PSID")]
     pub(crate) psid: Psid,
-    /// Agree to lose all data on this drive: its serial, or what `writecliff drives DRIVE` says
-    #[arg(long, value_name = "NAME")]
-    pub(crate) destroy_data_on: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
 }
 
 /// What a script gets.
@@ -137,8 +136,8 @@ const fn in_words(kernel: KernelOpal) -> &'static str {
 
 /// Asks for consent, and reverts the drive to its factory state.
 pub(crate) fn revert(arguments: &PsidRevertArguments) -> Result<(), CliError> {
-    let PsidRevertArguments { drive, psid, destroy_data_on } = arguments;
-    let consent = consent(drive, true, destroy_data_on.as_deref(), ComesFirst::Revert)?;
+    let PsidRevertArguments { drive, psid, consent: passed } = arguments;
+    let consent = consent(drive, true, passed, ComesFirst::Revert)?;
     say("note: a revert takes a drive a few seconds to minutes, and cannot be undone");
     psid_revert(drive, psid, consent.as_ref())?;
     print("Reverted to the factory state: no password, no lock, no data.\n")

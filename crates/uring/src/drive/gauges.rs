@@ -8,21 +8,19 @@
 use std::fs::{self, File};
 
 use rustix::time::{ClockId, clock_gettime};
-use writecliff_device::{Bytes, DeviceTime, HostCounters, Nanos, Temperature};
+use writecliff_device::{DeviceTime, HostCounters, Nanos, Temperature};
 
 use crate::drive::lane_totals::LaneTotals;
 use crate::drive::presence::Presence;
 use crate::drive::thermometer::Thermometer;
 use crate::host::clock;
+use crate::host::io_counts::{IoCounter, IoCounts};
 use crate::host::sysfs::Node;
-
-/// The unit that block devices are counted in, whatever their LBA size.
-const SECTOR: Bytes = Bytes(512);
 
 /// The files of one device in sysfs, kept open.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    stat: Option<File>,
+    counter: Option<IoCounter>,
     thermometer: Option<Thermometer>,
     /// `stat` of all processors, once somebody asked for it.
     processors: Option<File>,
@@ -37,9 +35,8 @@ impl Gauges {
     /// partition disturbs as well.
     pub(crate) fn of(node: &Node) -> Self {
         let disk = node.parent().ok().flatten().unwrap_or_else(|| node.clone());
-        let counting = disk.number_of("queue/iostats").is_ok_and(|on| on != 0);
         Self {
-            stat: counting.then(|| File::open(disk.directory.join("stat")).ok()).flatten(),
+            counter: IoCounter::of(&disk),
             thermometer: Thermometer::of(&disk),
             processors: None,
             presence: Presence::of(node, &disk),
@@ -69,10 +66,15 @@ impl Gauges {
         self.thermometer.as_ref().is_some_and(|thermometer| thermometer.is_unanswered(clock::now()))
     }
 
-    /// What the system counts, for the calling thread, which was held up for so long and asked in vain
-    /// for so long, and those of the device's lanes.
-    pub(crate) fn counters(&mut self, held_up: Nanos, asked_in_vain: Nanos) -> HostCounters {
-        let (read, written) = self.transferred().unzip();
+    /// What the system counts: of the disk's I/O, and for the calling thread, which was held up for so
+    /// long and asked in vain for so long, and those of the device's lanes.
+    pub(crate) fn counters(
+        &mut self,
+        io: Option<IoCounts>,
+        held_up: Nanos,
+        asked_in_vain: Nanos,
+    ) -> HostCounters {
+        let (read, written) = io.map(|io| (io.read, io.written)).unzip();
         let computed = clock(ClockId::ThreadCPUTime).0.saturating_sub(asked_in_vain.0);
         let (cpu, held_up) = self.lanes.with(Nanos(computed), held_up);
         HostCounters { read, written, cpu, suspended: suspended(), held_up }
@@ -92,21 +94,10 @@ impl Gauges {
         busy(std::str::from_utf8(&text[..length]).ok()?)
     }
 
-    /// Bytes read and written; sysfs makes the text anew for every read from its beginning.
-    fn transferred(&self) -> Option<(Bytes, Bytes)> {
-        let mut text = [0; 512];
-        let length = rustix::io::pread(self.stat.as_ref()?, &mut text, 0).ok()?;
-        sectors(std::str::from_utf8(&text[..length]).ok()?)
+    /// What the system counts of the whole disk's I/O; `None` where it does not.
+    pub(crate) fn io_counts(&self) -> Option<IoCounts> {
+        self.counter.as_ref()?.read()
     }
-}
-
-/// From a `stat` file: the third number counts sectors read, the seventh sectors written. Trims
-/// have counters of their own.
-fn sectors(stat: &str) -> Option<(Bytes, Bytes)> {
-    let mut numbers = stat.split_ascii_whitespace().map(str::parse::<u64>);
-    let read = numbers.nth(2)?.ok()?;
-    let written = numbers.nth(3)?.ok()?;
-    Some((SECTOR * read, SECTOR * written))
 }
 
 /// From `/proc/stat`, whose first line is of all processors, in hundredths of a second: `cpu`, user,

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread;
 
+use writecliff_device::Bytes;
+
 use super::*;
 use crate::drive::thermometer::NVME_PERIOD;
 use crate::host::sysfs::Host;
@@ -52,6 +54,11 @@ fn told(gauges: &mut Gauges, second: u64, worked: bool) -> Option<Temperature> {
     gauges.temperature(at(second), worked)
 }
 
+fn counters(gauges: &mut Gauges) -> HostCounters {
+    let io = gauges.io_counts();
+    gauges.counters(io, Nanos::ZERO, Nanos::ZERO)
+}
+
 fn at(seconds: u64) -> DeviceTime {
     DeviceTime(seconds * 1_000_000_000)
 }
@@ -62,14 +69,11 @@ const STAT: &str = "   10  2   800   5   20   3   1600   7   0   9   12   4   0 
 fn sectors_are_of_512_bytes_and_trims_do_not_count() {
     let disk = FakeDisk::new(&[("stat", STAT)]);
     let mut gauges = disk.gauges();
-    let counters = gauges.counters(Nanos::ZERO, Nanos::ZERO);
-    assert_eq!(counters.read, Some(Bytes(800 * 512)));
-    assert_eq!(counters.written, Some(Bytes(1600 * 512)));
+    let before = counters(&mut gauges);
+    assert_eq!(before.read, Some(Bytes(800 * 512)));
+    assert_eq!(before.written, Some(Bytes(1600 * 512)));
     disk.set("stat", &STAT.replace("1600", "1608"));
-    assert_eq!(
-        gauges.counters(Nanos::ZERO, Nanos::ZERO).transferred_since(&counters),
-        Some(Bytes(4096))
-    );
+    assert_eq!(counters(&mut gauges).transferred_since(&before), Some(Bytes(4096)));
 }
 
 #[test]
@@ -77,33 +81,27 @@ fn a_partition_tells_what_its_whole_disk_counts() {
     let partition = [("p1/dev", "259:1\n"), ("p1/partition", "1\n"), ("p1/stat", "0 0 1 0 0")];
     let disk = FakeDisk::new(&[&partition[..], &[("stat", STAT)]].concat());
     let partition = disk.node.partitions().unwrap().remove(0);
-    assert_eq!(
-        Gauges::of(&partition).counters(Nanos::ZERO, Nanos::ZERO).read,
-        Some(Bytes(800 * 512))
-    );
+    assert_eq!(counters(&mut Gauges::of(&partition)).read, Some(Bytes(800 * 512)));
 }
 
 #[test]
 fn a_system_that_does_not_count_says_nothing() {
     let off = FakeDisk::new(&[("stat", STAT), ("queue/iostats", "0\n")]);
     let damaged = FakeDisk::new(&[("stat", "1 2 three 4\n")]);
-    for counters in [
-        off.gauges().counters(Nanos::ZERO, Nanos::ZERO),
-        damaged.gauges().counters(Nanos::ZERO, Nanos::ZERO),
-    ] {
+    for counters in [counters(&mut off.gauges()), counters(&mut damaged.gauges())] {
         assert_eq!((counters.read, counters.written), (None, None));
     }
-    let of_a_file = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
+    let of_a_file = counters(&mut Gauges::default());
     assert_eq!((of_a_file.read, of_a_file.written), (None, None));
 }
 
 #[test]
 fn processor_time_counts_work_and_not_sleep() {
-    let before = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
+    let before = counters(&mut Gauges::default());
     std::thread::sleep(std::time::Duration::from_millis(50));
-    let slept = Gauges::default().counters(Nanos::ZERO, Nanos::ZERO);
+    let slept = counters(&mut Gauges::default());
     assert!(slept.cpu.0 - before.cpu.0 < 40_000_000, "sleep took processor time");
-    while Gauges::default().counters(Nanos::ZERO, Nanos::ZERO).cpu.0 < slept.cpu.0 + 5_000_000 {
+    while counters(&mut Gauges::default()).cpu.0 < slept.cpu.0 + 5_000_000 {
         std::hint::spin_loop();
     }
 }

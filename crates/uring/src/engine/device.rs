@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Completion, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, Held, InFlight, Io, Lanes,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, Held,
+    InFlight, Io, Lanes, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status,
+    Telemetry,
 };
 
 use crate::drive::controller::Controller;
@@ -28,9 +29,11 @@ use crate::engine::encryption::Encrypted;
 use crate::engine::pauses::Pauses;
 use crate::engine::ring::Ring;
 use crate::engine::stamper::Stamper;
+use crate::guard::ledger::Asked;
 use crate::guard::refusal::Refusal;
 use crate::guard::sentry::Sentry;
 use crate::host::clock;
+use crate::host::io_counts::IoCounts;
 
 /// So many I/Os go to the kernel in one call while a batch is still being filled, the rest with the
 /// next reap. The device works on the first while the last are made: on a loop device in memory at
@@ -60,6 +63,8 @@ pub struct UringDevice {
     sentry: Option<Arc<Sentry>>,
     /// Whether anything was written, or is about to be: the sentry has been asked.
     wrote: Arc<AtomicBool>,
+    /// What was asked for, for the sentry.
+    asked: Arc<Asked>,
     ring: Ring,
     seed: u64,
     content: ContentStream,
@@ -120,6 +125,15 @@ impl UringDevice {
         let mut found = self.sentry.as_ref().map(|sentry| sentry.intruders()).unwrap_or_default();
         found.extend(self.encryption.iter().flat_map(Encrypted::intruders));
         self.in_use_unless_empty(&found)
+    }
+
+    /// Once a second: whether anybody else writes, or may.
+    fn let_the_sentry_compare(&self, io: Option<IoCounts>) {
+        match (&self.sentry, io, self.info.kind) {
+            (Some(sentry), Some(io), _) => sentry.compare(io),
+            (Some(sentry), None, DeviceKind::File) => sentry.look_at(&self.file),
+            _ => {}
+        }
     }
 
     fn in_use_unless_empty(&self, found: &[Refusal]) -> Result<(), DeviceError> {
@@ -365,6 +379,7 @@ impl Device for UringDevice {
             );
             if changes {
                 self.ask_the_sentry()?;
+                self.asked.note(io);
             }
             match io.operation {
                 Operation::Trim => self.trim(io)?,
@@ -433,9 +448,11 @@ impl Device for UringDevice {
     fn telemetry(&mut self) -> Telemetry {
         let worked = std::mem::take(&mut self.worked) || self.in_flight() > 0;
         let worked = self.gauges.lanes.worked(worked);
+        let io = self.gauges.io_counts();
+        self.let_the_sentry_compare(io);
         Telemetry {
             temperature: self.gauges.temperature(self.now(), worked),
-            host: Some(self.gauges.counters(self.pauses.sum(), self.ring.asked_in_vain())),
+            host: Some(self.gauges.counters(io, self.pauses.sum(), self.ring.asked_in_vain())),
             processor: self.gauges.processor_time(),
             ..Telemetry::default()
         }

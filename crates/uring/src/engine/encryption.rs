@@ -85,7 +85,7 @@ fn map(host: &Host, drive: &File, with: &Encryption) -> io::Result<(Mapping, Fil
     let file = patiently(|| open(&node, OFlags::EXCL))?;
     mapping.leave_to_the_kernel()?;
     let sought = Sought { devices: vec![mapping.number], ..Sought::default() };
-    let sentry = Sentry::post(host, &[node], sought, Vec::new());
+    let sentry = Sentry::post(host, &[node], sought, None, Vec::new());
     Ok((mapping, file, sentry))
 }
 

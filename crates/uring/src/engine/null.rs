@@ -108,7 +108,7 @@ impl Device for NullDevice {
 
     fn telemetry(&mut self) -> Telemetry {
         Telemetry {
-            host: Some(self.gauges.counters(Nanos::ZERO, Nanos::ZERO)),
+            host: Some(self.gauges.counters(None, Nanos::ZERO, Nanos::ZERO)),
             ..Telemetry::default()
         }
     }

@@ -19,12 +19,20 @@ pub struct DestroyData {
     /// Files that were opened by this consent, whose contents are tests' own since. Shared by copies
     /// of the consent.
     given_up: Arc<Mutex<Vec<FileId>>>,
+    /// Whether processes that cannot be seen are taken not to use it.
+    pub(crate) others_not_visible: bool,
 }
 
 impl DestroyData {
     /// Consent for the drive that the user named, as typed or passed; never filled in by a program.
     pub fn named(name: impl Into<OsString>) -> Self {
-        Self { name: name.into(), given_up: Arc::default() }
+        Self { name: name.into(), given_up: Arc::default(), others_not_visible: false }
+    }
+
+    /// The same, and that no process uses the drive that cannot be seen from here, as in a container.
+    /// Without that such a drive is refused.
+    pub fn though_others_are_not_visible(self) -> Self {
+        Self { others_not_visible: true, ..self }
     }
 
     /// What the user named.

@@ -1,8 +1,14 @@
 //! The devices whose use matters to one that is judged.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::{Path, PathBuf};
+
+use writecliff_device::Bytes;
 
 use crate::guard::holders::Sought;
+use crate::guard::refusal::Refusal;
+use crate::guard::twins::{Sameness, sameness};
 use crate::host::layers::{Follow, Layer, Layers};
 use crate::host::sysfs::{DeviceNumber, Host, Node, Unreadable};
 
@@ -15,10 +21,31 @@ pub(crate) struct Family {
     pub(crate) own: Vec<Node>,
     /// The same for everything that it stands on.
     pub(crate) all: Vec<Node>,
-    /// Disks of the stack, each with another disk here that is the same drive by another path.
-    pub(crate) paths: Vec<(Node, Node)>,
-    /// The other paths to the device itself.
-    own_paths: Vec<Node>,
+    /// What is the same drive, or may be, as a disk of the stack.
+    pub(crate) paths: Vec<OtherPath>,
+}
+
+/// A disk here that is the same drive as another, by another path, or may be.
+#[derive(Debug, Clone)]
+pub(crate) struct OtherPath {
+    /// Of the stack.
+    pub(crate) own: Node,
+    pub(crate) other: Node,
+    pub(crate) sameness: Sameness,
+}
+
+impl OtherPath {
+    /// Why its use counts.
+    pub(crate) fn told(&self, host: &Host) -> Refusal {
+        let Self { own, other, sameness } = self;
+        let (device, path) = (host.name_of(own), host.name_of(other));
+        Refusal::OtherPath { device, path, sameness: sameness.clone() }
+    }
+
+    /// Whether it is certain.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.sameness == Sameness::WorldWideName
+    }
 }
 
 impl Family {
@@ -27,18 +54,17 @@ impl Family {
         let bases: Vec<Node> = stack.iter().map(|layer| layer.node.clone()).collect();
         let paths = other_paths(layers.host, &bases)?;
         let disk = node.disk()?;
-        let is_own = |path: &&(Node, Node)| path.0 == disk;
-        let own_paths: Vec<Node> =
-            paths.iter().filter(is_own).map(|(_, other)| other.clone()).collect();
+        let others = |own: Option<&Node>| -> Vec<Node> {
+            let paths = paths.iter().filter(|path| own.is_none_or(|own| path.own == *own));
+            paths.map(|path| path.other.clone()).collect()
+        };
         let with = |nodes: &[Node], paths: &[Node]| with_partitions(&[nodes, paths].concat());
-        let all_paths: Vec<Node> = paths.iter().map(|(_, other)| other.clone()).collect();
         Ok(Self {
-            own: with(std::slice::from_ref(node), &own_paths)?,
-            all: with(&bases, &all_paths)?,
+            own: with(std::slice::from_ref(node), &others(Some(&disk)))?,
+            all: with(&bases, &others(None))?,
             node: node.clone(),
             stack,
             paths,
-            own_paths,
         })
     }
 
@@ -51,15 +77,50 @@ impl Family {
     /// and for writing everything else of the family. Reading what lies below is what daemons do
     /// that look after paths and arrays.
     pub(crate) fn sought(&self) -> Sought {
-        let mut whole = self.own_paths.clone();
-        whole.push(self.node.clone());
+        self.sought_but(&[])
+    }
+
+    /// The same without what only may be the same drive: it is judged, but what others do with it is
+    /// theirs.
+    pub(crate) fn sought_for_certain(&self) -> Sought {
+        self.sought_but(&self.doubtful())
+    }
+
+    /// The device, its disk, their partitions, and the same of other paths to it that are certain.
+    pub(crate) fn own_for_certain(&self) -> Vec<Node> {
+        let doubtful = self.doubtful();
+        self.own.iter().filter(|node| !doubtful.contains(node)).cloned().collect()
+    }
+
+    /// What only may be the same drive, with its partitions.
+    fn doubtful(&self) -> Vec<Node> {
+        let doubtful = self.paths.iter().filter(|path| !path.is_certain());
+        let doubtful: Vec<Node> = doubtful.map(|path| path.other.clone()).collect();
+        with_partitions(&doubtful).unwrap_or(doubtful)
+    }
+
+    fn sought_but(&self, passed_over: &[Node]) -> Sought {
+        let disk = self.node.disk().unwrap_or_else(|_| self.node.clone());
+        let own_paths = self.paths.iter().filter(|path| path.own == disk).map(|path| &path.other);
+        let whole: Vec<&Node> = own_paths.chain([&self.node]).collect();
         let partitions = whole.iter().flat_map(|node| node.partitions().unwrap_or_default());
-        let whole: Vec<Node> = whole.iter().cloned().chain(partitions).collect();
+        let whole: Vec<Node> = partitions.chain(whole.iter().map(|node| (*node).clone())).collect();
+        let kept = |nodes: &[Node]| -> Vec<Node> {
+            nodes.iter().filter(|node| !passed_over.contains(node)).cloned().collect()
+        };
+        let (whole, all) = (kept(&whole), kept(&self.all));
         let numbers = |nodes: &[Node]| nodes.iter().map(|node| node.number).collect();
         Sought {
             devices: numbers(&whole),
-            unwritten_devices: numbers(&self.all),
-            characters: self.all.iter().flat_map(character_devices).collect(),
+            unwritten_devices: numbers(&all),
+            characters: all.iter().flat_map(character_devices).map(|(number, _)| number).collect(),
+            names: whole.iter().chain(&all).map(|node| OsString::from(&node.name)).collect(),
+            sizes: whole
+                .iter()
+                .chain(&all)
+                .filter_map(|node| node.size().ok())
+                .map(Bytes)
+                .collect(),
             ..Sought::default()
         }
     }
@@ -80,30 +141,54 @@ fn with_partitions(nodes: &[Node]) -> Result<Vec<Node>, Unreadable> {
     Ok(family)
 }
 
-/// The disks among `bases`, each with every other disk of this machine that has the same
-/// world-wide name.
-fn other_paths(host: &Host, bases: &[Node]) -> Result<Vec<(Node, Node)>, Unreadable> {
+/// The disks among `bases`, each with every other disk of this machine that is the same drive, or may
+/// be.
+fn other_paths(host: &Host, bases: &[Node]) -> Result<Vec<OtherPath>, Unreadable> {
     let mut found = Vec::new();
     for other in host.disks()?.into_iter().filter(|disk| !bases.contains(disk)) {
-        let Some(name) = other.world_wide_name()? else { continue };
-        for base in bases.iter().filter(|base| !base.is_partition()) {
-            if base.world_wide_name()?.as_ref() == Some(&name) {
-                found.push((base.clone(), other.clone()));
+        for own in bases.iter().filter(|base| !base.is_partition()) {
+            match sameness(host, own, &other) {
+                Ok(Some(sameness)) => {
+                    found.push(OtherPath { own: own.clone(), other: other.clone(), sameness });
+                }
+                Ok(None) => {}
+                // Devices come and go.
+                Err(_) if !other.directory.exists() => {}
+                Err(doubt) => return Err(doubt),
             }
         }
     }
     Ok(found)
 }
 
-/// The character devices that pass commands to a disk: SCSI's generic ones, NVMe's of a namespace.
-fn character_devices(disk: &Node) -> Vec<DeviceNumber> {
+/// The character devices that pass commands to a disk, with their places below `/dev`: SCSI's generic
+/// ones, NVMe's of a namespace and of the controllers that lead to it.
+pub(crate) fn character_devices(disk: &Node) -> Vec<(DeviceNumber, PathBuf)> {
     let device = disk.directory.join("device");
-    let within = |name: &str| {
-        let entries = fs::read_dir(device.join(name)).into_iter().flatten().flatten();
+    let within = |place: PathBuf| {
+        let entries = fs::read_dir(place).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    let mut places = [within("scsi_generic"), within("bsg")].concat();
-    places.extend(disk.name.strip_prefix("nvme").map(|rest| device.join(format!("ng{rest}"))));
-    let numbers = places.iter().filter_map(|place| fs::read_to_string(place.join("dev")).ok());
-    numbers.filter_map(|text| text.trim().parse().ok()).collect()
+    let mut places = [within(device.join("scsi_generic")), within(device.join("bsg"))].concat();
+    if let Some(rest) = disk.name.strip_prefix("nvme") {
+        places.push(device.join(format!("ng{rest}")));
+        // A namespace is below its controller, or below a subsystem that its controllers are in.
+        places.push(device.clone());
+        let is_controller = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| {
+                name.as_encoded_bytes()
+                    .strip_prefix(b"nvme")
+                    .is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
+            })
+        };
+        places.extend(within(device).into_iter().filter(is_controller));
+    }
+    let named = places.iter().filter_map(|place| {
+        let number = fs::read_to_string(place.join("dev")).ok()?.trim().parse().ok()?;
+        let place = fs::canonicalize(place).ok()?;
+        let name = place.file_name()?;
+        let is_of_bsg = place.parent().is_some_and(|above| above.ends_with("bsg"));
+        Some((number, if is_of_bsg { Path::new("bsg").join(name) } else { name.into() }))
+    });
+    named.collect()
 }

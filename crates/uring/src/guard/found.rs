@@ -87,6 +87,14 @@ impl Found {
         OpenError::Refused { path: self.path.clone(), refusals: vec![refusal] }
     }
 
+    /// The block device; `None` for a file.
+    pub(crate) fn node(&self) -> Option<&Node> {
+        match &self.thing {
+            Thing::Block(node) => Some(node),
+            Thing::File(_) => None,
+        }
+    }
+
     /// Opens the thing itself, whatever its path leads to by now; the inner result is the guard's
     /// affair, the outer error is not.
     pub(crate) fn open(&self, claim: Claim) -> Result<Result<File, Refusal>, OpenError> {

@@ -6,9 +6,9 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::guard::exports::exports;
+use crate::guard::exports::exports_of;
 use crate::guard::family::Family;
-use crate::guard::holders::{FileId, Sought};
+use crate::guard::holders::{FileId, Sought, Unseen};
 use crate::guard::refusal::Refusal;
 use crate::host::layers::{Below, Layers, Sharing, backing_of, backing_path};
 use crate::host::mounts::Mount;
@@ -32,16 +32,14 @@ const SYSTEM_PLACES: &[&str] = &[
     "/ostree",
 ];
 
-/// Processes and exports that use what is sought, and how many processes could not be looked into.
-/// Asked for once more right before the first write.
-pub(crate) fn used_by(host: &Host, sought: &Sought) -> Result<(Vec<Refusal>, usize), Unreadable> {
-    let users = sought.users(host).map_err(|error| Unreadable::new(&host.proc, error))?;
+/// Processes and exports that use what is sought, and what could not be inspected. Asked for once more
+/// right before the first write.
+pub(crate) fn used_by(host: &Host, sought: &Sought) -> Result<(Vec<Refusal>, Unseen), Unreadable> {
+    let users = sought.users(host);
+    let users = users
+        .map_err(|e| Unreadable::new(&host.proc, e).at_stake("which processes have it open"))?;
     let mut found: Vec<Refusal> = users.found.into_iter().map(Refusal::InUse).collect();
-    for export in exports(host)? {
-        if fs::metadata(&export.device).is_ok_and(|facts| sought.has(&facts)) {
-            found.push(Refusal::Exported { device: export.device, place: export.place });
-        }
-    }
+    found.extend(exports_of(host, sought)?);
     Ok((found, users.unseen))
 }
 
@@ -57,10 +55,7 @@ pub(super) fn in_use(layers: &Layers<'_>, family: &Family) -> Result<Vec<Refusal
     found.extend(sharing(layers, family)?);
     found.extend(sharing_pool(layers, family)?);
     if !found.is_empty() {
-        found.extend(family.paths.iter().map(|(ours, other)| Refusal::OtherPath {
-            device: host.name_of(ours),
-            path: host.name_of(other),
-        }));
+        found.extend(family.paths.iter().map(|path| path.told(host)));
     }
     Ok(found)
 }
@@ -105,18 +100,19 @@ fn mounted(layers: &Layers<'_>, family: &Family) -> Vec<Refusal> {
 fn swapped(host: &Host, family: &Family) -> Result<Vec<Refusal>, Unreadable> {
     let mut found = Vec::new();
     for path in host.swaps()? {
-        let facts = fs::metadata(&path).map_err(|e| Unreadable::new(&path, e))?;
-        let number = DeviceNumber::from_raw(facts.rdev());
-        let is_ours = |node: &&Node| node.number == number;
-        if facts.file_type().is_block_device() {
-            found.extend(
-                family
-                    .all
-                    .iter()
-                    .find(is_ours)
-                    .map(|node| Refusal::Swap { device: host.name_of(node) }),
-            );
-        }
+        let is_ours = |node: &&Node| match fs::metadata(&path) {
+            Ok(facts) => {
+                facts.file_type().is_block_device()
+                    && node.number == DeviceNumber::from_raw(facts.rdev())
+            }
+            // Of another root, or gone since. The kernel claims what it swaps on, so that nobody else
+            // gets a claim on it: this is for who only looks.
+            Err(_) => {
+                path.starts_with(&host.dev) && path.file_name() == host.path_of(node).file_name()
+            }
+        };
+        let swap = family.all.iter().find(is_ours);
+        found.extend(swap.map(|node| Refusal::Swap { device: host.name_of(node) }));
     }
     Ok(found)
 }
@@ -239,8 +235,12 @@ pub(super) fn file_in_use(
         }
     }
     for swap in host.swaps()? {
-        let facts = fs::metadata(&swap).map_err(|e| Unreadable::new(&swap, e))?;
-        if sought.has(&facts) {
+        let is_ours = match fs::metadata(&swap) {
+            Ok(facts) => sought.has(&facts),
+            // Of another root, or unmounted lazily: it may be this file only if it is called the same.
+            Err(_) => sought.has_name(&without_deleted(&swap)),
+        };
+        if is_ours {
             found.push(Refusal::Swap { device: device.clone() });
         }
     }
@@ -254,6 +254,14 @@ pub(super) fn file_in_use(
         Refusal::Mounted { device, mount_point }
     }));
     Ok(found)
+}
+
+/// A path as it was before what it leads to was deleted.
+fn without_deleted(path: &Path) -> PathBuf {
+    path.to_str()
+        .and_then(|text| text.strip_suffix(" (deleted)"))
+        .map_or(path, Path::new)
+        .to_owned()
 }
 
 /// Whether a loop device stands on the file. Who may not ask the loop device itself goes by the

@@ -12,28 +12,35 @@ use std::path::Path;
 
 use writecliff_device::Bytes;
 
-use crate::guard::family::Family;
-use crate::guard::holders::{FileId, Sought};
+use crate::guard::family::{Family, OtherPath};
+use crate::guard::holders::{FileId, Sought, Unseen};
 use crate::guard::refusal::Refusal;
 use crate::guard::{drive_marks, in_use};
+use crate::host::io_counts::IoCounter;
 use crate::host::layers::Layers;
 use crate::host::sysfs::{DeviceNumber, Host, Node, Unreadable};
+use crate::host::{device_mapper, lease};
 
 /// The smallest drive that a test means anything on: 32 writes of 128 KiB in flight are 4 MiB, and
 /// a drive should be several times what is in flight.
 pub(crate) const CAPACITY_MIN: Bytes = Bytes::from_mib(16);
 
+const CONTENTS: &str = "what it holds";
+
 /// What was found, and who is to be asked for again before the first write.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) refusals: Vec<Refusal>,
+    /// Whom the judgment asked around for.
     pub(crate) sought: Sought,
-    /// Processes that could not be looked into.
-    pub(crate) unseen: usize,
+    /// Whom to watch for from now on.
+    pub(crate) watched: Sought,
+    /// What could not be inspected.
+    pub(crate) unseen: Unseen,
     /// The device, its disk, their partitions, and the same of other paths to it.
     pub(crate) own_nodes: Vec<Node>,
-    /// Disks of its, each with another that is the same drive by another path.
-    pub(crate) other_paths: Vec<(Node, Node)>,
+    /// What is the same drive as a disk of its, or may be.
+    pub(crate) other_paths: Vec<OtherPath>,
 }
 
 /// Everything against a block device. `drive` is an open descriptor of it, to look for marks; the
@@ -49,12 +56,17 @@ pub(crate) fn judge_block(
         Ok((family, layers)) => {
             verdict.sought = family.sought();
             verdict.take(in_use::in_use(&layers, &family));
-            (verdict.own_nodes, verdict.other_paths) = (family.own, family.paths);
+            verdict.watched = family.sought_for_certain();
+            (verdict.own_nodes, verdict.other_paths) = (family.own_for_certain(), family.paths);
             let asked = ask_around(host, &mut verdict);
             verdict.take(asked);
-            verdict.take(Ok(unseen_by_a_user(verdict.unseen)));
+            verdict.take(Ok(unseen_by_a_user(&verdict.unseen)));
         }
         Err(doubt) => verdict.take(Err(doubt)),
+    }
+    verdict.unseen.uncounted = IoCounter::of(node).is_none();
+    if verdict.refusals.is_empty() {
+        verdict.take(Ok(held_unseen(host, node, drive.is_some())));
     }
     verdict.take(read_only(host, node));
     verdict.take(zoned(host, node));
@@ -76,6 +88,8 @@ pub(crate) fn judge_file(
     capacity: Bytes,
 ) -> Verdict {
     let mut verdict = Verdict::default();
+    verdict.sought.names.extend(path.file_name().map(ToOwned::to_owned));
+    verdict.sought.sizes.push(capacity);
     match is_on_overlay(host, path) {
         // Through an overlay a file shows its own inode number and the overlay's filesystem.
         Ok(true) => verdict.sought.inodes.push(file.inode),
@@ -85,10 +99,15 @@ pub(crate) fn judge_file(
     verdict.take(in_use::file_in_use(host, &verdict.sought, path));
     let asked = ask_around(host, &mut verdict);
     verdict.take(asked);
+    verdict.watched = verdict.sought.clone();
     if let Some(drive) = drive {
         let name = path.display().to_string();
+        // Where a process was found, that is who.
+        if verdict.refusals.is_empty() && lease::is_shared(drive) == Some(true) {
+            verdict.refusals.push(Refusal::HeldUnseen { device: name.clone() });
+        }
         let marks = drive_marks::refusals(&name, drive, capacity.0);
-        verdict.take(marks.map_err(|e| Unreadable::new(path, e)));
+        verdict.take(marks.map_err(|e| Unreadable::new(path, e).at_stake(CONTENTS)));
     }
     verdict.take(Ok(too_small(capacity)));
     verdict
@@ -112,11 +131,23 @@ fn ask_around(host: &Host, verdict: &mut Verdict) -> Result<Vec<Refusal>, Unread
     Ok(found)
 }
 
+/// A mapping tells how often it is open: more often than by this program, and no process shows it.
+fn held_unseen(host: &Host, node: &Node, is_open: bool) -> Vec<Refusal> {
+    let control = host.dev.join("mapper/control");
+    if !node.directory.join("dm").exists() {
+        return Vec::new();
+    }
+    // Whose control device may not be asked may not be asked for anything else, either.
+    let opened = device_mapper::open_count(&control, node.number).unwrap_or(0);
+    let device = host.name_of(node);
+    Vec::from_iter((opened > u32::from(is_open)).then_some(Refusal::HeldUnseen { device }))
+}
+
 /// Where root may not look, as in containers, nobody may, and it is only told. Another user can do
 /// something about it.
-fn unseen_by_a_user(processes: usize) -> Vec<Refusal> {
-    let is_refused = processes > 0 && !rustix::process::geteuid().is_root();
-    Vec::from_iter(is_refused.then_some(Refusal::UnseenProcesses { processes }))
+fn unseen_by_a_user(unseen: &Unseen) -> Vec<Refusal> {
+    let is_refused = unseen.processes > 0 && !rustix::process::geteuid().is_root();
+    Vec::from_iter(is_refused.then_some(Refusal::UnseenProcesses { processes: unseen.processes }))
 }
 
 fn read_only(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
@@ -151,7 +182,8 @@ fn marked(
 ) -> Result<Vec<Refusal>, Unreadable> {
     let path = host.path_of(node);
     let name = host.name_of(node);
-    drive_marks::refusals(&name, drive, capacity.0).map_err(|e| Unreadable::new(path, e))
+    let marks = drive_marks::refusals(&name, drive, capacity.0);
+    marks.map_err(|e| Unreadable::new(path, e).at_stake(CONTENTS))
 }
 
 /// Marks on the disk of a partition, other than the table that makes it one: an array or a
@@ -161,7 +193,7 @@ fn parent_marked(host: &Host, node: &Node) -> Result<Vec<Refusal>, Unreadable> {
         return Ok(Vec::new());
     };
     let path = host.path_of(&disk);
-    let unreadable = |error: io::Error| Unreadable::new(&path, error);
+    let unreadable = |error: io::Error| Unreadable::new(&path, error).at_stake(CONTENTS);
     let drive = open_to_look(&path).map_err(unreadable)?;
     let facts = drive.metadata().map_err(unreadable)?;
     if DeviceNumber::from_raw(facts.rdev()) != disk.number {

@@ -103,20 +103,47 @@ fn what_cannot_be_read_refuses() {
 }
 
 #[test]
-fn a_mount_whose_source_has_no_node_refuses() {
+fn a_mount_whose_source_has_no_node_here_is_known_by_its_name() {
     let machine = usual();
-    let source = machine.host.dev.join("gone");
-    let line = format!("9 1 0:50 / /pool rw - bcachefs {} rw\n", source.display());
-    fs::write(machine.host.proc.join("self/mountinfo"), line).unwrap();
-    assert!(machine.texts("8:48").contains("gone could not be read"));
+    let mount = |name: &str| {
+        let source = machine.host.dev.join(name);
+        let line = format!("9 1 0:50 / /pool rw - bcachefs {} rw\n", source.display());
+        fs::write(machine.host.proc.join("self/mountinfo"), line).unwrap();
+    };
+    mount("sdd");
+    assert!(machine.texts("8:48").contains("/dev/sdd is mounted at /pool"));
+    // The kernel's claim keeps that one from being tested; all others may be.
+    mount("gone");
+    assert_eq!(machine.refusals("8:48"), []);
 }
 
 #[test]
-fn a_swap_that_cannot_be_looked_at_refuses() {
+fn a_swap_that_cannot_be_looked_at_refuses_what_it_may_be_and_nothing_else() {
     let machine = usual();
-    let swaps = "Filename Type\n/nowhere/swap\\040(deleted) file 1 0 -1\n";
-    fs::write(machine.host.proc.join("swaps"), swaps).unwrap();
-    assert!(machine.texts("8:48").contains("/nowhere/swap (deleted) could not be read"));
+    let swap = |path: &str, kind: &str| {
+        let swaps = format!("Filename Type\n{path} {kind} 1 0 -1\n");
+        fs::write(machine.host.proc.join("swaps"), swaps).unwrap();
+    };
+    swap("/nowhere/swap\\040(deleted)", "file");
+    assert_eq!(machine.refusals("8:48"), []);
+    swap(machine.host.dev.join("sdd").to_str().unwrap(), "partition");
+    assert!(machine.texts("8:48").contains("/dev/sdd is swap in use"));
+    assert!(!machine.texts("8:32").contains("swap"));
+    // A file of this name may be the one.
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("swap");
+    let file = fs::File::create_new(&path).unwrap();
+    let id = FileId::of(&file.metadata().unwrap());
+    for (name, is_refused) in [("swap", true), ("swap\\040(deleted)", true), ("swap2", false)] {
+        swap(&format!("/nowhere/{name}"), "file");
+        let found = in_use::file_in_use(
+            &machine.host,
+            &Sought { files: vec![id], names: vec!["swap".into()], ..Sought::default() },
+            &path,
+        );
+        let is_swap = |refusal: &Refusal| matches!(refusal, Refusal::Swap { .. });
+        assert_eq!(found.unwrap().iter().any(is_swap), is_refused, "{name}");
+    }
 }
 
 #[test]
@@ -183,10 +210,16 @@ fn an_export_of_a_partition_is_a_use_of_the_drive() {
     let machine = usual();
     let namespace = machine.host.sys.join("kernel/config/nvmet/subsystems/nqn/namespaces/1");
     fs::create_dir_all(&namespace).unwrap();
-    // No block device of this machine of files has a node; the test's own root has one, maybe.
-    fs::write(namespace.join("device_path"), "/nowhere\n").unwrap();
+    // No block device of this machine of files has a node, but each has a name.
     fs::write(namespace.join("enable"), "1\n").unwrap();
-    assert_eq!(machine.refusals("8:48"), []);
+    let exported = |name: &str| {
+        let device = machine.host.dev.join(name);
+        fs::write(namespace.join("device_path"), device.to_str().unwrap()).unwrap();
+        machine.texts("8:48")
+    };
+    assert!(exported("sdd").contains("/dev/sdd is exported to other machines"));
+    assert_eq!(exported("sdc"), "");
+    assert!(exported("of-then").contains("it may be this drive by a name that it had"));
     fs::remove_dir_all(machine.host.sys.join("kernel/config/nvmet")).unwrap();
     fs::create_dir_all(machine.host.sys.join("module/nvmet")).unwrap();
     assert!(machine.texts("8:48").contains("kernel/config/nvmet could not be read"));
@@ -211,6 +244,7 @@ fn consent_is_a_name_that_no_other_drive_has() {
         ("queue/discard_max_bytes", "0"),
     ];
     for (name, _) in NODES {
+        machine.put(name, "device/wwid", "");
         queue.iter().for_each(|(attribute, value)| machine.put(name, attribute, value));
     }
     machine.put("sdb", "device/serial", "ALONE\n");

@@ -9,6 +9,7 @@ use writecliff_device::Bytes;
 
 use crate::guard::extent::Extent;
 use crate::guard::holders::User;
+use crate::guard::twins::Sameness;
 use crate::host::sysfs::Unreadable;
 
 /// One thing that was found about a drive and that makes destroying its data wrong or impossible.
@@ -52,10 +53,7 @@ pub enum Refusal {
     Busy,
     /// Another process has it, a partition of it or another path to it open or mapped, or writes to
     /// what it stands on.
-    #[error(
-        "{} has {} {} (process {}); if this is the right drive, stop that first",
-        _0.program, _0.device.display(), _0.holding, _0.process
-    )]
+    #[error("{_0}; if this is the right drive, stop that first")]
     InUse(User),
     /// Another process holds a lock on it.
     #[error(
@@ -82,6 +80,50 @@ pub enum Refusal {
         device: PathBuf,
         /// Where that is configured.
         place: PathBuf,
+    },
+    /// The kernel gives something to another machine that may be this.
+    #[error(
+        "{} exports {} to other machines, which leads nowhere here: it may be this drive by a name that \
+         it had; disable that first, or make the name lead to it again",
+        place.display(), device.display()
+    )]
+    ExportOfUnknown {
+        /// What is exported, by its name of then.
+        device: PathBuf,
+        /// Where that is configured.
+        place: PathBuf,
+    },
+    /// It is open, and no process shows by whom.
+    #[error(
+        "something has {device} open that no process shows: a descriptor on its way, a file registered \
+         with io_uring, the kernel itself (a server, an accounting of processes); find out and stop that \
+         first"
+    )]
+    HeldUnseen {
+        /// The device or file.
+        device: String,
+    },
+    /// Somebody else writes to it: the kernel counts more than this program's writes.
+    #[error(
+        "{device} was written or trimmed by somebody else: {} by the kernel's count, of which this \
+         program knows nothing; find out who (`fuser -v`, `lsof`, another machine on the same drive) and \
+         stop that first", bytes.exact()
+    )]
+    WrittenByOthers {
+        /// The disk.
+        device: String,
+        /// How much.
+        bytes: Bytes,
+    },
+    /// Not all processes of the machine can be seen from here, and nobody has said that none matters.
+    #[error(
+        "not all processes of this machine can be seen from here ({horizon}), so that nobody can tell \
+         whether one has it open; run outside, or give the container the machine's processes \
+         (--pid=host), or pass --others-not-visible if none of them uses it"
+    )]
+    OthersNotVisible {
+        /// Why.
+        horizon: String,
     },
     /// Another device, which is not built on it, lies on the same blocks.
     #[error(
@@ -112,12 +154,17 @@ pub enum Refusal {
         mount_points: Vec<PathBuf>,
     },
     /// Why the use of another device counts.
-    #[error("{path} leads to the same drive as {device}: they have the same world-wide name")]
+    #[error("{path} {} as {device}: {sameness}", match sameness {
+        Sameness::WorldWideName => "leads to the same drive",
+        Sameness::Contents { .. } => "may be the same drive",
+    })]
     OtherPath {
         /// The one that is judged, or that it stands on.
         device: String,
         /// The other.
         path: String,
+        /// Why it is taken for the same drive.
+        sameness: Sameness,
     },
     /// It takes writes only in order within each zone.
     #[error(
@@ -286,12 +333,17 @@ pub enum Refusal {
         at_least: Bytes,
     },
     /// Something that the judgment needs could not be read, so it may be anything.
-    #[error("{} could not be read ({error}), so this drive cannot be shown to be unused; make it readable (run as root, mount /proc and /sys)", path.display())]
+    #[error(
+        "{} could not be read ({error}), and with it {stake}: this drive cannot be shown to be unused; \
+         make it readable (run as root, mount /proc and /sys)", path.display()
+    )]
     Unreadable {
         /// What could not be read.
         path: PathBuf,
         /// What the system said.
         error: String,
+        /// What it would have told.
+        stake: &'static str,
     },
 }
 
@@ -343,7 +395,8 @@ impl fmt::Display for DriveLock {
 
 impl From<Unreadable> for Refusal {
     fn from(doubt: Unreadable) -> Self {
-        Self::Unreadable { path: doubt.path, error: doubt.source.to_string() }
+        let Unreadable { path, source, stake } = doubt;
+        Self::Unreadable { path, error: source.to_string(), stake }
     }
 }
 
@@ -417,8 +470,8 @@ fn at_byte(offset: Option<u64>) -> String {
 pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
     let each = refusals.iter().map(|refusal| match refusal {
         Refusal::InUse(user) if user.is_a_look_of_udevs() => UDEV,
-        Refusal::Locked | Refusal::Busy if udev_works() => UDEV,
-        Refusal::InUse(_) | Refusal::Busy | Refusal::Locked => MOMENT,
+        Refusal::Locked | Refusal::Busy | Refusal::HeldUnseen { .. } if udev_works() => UDEV,
+        Refusal::InUse(_) | Refusal::Busy | Refusal::Locked | Refusal::HeldUnseen { .. } => MOMENT,
         _ => Duration::ZERO,
     });
     each.min().unwrap_or_default()

@@ -4,14 +4,16 @@
 //! the first write everybody is asked for once more ([`Sentry::ask_again`]). Besides, the kernel tells
 //! whenever somebody opens the drive, and a thread looks who has it open for writing: the device
 //! gives up then. Linux has no way to keep others from opening a device, so that between the last
-//! question and the first write some microseconds remain; who comes in them is found a moment later. Those who claim a drive exclusively (mounts, arrays, other runs) are kept
-//! out by the claims held here.
+//! question and the first write some microseconds remain; who comes in them is found a moment later.
+//! Who opens it in a way of which nobody is told shows by what he writes: the [`Ledger`] has that each
+//! second. Those who claim a drive exclusively (mounts, arrays, other runs) are kept out by the claims
+//! held here.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,10 +21,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::inotify;
 
-use crate::guard::holders::{Holding, Sought};
+use crate::guard::holders::Sought;
 use crate::guard::in_use;
+use crate::guard::ledger::{Asked, Ledger};
 use crate::guard::refusal::{self, Refusal};
-use crate::host::sysfs::Host;
+use crate::host::descriptor::path_of_descriptor;
+use crate::host::io_counts::IoCounts;
+use crate::host::lease;
+use crate::host::sysfs::{Host, readable_text};
 
 /// Somebody who opened the drive only to look at it is given so long to go away again.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -34,13 +40,25 @@ const LOOKS: u32 = 8;
 /// So long after an opening who opened it has his descriptor, but for a machine that stands still.
 const QUIET: Duration = Duration::from_millis(100);
 
+/// Who holds the drive in a way of which the kernel tells nothing is looked for so often, and at most
+/// for this share of the time: it takes a look at every process.
+const PERIOD: Duration = Duration::from_secs(60);
+const SHARE: u32 = 1000;
+
 /// The watch over one drive. Ends with it.
 #[derive(Debug)]
 pub(crate) struct Sentry {
     host: Host,
     sought: Sought,
+    /// What is written to it, and by whom; none for a file, and for what stands on a drive that has one.
+    ledger: Option<Ledger>,
+    /// Whether somebody else's writes were looked for.
+    is_begun: AtomicBool,
+    /// How often in turn a file was open elsewhere, and no process showed it.
+    unseen: AtomicU32,
     /// Claims on the other paths to the drive.
     _claims: Vec<File>,
+    seen: Arc<Seen>,
     /// `None` where the system has no more watches or threads to give.
     watch: Option<Watch>,
 }
@@ -49,7 +67,6 @@ pub(crate) struct Sentry {
 #[derive(Debug)]
 struct Watch {
     openings: Arc<OwnedFd>,
-    seen: Arc<Seen>,
     stop: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -67,10 +84,32 @@ struct Seen {
 }
 
 impl Sentry {
-    /// Watches who opens these nodes, looks for the users of `sought`, and holds `claims`.
-    pub(crate) fn post(host: &Host, nodes: &[PathBuf], sought: Sought, claims: Vec<File>) -> Self {
-        let watch = Watch::begin(host, nodes, &sought).ok();
-        Self { host: host.clone(), sought, _claims: claims, watch }
+    /// Watches who opens these nodes, looks for the users of `sought`, compares the `ledger`, and holds
+    /// `claims`.
+    pub(crate) fn post(
+        host: &Host,
+        nodes: &[PathBuf],
+        sought: Sought,
+        ledger: Option<Ledger>,
+        claims: Vec<File>,
+    ) -> Self {
+        let seen = Arc::<Seen>::default();
+        let watch = Watch::begin(host, nodes, &sought, Arc::clone(&seen)).ok();
+        Self {
+            host: host.clone(),
+            sought,
+            ledger,
+            is_begun: AtomicBool::new(false),
+            unseen: AtomicU32::new(0),
+            _claims: claims,
+            seen,
+            watch,
+        }
+    }
+
+    /// For one more way into the drive: what it asks for.
+    pub(crate) fn account(&self) -> Arc<Asked> {
+        self.ledger.as_ref().map_or_else(Arc::default, Ledger::account)
     }
 
     /// Whether anybody uses the drive by now; gives all who do. To be called right before the first
@@ -88,29 +127,73 @@ impl Sentry {
             let is_settled = before.is_some() && self.openings() == before && self.is_quiet();
             let patience = PATIENCE.max(refusal::patience(&found));
             if waited >= patience || (found.is_empty() && is_settled) {
-                return found;
+                return match found.is_empty() {
+                    true => self.written_before(),
+                    false => found,
+                };
             }
             thread::sleep(STEP);
             waited += STEP;
         }
     }
 
+    /// Who has written to it just before the first write.
+    fn written_before(&self) -> Vec<Refusal> {
+        match &self.ledger {
+            Some(ledger) if !self.is_begun.swap(true, Ordering::SeqCst) => {
+                ledger.look_before_the_first_write()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Compares what the kernel has counted of the drive's writes, a moment ago, with what was asked for.
+    pub(crate) fn compare(&self, counts: IoCounts) {
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| self.is_begun.load(Ordering::SeqCst))
+        {
+            self.found(ledger.beyond(counts));
+        }
+    }
+
+    /// Looks whether anybody else has a file open, in a way that no process shows.
+    pub(crate) fn look_at(&self, file: &File) {
+        /// A process that opened it to read it may be gone before it is looked for.
+        const IN_TURN: u32 = 3;
+        let is_shown = || self.sought.users(&self.host).is_ok_and(|users| !users.found.is_empty());
+        if lease::is_shared(file) != Some(true) || is_shown() {
+            self.unseen.store(0, Ordering::Relaxed);
+        } else if self.unseen.fetch_add(1, Ordering::Relaxed) + 1 == IN_TURN {
+            let device = readable_text(self.name_of(file).as_os_str().as_encoded_bytes());
+            self.found(vec![Refusal::HeldUnseen { device: device.unwrap_or_default() }]);
+        }
+    }
+
+    fn name_of(&self, file: &File) -> PathBuf {
+        fs::read_link(path_of_descriptor(file)).unwrap_or_default()
+    }
+
+    /// Notes who has written to the drive, and everybody who can be seen to have it.
+    fn found(&self, mut found: Vec<Refusal>) {
+        if found.is_empty() {
+            return;
+        }
+        if let Ok(users) = self.sought.users(&self.host) {
+            let writers = users.found.into_iter().filter(|user| !user.holding.is_reading());
+            found.extend(writers.map(Refusal::InUse));
+        }
+        self.seen.intrude(found);
+    }
+
     /// Whether nobody has just opened it.
     fn is_quiet(&self) -> bool {
-        let Some(Watch { seen, .. }) = &self.watch else {
-            return true;
-        };
-        let last = *seen.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.seen.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|last| last.elapsed() >= QUIET)
     }
 
     /// Who has opened the drive for writing since it was judged; empty while nobody has.
     pub(crate) fn intruders(&self) -> Vec<Refusal> {
-        let Some(Watch { seen, .. }) = &self.watch else {
-            return Vec::new();
-        };
-        match seen.is_intruded.load(Ordering::Relaxed) {
-            true => seen.intruders.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        match self.seen.is_intruded.load(Ordering::Relaxed) {
+            true => self.seen.intruders.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             false => Vec::new(),
         }
     }
@@ -118,26 +201,34 @@ impl Sentry {
     /// How often the drive was opened, by a number that every opening raises; `None` while there is
     /// one that the thread has not come to.
     fn openings(&self) -> Option<u64> {
-        let Some(Watch { openings, seen, .. }) = &self.watch else {
+        let Some(Watch { openings, .. }) = &self.watch else {
             return Some(0);
         };
         let is_waiting = wait(openings, None, Some(Duration::ZERO)) == Told::Opening;
-        (!is_waiting).then(|| seen.times.load(Ordering::SeqCst))
+        (!is_waiting).then(|| self.seen.times.load(Ordering::SeqCst))
     }
 }
 
 impl Watch {
-    fn begin(host: &Host, nodes: &[PathBuf], sought: &Sought) -> io::Result<Self> {
+    fn begin(
+        host: &Host,
+        nodes: &[PathBuf],
+        sought: &Sought,
+        noted: Arc<Seen>,
+    ) -> io::Result<Self> {
         let openings = Arc::new(watch_openings(nodes)?);
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
-        let seen = Arc::new(Seen::default());
-        let (told, stopped, noted) = (Arc::clone(&openings), Arc::clone(&stop), Arc::clone(&seen));
+        let (told, stopped) = (Arc::clone(&openings), Arc::clone(&stop));
         let (host, sought) = (host.clone(), sought.clone());
         let look_out = move || {
             let mut looks = LOOKS;
+            let mut period = PERIOD;
             loop {
-                let patience = (looks < LOOKS).then(|| STEP * 2_u32.pow(looks));
-                match wait(&told, Some(&stopped), patience) {
+                let patience = match looks < LOOKS {
+                    true => STEP * 2_u32.pow(looks),
+                    false => period,
+                };
+                match wait(&told, Some(&stopped), Some(patience)) {
                     Told::Stop => return,
                     Told::Opening => {
                         *noted.last.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -146,13 +237,15 @@ impl Watch {
                         drain(&told);
                         looks = 0;
                     }
-                    Told::Nothing => looks += 1,
+                    Told::Nothing => looks = LOOKS.min(looks + 1),
                 }
+                let begun = Instant::now();
                 noted.look(&host, &sought);
+                period = PERIOD.max(begun.elapsed() * SHARE);
             }
         };
         let thread = thread::Builder::new().name("sentry".to_owned()).spawn(look_out)?;
-        Ok(Self { openings, seen, stop, thread: Some(thread) })
+        Ok(Self { openings, stop, thread: Some(thread) })
     }
 }
 
@@ -170,7 +263,7 @@ impl Seen {
     fn look(&self, host: &Host, sought: &Sought) {
         let writers = || {
             let found = sought.users(host).map(|users| users.found).unwrap_or_default();
-            found.into_iter().filter(|user| user.holding != Holding::Reading).collect::<Vec<_>>()
+            found.into_iter().filter(|user| !user.holding.is_reading()).collect::<Vec<_>>()
         };
         let mut found = writers();
         if !found.is_empty() {
@@ -179,9 +272,12 @@ impl Seen {
             let still = writers();
             found.retain(|user| still.iter().any(|other| other.process == user.process));
         }
-        let writers: Vec<Refusal> = found.into_iter().map(Refusal::InUse).collect();
-        if !writers.is_empty() {
-            *self.intruders.lock().unwrap_or_else(PoisonError::into_inner) = writers;
+        self.intrude(found.into_iter().map(Refusal::InUse).collect());
+    }
+
+    fn intrude(&self, found: Vec<Refusal>) {
+        if !found.is_empty() {
+            *self.intruders.lock().unwrap_or_else(PoisonError::into_inner) = found;
             self.is_intruded.store(true, Ordering::Relaxed);
         }
     }
@@ -238,13 +334,13 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::guard::holders::FileId;
+    use crate::guard::holders::{FileId, Holding};
 
     fn posted(path: &Path) -> Sentry {
         let files = vec![FileId::of(&std::fs::metadata(path).unwrap())];
         let host = Host::this_machine();
         let sought = Sought { files, ..Sought::default() };
-        Sentry::post(&host, &[path.to_owned()], sought, Vec::new())
+        Sentry::post(&host, &[path.to_owned()], sought, None, Vec::new())
     }
 
     #[test]

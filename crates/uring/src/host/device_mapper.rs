@@ -11,6 +11,8 @@ use crate::host::sysfs::DeviceNumber;
 
 /// `DM_TABLE_STATUS` of linux/dm-ioctl.h: `_IOWR(0xfd, 12, struct dm_ioctl)`.
 const TABLE_STATUS: u64 = 0xC138_FD0C;
+/// `DM_DEV_STATUS`: `_IOWR(0xfd, 7, struct dm_ioctl)`.
+const DEVICE_STATUS: u64 = 0xC138_FD07;
 /// `struct dm_ioctl` and `struct dm_target_spec`.
 const HEADER: usize = 312;
 const SPECIFICATION: usize = 40;
@@ -77,6 +79,23 @@ pub(crate) fn table(control: &Path, device: DeviceNumber) -> io::Result<Vec<Targ
             None => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
+}
+
+/// How often a mapping is open just now, by whomever.
+///
+/// # Errors
+/// The system's; ENXIO if there is no such mapping.
+pub(crate) fn open_count(control: &Path, device: DeviceNumber) -> io::Result<u32> {
+    let control = File::open(control)?;
+    let mut buffer = request(device, HEADER);
+    // SAFETY: DM_DEV_STATUS reads a dm_ioctl from the buffer and writes one to it.
+    let asked =
+        unsafe { libc::ioctl(control.as_raw_fd(), DEVICE_STATUS as _, buffer.as_mut_ptr()) };
+    if asked != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let count = buffer.get(24..28).and_then(|bytes| bytes.try_into().ok());
+    Ok(count.map_or(0, u32::from_ne_bytes))
 }
 
 /// A `dm_ioctl` that asks for the table of a device, with room for the answer.

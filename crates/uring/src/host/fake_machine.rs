@@ -21,7 +21,7 @@ impl Machine {
         let directory = TempDir::new().unwrap();
         let base = directory.path();
         let host = Host { sys: base.join("sys"), proc: base.join("proc"), dev: base.join("dev") };
-        for place in ["sys/dev/block", "sys/block", "proc/self", "dev"] {
+        for place in ["sys/dev/block", "sys/block", "sys/class/block", "proc/self", "dev"] {
             fs::create_dir_all(base.join(place)).unwrap();
         }
         let machine = Self { directory, host };
@@ -47,9 +47,12 @@ impl Machine {
         fs::write(place.join("size"), "204800\n").unwrap();
         fs::write(place.join("ro"), "0\n").unwrap();
         symlink(&place, self.host.sys.join("dev/block").join(number)).unwrap();
+        symlink(&place, self.host.sys.join("class/block").join(name)).unwrap();
         if place.parent().is_some_and(|above| above.ends_with("devices")) {
             fs::create_dir_all(place.join("slaves")).unwrap();
             symlink(&place, self.host.sys.join("block").join(name)).unwrap();
+            fs::create_dir_all(place.join("device")).unwrap();
+            fs::write(place.join("device/wwid"), format!("naa.{number}\n")).unwrap();
         } else {
             fs::write(place.join("partition"), "1\n").unwrap();
             fs::write(place.join("start"), "0\n").unwrap();

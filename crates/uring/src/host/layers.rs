@@ -329,9 +329,14 @@ fn devices_of(host: &Host, mount: &Mount) -> Result<Vec<DeviceNumber>, Unreadabl
         if !path.starts_with(&host.dev) {
             continue;
         }
-        let facts = fs::metadata(path).map_err(|e| Unreadable::new(path, e))?;
-        if facts.file_type().is_block_device() {
-            devices.push(DeviceNumber::from_raw(facts.rdev()));
+        match fs::metadata(path) {
+            Ok(facts) if facts.file_type().is_block_device() => {
+                devices.push(DeviceNumber::from_raw(facts.rdev()));
+            }
+            Ok(_) => {}
+            // Its node is another container's, or has gone: by its name, then. A filesystem claims its
+            // devices, so that nobody else gets a claim on one that has no name here either.
+            Err(_) => devices.extend(host.node_by_name(path).map(|node| node.number)),
         }
     }
     if mount.filesystem == "btrfs" {
@@ -367,18 +372,41 @@ pub(crate) fn backing_path(node: &Node) -> Result<Option<PathBuf>, Unreadable> {
 fn attached_loops(host: &Host) -> Result<Vec<AttachedLoop>, Unreadable> {
     let mut loops = Vec::new();
     for node in host.disks()? {
-        if backing_path(&node)?.is_some() {
-            let backing = backing_of(host, &node)?;
+        if let Some(path) = backing_path(&node)? {
+            let backing = match backing_of(host, &node) {
+                // Who has not its node, or may not open it, goes by the path that it shows.
+                Err(doubt) => Some(backing_by_path(host, &path).ok_or(doubt)?),
+                Ok(backing) => backing,
+            };
             loops.extend(backing.map(|backing| (node, backing)));
         }
     }
     Ok(loops)
 }
 
+/// What a loop device stands on by the path that sysfs shows; `None` if that may be a block device that
+/// has no such name here.
+fn backing_by_path(host: &Host, path: &Path) -> Option<LoopBacking> {
+    let on = |file, block_device| LoopBacking { file, block_device, offset: 0 };
+    match fs::metadata(path) {
+        Ok(facts) => {
+            let file = (DeviceNumber::from_raw(facts.dev()), facts.ino());
+            let is_block = facts.file_type().is_block_device();
+            Some(on(file, is_block.then(|| DeviceNumber::from_raw(facts.rdev()))))
+        }
+        Err(_) => {
+            let nowhere = (DeviceNumber { major: 0, minor: 0 }, 0);
+            let named = host.node_by_name(path).map(|node| node.number);
+            (named.is_some() || !path.starts_with(&host.dev)).then(|| on(nowhere, named))
+        }
+    }
+}
+
 /// What a loop device stands on, unless it is being detached just now.
 pub(crate) fn backing_of(host: &Host, node: &Node) -> Result<Option<LoopBacking>, Unreadable> {
     let path = host.path_of(node);
-    let unreadable = |error: io::Error| Unreadable::new(&path, error);
+    let stake = "whether a loop device stands on it";
+    let unreadable = |error: io::Error| Unreadable::new(&path, error).at_stake(stake);
     let device = File::open(&path).map_err(unreadable)?;
     let facts = device.metadata().map_err(unreadable)?;
     if DeviceNumber::from_raw(facts.rdev()) != node.number {

@@ -7,8 +7,11 @@ pub(crate) mod device_mapper;
 pub(crate) mod direct_read;
 #[cfg(test)]
 pub(crate) mod fake_machine;
+pub(crate) mod horizon;
+pub(crate) mod io_counts;
 pub(crate) mod ioctl;
 pub(crate) mod layers;
+pub(crate) mod lease;
 pub(crate) mod lock;
 pub(crate) mod mounts;
 pub(crate) mod sysfs;

@@ -22,8 +22,9 @@ impl Host {
     /// Everything mounted, as this process sees it.
     pub(crate) fn mounts(&self) -> Result<Vec<Mount>, Unreadable> {
         let path = self.proc.join("self/mountinfo");
-        let text = fs::read(&path).map_err(|e| Unreadable::new(&path, e))?;
-        parse_mountinfo(&text).ok_or_else(|| Unreadable::new(path, ErrorKind::InvalidData))
+        let unreadable = |error| Unreadable::new(&path, error).at_stake("what is mounted");
+        let text = fs::read(&path).map_err(unreadable)?;
+        parse_mountinfo(&text).ok_or_else(|| unreadable(ErrorKind::InvalidData.into()))
     }
 
     /// The devices and files that are swapped on; none on a kernel without swap.
@@ -32,7 +33,7 @@ impl Host {
         match fs::read(&path) {
             Ok(text) => Ok(parse_swaps(&text)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(Unreadable::new(path, error)),
+            Err(error) => Err(Unreadable::new(path, error).at_stake("what is swapped on")),
         }
     }
 }
@@ -67,7 +68,7 @@ pub(crate) fn parse_swaps(text: &[u8]) -> Vec<PathBuf> {
 }
 
 /// Undoes the kernel's `\040` for bytes that would break a line into wrong fields.
-fn unescape(field: &[u8]) -> PathBuf {
+pub(crate) fn unescape(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&first, tail)) = rest.split_first() {

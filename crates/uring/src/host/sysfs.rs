@@ -49,11 +49,22 @@ impl FromStr for DeviceNumber {
 pub(crate) struct Unreadable {
     pub(crate) path: PathBuf,
     pub(crate) source: io::Error,
+    /// What it would have told.
+    pub(crate) stake: &'static str,
 }
 
 impl Unreadable {
     pub(crate) fn new(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
-        Self { path: path.into(), source: source.into() }
+        Self {
+            path: path.into(),
+            source: source.into(),
+            stake: "what this drive is and who uses it",
+        }
+    }
+
+    /// With a word for what it would have told.
+    pub(crate) fn at_stake(self, stake: &'static str) -> Self {
+        Self { stake, ..self }
     }
 }
 
@@ -74,6 +85,14 @@ impl Host {
     /// The block device of a number.
     pub(crate) fn node(&self, number: DeviceNumber) -> Result<Node, Unreadable> {
         Node::at(&self.sys.join(format!("dev/block/{number}")))
+    }
+
+    /// The block device whose node below `/dev` would have this path.
+    pub(crate) fn node_by_name(&self, path: &Path) -> Option<Node> {
+        let name = path.strip_prefix(&self.dev).ok()?.to_str()?.replace('/', "!");
+        let number =
+            fs::read_to_string(self.sys.join("class/block").join(name).join("dev")).ok()?;
+        self.node(number.trim().parse().ok()?).ok()
     }
 
     /// All block devices but partitions, by name.

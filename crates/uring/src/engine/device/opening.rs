@@ -69,6 +69,7 @@ impl UringDevice {
             ..describe(&identity, options, purges)
         };
         let mut device = Self::idle(info, identity.path, file, (ring, options.seed), gauges);
+        device.asked = sentry.as_ref().map_or_else(Arc::default, Sentry::account);
         device.sentry = sentry.map(Arc::new);
         device.asker =
             controller.as_ref().and_then(|controller| Asker::of(controller.port.again().ok()?));
@@ -91,6 +92,7 @@ impl UringDevice {
             file,
             sentry: None,
             wrote: Arc::default(),
+            asked: Arc::default(),
             ring,
             seed,
             content: ContentStream::new(seed),
@@ -124,6 +126,7 @@ impl UringDevice {
         let (info, path) = (lanes::info(&self.info, queue_depth), self.path.clone());
         let mut lane = Self::idle(info, path, file, (ring, seed), self.gauges.of_lane());
         (lane.sentry, lane.wrote) = (self.sentry.clone(), Arc::clone(&self.wrote));
+        lane.asked = lane.sentry.as_ref().map_or_else(Arc::default, |sentry| sentry.account());
         Ok(lane)
     }
 }
