@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._options import Place, options_of, overrides_of
+from ._options import Place, consent_of, options_of, overrides_of
 from ._progress import Progress, shown
 from ._results import Run
 
@@ -111,6 +111,7 @@ class Drive:
         threads: int | None = None,
         purge: str | None = None,
         destroy_data_on: str | None = None,
+        others_not_visible: bool = False,
         progress: Progress = None,
     ) -> Run:
         """Runs a test and gives its result.
@@ -131,6 +132,7 @@ class Drive:
             threads: How many keep a real drive busy together; ``None`` for as many as it needs.
             purge: How a real drive is purged.
             destroy_data_on: Consent to lose all data on a real drive: the name that the refusal tells.
+            others_not_visible: In a container: that no process which cannot be seen from there uses it.
             progress: See :data:`writecliff._progress.Progress`.
 
         Raises:
@@ -143,8 +145,9 @@ class Drive:
         keys, file = ({}, plan) if isinstance(plan, (str, os.PathLike)) else (dict(plan or {}), None)
         method = _native.plan(test, quick, overrides, json.dumps(keys), file)
         options = options_of(label, every_io, quick, io_timeout, purge, threads)
+        consent = consent_of(destroy_data_on, others_not_visible)
         with Place(out) as place, shown(progress) as show:
-            _native.run(self._native, method, place.path, options, destroy_data_on, show)
+            _native.run(self._native, method, place.path, options, consent, show)
             return Run(place.path, _keep=place.kept())
 
     def device(self) -> Device:

@@ -91,7 +91,7 @@ def run(
     plan: str,
     out: _Path,
     options: str,
-    consent: str | None = None,
+    consent: tuple[str, bool] | None = None,
     progress: _Progress | None = None,
 ) -> None: ...
 def review(
@@ -101,7 +101,7 @@ def review(
     overrides: str,
     out: _Path,
     options: str,
-    consent: str | None = None,
+    consent: tuple[str, bool] | None = None,
     progress: _Progress | None = None,
 ) -> None: ...
 def open(

@@ -31,6 +31,10 @@ class Place:
         return self._temporary
 
 
+def consent_of(destroy_data_on: str | None, others_not_visible: bool) -> tuple[str, bool] | None:
+    return None if destroy_data_on is None else (destroy_data_on, others_not_visible)
+
+
 def overrides_of(
     seed: int | None,
     duration: str | None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from . import _native
 from ._drive import Drive
-from ._options import Place, options_of, overrides_of
+from ._options import Place, consent_of, options_of, overrides_of
 from ._progress import Progress, shown
 from ._results import Review
 
@@ -25,6 +25,7 @@ def review(
     threads: int | None = None,
     purge: str | None = None,
     destroy_data_on: str | None = None,
+    others_not_visible: bool = False,
     progress: Progress = None,
 ) -> Review:
     """Runs a review: the tests that it has by default, or ``tests``; with ``also`` some more, or ``"all"``.
@@ -35,7 +36,8 @@ def review(
     overrides, options = overrides_of(seed, None, None, ()), options_of(
         label, False, quick, io_timeout, purge, threads
     )
+    consent = consent_of(destroy_data_on, others_not_visible)
     with Place(out) as place, shown(progress) as show:
         chosen, more = list(tests), list(also)
-        _native.review(one._native, chosen, more, overrides, place.path, options, destroy_data_on, show)
+        _native.review(one._native, chosen, more, overrides, place.path, options, consent, show)
         return Review(place.path, _keep=place.kept())

@@ -42,7 +42,7 @@ pub(crate) fn consent(
         return Ok(None);
     };
     tell_what_was_not_seen(&inspection);
-    if let ComesFirst::Purge(how) = comes_first {
+    if let (ComesFirst::Purge(how), true) = (comes_first, inspection.refusals.is_empty()) {
         tell_how_it_will_be_purged(&inspection, how);
     }
     match &passed.destroy_data_on {

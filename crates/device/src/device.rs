@@ -574,8 +574,50 @@ pub enum DeviceError {
         /// What shows it.
         evidence: String,
     },
+    /// It has another size than when it was opened.
+    #[error(
+        "{address} was resized: it has {} now, and had {}. Figures of two sizes are of no drive: begin \
+         anew; what was recorded until then is kept", now.exact(), was.exact()
+    )]
+    Resized {
+        /// The device.
+        address: String,
+        /// Its size when it was opened.
+        was: Bytes,
+        /// Its size now.
+        now: Bytes,
+    },
+    /// Somebody has switched it to read-only.
+    #[error(
+        "{address} was switched to read-only while it was used (`blockdev --setro`, a switch on the \
+         card, or the drive itself at its end); what was recorded until then is kept"
+    )]
+    WriteProtected {
+        /// The device.
+        address: String,
+    },
+    /// What it takes its space from is full.
+    #[error(
+        "{address} takes no more data: {} ({source}); what was recorded until then is kept",
+        match kind {
+            DeviceKind::File => "the file system that it is on is full; make room there, or use a \
+                                 smaller file",
+            _ => "the pool that it takes its space from is full; make room there",
+        }
+    )]
+    NoSpace {
+        /// The device.
+        address: String,
+        /// A file, or a volume.
+        kind: DeviceKind,
+        /// The system's error: no space, or a quota used up.
+        source: std::io::Error,
+    },
     /// The operating system refused or failed a step that the device cannot go on without.
-    #[error("{}: {doing} failed: {source}; check that the device is still there and healthy", path.display())]
+    #[error(
+        "{}: {doing} failed: {source}; {}", path.display(),
+        crate::error_advice(source.raw_os_error().unwrap_or(0))
+    )]
     System {
         /// The device.
         path: PathBuf,
@@ -602,6 +644,9 @@ impl DeviceError {
             | Self::PurgeStalled { .. }
             | Self::PasswordLeft { .. }
             | Self::Gone { .. }
+            | Self::Resized { .. }
+            | Self::WriteProtected { .. }
+            | Self::NoSpace { .. }
             | Self::System { .. } => ErrorKind::Failed,
         }
     }

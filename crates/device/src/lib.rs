@@ -17,6 +17,7 @@ mod random;
 #[cfg(feature = "conformance")]
 pub mod scripted;
 mod stamp;
+mod system_error;
 mod text;
 mod units;
 
@@ -31,6 +32,7 @@ pub use names::{did_you_mean, nearest, with_nearest};
 pub use purge::{Purge, PurgeOutcome, PurgeWatch};
 pub use random::{SPLIT_MIX_STEP, split_mix};
 pub use stamp::{Held, Part, Pass, Stamping};
+pub use system_error::{SystemError, error_advice, error_text, system_error};
 pub use text::{printable, printable_lines};
 pub use units::{
     Bytes, DeviceTime, Energy, Iops, Nanos, ParseUnitError, Power, Temperature, Throughput,

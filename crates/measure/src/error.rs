@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use writecliff_device::{DeviceError, ErrorKind};
+use writecliff_device::{DeviceError, ErrorKind, error_advice, error_text};
 
 use crate::failures::{FAILED_ONE_IN, FailedIo, UnansweredIo, Waiting};
 use crate::run_directory::RunDirectoryError;
@@ -20,9 +20,8 @@ pub enum RecordError {
     RunDirectory(#[from] RunDirectoryError),
     /// For a whole second the device failed every I/O.
     #[error(
-        "the device failed all {failed} I/Os of second {second} (system error {errno}: {}); \
-         check its cabling and health, nothing more was sent to it",
-        std::io::Error::from_raw_os_error(*errno)
+        "the device failed all {failed} I/Os of second {second}: {}; {}, nothing more was sent to it",
+        error_text(*errno), error_advice(*errno)
     )]
     EveryIoFailed {
         /// Seconds since the load began.
@@ -35,9 +34,9 @@ pub enum RecordError {
     /// The device failed a noticeable share of a series' I/Os.
     #[error(
         "the device failed {failed} of {all} I/Os of {series}{}; from 1 in {FAILED_ONE_IN} on a \
-         run's figures are not the drive's: check its cabling and health, `failed_ios` in run.json \
-         names the first",
-        first.as_ref().map_or_else(String::new, |first| format!(", the first a {first}"))
+         run's figures are not the drive's: {}, `failed_ios` in run.json names the first",
+        first.as_ref().map_or_else(String::new, |first| format!(", the first a {first}")),
+        error_advice(first.as_ref().map_or(0, |first| first.errno))
     )]
     IosFailed {
         /// The series.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Completion, InFlight, Nanos, Operation};
+use writecliff_device::{Bytes, Completion, InFlight, Nanos, Operation, error_text};
 
 /// So many failed I/Os of a run are named; the rest are only counted.
 pub const FAILURES_NAMED: usize = 16;
@@ -102,7 +102,7 @@ impl FailedIo {
             UNANSWERED if completion.service_time() >= Nanos::from_secs(1) => {
                 format!("no answer within {:.0} s", completion.service_time().as_secs_f64())
             }
-            errno => std::io::Error::from_raw_os_error(errno).to_string(),
+            errno => error_text(errno),
         };
         Self {
             series: series.to_owned(),

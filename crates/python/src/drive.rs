@@ -163,17 +163,26 @@ pub(crate) fn run(
     plan: &str,
     out: PathBuf,
     options: &str,
-    consent: Option<&str>,
+    consent: Option<(String, bool)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let plan: Plan = json::read("plan", plan)?;
     let options: RunOptions = json::read("options", options)?;
-    let consent = consent.map(DestroyData::named);
+    let consent = consent.map(agreed);
     let name = &drive.name;
     let ended = watched(py, progress, |watch| {
         writecliff::run(&plan, name, consent.as_ref(), &out, options, &|event| told(watch, &event))
     })?;
     ended.map(drop).map_err(|error| error.raised())
+}
+
+/// Consent by a name, and whether it is given though not all processes can be seen from here.
+pub(crate) fn agreed((name, others_not_visible): (String, bool)) -> DestroyData {
+    let consent = DestroyData::named(name);
+    match others_not_visible {
+        true => consent.though_others_are_not_visible(),
+        false => consent,
+    }
 }
 
 /// What of an event is shown.

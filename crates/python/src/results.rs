@@ -9,12 +9,12 @@ use writecliff::trace::{
     Description, SourceOptions, Summary, describe, open as open_trace, read_ahead,
 };
 use writecliff::{
-    DestroyData, Imported, Overrides, Report, ReportOptions, Review, ReviewEnd, ReviewRun,
+    Imported, Overrides, Report, ReportOptions, Review, ReviewEnd, ReviewRun,
     RunOptions, Source,
 };
 use writecliff_bench::{Comparison, Library};
 
-use crate::drive::{Drive, told};
+use crate::drive::{Drive, agreed, told};
 use crate::errors::{FailedError, Raised, raised};
 use crate::json;
 use crate::table::Table;
@@ -66,7 +66,7 @@ pub(crate) fn review(
     overrides: &str,
     out: PathBuf,
     options: &str,
-    consent: Option<&str>,
+    consent: Option<(String, bool)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let overrides: Overrides = json::read("overrides", overrides)?;
@@ -75,7 +75,7 @@ pub(crate) fn review(
         Review::choose(&tests, &with_).map_err(|error| writecliff::Error::from(error).raised())?;
     let begun = ReviewRun::begin(drive.name.clone(), &tests, &overrides, options, &out);
     let review = begun.map_err(|error| error.raised())?;
-    let consent = consent.map(DestroyData::named);
+    let consent = consent.map(agreed);
     let ended =
         watched(py, progress, |watch| review.run(consent.as_ref(), &|event| told(watch, &event)))?;
     match ended.map_err(|error| error.raised())? {

@@ -11,6 +11,7 @@ use writecliff_device::{Bytes, DeviceKind};
 use crate::drive::controller::Controller;
 use crate::drive::identity::{self, Identity};
 use crate::drive::kernel_opal::{KernelOpal, kernel_opal};
+use crate::guard::anew;
 use crate::guard::consent::ConsentName;
 use crate::guard::error::OpenError;
 use crate::guard::found::{Claim, Found, Judged, Thing};
@@ -34,6 +35,9 @@ pub struct Inspection {
     pub consent: ConsentName,
     /// What could not be inspected: any of it may have it open.
     pub unseen: Unseen,
+    /// How to have the system find it anew, so that whatever could not be inspected holds nothing of it;
+    /// `None` where there is no such way.
+    pub found_anew: Option<String>,
     /// How many of some places hold data, where they were looked at.
     pub survey: Option<Survey>,
     /// What a disk says of itself, or why it does not; `None` where it was not asked.
@@ -164,6 +168,7 @@ impl Inspection {
             refusals: vec![refusal],
             consent: ConsentName::of_file(path, None),
             unseen: Unseen::default(),
+            found_anew: None,
             survey: None,
             own_words: None,
             kernel_opal: None,
@@ -181,6 +186,7 @@ impl Judged {
             identity: self.identity,
             refusals: self.verdict.refusals,
             unseen: self.verdict.unseen,
+            found_anew: found.node().and_then(anew::commands),
             survey: None,
             own_words: None,
             kernel_opal: None,

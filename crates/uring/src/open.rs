@@ -111,7 +111,7 @@ fn open_to_destroy(
     if let Some(ledger) = &ledger {
         ledger.watch(&verdict.other_paths);
     }
-    let watched = ways_in(host, found, &verdict.own_nodes);
+    let watched = ways_in(host, found, &verdict.nodes);
     let sentry = Sentry::post(host, &watched, verdict.watched, ledger, claims);
     let gauges = found.gauges();
     UringDevice::writable(Opened { file, identity, gauges, controller }, options, sentry)
@@ -204,12 +204,12 @@ fn out_of_sight(found: &Found, unseen: &Unseen, consent: Option<&DestroyData>) -
     is_doubt.then(|| Refusal::OthersNotVisible { horizon: unseen.horizon.to_string() })
 }
 
-/// The nodes by which somebody could come in: of the device, of all that is the same drive, and those
-/// that pass commands to it.
-fn ways_in(host: &Host, found: &Found, own_nodes: &[Node]) -> Vec<PathBuf> {
+/// The nodes by which somebody could come in: of the device, of all that it stands on or that is the same
+/// drive, and those that pass commands to these.
+fn ways_in(host: &Host, found: &Found, nodes: &[Node]) -> Vec<PathBuf> {
     let mut ways = vec![path_of_descriptor(&found.handle)];
-    ways.extend(own_nodes.iter().map(|node| host.path_of(node)));
-    let characters = own_nodes.iter().flat_map(character_devices);
+    ways.extend(nodes.iter().map(|node| host.path_of(node)));
+    let characters = nodes.iter().flat_map(character_devices);
     ways.extend(characters.map(|(_, name)| host.dev.join(name)));
     ways.retain(|path| path.exists());
     ways

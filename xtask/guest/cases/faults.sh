@@ -141,6 +141,7 @@ W7-file-on-a-full-filesystem() { # quick
   truncate -s 512M /mnt/fs/file
   test_it /mnt/fs/file /mnt/fs/file
   fails
+  grep -q 'file system that it is on is full' <<< "$output" || wrong "expected word of the file system, got: $(reason)"
   code=0; writecliff gate /tmp/out --min-mean-iops 1 || code=$?
   [ $code != 0 ] || wrong 'expected that no gate passes it, got a pass'
   found 'expected exit 1 and no gate that passes it, got both'
@@ -172,4 +173,22 @@ slow-drive-runs() { # full 180s
   local drive; drive=$(plugged 2)
   throttled plugged2 400
   runs "$drive"
+}
+
+switched-to-read-only-in-a-run() { # full both
+  local drive; drive=$(fresh nvme)
+  started "$drive" 300s
+  blockdev --setro "$drive"
+  ended 30
+  fails
+  says 'switched to read-only' cat /tmp/started.log
+}
+
+resized-in-a-run() { # full both
+  local drive; drive=$(plugged 1 '' virtio-blk-pci)
+  started "$drive" 300s
+  qmp '{"execute":"block_resize","arguments":{"node-name":"node1","size":209715200}}'
+  ended 30
+  fails
+  says 'was resized' cat /tmp/started.log
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const USUAL_LIMIT: Duration = Duration::from_secs(120);
 
-/// A case, as its heading tells it: `NAME() { # quick` or `NAME() { # full paths 90s`.
+/// A case, as its heading tells it: `NAME() { # quick` or `NAME() { # full paths both 90s`.
 #[derive(Debug, PartialEq)]
 pub(super) struct Case {
     pub(super) file: String,
@@ -15,6 +15,8 @@ pub(super) struct Case {
     pub(super) is_quick: bool,
     /// Needs a guest in which every path to an NVMe namespace is a device of its own.
     pub(super) wants_paths: bool,
+    /// Depends on what the kernel tells, so that it is to be right on every kernel.
+    pub(super) is_of_the_kernel: bool,
     pub(super) limit: Duration,
 }
 
@@ -41,6 +43,7 @@ fn case(file: &str, line: &str) -> Option<Case> {
         name: name.to_owned(),
         is_quick: false,
         wants_paths: false,
+        is_of_the_kernel: false,
         limit: USUAL_LIMIT,
     };
     for word in remark.split_whitespace() {
@@ -48,6 +51,7 @@ fn case(file: &str, line: &str) -> Option<Case> {
             "quick" => case.is_quick = true,
             "full" => case.is_quick = false,
             "paths" => case.wants_paths = true,
+            "both" => case.is_of_the_kernel = true,
             limit => case.limit = Duration::from_secs(limit.strip_suffix('s')?.parse().ok()?),
         }
     }

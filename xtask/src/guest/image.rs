@@ -15,6 +15,25 @@ const PACKAGES: &str = include_str!("../../guest/packages");
 const MAKING: &str = include_str!("../../guest/make-image");
 const INITRD_INIT: &str = include_str!("../../guest/initrd-init");
 
+/// Which kernel a machine boots.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Kernel {
+    /// Debian 12's
+    #[default]
+    Stable,
+    /// The newest that apt has for Debian 12
+    Newer,
+}
+
+impl Kernel {
+    fn package(self) -> &'static str {
+        match self {
+            Self::Stable => "linux-image-amd64",
+            Self::Newer => "linux-image-6.12-amd64",
+        }
+    }
+}
+
 /// The files that a machine boots from.
 pub(super) struct Image {
     folder: PathBuf,
@@ -22,12 +41,13 @@ pub(super) struct Image {
 
 impl Image {
     /// The image that is kept in `cache`, made first where there is none of these packages.
-    pub(super) fn prepare(cache: &Path) -> Result<Self, String> {
-        let folder = cache.join(format!("image-{:016x}", key()));
+    pub(super) fn prepare(cache: &Path, kernel: Kernel) -> Result<Self, String> {
+        let kind = format!("image-{kernel:?}-").to_lowercase();
+        let folder = cache.join(format!("{kind}{:016x}", key()));
         if !folder.exists() {
             println!("xtask: making the guest (once; it is kept in {})", cache.display());
-            forget_older(cache);
-            make(&folder)?;
+            forget_older(cache, &kind);
+            make(&folder, kernel)?;
         }
         Ok(Self { folder })
     }
@@ -53,14 +73,16 @@ fn key() -> u64 {
 }
 
 /// Makes it under another name, so that an interrupted start leaves nothing that looks complete.
-fn make(folder: &Path) -> Result<(), String> {
+fn make(folder: &Path, kernel: Kernel) -> Result<(), String> {
     let unfinished = folder.with_extension("unfinished");
     let in_it = |name: &str| unfinished.join(name);
     let told = |error: std::io::Error| format!("{}: {error}", unfinished.display());
     fs::create_dir_all(&unfinished).map_err(told)?;
     fs::write(in_it("make-image"), MAKING).map_err(told)?;
     fs::write(in_it("initrd-init"), INITRD_INIT).map_err(told)?;
-    run(Command::new("bash").arg("make-image").args(packages()).current_dir(&unfinished))?;
+    let mut making = Command::new("bash");
+    making.arg("make-image").arg(kernel.package()).args(packages());
+    run(making.current_dir(&unfinished))?;
     fs::rename(&unfinished, folder).map_err(told)
 }
 
@@ -69,9 +91,9 @@ fn packages() -> impl Iterator<Item = &'static str> {
 }
 
 /// Some hundred megabytes each; what cannot be removed only takes room.
-fn forget_older(cache: &Path) {
+fn forget_older(cache: &Path, kind: &str) {
     let entries = fs::read_dir(cache).into_iter().flatten().flatten();
-    let is_image = |name: &OsStr| name.to_string_lossy().starts_with("image-");
+    let is_image = |name: &OsStr| name.to_string_lossy().starts_with(kind);
     for entry in entries.filter(|entry| is_image(&entry.file_name())) {
         let _ = fs::remove_dir_all(entry.path());
     }
@@ -82,9 +104,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_and_udev_are_among_the_packages() {
+    fn what_boots_is_among_the_packages() {
         let packages: Vec<&str> = packages().collect();
-        assert!(packages.contains(&"linux-image-amd64") && packages.contains(&"udev"));
+        assert!(packages.contains(&"kmod") && packages.contains(&"udev"));
         assert!(packages.iter().all(|package| !package.contains('#')), "{packages:?}");
     }
 }

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cases::Case;
-use image::Image;
+use image::{Image, Kernel};
 use machine::{Answer, Machine};
 
 use crate::test::{Built, Outcome};
@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// Every case, not only the quick ones
     #[arg(long)]
     all: bool,
+    /// The kernel that it boots
+    #[arg(long, value_enum, default_value_t)]
+    kernel: Kernel,
     /// Try this program, instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -68,8 +71,14 @@ pub(crate) fn outcome(built: &Built, all: bool) -> Outcome {
     let Some(program) = built.writecliff.clone() else {
         return Outcome::left_out("every case", "the program did not build");
     };
-    let options = Options { all, program: Some(program), ..Options::default() };
-    cases_of(&options).unwrap_or_else(|why| Outcome::of("the machine", Err(why)))
+    let kernels: &[Kernel] = if all { &[Kernel::Stable, Kernel::Newer] } else { &[Kernel::Stable] };
+    let mut outcome = Outcome::default();
+    for &kernel in kernels {
+        let options = Options { all, kernel, program: Some(program.clone()), ..Options::default() };
+        let of_kernel = cases_of(&options);
+        outcome.join(of_kernel.unwrap_or_else(|why| Outcome::of("the machine", Err(why))));
+    }
+    outcome
 }
 
 /// Builds the tool and the guest, and runs cases in it.
@@ -95,7 +104,7 @@ fn cases_of(options: &Options) -> Result<Outcome, String> {
     fs::create_dir_all(&cache).map_err(told)?;
     let only_one = fs::File::create(cache.join("lock")).map_err(told)?;
     only_one.try_lock().map_err(|_| "another `cargo xtask guest` is running here; wait for it")?;
-    let image = Image::prepare(&cache)?;
+    let image = Image::prepare(&cache, options.kernel)?;
     share(&folder, &program)?;
     if options.shell {
         let kernel = kernel_options(options.paths);
@@ -122,6 +131,7 @@ fn here() -> PathBuf {
 fn chosen(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>, String> {
     let is_named = |case: &Case| options.only.iter().any(|part| case.name.contains(part));
     let is_chosen = |case: &Case| match options.only.is_empty() {
+        true if options.kernel != Kernel::Stable => case.is_of_the_kernel,
         true => case.is_quick || options.all,
         false => is_named(case),
     };
@@ -150,6 +160,10 @@ fn share(folder: &Path, program: &Path) -> Result<(), String> {
         fs::copy(&path, share.join("cases").join(name)).map_err(told)?;
     }
     fs::write(share.join("drives"), drives::list()).map_err(told)?;
+    let holder = here().join("holder.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-static", "-pthread", "-o"]).arg(share.join("holder")).arg(holder);
+    run(&mut compiler)?;
     run(Command::new("strip").arg("-o").arg(share.join("writecliff")).arg(program))
 }
 

@@ -9,7 +9,7 @@ use writecliff_device::{Bytes, printable};
 use writecliff_report::TextTable;
 use writecliff_sim::{Profile, Security, catalogue};
 use writecliff_uring::Facts;
-use writecliff_uring::{Inspection, advice, block_devices, inspect};
+use writecliff_uring::{Inspection, Refusal, advice, block_devices, inspect};
 
 use crate::error::CliError;
 use crate::output::{print, print_json};
@@ -258,6 +258,9 @@ fn describe_whole(device: &Inspection) -> String {
     if !device.unseen.is_empty() {
         rows.push(("not inspected", device.unseen.to_string()));
     }
+    if let Some(commands) = device.found_anew.as_ref().filter(|_| is_held(device)) {
+        rows.push(("found anew", commands.clone()));
+    }
     match &device.own_words {
         Some(Ok(facts)) => rows.extend(facts.lines()),
         Some(Err(why)) => rows.push(("own words", format!("nothing: {}", printable(why)))),
@@ -270,6 +273,17 @@ fn describe_whole(device: &Inspection) -> String {
 /// The commands that make a drive testable, if only its content speaks against it.
 fn how_to_erase(device: &Inspection) -> String {
     advice(&device.refusals).map_or_else(String::new, |advice| format!("{advice}\n"))
+}
+
+/// Whether somebody holds it, or may.
+fn is_held(device: &Inspection) -> bool {
+    let is_use = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::InUse(_) | Refusal::HeldUnseen { .. } | Refusal::ExportOfUnknown { .. }
+        )
+    };
+    !device.unseen.is_empty() || device.refusals.iter().any(is_use)
 }
 
 fn describe_profile(name: &str, profile: &Profile) -> String {

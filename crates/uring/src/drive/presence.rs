@@ -1,4 +1,4 @@
-//! Whether a drive is still there. Nothing here waits for it: its size and its entries in sysfs are
+//! Whether a drive is still there, and still what it was. Nothing here waits for it: its size and its entries in sysfs are
 //! the kernel's own memory.
 
 use std::fs::{self, File};
@@ -16,6 +16,17 @@ const PERIOD: Nanos = Nanos::from_secs(1);
 const GONE_STATES: &[&str] =
     &["offline", "transport-offline", "cancel", "del", "deleting", "deleted", "dead"];
 
+/// Why a drive cannot be used any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It is gone, as this shows.
+    Gone(String),
+    /// It has another size.
+    Resized { was: Bytes, now: Bytes },
+    /// It takes no writes.
+    WriteProtected,
+}
+
 /// Where a drive would be missed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Presence {
@@ -25,6 +36,8 @@ pub(crate) struct Presence {
     state: Option<PathBuf>,
     /// As it was opened; `None` for a file, which may have any length.
     size: Option<Bytes>,
+    /// Whether it took writes then.
+    is_writable: bool,
     looked: DeviceTime,
 }
 
@@ -36,18 +49,20 @@ impl Presence {
             entries.push(disk.directory.clone());
         }
         let state = Some(disk.directory.join("device/state")).filter(|state| state.is_file());
-        Self { entries, state, size: None, looked: DeviceTime(0) }
+        Self { entries, state, size: None, is_writable: false, looked: DeviceTime(0) }
     }
 
-    /// Notes how large the opened device is; a file's size tells nothing.
-    pub(crate) fn note_size(&mut self, opened: &File) {
+    /// Notes how large the opened device is, and whether it takes writes; a file's size tells nothing.
+    pub(crate) fn note(&mut self, opened: &File) {
         if !self.entries.is_empty() {
             self.size = ioctl::size(opened).ok();
+            self.is_writable = !ioctl::is_read_only(opened);
         }
     }
 
-    /// What shows that the drive is gone, if it is; looks once a second however often it is asked.
-    pub(crate) fn look_sometimes(&mut self, opened: &File, now: DeviceTime) -> Option<String> {
+    /// What has become of it, if it cannot be used any more; looks once a second however often it is
+    /// asked.
+    pub(crate) fn look_sometimes(&mut self, opened: &File, now: DeviceTime) -> Option<Loss> {
         if now.since(self.looked) < PERIOD {
             return None;
         }
@@ -55,18 +70,31 @@ impl Presence {
         self.missing(opened)
     }
 
-    /// What shows that the drive is gone, if it is.
-    pub(crate) fn missing(&self, opened: &File) -> Option<String> {
-        self.shrunk(opened).or_else(|| self.unlisted()).or_else(|| self.given_up())
+    /// What has become of it, if it cannot be used any more.
+    pub(crate) fn missing(&self, opened: &File) -> Option<Loss> {
+        let gone = || self.unlisted().or_else(|| self.given_up()).map(Loss::Gone);
+        self.resized(opened).or_else(gone).or_else(|| self.protected(opened))
     }
 
-    fn shrunk(&self, opened: &File) -> Option<String> {
-        let before = self.size?;
+    fn resized(&self, opened: &File) -> Option<Loss> {
+        let was = self.size?;
         match ioctl::size(opened) {
-            Ok(now) if now == before => None,
-            Ok(now) => Some(format!("its size is {} now, and was {}", now.exact(), before.exact())),
-            Err(error) => Some(format!("asked for its size, the system says: {error}")),
+            Ok(now) if now == was => None,
+            // A drive that is unplugged has no size at first, and then no entries.
+            Ok(now @ Bytes::ZERO) => Some(Loss::Gone(format!(
+                "its size is {} now, and was {}",
+                now.exact(),
+                was.exact()
+            ))),
+            Ok(now) => Some(Loss::Resized { was, now }),
+            Err(error) => {
+                Some(Loss::Gone(format!("asked for its size, the system says: {error}")))
+            }
         }
+    }
+
+    fn protected(&self, opened: &File) -> Option<Loss> {
+        (self.is_writable && ioctl::is_read_only(opened)).then_some(Loss::WriteProtected)
     }
 
     fn unlisted(&self) -> Option<String> {
@@ -119,16 +147,20 @@ mod tests {
         fs::write(disk.directory.join("device/state"), "blocked\n").unwrap();
         assert_eq!(presence.missing(&opened), None);
         fs::write(disk.directory.join("device/state"), "offline\n").unwrap();
-        assert_eq!(presence.missing(&opened).unwrap(), "its driver calls it offline");
+        let gone = |presence: &Presence| match presence.missing(&opened) {
+            Some(Loss::Gone(evidence)) => evidence,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(gone(&presence), "its driver calls it offline");
         fs::remove_dir_all(&partition.directory).unwrap();
-        assert!(presence.missing(&opened).unwrap().contains("no longer lists it"));
+        assert!(gone(&presence).contains("no longer lists it"));
     }
 
     #[test]
     fn a_file_may_have_any_length_and_is_never_missed() {
         let mut presence = Presence::default();
         let file = tempfile::tempfile().unwrap();
-        presence.note_size(&file);
+        presence.note(&file);
         assert_eq!(presence.look_sometimes(&file, DeviceTime(0) + PERIOD), None);
     }
 

@@ -22,6 +22,7 @@ use writecliff_device::{
 use crate::drive::controller::Controller;
 use crate::drive::gauges::Gauges;
 use crate::drive::health::Asker;
+use crate::drive::presence::Loss;
 use crate::drive::purge::background::StillRunning;
 use crate::engine::calls::{Answered, Calls};
 use crate::engine::content::ContentStream;
@@ -216,12 +217,13 @@ impl UringDevice {
         completed: DeviceTime,
         done: &mut Vec<Completion>,
     ) -> Result<(), DeviceError> {
-        let (mut lost, mut failed) = (None, false);
+        let (mut lost, mut failed, mut full) = (None, false, None);
         let (slots, free, looks) = (&self.slots, &mut self.free, &mut self.looks);
         self.ring.drain(|slot, result| {
             let Slot { io, submitted } = slots[slot];
             let status = status_of(&io, result);
             lost = lost.or(device_lost(status));
+            full = full.or(no_space(status));
             failed |= status != Status::Done;
             if io.stamp.is_some() && io.operation == Operation::Read && status == Status::Done {
                 looks.push(slot);
@@ -235,6 +237,10 @@ impl UringDevice {
         self.look();
         if failed {
             self.check_presence()?;
+        }
+        if let Some(errno) = full {
+            let (address, kind) = (self.info.address.clone(), self.info.kind);
+            return Err(DeviceError::NoSpace { address, kind, source: errno.into() });
         }
         match lost {
             Some(errno) => Err(self.lost("an I/O", errno.into())),
@@ -308,13 +314,18 @@ impl UringDevice {
     }
 
     /// # Errors
-    /// [`DeviceError::Gone`] if the drive is no longer there.
+    /// If the drive is no longer there, or not what it was.
     fn check_presence(&self) -> Result<(), DeviceError> {
-        self.gauges.presence.missing(&self.file).map_or(Ok(()), |evidence| self.gone(evidence))
+        self.gauges.presence.missing(&self.file).map_or(Ok(()), |loss| Err(self.unusable(loss)))
     }
 
-    fn gone(&self, evidence: String) -> Result<(), DeviceError> {
-        Err(DeviceError::Gone { address: self.info.address.clone(), evidence })
+    fn unusable(&self, loss: Loss) -> DeviceError {
+        let address = self.info.address.clone();
+        match loss {
+            Loss::Gone(evidence) => DeviceError::Gone { address, evidence },
+            Loss::Resized { was, now } => DeviceError::Resized { address, was, now },
+            Loss::WriteProtected => DeviceError::WriteProtected { address },
+        }
     }
 
     fn lost(&self, doing: &'static str, source: io::Error) -> DeviceError {
@@ -409,8 +420,8 @@ impl Device for UringDevice {
                 done.append(&mut self.answered);
                 done[had..].sort_by_key(|completion| completion.completed);
             }
-            if let Some(evidence) = self.gauges.presence.look_sometimes(&self.file, completed) {
-                return self.gone(evidence);
+            if let Some(loss) = self.gauges.presence.look_sometimes(&self.file, completed) {
+                return Err(self.unusable(loss));
             }
             if done.len() > had || completed >= until {
                 return Ok(());
@@ -534,6 +545,13 @@ fn status_of(io: &Io, result: i32) -> Status {
 
 fn failed(error: &io::Error) -> Status {
     Status::Failed(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error()))
+}
+
+/// The error that says that what is below has no room, if this is one: no later write will do better.
+fn no_space(status: Status) -> Option<Errno> {
+    let Status::Failed(number) = status else { return None };
+    let errno = Errno::from_raw_os_error(number);
+    [Errno::NOSPC, Errno::DQUOT].contains(&errno).then_some(errno)
 }
 
 /// The error that says that the whole device is gone, if this is one.

@@ -116,7 +116,10 @@ impl ConsentName {
         let others = Names::of_others(host, &node.disk()?)?;
         let is_only =
             |name: &&String, all: &[Option<String>]| !all.iter().flatten().any(|n| n == *name);
-        let serial = identity.serial.as_ref().filter(|name| is_only(name, &others.serials));
+        // A serial that looks like a path would name another drive to whoever reads it.
+        let is_no_path = |name: &&String| !name.starts_with('/');
+        let serial = identity.serial.as_ref().filter(is_no_path);
+        let serial = serial.filter(|name| is_only(name, &others.serials));
         names.extend(serial.map(|name| Self::new(name, ConsentKind::Serial)));
         if let Some(path) = host.lasting_path_of(node) {
             names.push(Self::new(path, ConsentKind::LastingPath));

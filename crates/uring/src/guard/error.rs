@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use writecliff_admin::RevertError;
-use writecliff_device::{Bytes, DeviceError, DeviceKind, ErrorKind, Purge};
+use writecliff_device::{Bytes, DeviceError, DeviceKind, ErrorKind, Purge, error_advice};
 
 use crate::guard::consent::ConsentName;
 use crate::guard::erasing::advice;
@@ -124,7 +124,10 @@ pub enum OpenError {
         source: io::Error,
     },
     /// The system failed a step.
-    #[error("{}: {doing} failed: {source}; check that the drive is there and healthy", path.display())]
+    #[error(
+        "{}: {doing} failed: {source}; {}", path.display(),
+        error_advice(source.raw_os_error().unwrap_or(0))
+    )]
     System {
         /// The drive.
         path: PathBuf,

@@ -86,10 +86,10 @@ impl Family {
         self.sought_but(&self.doubtful())
     }
 
-    /// The device, its disk, their partitions, and the same of other paths to it that are certain.
-    pub(crate) fn own_for_certain(&self) -> Vec<Node> {
+    /// Everything of the family but what only may be the same drive.
+    pub(crate) fn certain(&self) -> Vec<Node> {
         let doubtful = self.doubtful();
-        self.own.iter().filter(|node| !doubtful.contains(node)).cloned().collect()
+        self.all.iter().filter(|node| !doubtful.contains(node)).cloned().collect()
     }
 
     /// What only may be the same drive, with its partitions.

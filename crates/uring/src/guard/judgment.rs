@@ -37,8 +37,8 @@ pub(crate) struct Verdict {
     pub(crate) watched: Sought,
     /// What could not be inspected.
     pub(crate) unseen: Unseen,
-    /// The device, its disk, their partitions, and the same of other paths to it.
-    pub(crate) own_nodes: Vec<Node>,
+    /// The nodes by which it, or what it stands on, can be written.
+    pub(crate) nodes: Vec<Node>,
     /// What is the same drive as a disk of its, or may be.
     pub(crate) other_paths: Vec<OtherPath>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn judge_block(
             verdict.sought = family.sought();
             verdict.take(in_use::in_use(&layers, &family));
             verdict.watched = family.sought_for_certain();
-            (verdict.own_nodes, verdict.other_paths) = (family.own_for_certain(), family.paths);
+            (verdict.nodes, verdict.other_paths) = (family.certain(), family.paths);
             let asked = ask_around(host, &mut verdict);
             verdict.take(asked);
             verdict.take(Ok(unseen_by_a_user(&verdict.unseen)));

@@ -2,6 +2,7 @@
 //! speaks against it (`judgment`), the user's consent, and the watch until the drive is closed again
 //! (`sentry`). Any doubt refuses.
 
+pub(crate) mod anew;
 pub(crate) mod consent;
 pub(crate) mod drive_marks;
 pub(crate) mod erasing;

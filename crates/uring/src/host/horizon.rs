@@ -61,6 +61,13 @@ impl Host {
         numbers.is_some_and(|numbers| numbers.trim() == std::process::id().to_string())
     }
 
+    /// What `/proc` calls this process.
+    pub(crate) fn own_number(&self) -> u32 {
+        let called = fs::read_link(self.proc.join("self")).ok();
+        let number = called.and_then(|name| name.to_str()?.parse().ok());
+        number.unwrap_or_else(std::process::id)
+    }
+
     /// Whether `/proc` is mounted so that it shows its readers only what they own.
     fn hides_processes(&self) -> bool {
         let mounts = fs::read_to_string(self.proc.join("self/mountinfo")).unwrap_or_default();

@@ -14,6 +14,8 @@ use crate::host::sysfs::DeviceNumber;
 const BLOCK_DISCARD: u32 = opcode::none(0x12, 119);
 /// `BLKGETSIZE64` of linux/fs.h: the size in bytes.
 const BLOCK_SIZE: u32 = opcode::read::<usize>(0x12, 114);
+/// `BLKROGET` of linux/fs.h.
+const BLOCK_READ_ONLY: u32 = opcode::none(0x12, 94);
 /// `LOOP_GET_STATUS64` of linux/loop.h.
 const LOOP_GET_STATUS: u32 = 0x4C05;
 
@@ -38,6 +40,13 @@ pub(crate) fn size(device: &File) -> io::Result<Bytes> {
     // SAFETY: BLKGETSIZE64 fills a u64, whatever its number says of a size_t.
     let size = unsafe { ioctl(device.as_fd(), Getter::<BLOCK_SIZE, u64>::new())? };
     Ok(Bytes(size))
+}
+
+/// Whether a block device takes no writes just now; no where it is none.
+pub(crate) fn is_read_only(device: &File) -> bool {
+    // SAFETY: BLKROGET fills an int.
+    let told = unsafe { ioctl(device.as_fd(), Getter::<BLOCK_READ_ONLY, i32>::new()) };
+    told.is_ok_and(|flag| flag != 0)
 }
 
 /// `struct loop_info64` of linux/loop.h.

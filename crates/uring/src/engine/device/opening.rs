@@ -61,7 +61,7 @@ impl UringDevice {
         let depth = options.queue_depth;
         let ring = Ring::new(&file, depth, options.io_size_max.0 as usize, options.poll)
             .map_err(|error| ring_error(error, &identity, options))?;
-        gauges.presence.note_size(&file);
+        gauges.presence.note(&file);
         let info = DeviceInfo {
             temperature_limit: gauges.temperature_limit(),
             link: controller.as_ref().and_then(|controller| controller.facts.link),

@@ -27,7 +27,9 @@ impl UringDevice {
     ) -> Result<PurgeOutcome, DeviceError> {
         let before = self.sample(how, watch)?;
         self.ask_the_sentry()?;
-        self.asked.note(&Io::trim(Bytes::ZERO, self.info.capacity));
+        if how == Purge::Discard {
+            self.asked.note(&Io::trim(Bytes::ZERO, self.info.capacity));
+        }
         let ended = self.erase(how, watch);
         self.look_for_intruders()?;
         ended.map_err(|unfinished| self.unfinished(how, unfinished))?;

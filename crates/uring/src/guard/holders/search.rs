@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
 
     /// All processes but this one that have any of it.
     pub(super) fn run(mut self) -> io::Result<Users> {
-        let own = std::process::id();
+        let own = self.host.own_number();
         for entry in fs::read_dir(&self.host.proc)? {
             let entry = entry?;
             let process = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
     fn add(&mut self, owner: Owner<'_>, holding: Holding, path: impl Fn() -> Option<PathBuf>) {
         let Owner { process, directory } = owner;
         let is_known = |user: &User| (user.process, user.holding) == (process, holding);
-        if self.users.found.iter().any(is_known) || is_child_before_its_program(directory) {
+        if self.users.found.iter().any(is_known) || self.is_child_before_its_program(directory) {
             return;
         }
         // One that has ended has nothing any more.
@@ -307,6 +307,15 @@ impl<'a> Search<'a> {
         let device = readable_text(device.as_encoded_bytes()).unwrap_or_default().into();
         let is_udevs = is_udevs(directory);
         self.users.found.push(User { device, process, program, holding, is_udevs });
+    }
+
+    /// Whether this is a child of this process that has not begun its own program yet: until then it has
+    /// a copy of every descriptor of ours.
+    fn is_child_before_its_program(&self, directory: &Path) -> bool {
+        let ours = fs::read_link("/proc/self/exe").ok();
+        let is_ours = |exe| ours.is_some_and(|ours| ours == exe);
+        parent_of(directory) == Some(self.host.own_number())
+            && fs::read_link(directory.join("exe")).is_ok_and(is_ours)
     }
 }
 
@@ -345,15 +354,6 @@ fn parent_of(directory: &Path) -> Option<u32> {
     // `NUMBER (PROGRAM) STATE PARENT ...`, and a program's name may hold blanks and brackets.
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-/// Whether this is a child of this process that has not begun its own program yet: until then it has
-/// a copy of every descriptor of ours.
-fn is_child_before_its_program(directory: &Path) -> bool {
-    let ours = fs::read_link("/proc/self/exe").ok();
-    parent_of(directory) == Some(std::process::id())
-        && ours
-            .is_some_and(|ours| fs::read_link(directory.join("exe")).is_ok_and(|exe| exe == ours))
 }
 
 /// The name of a mapping in `map_files`, which has no leading zeros.
