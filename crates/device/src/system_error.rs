@@ -16,7 +16,10 @@ const LOOK_IN_THE_LOG: &str = "the kernel's log (`dmesg`) has the drive's own wo
 pub fn system_error(errno: i32) -> Option<SystemError> {
     let (what, advice) = match errno {
         1 => ("the device takes no writes", "take it off write protection (`blockdev --setrw`)"),
-        2 => ("there is nothing by this name", "check the path; `writecliff drives` lists what is here"),
+        2 => (
+            "there is nothing by this name",
+            "check the path; `writecliff drives` lists what is here",
+        ),
         5 => (
             "the drive or the way to it failed it (EIO)",
             "check its cabling and health; the kernel's log (`dmesg`) has the drive's own words for it",
@@ -47,7 +50,9 @@ pub fn system_error(errno: i32) -> Option<SystemError> {
             "the drive cannot read or write these blocks (medium error)",
             "look at its health (`writecliff drives`, `smartctl`): it may be failing",
         ),
-        67 => ("the way to the drive failed (transport)", "check its cabling, its slot and its link"),
+        67 => {
+            ("the way to the drive failed (transport)", "check its cabling, its slot and its link")
+        }
         84 => (
             "the drive's or the link's own checksum was wrong",
             "check its cabling and its health; what it returned cannot be trusted",

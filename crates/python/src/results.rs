@@ -9,8 +9,7 @@ use writecliff::trace::{
     Description, SourceOptions, Summary, describe, open as open_trace, read_ahead,
 };
 use writecliff::{
-    Imported, Overrides, Report, ReportOptions, Review, ReviewEnd, ReviewRun,
-    RunOptions, Source,
+    Imported, Overrides, Report, ReportOptions, Review, ReviewEnd, ReviewRun, RunOptions, Source,
 };
 use writecliff_bench::{Comparison, Library};
 

@@ -4,7 +4,7 @@ runs-on-nvme() { # quick
   runs "$(fresh nvme)"
 }
 
-runs-on-nvme-with-4096-byte-blocks() { # quick
+runs-on-nvme-with-4096-byte-blocks() { # full
   runs "$(fresh nvme-4k)"
 }
 
@@ -24,7 +24,7 @@ runs-on-one-path-to-nvme() { # full paths
   runs "$(fresh nvme-pair)"
 }
 
-runs-on-nvme-multipath() { # quick
+runs-on-nvme-multipath() { # full
   runs "$(fresh nvme-pair)"
 }
 
@@ -36,7 +36,7 @@ runs-on-hard-disk() { # full
   runs "$(fresh hdd)"
 }
 
-runs-on-scsi() { # quick
+runs-on-scsi() { # full
   runs "$(fresh scsi)"
 }
 
@@ -44,7 +44,7 @@ runs-on-scsi-with-4096-byte-blocks() { # full
   runs "$(fresh scsi-4k)"
 }
 
-runs-on-usb() { # quick
+runs-on-usb() { # full
   runs "$(fresh usb)"
 }
 

@@ -9,7 +9,7 @@ PLAIN='reading writing writing-only direct thread leader-gone leader-gone-own-ta
 HIDDEN='registered registered-among-others registered-by-thread in-flight in-flight-reading
   in-flight-datagram in-flight-packet in-flight-behind-another in-flight-in-flight'
 # By nodes of their own.
-NODES='own-node own-node-removed'
+NODES='own-node own-node-removed registered-by-own-node'
 # What cannot write.
 READING='reading mapped-reading in-flight-reading'
 
@@ -18,8 +18,7 @@ since() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 
 # newer_ways: what only newer kernels tell of.
 newer_ways() {
-  since 6.7 && echo registered-by-own-node # io_uring's files by their paths
-  since 6.3 && echo in-flight-unaccepted   # descriptors sent to a server that has not accepted
+  since 6.3 && echo in-flight-unaccepted # descriptors sent to a server that has not accepted
   return 0
 }
 
@@ -356,10 +355,10 @@ swap-of-another-root-refuses-nothing-else() { # full both
 }
 
 an-empty-drive-beside-busy-ones() { # full both
-  local way
+  local way # but a descriptor that cannot be looked at, which may be of any drive
   mounted "$(fresh roomy)"
   fio --name=busy --filename=/mnt/fs/file --size=64M --rw=randwrite --time_based --runtime=100 --direct=1 > /dev/null &
-  for way in $PLAIN $HIDDEN; do holds "$way" "$(at sata)"; done
+  for way in $PLAIN ${HIDDEN/in-flight-behind-another/}; do holds "$way" "$(at sata)"; done
   runs "$(fresh nvme)"
   runs "$(fresh scsi)"
 }

@@ -42,7 +42,7 @@ root-of-the-system() { # quick
   refused /dev/vda /dev/vda
 }
 
-W2-open-for-writing() { # quick
+W2-open-for-writing() { # full
   local drive; drive=$(fresh sata)
   opened "$drive" r+b
   refused "$drive"
@@ -180,7 +180,7 @@ W3-mapping-over-a-mounted-partition() { # full
   refused /dev/mapper/whole
 }
 
-W3-origin-of-a-mounted-snapshot() { # quick
+W3-origin-of-a-mounted-snapshot() { # full
   group roomy
   lvcreate -qq -y -n origin -L 80M group
   mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/group/origin
@@ -212,7 +212,7 @@ W4-second-path-to-an-open-lun() { # full
   refused "$(at two-paths 2)"
 }
 
-W4-second-path-while-a-test-runs-on-the-first() { # quick
+W4-second-path-while-a-test-runs-on-the-first() { # full
   local one; one=$(fresh two-paths)
   started "$one" 1h
   refused "$(at two-paths 2)"

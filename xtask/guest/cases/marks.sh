@@ -16,7 +16,7 @@ W13-f2fs() { # full
   made mkfs.f2fs -q -f
 }
 
-W13-ntfs() { # quick
+W13-ntfs() { # full
   made mkntfs -q -Q -F
 }
 

@@ -8,7 +8,7 @@ W9-serial-of-two-drives-is-no-consent() { # full
   refused "$(fresh twin1)" 0123456789ABCDEF
 }
 
-W9-twin-runs-with-the-consent-that-is-asked-for() { # quick
+W9-twin-runs-with-the-consent-that-is-asked-for() { # full
   runs "$(fresh twin2)"
 }
 
@@ -27,7 +27,7 @@ W9-no-consent-names-two-drives() { # full 120s
   found "expected consents that differ, got $(wc -l <<< "$all") of them"
 }
 
-W9-serial-of-one-drive-is-consent() { # quick
+W9-serial-of-one-drive-is-consent() { # full
   runs "$(fresh sata)" SATA-SSD
 }
 

@@ -71,7 +71,7 @@ own-words-of-sata-are-those-of-smartctl() { # quick
     /run/hdparm || wrong "hdparm knows another serial number"
 }
 
-own-words-of-a-drive-in-use-are-read() { # quick
+own-words-of-a-drive-in-use-are-read() { # full
   local device; device=$(fresh nvme)
   mkfs.ext4 -q "$device"; mount "$device" /mnt
   own_words "$device"

@@ -72,7 +72,7 @@ if phase['after']['own']['media_errors'] != 0: raise SystemExit('errors')
   found 'expected the purge that was chosen and the drive'\''s own counts, got both'
 }
 
-purge-that-the-drive-has-not-is-told() { # quick
+purge-that-the-drive-has-not-is-told() { # full
   local device; device=$(fresh nvme)
   purge "$device" --purge sanitize-block
   [ $code = 2 ] || wrong "expected exit 2, got $code: $(reason)"

@@ -5,7 +5,7 @@ W1-dm-linear() { # full
   runs /dev/mapper/top
 }
 
-W1-dm-delay() { # quick
+W1-dm-delay() { # full
   mapped top delay "$(fresh member1)" 0 1
   runs /dev/mapper/top
 }
@@ -21,7 +21,7 @@ W1-dm-mirror() { # full
   runs /dev/mapper/top
 }
 
-W1-dm-multipath() { # quick
+W1-dm-multipath() { # full
   local one two; one=$(fresh two-paths); two=$(at two-paths 2)
   multipath_of "$one" "$two"
   runs /dev/mapper/top
@@ -51,7 +51,7 @@ W1-lvm-striped() { # full
   runs /dev/group/top
 }
 
-W1-lvm-raid1() { # quick
+W1-lvm-raid1() { # full
   group member1 member2
   lvcreate -qq -y -n top -L 64M --type raid1 -m 1 --nosync group
   runs /dev/group/top
@@ -116,7 +116,7 @@ W1-bcache() { # full 90s
   runs /dev/bcache0
 }
 
-W1-zram() { # quick
+W1-zram() { # full
   modprobe zram
   echo 96M > /sys/block/zram0/disksize
   await /dev/zram0

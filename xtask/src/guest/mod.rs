@@ -59,12 +59,25 @@ pub(crate) fn unavailable() -> Option<String> {
     (!missing.is_empty()).then(|| format!("this machine has no {}", missing.join(", ")))
 }
 
+/// What can be done before anything is built: its packages, and what it boots.
+pub(crate) fn prepare() -> Result<(), String> {
+    packages::install(packages::FOR_GUEST)?;
+    match unavailable() {
+        Some(_) => Ok(()), // told when the cases are due
+        None => Image::prepare(&cache()?, Kernel::default()).map(drop),
+    }
+}
+
+/// Where the guest is kept.
+fn cache() -> Result<PathBuf, String> {
+    let cache = target_directory()?.join("guest");
+    fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
+    Ok(cache)
+}
+
 /// What comes of the cases that `cargo xtask test` runs, with the program that the other tests have
 /// built.
 pub(crate) fn outcome(built: &Built, all: bool) -> Outcome {
-    if let Err(why) = packages::install(packages::FOR_GUEST) {
-        return Outcome::of("its packages", Err(why));
-    }
     if let Some(reason) = unavailable() {
         return Outcome::left_out("every case", &reason);
     }
@@ -98,10 +111,9 @@ pub(crate) fn guest(options: &Options) -> Result<(), String> {
 fn cases_of(options: &Options) -> Result<Outcome, String> {
     let chosen = chosen(cases::read(&here().join("cases"))?, options)?;
     let program = program(options)?;
-    let cache = target_directory()?.join("guest");
+    let cache = cache()?;
     let folder = cache.join("machines");
     let told = |error: std::io::Error| format!("{}: {error}", cache.display());
-    fs::create_dir_all(&cache).map_err(told)?;
     let only_one = fs::File::create(cache.join("lock")).map_err(told)?;
     only_one.try_lock().map_err(|_| "another `cargo xtask guest` is running here; wait for it")?;
     let image = Image::prepare(&cache, options.kernel)?;

@@ -10,6 +10,7 @@ mod outcome;
 mod program;
 mod table;
 
+use std::thread;
 use std::time::Instant;
 
 pub(crate) use built::Built;
@@ -36,6 +37,8 @@ pub(crate) struct Options {
 pub(crate) fn test(options: &Options) -> Result<(), String> {
     packages::install(packages::FOR_TESTS)?;
     let scope = Scope::of(options)?;
+    // It is downloaded and unpacked while the compiler works.
+    let guest = scope.reaches_guest().then(|| thread::spawn(guest::prepare));
     let mut parts = Parts::default();
     parts.run("tidy", || tidy::outcome(scope.packages()));
     let mut built = None;
@@ -57,10 +60,13 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
         true => parts.run("python", || python::outcome(&built, options.nightly)),
         false => parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED)),
     }
-    match scope.reaches_guest() {
-        true => parts.run("guest", || guest::outcome(&built, options.nightly)),
-        false => parts.run("guest", || Outcome::left_out("the virtual machine", Scope::UNCHANGED)),
-    }
+    parts.run("guest", || match guest {
+        None => Outcome::left_out("the virtual machine", Scope::UNCHANGED),
+        Some(prepared) => match prepared.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
+            Ok(()) => guest::outcome(&built, options.nightly),
+            Err(why) => Outcome::of("its packages", Err(why)),
+        },
+    });
     parts.verdict()
 }
 

@@ -87,9 +87,7 @@ impl Presence {
                 was.exact()
             ))),
             Ok(now) => Some(Loss::Resized { was, now }),
-            Err(error) => {
-                Some(Loss::Gone(format!("asked for its size, the system says: {error}")))
-            }
+            Err(error) => Some(Loss::Gone(format!("asked for its size, the system says: {error}"))),
         }
     }
 

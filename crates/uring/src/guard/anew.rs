@@ -32,9 +32,9 @@ pub(crate) fn commands(disk: &Node) -> Option<String> {
     };
     let driver = fs::canonicalize(plug.join("driver")).ok()?;
     let (plug, driver) = (name(&plug)?, driver.to_str()?.to_owned());
-    driver.starts_with("/sys/bus").then(|| {
-        format!("echo {plug} > {driver}/unbind; echo {plug} > {driver}/bind")
-    })
+    driver
+        .starts_with("/sys/bus")
+        .then(|| format!("echo {plug} > {driver}/unbind; echo {plug} > {driver}/bind"))
 }
 
 /// How many namespaces a controller of NVMe has.

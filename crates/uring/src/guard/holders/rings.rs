@@ -1,7 +1,7 @@
 //! Rings of io_uring: files that are registered with one stay open though their descriptors are closed.
 //!
-//! `fdinfo` of a ring's descriptor lists them: by their paths from Linux 6.7 on, by their last names
-//! before. It leaves them out while the ring is at work.
+//! `fdinfo` of a ring's descriptor lists them: by their paths on newer kernels (6.18), by their last
+//! names before (6.12). It leaves them out while the ring is at work.
 
 use std::fs;
 use std::io;
@@ -62,10 +62,13 @@ fn parse(text: &[u8]) -> Registered {
     Registered::Files(names)
 }
 
-/// What a path leads to in the root of a process; `None` for a name that is no path, and where
+/// What a path leads to in the root of a process, or the last name of one below `/dev`; `None` where
 /// nothing is there, or finding it would mean to ask somebody. What is open is in the kernel's memory.
 pub(super) fn leads_to(name: &[u8], process: &Path) -> Option<Thing> {
-    let path = unescape(name.strip_prefix(b"/")?);
+    let path = match name.strip_prefix(b"/") {
+        Some(path) => unescape(path),
+        None => Path::new("dev").join(unescape(name)),
+    };
     let root =
         rustix::fs::open(process.join("root"), OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     let flags = OFlags::PATH | OFlags::CLOEXEC;
