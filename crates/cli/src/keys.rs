@@ -10,7 +10,7 @@ use writecliff_trace::{ConvertError, ReadError};
 use writecliff_uring::{OpenError, PsidRevertError};
 
 /// Fields that are options of a command.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 14] = [
     ("duration", "--duration"),
     ("spare", "--spare"),
     ("traces", "--traces"),
@@ -18,6 +18,7 @@ const OPTIONS: [(&str, &str); 13] = [
     ("purge", "--purge"),
     ("speed", "--speed"),
     ("min_floor_iops", "--min-floor-iops"),
+    ("min_worst_iops", "--min-worst-iops"),
     ("min_mean_iops", "--min-mean-iops"),
     ("min_floor_to_mean", "--min-floor-to-mean"),
     ("max_p99", "--max-p99"),

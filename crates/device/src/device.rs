@@ -602,7 +602,7 @@ pub enum DeviceError {
         match kind {
             DeviceKind::File => "the file system that it is on is full; make room there, or use a \
                                  smaller file",
-            _ => "the pool that it takes its space from is full; make room there",
+            _ => "what it takes its space from (a pool, a file system) is full; make room there",
         }
     )]
     NoSpace {

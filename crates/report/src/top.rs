@@ -2,6 +2,7 @@
 //! drives a ranking.
 
 use writecliff_device::Operation;
+use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
 use writecliff_suite::{Good, Outcome, consistency, corners, storage_bench, trim};
 
@@ -50,16 +51,27 @@ fn of_one(subject: &Subject) -> String {
         }
     };
     let floor = number::count(outcome.steady_iops.floor);
+    let worst = before_the_window(outcome).map_or_else(String::new, |worst| {
+        let (iops, second) = (number::count(worst.iops), f64::from(worst.second));
+        format!(", that of all is {iops}, after {}", number::seconds(second))
+    });
     match main.state {
-        State::Settled => format!("{fall}; the worst second of the steady state is {floor}."),
+        State::Settled => {
+            format!("{fall}; the worst second of the steady state is {floor}{worst}.")
+        }
         State::Settling => {
-            format!("{fall} and have not settled; the worst of the last seconds is {floor}.")
+            format!("{fall} and have not settled; the worst of the last seconds is {floor}{worst}.")
         }
         State::TooShort => format!("{fall}; the run was too short to say more."),
     }
 }
 
-/// Who keeps the most, and the least, in the worst second.
+/// The worst second of all, if it came before the steady window and was worse than any in that.
+fn before_the_window(outcome: &consistency::Outcome) -> Option<WorstSecond> {
+    outcome.worst.filter(|worst| worst.iops < outcome.steady_iops.floor)
+}
+
+/// Who keeps the most, and the least, in the worst second of the steady window.
 fn of_several(subjects: &Subjects<'_>) -> String {
     let mut floors: Vec<(usize, f64)> = Vec::new();
     for (index, subject) in subjects.all.iter().enumerate() {
@@ -72,7 +84,7 @@ fn of_several(subjects: &Subjects<'_>) -> String {
     floors.sort_by(|a, b| b.1.total_cmp(&a.1));
     match (floors.first(), floors.last()) {
         (Some((best, high)), Some((worst, low))) if high > low => format!(
-            "Once full and at its worst, {} still writes {}; {} writes {}.",
+            "In the worst second of its steady window, {} still writes {}; {} writes {}.",
             subjects.full_name(*best),
             number::iops(*high),
             subjects.full_name(*worst),
@@ -144,7 +156,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
 
 fn floor_name(main: &Writes<'_>) -> &'static str {
     match main.state {
-        State::Settled => "Worst second once full",
+        State::Settled => "Worst steady second",
         State::Settling | State::TooShort => "Worst of the last seconds",
     }
 }

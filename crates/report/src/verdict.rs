@@ -167,7 +167,7 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     let text = format!(
-        "leaving {} % of it unused {}: {} once full, {} in the worst second",
+        "leaving {} % of it unused {}: {} once full, {} in the worst steady second",
         other.spare_percent,
         gain(times),
         number::iops(mean),
@@ -200,7 +200,7 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
         return None;
     }
     let text = format!(
-        "More spare area does not make it steadier: with {} % unused the worst second is {} of \
+        "More spare area does not make it steadier: with {} % unused the worst steady second is {} of \
          the mean, and {} without.",
         least.spare_percent,
         number::percent(share(least)),

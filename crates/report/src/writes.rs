@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
-use writecliff_suite::consistency::{self, Outcome};
+use writecliff_suite::consistency::{self, Outcome, WorstSecond};
 use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Warning};
 
 use crate::number;
@@ -177,9 +177,16 @@ fn mean(all: &[&Outcome]) -> Outcome {
             max_ns: nanos(|l| l.max_ns),
         },
         steady_write_amplification: average(&known(&|o| o.steady_write_amplification)),
+        worst: worst_of(all),
         longest_ns: of(|o| o.longest_ns as f64).round() as u64,
         dead_seconds: of(|o| f64::from(o.dead_seconds)).round() as u32,
     }
+}
+
+/// The worst second of all repeats.
+fn worst_of(all: &[&Outcome]) -> Option<WorstSecond> {
+    let worst = all.iter().filter_map(|outcome| outcome.worst);
+    worst.min_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
 /// Fewer seconds than this fall into bands by chance.
@@ -237,6 +244,7 @@ mod tests {
                 max_ns: p999_ns,
             },
             steady_write_amplification: None,
+            worst: None,
             longest_ns: p999_ns,
             dead_seconds: 0,
         }

@@ -14,7 +14,9 @@ NODES='own-node own-node-removed registered-by-own-node'
 READING='reading mapped-reading in-flight-reading'
 
 # since MAJOR.MINOR: the kernel is not older.
-since() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; }
+since() {
+  [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
 
 # newer_ways: what only newer kernels tell of.
 newer_ways() {
@@ -207,7 +209,9 @@ exported-by-a-node-that-is-no-more() { # full both
 
 # --- where one cannot see -------------------------------------------------------------------------
 
-in_a_pid_namespace() { unshare --pid --fork --mount-proc "$@"; }
+in_a_pid_namespace() {
+  unshare --pid --fork --mount-proc "$@"
+}
 
 in-a-container-a-word-is-needed() { # quick both
   local drive; drive=$(fresh sata)

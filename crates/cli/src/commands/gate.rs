@@ -21,10 +21,13 @@ pub(crate) struct GateArguments {
     /// Least IOPS in the worst second of the steady window (consistency)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub(crate) min_floor_iops: Option<f64>,
+    /// Least IOPS in the worst second of the whole time after the fill (consistency)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    pub(crate) min_worst_iops: Option<f64>,
     /// Least mean IOPS of the steady window (consistency)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub(crate) min_mean_iops: Option<f64>,
-    /// Least share of the mean in the worst second, like 80% (consistency)
+    /// Least share of the mean in the worst second of the steady window, like 80% (consistency)
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) min_floor_to_mean: Option<Percent>,
     /// Longest 99th percentile of the latency in the steady window, like 20ms (consistency)
@@ -72,6 +75,7 @@ pub(crate) fn run(path: &Path, options: &GateArguments) -> Result<(), CliError> 
 fn decide(path: &Path, options: &GateArguments) -> Result<(), CliError> {
     let limits = Limits {
         min_floor_iops: options.min_floor_iops,
+        min_worst_iops: options.min_worst_iops,
         min_mean_iops: options.min_mean_iops,
         min_floor_to_mean: options.min_floor_to_mean.map(|percent| percent.0),
         max_p99: options.max_p99,

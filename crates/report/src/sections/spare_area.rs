@@ -32,7 +32,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let curves = [
         curve("average", WRITES, "Average once full, by spare area", |o| o.steady_iops.mean),
-        curve("worst second", ORANGE, "Worst second once full, by spare area", |o| {
+        curve("worst steady second", ORANGE, "Worst steady second, by spare area", |o| {
             o.steady_iops.floor
         }),
     ];
@@ -44,7 +44,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let views = curves::views(subjects, names, &x, "IOPS", conditions, &curves);
     let tables = vec![
         table(subjects, &all, "Average once full", |one| one.outcome.steady_iops.mean),
-        table(subjects, &all, "Worst second once full", |one| one.outcome.steady_iops.floor),
+        table(subjects, &all, "Worst steady second", |one| one.outcome.steady_iops.floor),
     ];
     Some(Section::new(Plan::NAME, "Spare area", "", views, tables))
 }

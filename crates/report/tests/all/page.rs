@@ -142,6 +142,7 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
         max_ns: 15_000_000,
     };
     (outcome.longest_ns, outcome.dead_seconds) = (1_270_000_000, 2);
+    outcome.worst = Some(writecliff_suite::consistency::WorstSecond { second: 102, iops: 2_316.0 });
     outcome.steady_write_amplification = Some(8.8234);
     outcome.fill_megabytes_per_second = Some(273.07);
     let expected = "\
@@ -155,6 +156,7 @@ Tiny (SIMULATED): consistency, complete
   Steady mean            6,923 IOPS
   Steady median          6,924 IOPS
   Floor                  6,100 IOPS
+  Worst second           2,316 IOPS
   Floor / mean                 88 %
   1st percentile         6,150 IOPS
   Variation                     4 %

@@ -12,13 +12,17 @@ use crate::record::judged::Judged;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
 use crate::tests::consistency::Plan as Consistency;
-use crate::tests::consistency::figures::{FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999};
+use crate::tests::consistency::figures::{
+    FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999, WORST,
+};
 
 /// Limits for the consistency test; `None` asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Limits {
     /// Least IOPS of the worst second of the steady window.
     pub min_floor_iops: Option<f64>,
+    /// Least IOPS of the worst second of the whole time after the fill.
+    pub min_worst_iops: Option<f64>,
     /// Least mean IOPS of the steady window.
     pub min_mean_iops: Option<f64>,
     /// Least share of the mean, in percent, in the worst second.
@@ -216,6 +220,7 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
     let ms = |limit: Option<Nanos>| limit.map(|limit| limit.0 as f64 / 1e6);
     let asked = [
         ("min_floor_iops", FLOOR, limits.min_floor_iops, AtLeast),
+        ("min_worst_iops", WORST, limits.min_worst_iops, AtLeast),
         ("min_mean_iops", MEAN, limits.min_mean_iops, AtLeast),
         ("min_floor_to_mean", FLOOR_TO_MEAN, limits.min_floor_to_mean, AtLeast),
         ("max_p99", P99, ms(limits.max_p99), AtMost),

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use writecliff_device::Nanos;
 use writecliff_sim::{Ssd, load};
+use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::gate::{Check, GateError, Limits, gate};
 use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, consistency, power, run};
 
@@ -28,6 +29,20 @@ fn outcome(record: &mut RunRecord) -> &mut consistency::Outcome {
 
 fn failed(checks: &[Check]) -> Vec<&str> {
     checks.iter().filter(|check| !check.passes()).map(|check| check.figure.as_str()).collect()
+}
+
+/// A drive that fell further before its steady window than in it does not pass by its floor.
+#[test]
+fn the_worst_second_is_that_of_the_whole_run_and_the_floor_that_of_the_window() {
+    let mut run = consistent();
+    let outcome = outcome(&mut run);
+    outcome.steady_iops.floor = 3536.0;
+    outcome.worst = Some(WorstSecond { second: 702, iops: 2316.0 });
+    let runs = [run];
+    let floor = Limits { min_floor_iops: Some(3000.0), ..Limits::default() };
+    assert_eq!(failed(&gate(&runs, &floor, None, 5.0).unwrap()), [""; 0]);
+    let worst = Limits { min_worst_iops: Some(3000.0), ..floor };
+    assert_eq!(failed(&gate(&runs, &worst, None, 5.0).unwrap()), ["worst second"]);
 }
 
 #[test]

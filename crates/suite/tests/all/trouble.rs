@@ -65,7 +65,7 @@ fn a_run_that_fails_a_noticeable_share_has_failed_and_no_gate_passes_it() {
     );
     assert_eq!((first.offset, first.lba), (Bytes::from_kib(49 * 128), 49 * 256));
     let text = std::fs::read_to_string(dir.path().join("run/run.json")).unwrap();
-    assert!(text.contains("\"failed_ios\"") && text.contains("Input/output error"), "{text}");
+    assert!(text.contains("\"failed_ios\"") && text.contains("(EIO)"), "{text}");
     let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
     let refused = gate(&[record], &easy, None, 5.0).unwrap_err();
     assert!(matches!(refused, GateError::Failed { test: "consistency", .. }), "{refused}");

@@ -167,35 +167,36 @@ impl UringDevice {
     }
 
     /// Hands over what is queued and waits for the first completion, until `until` at most. Gives
-    /// the time right after the last system call: what has completed when the I/Os are handed over
-    /// needs no further one.
+    /// the time right after that.
     fn enter(&mut self, until: DeviceTime) -> Result<DeviceTime, DeviceError> {
-        let handed_over = self.hand_over()?;
-        let patience = clock::patience(until.since(handed_over));
-        if patience == Nanos::ZERO || self.ring.has_completed() {
-            return Ok(handed_over);
+        let now = self.now();
+        match self.ring.has_completed() {
+            true => self.entering(now, Nanos::ZERO),
+            false => self.entering(now, clock::patience(until.since(now))),
         }
-        self.pauses.enters(handed_over);
-        let waited = self.ring.wait(patience);
-        let completed = self.now();
-        self.pauses.leaves(handed_over, patience, completed, self.in_flight() > 0);
-        waited.map_err(|error| self.lost("waiting for I/Os", error))?;
-        Ok(completed)
     }
 
-    /// One system call: hands over what is queued. Gives the time right after it.
+    /// Hands over what is queued, without waiting. Gives the time right after that.
     fn hand_over(&mut self) -> Result<DeviceTime, DeviceError> {
-        let submitted = self.now();
-        self.pauses.enters(submitted);
-        let entered = self.ring.hand_over();
-        let handed_over = self.now();
-        self.pauses.leaves(submitted, Nanos::ZERO, handed_over, self.in_flight() > 0);
-        let count = entered.map_err(|error| self.lost("submitting I/Os", error))?;
+        self.entering(self.now(), Nanos::ZERO)
+    }
+
+    /// One system call, now: hands over what is queued, and waits so long for a completion.
+    fn entering(&mut self, now: DeviceTime, patience: Nanos) -> Result<DeviceTime, DeviceError> {
+        self.pauses.enters(now);
+        let entered = match patience {
+            Nanos::ZERO => self.ring.hand_over(),
+            patience => self.ring.hand_over_and_wait(patience),
+        };
+        let left = self.now();
+        self.pauses.leaves(now, patience, left, self.in_flight() > 0);
+        let count =
+            entered.map_err(|error| self.lost("handing over and waiting for I/Os", error))?;
         for slot in self.queued.drain(..count as usize) {
-            self.slots[slot].submitted = submitted;
-            self.handed_over = submitted;
+            self.slots[slot].submitted = now;
+            self.handed_over = now;
         }
-        Ok(handed_over)
+        Ok(left)
     }
 
     /// Waits for the first completion or the first answer to a call, until `until` at most.

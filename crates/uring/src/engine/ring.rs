@@ -160,16 +160,38 @@ impl Ring {
     /// # Errors
     /// If the ring cannot go on.
     pub(crate) fn hand_over(&mut self) -> io::Result<u32> {
-        if !self.enabled {
-            // The thread that enables the ring is its only user from then on: so it is the one
-            // that runs the device, not the one that opened it.
-            self.uring.submitter().register_enable_rings()?;
-            self.enabled = true;
-        }
+        self.enable()?;
         // SAFETY: there is no argument that would have to live.
         let entered = unsafe {
             self.uring.submitter().enter::<sigset_t>(self.queued, 0, ENTER_GET_EVENTS, None)
         };
+        self.handed_over(entered)
+    }
+
+    /// Hands over what is queued and waits for a completion, `patience` at most, in one system call;
+    /// gives how many I/Os were handed over. May return early. A polled ring asks the drive all the
+    /// time.
+    ///
+    /// # Errors
+    /// If the ring cannot go on.
+    pub(crate) fn hand_over_and_wait(&mut self, patience: Nanos) -> io::Result<u32> {
+        match self.polled {
+            true => self.poll(patience),
+            false => self.sleep(patience),
+        }
+    }
+
+    /// The thread that enables the ring is its only user from then on: so it is the one that runs the
+    /// device, not the one that opened it.
+    fn enable(&mut self) -> io::Result<()> {
+        if !self.enabled {
+            self.uring.submitter().register_enable_rings()?;
+            self.enabled = true;
+        }
+        Ok(())
+    }
+
+    fn handed_over(&mut self, entered: io::Result<usize>) -> io::Result<u32> {
         let handed_over = match entered {
             Ok(count) => count as u32,
             Err(error) if interrupted(&error) => 0,
@@ -179,44 +201,31 @@ impl Ring {
         Ok(handed_over)
     }
 
-    /// Waits for a completion, `patience` at most. May return early. A polled ring asks the drive all
-    /// the time.
-    ///
-    /// # Errors
-    /// If the ring cannot go on.
-    pub(crate) fn wait(&mut self, patience: Nanos) -> io::Result<()> {
-        match self.polled {
-            true => self.poll(patience),
-            false => self.sleep(patience),
-        }
-    }
-
     /// Asks until a completion is there: a wait in the kernel would know no end but that.
-    fn poll(&mut self, patience: Nanos) -> io::Result<()> {
+    fn poll(&mut self, patience: Nanos) -> io::Result<u32> {
         let begun = clock::now();
-        let (mut now, until) = (begun, begun + patience);
+        let (mut now, until, mut handed_over) = (begun, begun + patience, 0);
         loop {
-            self.hand_over()?;
+            handed_over += self.hand_over()?;
             if self.has_completed() || now >= until {
                 self.asked_in_vain += now.since(begun);
-                return Ok(());
+                return Ok(handed_over);
             }
             now = clock::now();
         }
     }
 
-    fn sleep(&mut self, patience: Nanos) -> io::Result<()> {
+    fn sleep(&mut self, patience: Nanos) -> io::Result<u32> {
+        self.enable()?;
         let timeout = Timespec::new()
             .sec(patience.0 / 1_000_000_000)
             .nsec((patience.0 % 1_000_000_000) as u32);
         let arguments = SubmitArgs::new().timespec(&timeout);
         let flags = ENTER_GET_EVENTS | ENTER_EXTENDED_ARGUMENT;
         // SAFETY: the argument and the timeout that it points to live until the call returns.
-        let waited = unsafe { self.uring.submitter().enter(0, 1, flags, Some(&arguments)) };
-        match waited {
-            Err(error) if !interrupted(&error) => Err(error),
-            _ => Ok(()),
-        }
+        let entered =
+            unsafe { self.uring.submitter().enter(self.queued, 1, flags, Some(&arguments)) };
+        self.handed_over(entered)
     }
 
     /// Whether a completion has come that was not given yet.

@@ -150,7 +150,7 @@ fn a_drive_that_vanishes_while_nothing_fails_is_noticed_as_well() {
     let drive = Freezable::new();
     let mut device = open_to_destroy(&drive.device.path).unwrap();
     let file = File::options().write(true).open(&drive.device.backing).unwrap();
-    file.set_len(32 << 20).unwrap();
+    file.set_len(0).unwrap();
     let frozen = drive.freeze();
     device.submit(&[Io::write(Bytes::ZERO, Bytes(4096))]).unwrap();
     device.reap(device.now(), &mut Vec::new()).unwrap();
@@ -165,6 +165,29 @@ fn a_drive_that_vanishes_while_nothing_fails_is_noticed_as_well() {
     };
     drop(frozen);
     assert!(matches!(error, DeviceError::Gone { .. }), "{error}");
+}
+
+#[test]
+fn a_drive_that_is_resized_is_not_taken_for_one_that_is_gone() {
+    needs!();
+    let drive = Loop::new(64);
+    let mut device = open_to_destroy(&drive.path).unwrap();
+    File::options().write(true).open(&drive.backing).unwrap().set_len(96 << 20).unwrap();
+    run("losetup", &["--set-capacity", drive.name()]);
+    let error = first_error(&mut device);
+    assert!(matches!(error, DeviceError::Resized { .. }), "{error}");
+    assert!(error.to_string().contains("it has 96MiB now, and had 64MiB"), "{error}");
+}
+
+#[test]
+fn a_drive_that_is_switched_to_read_only_says_so() {
+    needs!("blockdev");
+    let drive = Loop::new(64);
+    let mut device = open_to_destroy(&drive.path).unwrap();
+    run("blockdev", &["--setro", drive.name()]);
+    let error = first_error(&mut device);
+    run("blockdev", &["--setrw", drive.name()]);
+    assert!(matches!(error, DeviceError::WriteProtected { .. }), "{error}");
 }
 
 /// Writes until the device cannot go on.

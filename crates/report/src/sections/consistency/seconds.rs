@@ -72,8 +72,11 @@ fn conclusion(one: &Series<'_>) -> String {
         || "no write cliff".to_owned(),
         |second| format!("write cliff after {}", number::seconds(f64::from(second))),
     );
+    let worst = outcome.worst.map_or_else(String::new, |worst| {
+        format!(", {} in the worst of all", number::count(worst.iops))
+    });
     format!(
-        "{}: {} fresh, {cliff}, {} on average in the last 30 %, {} in the worst second there.",
+        "{}: {} fresh, {cliff}, {} on average in the last 30 %, {} in the worst second there{worst}.",
         one.name,
         number::iops(fresh),
         number::count(mean),

@@ -3,7 +3,7 @@
 use writecliff_device::Nanos;
 use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, WorstSecond};
 use super::plan::Plan;
 use crate::method::fast_part::FastPart;
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
@@ -76,6 +76,7 @@ pub(crate) fn conclude_phases(
         steady_latency: LatencyFigures::of(recording, torture_name, window),
         steady_write_amplification: Totals::of(torture[steady_from..].iter().copied())
             .write_amplification(),
+        worst: WorstSecond::of(&iops),
         longest_ns: whole.longest.0,
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
@@ -135,6 +136,14 @@ mod tests {
         let mut slow_start = vec![100.0, 3000.0];
         slow_start.extend(vec![1400.0; 50]);
         assert_eq!(fresh_and_cliff(&slow_start), (1400.0, None));
+    }
+
+    #[test]
+    fn the_worst_second_is_the_first_of_the_lowest_wherever_it_is() {
+        let mut iops = vec![1000.0; 20];
+        (iops[3], iops[7]) = (2.0, 2.0);
+        assert_eq!(WorstSecond::of(&iops), Some(WorstSecond { second: 3, iops: 2.0 }));
+        assert_eq!(WorstSecond::of(&[]), None);
     }
 
     #[test]

@@ -7,8 +7,10 @@ use crate::record::unit::Unit::{Iops, Milliseconds, Percent, Seconds};
 
 /// The name of the figure that limits of the mean are about.
 pub(crate) const MEAN: &str = "steady mean";
-/// Of the worst second.
+/// Of the worst second of the steady window.
 pub(crate) const FLOOR: &str = "steady floor";
+/// Of the worst second of all.
+pub(crate) const WORST: &str = "worst second";
 /// Of the worst second as a share of the mean.
 pub(crate) const FLOOR_TO_MEAN: &str = "steady floor / mean";
 /// Of the 99th percentile of the latency.
@@ -38,8 +40,10 @@ pub const FIGURES: &[Row] = &[
         .unjudged(),
     Row::more(FLOOR, "Floor", Iops, |o| Some(o.steady_iops.floor))
         .means("the worst second of the steady window"),
+    Row::more(WORST, "Worst second", Iops, |o| o.worst.map(|worst| worst.iops))
+        .means("the worst second of the whole time after the fill, wherever it is"),
     Row::more(FLOOR_TO_MEAN, "Floor / mean", Percent, |o| Some(o.floor_to_mean * 100.0))
-        .means("how much of the average the worst second gives; 100 % is perfectly steady"),
+        .means("how much of the average the floor is; 100 % is perfectly steady"),
     Row::more("steady p1", "1st percentile", Iops, |o| Some(o.steady_iops.p1))
         .means("one second in a hundred is at or below this")
         .unjudged(),

@@ -26,7 +26,7 @@ use crate::record::warning::Warning;
 
 pub(crate) use conclude::{conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, WorstSecond};
 pub use plan::Plan;
 
 /// The phase that writes every LBA once.

@@ -6,6 +6,23 @@ use writecliff_measure::Statistics;
 use crate::method::fast_part::FastPart;
 use crate::record::rate::LatencyFigures;
 
+/// A second in which a drive did the least.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WorstSecond {
+    /// Counted from the first random write.
+    pub second: u32,
+    /// What it did in it.
+    pub iops: f64,
+}
+
+impl WorstSecond {
+    /// The first of the worst of these seconds.
+    pub(crate) fn of(iops: &[f64]) -> Option<Self> {
+        let (second, iops) = iops.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
+        Some(Self { second: second as u32, iops: *iops })
+    }
+}
+
 /// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
 /// duration, from t = 1400 s of 2000 s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +45,9 @@ pub struct Outcome {
     pub steady_latency: LatencyFigures,
     /// NAND writes per host write in the steady window, if the drive tells.
     pub steady_write_amplification: Option<f64>,
+    /// The worst second of the whole run of random writes; `None` in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<WorstSecond>,
     /// The longest service time of the whole run of random writes.
     pub longest_ns: u64,
     /// Seconds of the random writes in which nothing at all completed.
