@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,6 +24,9 @@ pub(super) fn run(program: &Path, directory: &Path, is_nightly: bool) -> Result<
     let told = |error: std::io::Error| format!("{}: {error}", program.display());
     let mut command = Command::new(program);
     command.args(["-Z", "unstable-options", "--format", "json", "--report-time", "--show-output"]);
+    // Many tests wait for a drive's seconds to pass, and leave a processor idle.
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    command.args(["--test-threads", &(2 * processors).to_string()]);
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_MANIFEST_DIR", directory);
     if is_nightly {
         command.env("WRITECLIFF_NIGHTLY", "1");
@@ -31,7 +35,7 @@ pub(super) fn run(program: &Path, directory: &Path, is_nightly: bool) -> Result<
     let mut child = command.stderr(Stdio::piped()).spawn().map_err(told)?;
     let errors = child.stderr.take().map(BufReader::new);
     // What is said on the real standard error is what the harness does not keep for itself.
-    let errors = std::thread::spawn(move || {
+    let errors = thread::spawn(move || {
         let lines = errors.into_iter().flat_map(BufRead::lines).map_while(Result::ok);
         lines.inspect(|line| eprintln!("{line}")).collect::<Vec<_>>()
     });
