@@ -118,6 +118,9 @@ struct RealDrive {
     may_be_tested: bool,
     consent: String,
     refusals: Vec<String>,
+    /// What could not be looked into and may have it open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_inspected: Option<String>,
     /// Of a disk that was asked for by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     facts: Option<Facts>,
@@ -181,6 +184,7 @@ fn real_drive(device: &Inspection) -> RealDrive {
         may_be_tested: refusals.is_empty(),
         consent: consent.name.to_string_lossy().into_owned(),
         refusals: refusals.iter().map(ToString::to_string).collect(),
+        not_inspected: (!device.unseen.is_empty()).then(|| device.unseen.to_string()),
         facts: own_words.as_ref().and_then(|words| words.as_ref().ok().cloned()),
         facts_missing: own_words.as_ref().and_then(|words| words.as_ref().err().cloned()),
     }
