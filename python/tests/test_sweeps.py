@@ -29,7 +29,7 @@ def test_a_sweep_has_a_row_for_every_point(here):
     assert all(row["error"] is None for row in here.rows) and here.page.is_file()
     again = wc.sweep(None, here.path, progress=False)
     assert again.rows == here.rows
-    with pytest.raises(wc.UsageError, match="not empty|another|resume"):
+    with pytest.raises(wc.UsageError, match="holds a sweep already.*plan=None"):
         wc.sweep(PLAN, here.path)
 
 
@@ -78,11 +78,19 @@ def test_a_plan_that_makes_no_sweep_says_why(tmp_path):
     for wrong, word in [
         (PLAN | {"grid": {"drive.gc.quantumm": [1, 2]}}, "quantum"),
         (PLAN | {"sees": 2}, "sees"),
+        (PLAN | {"figures": ["p99"]}, "steady latency p99"),
+        (PLAN | {"seeds": 4_000_000_000}, "32,000,000,000 points"),
         (PLAN | {"drive": "/dev/sda"}, "sim:NAME"),
     ]:
         with pytest.raises(wc.UsageError, match=word):
             wc.sweep(wrong, tmp_path / "none", progress=False)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_sweep_of_nothing_but_failures_is_one(tmp_path):
+    wrong = PLAN | {"figures": ["write cliff"], "seeds": 1, "grid": {}}
+    with pytest.raises(wc.FailedError, match="all 1 points failed.*write cliff"):
+        wc.sweep(wrong, tmp_path / "none", progress=False)
 
 
 def test_rows_carry_what_makes_them_again(here):

@@ -59,7 +59,7 @@ def sweep(
 
     Raises:
         UsageError: The plan makes no sweep, or ``out`` holds another one.
-        FailedError: The disk or the machine gave up; what was finished is kept.
+        FailedError: The disk or the machine gave up, or all points failed; what was finished is kept.
         KeyboardInterrupt: On Ctrl-C; what was finished is kept.
     """
     text, path, executor = plan_text(plan), Path(out), executor_of(client, executor)
@@ -69,7 +69,11 @@ def sweep(
         else:
             _elsewhere(text, path, executor, memory, show)
     rows, page = _native.store(None, path, [])
-    return Sweep(path, [json.loads(row) for row in rows], Path(page))
+    swept = Sweep(path, [json.loads(row) for row in rows], Path(page))
+    if swept.rows and all(row["error"] is not None for row in swept.rows):
+        first = swept.rows[0]["error"]
+        raise _native.FailedError(f"all {len(rows)} points failed, the first because: {first}; rows in {path}")
+    return swept
 
 
 def _elsewhere(

@@ -41,6 +41,8 @@ pub(crate) enum CliError {
     ToBeResumed { command: &'static str, path: PathBuf },
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error("all {failed} points failed; {table} has the error of each")]
+    AllFailed { failed: usize, table: String },
     #[error(transparent)]
     Fleet(#[from] FleetError),
     #[error("cannot ask for consent on this terminal: {source}; use --destroy-data-on")]
@@ -184,6 +186,7 @@ impl CliError {
             | Self::RecordSimulated { .. }
             | Self::CommandNotRun { .. } => ErrorKind::Usage,
             Self::Prompt { .. }
+            | Self::AllFailed { .. }
             | Self::RatingMissed { .. }
             | Self::Drawing { .. }
             | Self::Output { .. }

@@ -5,8 +5,12 @@ const LIKENESS_MIN: f64 = 0.8;
 /// So many corrections are offered at most.
 const OFFERED_MAX: usize = 3;
 
-/// Those of the `known` names that are spelled like `name` or contain it, the nearest first; three at
-/// most.
+/// A part of a name, between its dashes and blanks, that is less alike than this to every part of
+/// another is not that part mistyped: `9999` is no `840`.
+const PART_LIKENESS_MIN: f64 = 0.5;
+
+/// Those of the `known` names that are spelled like `name`, part for part, or contain it, the nearest
+/// first; three at most.
 ///
 /// ```
 /// use writecliff_device::nearest;
@@ -17,10 +21,24 @@ const OFFERED_MAX: usize = 3;
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let contains = |known: &str| name.len() >= 3 && known.contains(name);
     let scored = known.into_iter().map(|known| (strsim::jaro_winkler(name, known), known));
+    let is_near = |likeness: f64, known: &str| likeness >= LIKENESS_MIN && has_parts(name, known);
     let mut scored: Vec<_> =
-        scored.filter(|(likeness, known)| *likeness >= LIKENESS_MIN || contains(known)).collect();
+        scored.filter(|(likeness, known)| is_near(*likeness, known) || contains(known)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(OFFERED_MAX).map(|(_, known)| known).collect()
+}
+
+/// Whether every part of a name may be meant for a part of the other.
+fn has_parts(name: &str, known: &str) -> bool {
+    let is_end = |c: char| !c.is_alphanumeric();
+    name.split(is_end).all(|part| {
+        let is_it = |other: &str| {
+            other.contains(part)
+                || part.contains(other)
+                || strsim::jaro_winkler(part, other) >= PART_LIKENESS_MIN
+        };
+        known.split(is_end).filter(|other| !other.is_empty()).any(is_it)
+    })
 }
 
 /// `; did you mean a or b?`, to go on with a sentence about an unknown name; empty where none of the
@@ -62,6 +80,14 @@ mod tests {
         assert_eq!(did_you_mean("-2011", known), "; did you mean light-2011 or heavy-2011?");
         assert_eq!(did_you_mean("x", known), "");
         assert_eq!(did_you_mean("", known), "");
+    }
+
+    #[test]
+    fn a_beginning_in_common_is_not_enough() {
+        let known = ["samsung-840-evo-250gb", "samsung-830-256gb", "intel-x25-m-80gb"];
+        assert_eq!(did_you_mean("samsung-9999", known), "");
+        assert_eq!(nearest("samsung-840-evo-256gb", known)[0], "samsung-840-evo-250gb");
+        assert_eq!(nearest("samsung-840evo-250-gb", known)[0], "samsung-840-evo-250gb");
     }
 
     #[test]

@@ -54,6 +54,15 @@ pub enum FleetError {
         /// Why not.
         misfit: Misfit,
     },
+    /// Its directory holds a fleet that was begun.
+    #[error(
+        "{} holds a fleet already; go on with that by `writecliff fleet --resume {}` (in Python with \
+         plan=None), or name a new or an empty directory", path.display(), path.display()
+    )]
+    IsThere {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Its directory holds something else.
     #[error("{} is not empty and no fleet; name a new or an empty directory", path.display())]
     NotEmpty {
@@ -89,6 +98,7 @@ impl FleetError {
             | Self::Invalid { .. }
             | Self::Impossible { .. }
             | Self::Misfit { .. }
+            | Self::IsThere { .. }
             | Self::NotEmpty { .. }
             | Self::Other { .. } => ErrorKind::Usage,
             Self::Drive(error) => error.kind(),

@@ -158,7 +158,7 @@ fn figures(service: &Service) -> Vec<FleetFigure> {
     service.figures().into_iter().map(figure).collect()
 }
 
-const MEANINGS: [(&str, &str); 5] = [
+const MEANINGS: [(&str, &str); 6] = [
     ("late requests", "above the limit"),
     (
         "cost of a TB a year",
@@ -166,7 +166,8 @@ const MEANINGS: [(&str, &str); 5] = [
     ),
     ("p99.9 of the worst minute", "of all requests"),
     ("hedged reads", "asked further drives"),
-    ("write amplification", "NAND bytes for each byte written"),
+    ("write amplification", "of the drives: NAND bytes for each byte that one is given"),
+    ("NAND writes for a byte of data", "of the whole: copies and parity are in it"),
 ];
 
 /// A point for each bucket of the response times.

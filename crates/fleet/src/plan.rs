@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use writecliff::sim::{Profile, changed};
 use writecliff::{Error, profile};
 use writecliff_device::{Bytes, Nanos, with_nearest};
+use writecliff_sweep::Amount;
 use writecliff_workload::{Distribution, Gaps};
 
 use crate::error::FleetError;
@@ -166,6 +167,10 @@ fn uniform() -> Distribution {
 pub(crate) const WIDTH_MAX: u32 = 64;
 /// More drives than anybody simulates.
 pub(crate) const DRIVES_MAX: u64 = 1_000_000;
+/// A longer service is a mistake in the plan, whose minutes alone would fill the memory.
+pub(crate) const SERVICE_MAX: Nanos = Nanos::from_secs(366 * 86_400);
+/// More requests than anybody waits for: at a million a second, four months.
+pub(crate) const REQUESTS_MAX: f64 = 1e13;
 /// More volumes than anybody has.
 const VOLUMES_MAX: u32 = 1_000_000;
 /// A drive needs room for so many requests.
@@ -200,6 +205,24 @@ impl Fleet {
     /// All drives.
     pub fn drive_count(&self) -> u64 {
         u64::from(self.groups) * self.width() as u64
+    }
+
+    /// What its service and the past of its drives come to, roughly; of traces only the past.
+    pub(crate) fn amount(&self) -> Amount {
+        let drives = self.drive_count();
+        let shares: u64 = self.drives.iter().map(|kind| u64::from(kind.share)).sum();
+        let of_kind = |kind: &Kind| {
+            let data = kind.profile().map_or(0, |p| data_of(&p, kind.full_percent.at(0.5)).0);
+            let past = data as f64 * (1.0 + kind.overwrites.at(0.5));
+            past * f64::from(kind.share) / shares.max(1) as f64
+        };
+        let past = self.drives.iter().map(of_kind).sum::<f64>() * drives as f64;
+        let seconds = (self.warm_up + self.duration).as_secs_f64();
+        let Load { iops, read_percent, block, .. } = &self.load;
+        let writes = 1.0 - f64::from(*read_percent) / 100.0;
+        let copies = self.width() as f64 / f64::from(self.data.max(1));
+        let asked = iops.unwrap_or(0) as f64 * seconds * writes * block.0 as f64 * copies;
+        Amount { drives, seconds: seconds * drives as f64, written_bytes: past + asked }
     }
 
     /// The kind that the drive of this number is of: kinds take turns by their shares.

@@ -90,7 +90,7 @@ impl Fleet {
             mix: Mix { read: load.read_percent, write: 100 - load.read_percent, trim: 0 },
             order: Order::Random,
             block: Blocks::Same(Sizes::One(load.block)),
-            distribution: load.distribution,
+            distribution: load.distribution.clone(),
             once_each: false,
             pace: Pace::Arrivals { iops: load.iops.unwrap_or(1), gaps: load.gaps },
             runtime: Some(self.warm_up + self.duration),

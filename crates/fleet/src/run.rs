@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 use writecliff_output::write_text;
-use writecliff_sweep::{End, Journal, Watch, Work, all_here};
+use writecliff_sweep::{Amount, End, Journal, Watch, Work, all_here};
 
 use crate::error::FleetError;
 use crate::plan::Fleet;
@@ -58,11 +58,14 @@ impl Work for FleetRun {
     }
 
     /// # Errors
-    /// As [`Fleet::variants`]; [`FleetError::NotEmpty`].
+    /// As [`Fleet::variants`]; [`FleetError::IsThere`], [`FleetError::NotEmpty`].
     fn begin(fleet: Fleet, path: &Path) -> Result<Self, FleetError> {
         let variants = fleet.variants()?;
         match fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none()) {
             true => Ok(Self { fleet, variants, path: path.to_owned(), done: Vec::new() }),
+            false if path.join(FLEET).is_file() => {
+                Err(FleetError::IsThere { path: path.to_owned() })
+            }
             false => Err(FleetError::NotEmpty { path: path.to_owned() }),
         }
     }
@@ -92,19 +95,28 @@ impl Work for FleetRun {
     }
 
     fn pieces(&self) -> (usize, usize) {
-        (self.done.len(), self.tasks().len())
+        (self.done.len(), self.places().count())
+    }
+
+    fn amount(&self) -> Amount {
+        let variants = self.variants.iter().map(|variant| variant.fleet.amount());
+        variants.fold(Amount::default(), |sum, one| Amount {
+            drives: sum.drives + one.drives,
+            seconds: sum.seconds + one.seconds,
+            written_bytes: sum.written_bytes + one.written_bytes,
+        })
     }
 
     fn run(&self, memory: Option<Bytes>, watch: Watch<'_, GroupRow>) -> Result<End, FleetError> {
         let mut journal = self.open()?;
         let done: BTreeSet<(u32, u32)> = self.done.iter().map(place).collect();
-        let mut left = self.tasks();
-        left.retain(|task| !done.contains(&(task.variant, task.group)));
+        // Of many groups only the place in the plan; each has the whole fleet while it runs.
+        let left: Vec<(u32, u32)> = self.places().filter(|place| !done.contains(place)).collect();
         let ended = all_here(
             &left,
-            (memory, Task::memory),
+            (memory, |place: &(u32, u32)| self.task(*place).memory()),
             watch,
-            |task, go_on| task.perform(go_on),
+            |place, go_on| self.task(*place).perform(go_on),
             |row| Ok(journal.add(&row)?),
         )?;
         self.write_tables()?;
@@ -125,11 +137,19 @@ impl FleetRun {
 
     /// All that is to be run, what is done included.
     pub fn tasks(&self) -> Vec<Task> {
+        self.places().map(|place| self.task(place)).collect()
+    }
+
+    /// Variant and group of all that is to be run.
+    fn places(&self) -> impl Iterator<Item = (u32, u32)> {
         let variants = (0..).zip(&self.variants);
-        let tasks = variants.flat_map(|(variant, Variant { fleet, .. })| {
-            (0..fleet.groups).map(move |group| Task { variant, group, fleet: fleet.clone() })
-        });
-        tasks.collect()
+        variants.flat_map(|(variant, Variant { fleet, .. })| {
+            (0..fleet.groups).map(move |group| (variant, group))
+        })
+    }
+
+    fn task(&self, (variant, group): (u32, u32)) -> Task {
+        Task { variant, group, fleet: self.variants[variant as usize].fleet.clone() }
     }
 
     /// Keeps rows that were made elsewhere, beside those that are done. Of two rows of a group the

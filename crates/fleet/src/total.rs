@@ -25,6 +25,8 @@ pub struct Service {
     pub hedged: u64,
     /// Requests above the limit by drive, the most first; drives without any are left out.
     pub slowest: Vec<SlowDrive>,
+    /// Bytes that its users wrote, the warm-up included: without copies and parity.
+    pub data_written: u64,
     /// Bytes of data that it keeps; of scale models, what the whole drives would.
     pub stored: u64,
 }
@@ -91,10 +93,15 @@ impl Service {
         let mut slowest: Vec<SlowDrive> = all.filter(|slow| slow.drive.late > 0).collect();
         slowest.sort_by_key(|slow| (std::cmp::Reverse(slow.drive.late), slow.group, slow.place));
         let kinds = (0..fleet.drives.len()).map(|kind| KindTotal::of(fleet, rows, kind));
+        let kinds: Vec<KindTotal> = kinds.collect::<Result<_, _>>()?;
+        // A write of the users' is one of its part on every drive of its group.
+        let written = kinds.iter().map(|kind| u128::from(kind.written)).sum::<u128>();
+        let data_written = written * u128::from(fleet.data) / fleet.width().max(1) as u128;
         Ok(Self {
             name: name.clone(),
             minutes: minutes.collect(),
-            kinds: kinds.collect::<Result<_, _>>()?,
+            kinds,
+            data_written: data_written as u64,
             hedged: rows.iter().map(|row| row.hedged).sum(),
             slowest,
             stored: stored(fleet, rows)?,
@@ -116,10 +123,18 @@ impl Service {
         (all, self.minutes.iter().map(|minute| minute.late).sum())
     }
 
-    /// NAND bytes for each byte of the service's; `None` if a drive does not tell, or nothing was
-    /// written.
+    /// NAND bytes for each byte that the drives were given, copies and parity among them; `None` if a
+    /// drive does not tell, or nothing was written.
     pub fn write_amplification(&self) -> Option<f64> {
-        let written: u64 = self.kinds.iter().map(|kind| kind.written).sum();
+        self.nand_for_each(self.kinds.iter().map(|kind| kind.written).sum())
+    }
+
+    /// NAND bytes for each byte of the users': what copies, parity and the drives make of it.
+    pub fn write_amplification_of_data(&self) -> Option<f64> {
+        self.nand_for_each(self.data_written)
+    }
+
+    fn nand_for_each(&self, written: u64) -> Option<f64> {
         let nand = self.kinds.iter().map(|kind| kind.nand_written).sum::<Option<u64>>()?;
         (written > 0).then(|| nand as f64 / written as f64)
     }
@@ -160,6 +175,7 @@ impl Service {
             ("longest", longest.map(millis), "ms"),
             ("hedged reads", share(self.hedged, reads.count()), "%"),
             ("write amplification", self.write_amplification(), ""),
+            ("NAND writes for a byte of data", self.write_amplification_of_data(), ""),
             ("cost a year", self.dollars_a_year(), "$"),
         ];
         let figure = |(name, value, unit): (&str, Option<f64>, &str)| {

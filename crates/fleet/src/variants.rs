@@ -4,7 +4,7 @@ use serde_json::Value;
 use writecliff_device::{Nanos, with_nearest};
 
 use crate::error::FleetError;
-use crate::plan::{Change, DRIVES_MAX, Fleet, WIDTH_MAX, impossible};
+use crate::plan::{Change, DRIVES_MAX, Fleet, REQUESTS_MAX, SERVICE_MAX, WIDTH_MAX, impossible};
 use crate::requests;
 
 /// One of the fleets that a plan compares.
@@ -34,7 +34,14 @@ impl Fleet {
         {
             return Err(impossible("variants", format!("two are called '{twice}'")));
         }
-        variants.iter().map(|change| change.of(&alone)).collect()
+        let all: Vec<Variant> =
+            variants.iter().map(|change| change.of(&alone)).collect::<Result<_, _>>()?;
+        let drives: u64 = all.iter().map(|variant| variant.fleet.drive_count()).sum();
+        if drives > DRIVES_MAX {
+            let reason = format!("they have {drives} drives together; at most {DRIVES_MAX}");
+            return Err(impossible("variants", reason));
+        }
+        Ok(all)
     }
 
     /// Refuses what makes no fleet.
@@ -59,6 +66,23 @@ impl Fleet {
         }
         if self.duration == Nanos::ZERO {
             return Err(impossible("duration", "it is zero".to_owned()));
+        }
+        if self.warm_up.max(self.duration) > SERVICE_MAX {
+            let key = if self.warm_up > SERVICE_MAX { "warm_up" } else { "duration" };
+            return Err(impossible(
+                key,
+                "a service of more than a year never ends here".to_owned(),
+            ));
+        }
+        let seconds = (self.warm_up + self.duration).as_secs_f64();
+        let requests = self.load.iops.unwrap_or(0) as f64 * seconds;
+        if requests > REQUESTS_MAX {
+            let reason = format!(
+                "{} a second for {seconds} s are {requests:.1e} requests, and {REQUESTS_MAX:.0e} \
+                 are the most; ask less of a smaller fleet, or for a shorter time",
+                self.load.iops.unwrap_or(0)
+            );
+            return Err(impossible("load.iops", reason));
         }
         for kind in &self.drives {
             kind.check(self.load.block)?;

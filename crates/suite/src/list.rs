@@ -18,6 +18,7 @@ use crate::method::limits::{PlanError, check_duration};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Test};
+use crate::record::efficiency::Efficiency;
 use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::judged::Judged;
@@ -249,6 +250,22 @@ macro_rules! tests {
                     })*
                     _ => None,
                 }
+            }
+
+            /// The names of all figures of the test's own that a run of this plan can have; `None` if
+            /// one has to be seen for that.
+            pub fn figure_names(&self) -> Option<Vec<String>> {
+                match self { $(Self::$variant(plan) => plan.figure_names(),)* }
+            }
+
+            /// Whether a figure of this name is one that only some runs have: of what not every drive
+            /// has or does, or of a phase that was long enough.
+            pub fn is_not_always(&self, figure: &str) -> bool {
+                let parts = match self {
+                    $(Self::$variant(_) => <crate::tests::$module::Plan as Test>::NOT_ALWAYS,)*
+                };
+                let mut parts = parts.iter().chain(Efficiency::FIGURES);
+                parts.any(|part| figure.contains(part))
             }
 
             /// What is known of the traces that the test does, as they are now.

@@ -43,6 +43,15 @@ pub enum SweepError {
     /// A point that stopped for a reason that the next one would meet as well.
     #[error(transparent)]
     Run(#[from] Box<writecliff::Error>),
+    /// Its directory holds a sweep that was begun.
+    #[error(
+        "{} holds a sweep already; go on with that by `writecliff sweep --resume {}` (in Python with \
+         plan=None), or name a new or an empty directory", path.display(), path.display()
+    )]
+    IsThere {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Its directory holds something else.
     #[error("{} is not empty and no sweep; name a new or an empty directory", path.display())]
     NotEmpty {
@@ -78,6 +87,7 @@ impl SweepError {
             | Self::Invalid { .. }
             | Self::Impossible { .. }
             | Self::NoPoint(_)
+            | Self::IsThere { .. }
             | Self::NotEmpty { .. }
             | Self::Other { .. } => ErrorKind::Usage,
             Self::Run(error) => error.kind(),

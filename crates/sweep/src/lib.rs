@@ -14,6 +14,7 @@
 mod budget;
 mod cells;
 mod error;
+mod figures;
 mod here;
 mod journal;
 mod page;
@@ -39,4 +40,4 @@ pub use point::Point;
 pub use range::Range;
 pub use row::{Row, RowFigure};
 pub use run::{SWEEP, SweepRun, TABLE};
-pub use work::Work;
+pub use work::{Amount, Work};

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use writecliff_report::thousands;
 
 use crate::error::SweepError;
 use crate::plan::{DRIVE, Setting, Sweep, impossible};
@@ -11,22 +12,50 @@ use crate::point::Point;
 use crate::sample::{self, latin_hypercube};
 
 /// More points than that are a mistake in the plan.
-const POINTS_MAX: usize = 1_000_000;
+const POINTS_MAX: u64 = 1_000_000;
 
 impl Sweep {
+    /// How many points it makes; none is made for that.
+    pub fn count(&self) -> u64 {
+        let factors = self.factors().into_iter().map(|(_, count)| count);
+        factors.fold(1, u64::saturating_mul)
+    }
+
+    /// What its points are all combinations of: the keys to change, and how many each has.
+    fn factors(&self) -> Vec<(&str, u64)> {
+        let grid = self.grid.iter().map(|(key, values)| (key.as_str(), values.len() as u64));
+        let sample = self.sample.iter().map(|sample| ("sample.points", u64::from(sample.points)));
+        grid.chain(sample).chain([("seeds", u64::from(self.seeds))]).collect()
+    }
+
+    /// Refuses more points than anybody waits for, before one of them takes memory.
+    fn check_count(&self) -> Result<(), SweepError> {
+        let count = self.count();
+        if count <= POINTS_MAX {
+            return Ok(());
+        }
+        let several: Vec<_> = self.factors().into_iter().filter(|(_, many)| *many > 1).collect();
+        let product: Vec<String> = several.iter().map(|(key, n)| format!("{n} {key}")).collect();
+        let most = several.iter().max_by_key(|(_, many)| *many).map_or("grid", |(key, _)| key);
+        let reason = format!(
+            "{} are {}{} points, and {} are the most; a [sample] covers whole ranges with few",
+            product.join(" x "),
+            if count == u64::MAX { "more than " } else { "" },
+            thousands(count as f64),
+            thousands(POINTS_MAX as f64)
+        );
+        Err(impossible(most, reason))
+    }
+
     /// Every point, in the order of their numbers: the same ones on every machine.
     ///
     /// # Errors
     /// [`SweepError::Impossible`] with the key to mend.
     pub fn points(&self) -> Result<Vec<Point>, SweepError> {
         self.check()?;
+        self.check_count()?;
         let grid = combinations(&self.grid);
         let samples = self.sample.as_ref().map_or_else(|| vec![Setting::new()], latin_hypercube);
-        let count = grid.len() * samples.len() * self.seeds as usize;
-        if count > POINTS_MAX {
-            let reason = format!("it makes {count} points, more than {POINTS_MAX}");
-            return Err(impossible("grid", reason));
-        }
         let seeds = 1..=u64::from(self.seeds);
         let settings = grid.iter().flat_map(|grid| samples.iter().map(move |own| (grid, own)));
         let all = settings.flat_map(|(grid, own)| seeds.clone().map(move |seed| (grid, own, seed)));

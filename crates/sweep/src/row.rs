@@ -41,6 +41,9 @@ impl From<Figure> for RowFigure {
     }
 }
 
+/// What the error of a point begins with that ran and has not all that was wanted.
+const LACKS: &str = "the test has no figure";
+
 impl Row {
     pub(crate) fn of(
         point: &Point,
@@ -51,7 +54,7 @@ impl Row {
         let missing = wanted.iter().find(|name| figures.iter().all(|f| f.name != **name));
         let error = missing.map(|name| {
             let meant = did_you_mean(name, figures.iter().map(|figure| figure.name.as_str()));
-            format!("the test has no figure '{name}' here{meant}")
+            format!("{LACKS} '{name}' here{meant}")
         });
         let place = |figure: &RowFigure| wanted.iter().position(|name| *name == figure.name);
         figures.retain(|figure| wanted.is_empty() || place(figure).is_some());
@@ -62,6 +65,13 @@ impl Row {
     pub(crate) fn failed(point: &Point, hash: Option<String>, error: &Error) -> Self {
         let (point, error) = (point.clone(), Some(error.to_string()));
         Self { point, profile_sha256: hash, figures: Vec::new(), error }
+    }
+
+    /// The first of the `wanted` figures that it lacks although it ran.
+    pub(crate) fn lacks<'a>(&self, wanted: &'a [String]) -> Option<&'a str> {
+        let error = self.error.as_ref().filter(|error| error.starts_with(LACKS));
+        let missing = wanted.iter().find(|name| self.figure(name).is_none());
+        error.and(missing).map(String::as_str)
     }
 
     /// The figure of this name.

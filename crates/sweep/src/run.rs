@@ -12,17 +12,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use writecliff::suite::Estimate;
 use writecliff_device::Bytes;
 use writecliff_output::write_text;
 
 use crate::error::SweepError;
+use crate::figures;
 use crate::here::{End, Watch, all_here};
 use crate::journal::Journal;
 use crate::plan::Sweep;
 use crate::point::Point;
 use crate::row::Row;
 use crate::table;
-use crate::work::Work;
+use crate::work::{Amount, Work};
 
 /// What a sweep's directory says of it.
 pub const SWEEP: &str = "sweep.json";
@@ -74,12 +76,15 @@ impl Work for SweepRun {
 
     /// # Errors
     /// [`SweepError::Impossible`]; [`SweepError::NoPoint`] if the first of them cannot be run;
-    /// [`SweepError::NotEmpty`].
+    /// [`SweepError::IsThere`], [`SweepError::NotEmpty`].
     fn begin(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
         let run = Self::of(sweep, path)?;
         let is_empty = fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
         match is_empty {
             true => Ok(run),
+            false if path.join(SWEEP).is_file() => {
+                Err(SweepError::IsThere { path: path.to_owned() })
+            }
             false => Err(SweepError::NotEmpty { path: path.to_owned() }),
         }
     }
@@ -112,6 +117,21 @@ impl Work for SweepRun {
 
     fn pieces(&self) -> (usize, usize) {
         (self.done.len(), self.points.len())
+    }
+
+    /// As the first point that can be says for all.
+    fn amount(&self) -> Amount {
+        let drives = self.points.len() as u64;
+        let estimate = self.points.iter().take(CHECKED).find_map(|point| {
+            let (drive, plan) = (point.profile().ok()?, point.plan().ok()?);
+            Some(plan.estimate(drive.open(&point.drive).info()))
+        });
+        let Some(Estimate { time, written, .. }) = estimate else {
+            return Amount { drives, ..Amount::default() };
+        };
+        let times = |one: f64| one * drives as f64;
+        let (seconds, written_bytes) = (times(time.as_secs_f64()), times(written.0 as f64));
+        Amount { drives, seconds, written_bytes }
     }
 
     /// A point that fails is a row that says why.
@@ -154,6 +174,7 @@ impl SweepRun {
         {
             return Err(SweepError::NoPoint(Box::new(error)));
         }
+        figures::check(&sweep, &points)?;
         Ok(Self { sweep, points, path: path.to_owned(), done: Vec::new() })
     }
 
@@ -243,6 +264,7 @@ impl<'a> Results<'a> {
     }
 
     fn add(&mut self, row: Row) -> Result<(), SweepError> {
+        figures::check_first(&self.run.sweep, &self.rows, &row)?;
         self.journal.add(&row)?;
         self.rows.push(row);
         if self.written.elapsed() > REST {

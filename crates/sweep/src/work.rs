@@ -8,6 +8,17 @@ use writecliff_device::Bytes;
 
 use crate::here::{End, Watch};
 
+/// What work comes to, roughly, before any of it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Amount {
+    /// Simulated drives.
+    pub drives: u64,
+    /// Seconds of these drives' time, all together.
+    pub seconds: f64,
+    /// Bytes written to all of them.
+    pub written_bytes: f64,
+}
+
 /// Work of many pieces into one directory, which a kill interrupts and does not undo.
 pub trait Work: Sized + Sync {
     /// What the user writes.
@@ -45,6 +56,9 @@ pub trait Work: Sized + Sync {
 
     /// How many of its pieces had their row before, and how many there are.
     fn pieces(&self) -> (usize, usize);
+
+    /// What all of it comes to.
+    fn amount(&self) -> Amount;
 
     /// Does what has no row yet, as many pieces at once as processors and `memory` allow (by default
     /// three quarters of what is free).

@@ -198,3 +198,83 @@ fn a_page_shows_what_each_key_does_and_what_failed() {
         "{means:?} {expected:?}"
     );
 }
+
+#[test]
+fn points_are_counted_before_one_of_them_takes_memory() {
+    let values: Vec<Value> = (1..=1000).map(Value::from).collect();
+    let keys = ["drive.gc.quantum", "drive.gc.free_low", "plan.queue_depth"];
+    let grid = keys.map(|key| (key.to_owned(), values.clone())).into_iter().collect();
+    let large = Sweep { grid, ..sweep("") };
+    assert_eq!(large.count(), 1_000_000_000);
+    let dir = tempfile::tempdir().unwrap();
+    let refused = SweepRun::begin(large, &dir.path().join("none")).unwrap_err().to_string();
+    for words in ["1000 drive.gc.quantum x 1000", "1,000,000,000 points", "1,000,000 are the most"]
+    {
+        assert!(refused.contains(words), "{refused}");
+    }
+    let many = sweep(&SAMPLE.replace("points = 16", "points = 1000000000"));
+    let refused = SweepRun::begin(many, &dir.path().join("none")).unwrap_err().to_string();
+    assert!(refused.contains("sample.points") && refused.contains("2,000,000,000"), "{refused}");
+    let seeds = Sweep { seeds: u32::MAX, ..sweep(GRID) };
+    assert!(seeds.points().unwrap_err().to_string().contains("'seeds'"));
+    assert_eq!(sweep(GRID).count(), 6);
+}
+
+#[test]
+fn what_all_points_take_is_told_beforehand() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = SweepRun::begin(sweep(GRID), dir.path()).unwrap();
+    let amount = run.amount();
+    assert_eq!(amount.drives, 6);
+    assert!(amount.seconds > 60.0 && amount.written_bytes > 6e6, "{amount:?}");
+}
+
+#[test]
+fn a_figure_that_the_test_does_not_have_is_told_before_any_point_is_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let wanted = |test: &str, figures: &[&str], more: &str| {
+        let figures = figures.iter().map(|name| (*name).to_owned()).collect();
+        Sweep { test: test.to_owned(), figures, ..sweep(more) }
+    };
+    for (test, figure, word) in [
+        ("consistency", "p99", "did you mean steady latency p99"),
+        ("spare-area", "steady mean", "steady mean at 10 % spare"),
+        ("trim", "nonsense", "trim has no figure 'nonsense'"),
+    ] {
+        let plan = wanted(test, &[figure], "");
+        let refused = SweepRun::begin(plan, &dir.path().join("none")).unwrap_err();
+        assert!(refused.to_string().contains(word), "{refused}");
+        assert_eq!(refused.kind(), writecliff::ErrorKind::Usage);
+    }
+    assert!(!dir.path().join("none").exists(), "nothing was run");
+    // What only some runs have is no mistake.
+    let sometimes = wanted("consistency", &["write cliff", "torture, IOPS per watt"], GRID);
+    SweepRun::begin(sometimes, &dir.path().join("none")).unwrap();
+}
+
+/// Where names are known from a run only, the first point tells.
+#[test]
+fn a_figure_that_the_first_point_lacks_ends_the_sweep() {
+    let dir = tempfile::tempdir().unwrap();
+    let grid = "quick = true\n[grid]\n\"drive.gc.quantum\" = [1, 2, 3, 4]\n";
+    let corners = |figure: &str| Sweep {
+        test: "corners".to_owned(),
+        figures: vec![figure.to_owned()],
+        ..sweep(grid)
+    };
+    let run = SweepRun::begin(corners("random wriet"), &dir.path().join("wrong")).unwrap();
+    let refused = run.run(None, ON).unwrap_err();
+    let words = refused.to_string();
+    assert!(words.contains("'random wriet'") && words.contains("so would all"), "{words}");
+    assert_eq!(SweepRun::rows(&dir.path().join("wrong")).unwrap(), []);
+}
+
+#[test]
+fn a_directory_with_a_sweep_says_how_to_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = || sweep("[plan]\nduration = \"2s\"\n");
+    done(plan(), dir.path());
+    let refused = SweepRun::begin(plan(), dir.path()).unwrap_err();
+    assert!(matches!(refused, SweepError::IsThere { .. }), "{refused}");
+    assert!(refused.to_string().contains("sweep --resume"), "{refused}");
+}

@@ -12,6 +12,6 @@ mod random;
 
 pub use job::{
     Amount, Blocks, By, Distribution, DueTimes, Gaps, Job, JobError, JobIos, JobList, Mix, Of,
-    Order, Pace, RandomShare, Share, Sizes, SizesByOperation, Steady,
+    Order, Pace, RandomShare, Share, Sizes, SizesByOperation, Steady, Zone,
 };
 pub use pattern::{RandomUniform, Sequential};

@@ -121,6 +121,24 @@ pub enum Error {
         /// What is wrong with it.
         source: FioSynthError,
     },
+    /// A job file that a suite names and that cannot be read.
+    #[error(
+        "{}: cannot read the job file {file} of step '{step}': {source}; it was looked for as {}",
+        suite.display(),
+        looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    StepFileUnreadable {
+        /// The suite's file.
+        suite: PathBuf,
+        /// The step that names it.
+        step: String,
+        /// As it is named there.
+        file: String,
+        /// Where it would be.
+        looked: Vec<PathBuf>,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// fio's job file with something that is not understood.
     #[error(transparent)]
     JobFile(#[from] FioError),
@@ -190,6 +208,7 @@ impl Error {
             | Self::PlanInvalid { .. }
             | Self::PlanWithoutJobs { .. }
             | Self::SuiteInvalid { .. }
+            | Self::StepFileUnreadable { .. }
             | Self::JobFile(_) => ErrorKind::Usage,
         }
     }

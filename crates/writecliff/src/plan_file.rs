@@ -1,7 +1,8 @@
 //! Plans in files: the table that `run.json` holds as `plan`, fio's job files, and suites with
 //! the job files that they name.
 
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use writecliff_device::with_nearest;
 use writecliff_suite::{Plan, mixed, suite};
@@ -43,23 +44,33 @@ fn read_suite(path: &Path, text: &str) -> Result<(Plan, Vec<Note>), Error> {
         suite
     };
     let beside = path.parent().unwrap_or(Path::new("."));
-    let notes = suite.load(|file| read_beside(beside, file))?;
+    let notes = suite.load(|step, file| {
+        read_beside(beside, file).map_err(|(looked, source)| Error::StepFileUnreadable {
+            suite: path.to_owned(),
+            step: step.name.clone(),
+            file: file.to_owned(),
+            looked,
+            source,
+        })
+    })?;
     Ok((Plan::Suite(suite), notes))
 }
 
 /// Where the job files of a suite lie: beside it, or where FioSynth has them.
 const PLACES: [&str; 5] = ["", "jobs", "jobfiles", "../jobs", "../jobfiles"];
 
-fn read_beside(directory: &Path, file: &str) -> Result<String, Error> {
-    let mut first = None;
+/// The text of a job file; or where it was looked for, and why it was not read.
+fn read_beside(directory: &Path, file: &str) -> Result<String, (Vec<PathBuf>, std::io::Error)> {
+    let mut looked = Vec::new();
     for place in PLACES {
         let path = directory.join(place).join(file);
         match std::fs::read_to_string(&path) {
             Ok(text) => return Ok(text),
-            Err(source) => first = first.or(Some(Error::PlanUnreadable { path, source })),
+            Err(source) if source.kind() == ErrorKind::NotFound => looked.push(path),
+            Err(source) => return Err((vec![path], source)),
         }
     }
-    Err(first.unwrap_or_else(|| unreachable!("there are places")))
+    Err((looked, ErrorKind::NotFound.into()))
 }
 
 fn parse(test: &str, path: &Path, text: &str) -> Result<Plan, Error> {

@@ -1,6 +1,6 @@
 //! `writecliff sweep`: one test on many simulated drives, by a plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -51,19 +51,31 @@ fn tell(run: &SweepRun, json: bool) -> Result<(), CliError> {
     let table = run.path().join(TABLE).display().to_string();
     let page = write_page(run.sweep(), &rows, &run.path().join(REPORT));
     let page = page.map_err(writecliff::Error::from)?;
-    if json {
-        return print_json(&Told { table, page, rows: &rows });
-    }
     let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
-    let mut text = format!("{} points, {} failed\n", rows.len(), failed.len());
+    match json {
+        true => print_json(&Told { table: table.clone(), page, rows: &rows })?,
+        false => print(&text(&rows, &failed, &table, &page))?,
+    }
+    match failed.len() {
+        failed if failed > 0 && failed == rows.len() => Err(CliError::AllFailed { failed, table }),
+        _ => Ok(()),
+    }
+}
+
+/// What came of it; the last line is about what failed, which nobody should miss.
+fn text(rows: &[Row], failed: &[&Row], table: &str, page: &Path) -> String {
+    let mut text = format!("{} points\nTable: {table}\nReport: {}\n", rows.len(), page.display());
     for row in failed.iter().take(FAILED_TOLD) {
         let error = row.error.as_deref().unwrap_or_default();
         text += &format!("  point {}: {error}\n", row.point.point);
     }
     if failed.len() > FAILED_TOLD {
-        text += &format!("  and {} more\n", failed.len() - FAILED_TOLD);
+        text += &format!("  and {} more, in the table\n", failed.len() - FAILED_TOLD);
     }
-    print(&format!("{text}\nTable: {table}\nReport: {}\n", page.display()))
+    if !failed.is_empty() {
+        text += &format!("{} of {} points failed\n", failed.len(), rows.len());
+    }
+    text
 }
 
 /// More points that failed are told by the table.

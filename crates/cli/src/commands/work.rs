@@ -1,15 +1,18 @@
 //! Work of many pieces on the command line: begun from a plan or gone on with, and counted as it goes.
 
 use std::path::Path;
+use std::time::Duration;
 
 use writecliff_device::Bytes;
 use writecliff_output::check_directory;
-use writecliff_sweep::{End, Work};
+use writecliff_report::thousands;
+use writecliff_sweep::{Amount, End, Work};
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::output::say;
 use crate::place::Place;
-use crate::progress::Counted;
+use crate::progress::{Counted, human};
 
 /// What the user asked for.
 pub(crate) struct Asked<'a> {
@@ -25,8 +28,11 @@ where
     CliError: From<W::Error>,
 {
     let work = begun::<W>(asked)?;
-    let interrupt = Interrupt::catch()?;
     let (before, all) = work.pieces();
+    if before < all {
+        say(&announced(&work, before, all));
+    }
+    let interrupt = Interrupt::catch()?;
     let counted = Counted::begin(W::PIECES, all, before);
     let watch = |row: Option<&W::Row>| {
         if let Some(row) = row {
@@ -43,6 +49,27 @@ where
             Err(CliError::ToBeResumed { command: W::NAME, path: work.path().to_owned() })
         }
     }
+}
+
+/// What is about to be done: how many pieces, and what those that are left take together.
+fn announced<W: Work>(work: &W, before: usize, all: usize) -> String {
+    let Amount { drives, seconds, written_bytes } = work.amount();
+    let left = (all - before) as f64 / all as f64;
+    let time = Duration::try_from_secs_f64(seconds * left).unwrap_or(Duration::MAX);
+    let done = match before {
+        0 => String::new(),
+        before => format!(", {} of them done", thousands(before as f64)),
+    };
+    format!(
+        "{} of {} {}{done}:\n  {} simulated drives, roughly {} of their time together\n  roughly {} \
+         to be written to them",
+        W::NAME,
+        thousands(all as f64),
+        W::PIECES,
+        thousands((drives as f64 * left).round()),
+        human(time),
+        Bytes((written_bytes * left) as u64)
+    )
 }
 
 fn begun<W: Work>(asked: &Asked<'_>) -> Result<W, CliError>

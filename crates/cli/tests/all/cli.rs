@@ -844,8 +844,10 @@ fn a_sweep_makes_a_table_and_a_page_and_says_what_is_wrong_with_its_plan() {
     for file in ["table", "page"] {
         assert!(std::path::Path::new(told[file].as_str().unwrap()).is_file(), "{file}");
     }
+    assert!(text_of(&swept).contains("2 points:\n  2 simulated drives"), "{}", text_of(&swept));
     let again = writecliff(&["sweep", plan, "--out", out]);
     assert_eq!(again.status.code(), Some(2), "{}", text_of(&again));
+    assert!(text_of(&again).contains("sweep --resume"), "{}", text_of(&again));
     let resumed = writecliff(&["sweep", "--resume", out]);
     assert!(resumed.status.success(), "{}", text_of(&resumed));
     for (wrong, word) in [
@@ -854,11 +856,43 @@ fn a_sweep_makes_a_table_and_a_page_and_says_what_is_wrong_with_its_plan() {
         (text.replace("sim:tiny@1/4", "/dev/zero"), "sim:NAME"),
         (text.replace("sim:tiny@1/4", "sim:/dev/zero"), "longer than any profile"),
         (text.replace("quantum", "quantumm"), "quantum?"),
+        (text.replace("steady mean", "p99"), "steady latency p99"),
     ] {
         std::fs::write(plan, wrong).unwrap();
         let output = writecliff(&["sweep", plan, "--out", &format!("{out}-2")]);
         assert_eq!(output.status.code(), Some(2), "{}", text_of(&output));
         assert!(text_of(&output).contains(word), "{}", text_of(&output));
+    }
+}
+
+#[test]
+fn a_sweep_ends_with_what_failed_and_fails_if_everything_did() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
+    let text = "drive = \"sim:tiny@1/4\"\ntest = \"consistency\"\nfigures = [\"write cliff\"]\n[plan]\n\
+                duration = \"3s\"\n[grid]\n\"drive.gc.free_high\" = [5, 4000]\n";
+    std::fs::write(&plan, text.replace("write cliff", "steady mean")).unwrap();
+    let (plan, out) = (plan.to_str().unwrap(), out.to_str().unwrap());
+    let some = writecliff(&["sweep", plan, "--out", out]);
+    assert!(some.status.success(), "{}", text_of(&some));
+    assert!(stdout_of(&some).ends_with("\n1 of 2 points failed\n"), "{}", stdout_of(&some));
+    // No cliff comes in three seconds.
+    std::fs::write(plan, text).unwrap();
+    let all = writecliff(&["sweep", plan, "--out", &format!("{out}-2"), "--json"]);
+    assert_eq!(all.status.code(), Some(1), "{}", text_of(&all));
+    assert!(text_of(&all).contains("all 2 points failed"), "{}", text_of(&all));
+}
+
+#[test]
+fn a_job_file_that_a_suite_misses_is_told_with_its_step_and_where_it_was_looked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let suite = dir.path().join("suite.toml");
+    std::fs::write(&suite, "[[step]]\nname = \"mail\"\nfile = \"mail.fio\"\n").unwrap();
+    let suite = suite.to_str().unwrap();
+    let output = writecliff(&["run", "suite", "sim:tiny", "--suite", suite]);
+    assert_eq!(output.status.code(), Some(2), "{}", text_of(&output));
+    for words in [suite, "mail.fio of step 'mail'", "jobfiles/mail.fio"] {
+        assert!(text_of(&output).contains(words), "{}", text_of(&output));
     }
 }
 

@@ -159,7 +159,7 @@ fn a_broken_off_fleet_goes_on_where_it_was() {
     assert_eq!(again.run(None, WATCH).unwrap(), End::Complete);
     assert_eq!(tables(&whole), tables(&broken));
     let occupied = FleetRun::begin(fleet(PLAN).unwrap(), &broken).unwrap_err();
-    assert!(matches!(occupied, FleetError::NotEmpty { .. }));
+    assert!(matches!(occupied, FleetError::IsThere { .. }));
 }
 
 #[test]
@@ -314,4 +314,43 @@ fn what_makes_no_fleet_is_told_with_the_key() {
         assert!(error.to_string().contains(word), "{to}: {error}");
         assert_eq!(error.kind(), writecliff::ErrorKind::Usage, "{error}");
     }
+}
+
+#[test]
+fn what_never_ends_is_refused_and_the_rest_counted_beforehand() {
+    let dir = tempfile::tempdir().unwrap();
+    for (from, to, word) in [
+        ("groups = 4\n", "groups = 4000000\n", "12000000 drives"),
+        ("groups = 4\n", "groups = 300000\n", "1800000 drives together"),
+        ("duration = \"90s\"", "duration = \"10000h\"", "more than a year"),
+        ("iops = 800", "iops = 1000000000000", "1e13 are the most"),
+    ] {
+        let wrong = fleet(&PLAN.replace(from, to)).unwrap();
+        let refused = FleetRun::begin(wrong, &dir.path().join("none")).unwrap_err().to_string();
+        assert!(refused.contains(word), "{refused}");
+    }
+    let run = FleetRun::begin(fleet(PLAN).unwrap(), &dir.path().join("none")).unwrap();
+    let amount = run.amount();
+    assert_eq!((amount.drives, amount.seconds), (24, 24.0 * 95.0));
+    assert_eq!(run.pieces(), (0, 8));
+}
+
+/// Three copies: what the users wrote is a third of what the drives were given.
+#[test]
+fn copies_and_parity_are_part_of_what_a_byte_of_data_costs() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = done(dir.path());
+    for (_, service) in run.services().unwrap() {
+        let given: u64 = service.kinds.iter().map(|kind| kind.written).sum();
+        assert_eq!(service.data_written, given / 3);
+        let (of_drives, of_data) = (
+            service.write_amplification().unwrap(),
+            service.write_amplification_of_data().unwrap(),
+        );
+        assert!((of_data / of_drives - 3.0).abs() < 1e-6, "{of_data} {of_drives}");
+        let figures = service.figures();
+        assert!(figures.iter().any(|figure| figure.name == "NAND writes for a byte of data"));
+    }
+    let again = FleetRun::begin(fleet(PLAN).unwrap(), dir.path()).unwrap_err();
+    assert!(matches!(again, FleetError::IsThere { .. }), "{again}");
 }

@@ -45,6 +45,8 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     const CHOICES: &'static [Choice] = &[];
     /// Raised when equal plans give figures that are not to be held against those of before.
     const METHOD_VERSION: u32 = 1;
+    /// Parts of the names of figures that only some runs have: of what not every drive has or does.
+    const NOT_ALWAYS: &'static [&'static str] = &[];
 
     /// Checks the plan against the drive, before anything is done to it.
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError>;
@@ -140,6 +142,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
 
     /// The outcome's figures, the most telling first.
     fn figures(outcome: &Self::Outcome) -> Vec<Figure>;
+
+    /// The names of all figures that a run of this plan can have; `None` if one has to be seen for that.
+    fn figure_names(&self) -> Option<Vec<String>> {
+        None
+    }
 
     /// What the plan itself asks of the drive, and whether it was so.
     fn targets(_: &Self::Outcome) -> Vec<Judged> {

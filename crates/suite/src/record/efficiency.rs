@@ -56,16 +56,20 @@ impl Efficiency {
         })
     }
 
+    /// What its figures are called, behind the phase.
+    pub(crate) const FIGURES: &'static [&'static str] =
+        &["MB/s per watt", "IOPS per watt", "energy"];
+
     pub(crate) fn figures(&self) -> [Figure; 3] {
-        let figure = |what: &str, value, unit, good| {
-            let name = format!("{}, {what}", self.phase);
+        let figure = |which: usize, value, unit, good| {
+            let name = format!("{}, {}", self.phase, Self::FIGURES[which]);
             Figure::new(name, value, unit, good).of(&self.phase).unjudged()
         };
         let rate = self.megabytes_per_second_per_watt;
         [
-            figure("MB/s per watt", rate, Unit::MegabytesPerSecondPerWatt, Good::AtLeast),
-            figure("IOPS per watt", self.iops_per_watt, Unit::IopsPerWatt, Good::AtLeast),
-            figure("energy", self.watt_hours, Unit::WattHours, Good::AtMost),
+            figure(0, rate, Unit::MegabytesPerSecondPerWatt, Good::AtLeast),
+            figure(1, self.iops_per_watt, Unit::IopsPerWatt, Good::AtLeast),
+            figure(2, self.watt_hours, Unit::WattHours, Good::AtMost),
         ]
     }
 }

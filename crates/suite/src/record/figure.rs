@@ -135,6 +135,11 @@ pub(crate) fn figures_of<T>(list: &[FigureOf<T>], outcome: &T) -> Vec<Figure> {
     list.iter().filter_map(|figure| figure.find(outcome)).collect()
 }
 
+/// What all figures of a list are called.
+pub(crate) fn names_of<T>(list: &[FigureOf<T>]) -> Vec<String> {
+    list.iter().map(|figure| figure.name.to_owned()).collect()
+}
+
 /// A time of so many nanoseconds, as a figure in milliseconds has it.
 pub(crate) fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6

@@ -75,6 +75,7 @@ impl Test for Plan {
     const QUESTION: &'static str = "does it hold its speed when it is warm?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const NOT_ALWAYS: &'static [&'static str] = &["time to throttling", "warmest"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { load: overrides.duration.unwrap_or(self.load), ..self })

@@ -79,6 +79,7 @@ impl Test for Plan {
     const NAME: &'static str = "idle";
     const QUESTION: &'static str = "what does sleep cost?";
     const REVIEWS: InReviews = InReviews::OnRequest;
+    const NOT_ALWAYS: &'static [&'static str] = &["power after"];
 
     fn quick(self) -> Self {
         let rests = self.rests.iter().copied().filter(|rest| *rest <= QUICK_REST).collect();

@@ -102,6 +102,7 @@ impl Test for Plan {
     const CHOICES: &'static [Choice] = &[Choice::Duration];
     /// 2: each measurement goes to places of its own.
     const METHOD_VERSION: u32 = 2;
+    const NOT_ALWAYS: &'static [&'static str] = &[" knee"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { measurement: overrides.duration.unwrap_or(self.measurement), ..self })

@@ -110,6 +110,7 @@ impl Test for Plan {
     const CHOICES: &'static [Choice] = &[Choice::Duration];
     /// 2: each measurement goes to places of its own. 3: a rest before the reads that are alone.
     const METHOD_VERSION: u32 = 3;
+    const NOT_ALWAYS: &'static [&'static str] = &[" of reads", " of writes"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let measurement = overrides.duration.unwrap_or(self.measurement);

@@ -75,6 +75,7 @@ impl Test for Plan {
     const NAME: &'static str = "recovery";
     const QUESTION: &'static str = "does the fast buffer come back?";
     const REVIEWS: InReviews = InReviews::OnRequest;
+    const NOT_ALWAYS: &'static [&'static str] = &["buffer"];
 
     fn quick(self) -> Self {
         let mut rests: Vec<_> = self.rests.iter().map(|rest| QUICK_REST.min(*rest)).collect();

@@ -101,6 +101,24 @@ impl Test for Plan {
     fn figures(outcome: &Outcome) -> Vec<Figure> {
         outcome.settings.iter().flat_map(Setting::figures).collect()
     }
+
+    fn figure_names(&self) -> Option<Vec<String>> {
+        let at = |setting: &f64| {
+            let names = consistency::FIGURES.iter().map(|figure| figure.name);
+            names.map(|name| named(name, *setting)).collect::<Vec<_>>()
+        };
+        Some(self.settings.iter().flat_map(at).collect())
+    }
+}
+
+/// What a figure is called at one setting.
+fn named(figure: &str, setting: f64) -> String {
+    format!("{figure} at {}", of(setting))
+}
+
+/// The setting as figures have it.
+fn of(setting: f64) -> String {
+    format!("{setting} % spare")
 }
 
 /// The phase that writes every LBA in use once, at one setting.
@@ -142,12 +160,12 @@ impl Setting {
     /// Those of the consistency test, of this setting.
     fn figures(&self) -> Vec<Figure> {
         let figures = consistency::Plan::figures(&self.outcome).into_iter();
-        let setting = format!("{} % spare", self.spare_percent);
-        let named = |figure: Figure| {
-            let name = format!("{} at {setting}", figure.name);
-            Figure { name, ..figure }.of(&setting)
+        let setting = self.spare_percent;
+        let at = |figure: Figure| {
+            let name = named(&figure.name, setting);
+            Figure { name, ..figure }.of(of(setting))
         };
-        figures.map(named).collect()
+        figures.map(at).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::Test;
-use crate::record::figure::{Figure, FigureOf, figures_of, millis};
+use crate::record::figure::{Figure, FigureOf, figures_of, millis, names_of};
 use crate::record::rate::Rate;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
@@ -161,6 +161,10 @@ impl Test for Plan {
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
         figures_of(FIGURES, outcome)
+    }
+
+    fn figure_names(&self) -> Option<Vec<String>> {
+        Some(names_of(FIGURES))
     }
 
     fn fast_part(outcome: &Outcome) -> Option<FastPart> {

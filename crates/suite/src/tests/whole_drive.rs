@@ -76,6 +76,7 @@ impl Test for Plan {
     const NAME: &'static str = "whole-drive";
     const QUESTION: &'static str =
         "how fast is it until it is full, and how large is its fast buffer?";
+    const NOT_ALWAYS: &'static [&'static str] = &["fast buffer"];
 
     fn quick(self) -> Self {
         let rest = Nanos::from_secs(3).min(self.rest);

@@ -76,6 +76,7 @@ impl Test for Plan {
     const QUESTION: &'static str = "does it have enough memory for its map?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const NOT_ALWAYS: &'static [&'static str] = &["map in memory holds"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { duration: overrides.duration.unwrap_or(self.duration), ..self })

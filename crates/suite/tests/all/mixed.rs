@@ -9,7 +9,7 @@ use writecliff_suite::mixed::{self, JobFigures, Prepare};
 use writecliff_suite::{
     JobWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, open, run,
 };
-use writecliff_workload::{Job, JobList, Mix, fio};
+use writecliff_workload::{Job, JobList, Mix, Order, fio};
 
 fn tiny() -> Ssd {
     Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")
@@ -189,4 +189,20 @@ fn only_what_writes_needs_consent_and_impossible_jobs_are_refused() {
         let error = Plan::Mixed(from_fio(text)).check(ssd.info()).expect_err(text);
         assert!(error.to_string().contains(part), "{error}");
     }
+}
+
+/// What is written at most is what the drive does, however many jobs share it.
+#[test]
+fn jobs_that_are_as_fast_as_they_can_share_what_is_estimated() {
+    let drive = tiny().info().clone();
+    let estimate =
+        |jobs: Vec<Job>| Plan::Mixed(JobList { title: None, jobs }.into()).estimate(&drive);
+    let write = Mix { write: 100, ..Mix::default() };
+    let one = Job { order: Order::Random, ..timed("one", write) };
+    let four = Job { copies: 4, ..one.clone() };
+    assert_eq!(estimate(vec![four]).written, estimate(vec![one]).written);
+    let counted =
+        Job { mix: write, number_ios: Some(1000), name: "counted".to_owned(), ..Job::default() };
+    let written = estimate(vec![counted]).written;
+    assert!(written.0.abs_diff(4_096_000) < 4096, "{written:?}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, DeviceInfo, DeviceTime, Io, Nanos, Operation};
 use writecliff_suite::gate::{GateError, Limits, gate};
-use writecliff_suite::suite::{Judged, Outcome, Plan, StepFigures, Variable};
+use writecliff_suite::suite::{Judged, Outcome, Plan, Step, StepFigures, Variable};
 use writecliff_suite::{Plan as AnyPlan, RunOptions, RunRecord, open, run};
 
 /// Half a terabyte; a read takes 1 ms, and every hundredth 5; a write takes 2 ms, a trim 4.
@@ -200,7 +200,7 @@ fn a_suite_of_fiosynth_is_its_steps_variables_and_targets() {
         ]
     );
     let text = TEMPLATE.replace("${SIZE}", "50%");
-    let read = |file: &str| -> Result<String, writecliff_suite::PlanError> {
+    let read = |_: &Step, file: &str| -> Result<String, writecliff_suite::PlanError> {
         Ok(if file == "p.fio" { text.clone() } else { TEMPLATE.to_owned() })
     };
     suite.load(read).unwrap();
@@ -221,7 +221,11 @@ fn what_a_suite_cannot_mean_is_refused_with_its_step() {
         ("[writes]\n", "[writes]\nstonewall\n", "several groups"),
         ("${READS}", "${READ}", "READ is not set"),
         ("limit = \"3ms\"", "limit = 3", "\"5ms\""),
-        ("limit = 0.3", "limit = \"3ms\"", "in numbers above 0"),
+        (
+            "limit = 0.3",
+            "limit = \"3ms\"",
+            "MiB/s of trims with limit = \"3ms\" is not possible: it needs",
+        ),
         ("name = \"load\"", "name = \"prep\"", "two steps have this name"),
         ("rate_iops=5", "rate_iops=5\nsize=600g", "size"),
         ("per_terabyte = 40", "per_petabyte = 40", "per_terabyte"),
@@ -236,6 +240,49 @@ fn what_a_suite_cannot_mean_is_refused_with_its_step() {
     for (from, to) in [("\"MAX\"", "\"MEDIAN\""), ("\"MIN\": 68", "\"MAX\": 68"), ("pre", "prä")] {
         Plan::from_fiosynth("x", &FIOSYNTH.replacen(from, to, 1)).unwrap_err();
     }
+}
+
+#[test]
+fn a_target_of_fiosynth_that_is_no_number_is_named_with_its_unit() {
+    for (from, to, words) in [
+        ("8000", "\"8ms\"", ["P99.9999 = \"8ms\"", "'load'", "microseconds"]),
+        ("68", "\"68 MiB/s\"", ["MIN = \"68 MiB/s\"", "'load'", "MiB/s, such as"]),
+        ("420", "null", ["MIN = null", "'load'", "I/Os a second"]),
+    ] {
+        let refused = Plan::from_fiosynth("x", &FIOSYNTH.replacen(from, to, 1)).unwrap_err();
+        for word in words {
+            assert!(refused.to_string().contains(word), "{word}: {refused}");
+        }
+    }
+}
+
+fn doubts(record: &RunRecord) -> Vec<String> {
+    record.warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_step_that_reads_what_was_never_written_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |text: &str, path: &str| {
+        doubts(&run_on(toml::from_str(text).unwrap(), &dir.path().join(path), u32::MAX))
+    };
+    let is_it = |doubt: &String| doubt.contains("'load' read what was never written");
+    assert!(!of(SUITE, "filled").iter().any(is_it));
+    let empty = SUITE.replacen("rw=write", "rw=read", 1);
+    assert!(of(&empty, "empty").iter().any(is_it));
+    let trimmed = SUITE.replacen("name = \"load\"", "name = \"load\"\ntrim_before = true", 1);
+    assert!(of(&trimmed, "trimmed").iter().any(is_it));
+}
+
+#[test]
+fn a_suite_that_judges_nothing_on_a_drive_is_refused_there() {
+    let needs = SUITE.replacen("name = \"load\"", "name = \"load\"\nneeds = \"1TB\"", 1);
+    let refused =
+        AnyPlan::Suite(toml::from_str(&needs).unwrap()).check(&device_info()).unwrap_err();
+    assert!(refused.to_string().contains("needs a drive of 1.00 TB or more"), "{refused}");
+    let drive = DeviceInfo { capacity: Bytes(60_000_000_000), ..device_info() };
+    let refused = AnyPlan::Suite(Plan::default()).check(&drive).unwrap_err();
+    assert!(refused.to_string().contains("64.0 GB or more"), "{refused}");
 }
 
 fn device_info() -> DeviceInfo {

@@ -5,6 +5,7 @@
 //! otherwise than its file says would be worse than none. [`OPTIONS`] has them all. What fio does
 //! was found out by running fio 3.33; the tests still compare the two.
 
+mod engine;
 mod lines;
 mod options;
 mod section;
@@ -12,6 +13,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod value;
+mod zones;
 
 use lines::{Entry, Section};
 pub use options::{OPTIONS, OptionEntry, Treatment};
@@ -86,11 +88,15 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
     let mut global = Vec::<Entry>::new();
     let mut found = FioJobs { list: JobList::default(), notes: Vec::new() };
     let mut drives = options::Drives::default();
-    let mut group = 0;
-    for Section { name, line, entries } in lines::sections(text)? {
+    let (mut group, mut summed) = (0, None);
+    let sections = lines::sections(text)?;
+    check_engines(&sections)?;
+    for Section { name, line, entries } in sections {
         for entry in &entries {
             found.notes.extend(options::judge(entry)?);
             drives.check(entry)?;
+            let is_on = entry.option == "group_reporting" && entry.value.as_deref() != Some("0");
+            summed = summed.or(is_on.then_some(entry.line));
         }
         if name == "global" {
             global.extend(entries);
@@ -100,7 +106,7 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
             return wrong(line, format!("a second job is called '{name}'; give each its own name"));
         }
         let all = global.iter().chain(&entries).cloned();
-        let (mut job, waits) = section::job(&name, all, variable, &mut found.notes)?;
+        let (mut job, waits) = section::job((&name, line), all, variable, &mut found.notes)?;
         group += u32::from(waits && !found.list.jobs.is_empty());
         job.group = group;
         check_group(&found.list.jobs, &job, line)?;
@@ -109,9 +115,31 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
     if found.list.jobs.is_empty() {
         return wrong(1, "the file has no job; begin one with a line such as [job1]");
     }
+    found.notes.extend(summed.filter(|_| has_company(&found.list.jobs)).map(note_the_sum));
     found.notes.sort_by_key(|note| note.line);
     found.notes.dedup();
     Ok(found)
+}
+
+/// Whether any jobs run at once, copies of one among them.
+fn has_company(jobs: &[Job]) -> bool {
+    let of_group = |group| jobs.iter().filter(move |job| job.group == group);
+    let at_once = |job: &Job| of_group(job.group).map(|job| u64::from(job.copies)).sum::<u64>();
+    jobs.iter().any(|job| at_once(job) > 1)
+}
+
+fn note_the_sum(line: usize) -> Note {
+    let text = "every job is reported by itself, and copies of one job are, too: the group's rate is \
+                the sum of theirs";
+    Note { line, option: "group_reporting".to_owned(), text: text.to_owned() }
+}
+
+/// What an engine is for comes before what its own options are.
+fn check_engines(sections: &[Section]) -> Judged<()> {
+    let entries = sections.iter().flat_map(|section| &section.entries);
+    let mut engines = entries.filter(|entry| entry.option == "ioengine");
+    engines
+        .try_for_each(|entry| engine::check(entry.line, entry.value.as_deref().unwrap_or_default()))
 }
 
 /// What fio counts from its own beginning, or asks of all jobs of a group alike.

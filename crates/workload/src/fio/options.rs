@@ -12,6 +12,8 @@ pub struct OptionEntry {
     pub names: &'static [&'static str],
     /// What becomes of it.
     pub treatment: Treatment,
+    /// Values with which it asks for nothing, fio's default among them: the same as leaving it out.
+    pub idle: &'static [&'static str],
 }
 
 /// What becomes of an option.
@@ -28,7 +30,21 @@ pub enum Treatment {
 use Treatment::{Followed, Noted, Refused};
 
 const fn row(names: &'static [&'static str], treatment: Treatment) -> OptionEntry {
-    OptionEntry { names, treatment }
+    OptionEntry { names, treatment, idle: &[] }
+}
+
+/// An option that is refused unless it is off.
+const fn off(names: &'static [&'static str], instead: &'static str) -> OptionEntry {
+    unless(names, &["0"], instead)
+}
+
+/// An option that is refused but for these values.
+const fn unless(
+    names: &'static [&'static str],
+    idle: &'static [&'static str],
+    instead: &'static str,
+) -> OptionEntry {
+    OptionEntry { names, treatment: Refused(instead), idle }
 }
 
 const DRIVE: &str = "the drive is the one named on the command line";
@@ -36,11 +52,13 @@ const ENGINE: &str = "I/O goes through Writecliff's own engine";
 const RECORD: &str = "Writecliff keeps its own record, a sample every second";
 const HOST: &str = "how Writecliff runs on the host is not part of a job";
 const DATA: &str = "data are always random, and new in every block, but for the content class";
-const VERIFY: &str = "data are not verified; leave it out, and verify with fio";
+const VERIFY: &str = "a job's data are not verified; leave it out: `writecliff run integrity` verifies the whole drive";
 const FILES: &str = "there are no files, only the drive; leave it out";
 const ZONES: &str = "zones are not supported; use size and offset, a job for each";
-const TRACE: &str = "I/O logs are not replayed by jobs; leave it out";
-const TARGETS: &str = "a job's load does not depend on its latency; give it an iodepth or a rate";
+const TRACE: &str =
+    "I/O logs are not replayed by jobs; `writecliff trace convert` and `trace replay` do that";
+const TARGETS: &str = "a job's load does not depend on its latency; give it an iodepth or a rate, or see \
+                       `writecliff run latency-at-load`";
 const PROFILE: &str = "leave it out and say what the job is to do in options";
 
 /// All options. What is in none of the rows is refused as unknown.
@@ -75,7 +93,13 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["numjobs"], Followed("")),
     row(&["stonewall", "wait_for_previous"], Followed("")),
     row(&["norandommap"], Followed("")),
-    row(&["random_distribution"], Followed("random, zipf, pareto, normal; without centre")),
+    row(
+        &["random_distribution"],
+        Followed(
+            "random, zipf, pareto, normal, without centre; zoned, zoned_abs, alike for all operations, \
+                  as with norandommap",
+        ),
+    ),
     row(&["percentage_random"], Followed("below 100 as with norandommap")),
     row(&["thinktime"], Followed("")),
     row(&["thinktime_blocks"], Followed("")),
@@ -95,7 +119,8 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(
         &["group_reporting"],
         Followed(
-            "only whether the sum of all jobs is to be steady; every job is reported by itself",
+            "only whether the sum of all jobs is to be steady; every job is reported by itself, with a \
+             note",
         ),
     ),
     row(
@@ -113,10 +138,10 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["zero_buffers"], Followed("as 100 % compressible")),
     row(&["kb_base"], Followed("")),
     row(&["ioengine"], Followed("only whether it is synchronous; refused if not for drives")),
-    row(&["direct"], Followed("I/O is always direct; direct=0 is refused")),
+    row(&["direct"], Followed("I/O is always direct; left out, a note; direct=0 is refused")),
     row(&["buffered"], Followed("buffered=1 is refused")),
     row(&["nrfiles"], Followed("1 only")),
-    row(&["sync"], Followed("0 only")),
+    row(&["sync"], Followed("0 or none")),
     row(&["filename"], Noted(DRIVE)),
     row(&["directory"], Noted(DRIVE)),
     row(&["filename_format"], Noted(DRIVE)),
@@ -229,89 +254,100 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["verify_state_save"], Noted("data are not verified")),
     row(&["verify_fatal"], Noted("data are not verified")),
     row(&["verify_dump"], Noted("data are not verified")),
-    row(&["verify"], Refused(VERIFY)),
-    row(&["verify_only"], Refused(VERIFY)),
-    row(&["verify_interval"], Refused(VERIFY)),
-    row(&["verify_offset"], Refused(VERIFY)),
+    off(&["verify"], VERIFY),
+    off(&["verify_only"], VERIFY),
+    off(&["verify_interval"], VERIFY),
+    off(&["verify_offset"], VERIFY),
     row(&["verify_pattern"], Refused(VERIFY)),
-    row(&["verify_async"], Refused(VERIFY)),
+    off(&["verify_async"], VERIFY),
     row(&["verify_async_cpus"], Refused(VERIFY)),
-    row(&["verify_backlog"], Refused(VERIFY)),
-    row(&["verify_backlog_batch"], Refused(VERIFY)),
-    row(&["verify_state_load"], Refused(VERIFY)),
-    row(&["experimental_verify"], Refused(VERIFY)),
-    row(&["trim_percentage"], Refused("it is part of verify; use rw=randtrim in a job of its own")),
-    row(&["trim_verify_zero"], Refused(VERIFY)),
-    row(&["trim_backlog"], Refused(VERIFY)),
-    row(&["trim_backlog_batch"], Refused(VERIFY)),
+    off(&["verify_backlog"], VERIFY),
+    off(&["verify_backlog_batch"], VERIFY),
+    off(&["verify_state_load"], VERIFY),
+    off(&["experimental_verify"], VERIFY),
+    off(&["trim_percentage"], "it is part of verify; use rw=randtrim in a job of its own"),
+    off(&["trim_verify_zero"], VERIFY),
+    off(&["trim_backlog"], VERIFY),
+    off(&["trim_backlog_batch"], VERIFY),
     row(&["read_iolog"], Refused(TRACE)),
-    row(&["read_iolog_chunked"], Refused(TRACE)),
-    row(&["replay_no_stall"], Refused(TRACE)),
+    off(&["read_iolog_chunked"], TRACE),
+    off(&["replay_no_stall"], TRACE),
     row(&["replay_redirect"], Refused(TRACE)),
-    row(&["replay_scale"], Refused(TRACE)),
-    row(&["replay_align"], Refused(TRACE)),
-    row(&["replay_time_scale"], Refused(TRACE)),
+    unless(&["replay_scale"], &["0", "1"], TRACE),
+    off(&["replay_align"], TRACE),
+    unless(&["replay_time_scale"], &["100"], TRACE),
     row(&["replay_skip"], Refused(TRACE)),
     row(&["merge_blktrace_file"], Refused(TRACE)),
     row(&["merge_blktrace_scalars"], Refused(TRACE)),
     row(&["merge_blktrace_iters"], Refused(TRACE)),
-    row(
+    unless(
         &["steadystate_check_interval", "ss_interval"],
-        Refused("rates are looked at every second; leave it out"),
+        &["1", "1s"],
+        "rates are looked at every second; leave it out",
     ),
-    row(&["latency_target"], Refused(TARGETS)),
-    row(&["latency_window"], Refused(TARGETS)),
-    row(&["latency_percentile"], Refused(TARGETS)),
-    row(&["latency_run"], Refused(TARGETS)),
-    row(&["max_latency"], Refused("no latency ends a job; the report shows the longest")),
-    row(&["rate_min"], Refused("no rate is too low; leave it out and look at the report")),
-    row(&["rate_iops_min"], Refused("no rate is too low; leave it out and look at the report")),
-    row(
+    off(&["latency_target"], TARGETS),
+    off(&["latency_window"], TARGETS),
+    unless(&["latency_percentile"], &["100", "100.0"], TARGETS),
+    off(&["latency_run"], TARGETS),
+    off(
+        &["max_latency"],
+        "no latency ends a job; as figure = \"longest\" of a suite's target it is judged",
+    ),
+    off(&["rate_min"], "no rate ends a job; as a suite's target it is judged"),
+    off(&["rate_iops_min"], "no rate ends a job; as a suite's target it is judged"),
+    off(
         &["rate_ignore_thinktime"],
-        Refused("what is late after a rest catches up, as by default; leave it out"),
+        "what is late after a rest catches up, as by default; leave it out",
     ),
-    row(&["thinktime_iotime"], Refused("use thinktime_blocks")),
-    row(&["flow"], Refused("use rwmixread, or a rate for each job")),
-    row(&["flow_id"], Refused("use rwmixread, or a rate for each job")),
-    row(&["flow_sleep"], Refused("use rwmixread, or a rate for each job")),
+    off(&["thinktime_iotime"], "use thinktime_blocks"),
+    off(&["flow"], "use rwmixread, or a rate for each job"),
+    off(&["flow_id"], "use rwmixread, or a rate for each job"),
+    off(&["flow_sleep"], "use rwmixread, or a rate for each job"),
     row(&["wait_for"], Refused("use stonewall")),
-    row(&["exitall"], Refused("give every job the same runtime")),
-    row(&["exit_what"], Refused("give every job the same runtime")),
-    row(&["serialize_overlap"], Refused("I/Os that overlap are not held back; leave it out")),
-    row(&["iodepth_low"], Refused("the queue is kept full; leave it out")),
-    row(&["rw_sequencer"], Refused("use rw=read or rw=randread")),
-    row(&["bs_unaligned"], Refused("direct I/O is in whole LBAs; leave it out")),
-    row(&["bs_is_seq_rand"], Refused("make two jobs, a sequential and a random one")),
+    off(&["exitall"], "give every job the same runtime"),
+    unless(&["exit_what"], &["job"], "give every job the same runtime"),
+    off(&["serialize_overlap"], "I/Os that overlap are not held back; leave it out"),
+    off(
+        &["iodepth_low"],
+        "the queue is kept full; thinktime=1us with thinktime_blocks=N, which lets it run empty \
+             after every N, comes nearest",
+    ),
+    unless(&["rw_sequencer"], &["sequential"], "use rw=read or rw=randread"),
+    off(
+        &["bs_unaligned"],
+        "direct I/O is in whole LBAs; leave it out, and take sizes that are multiples of them",
+    ),
+    off(&["bs_is_seq_rand"], "make two jobs, a sequential and a random one"),
     row(&["buffer_pattern"], Refused("use zero_buffers or buffer_compress_percentage")),
-    row(&["dedupe_mode"], Refused("only the default is there; leave it out")),
+    unless(&["dedupe_mode"], &["repeat"], "only the default is there; leave it out"),
     row(
         &["dedupe_working_set_percentage"],
         Refused("only the default mode is there; leave it out"),
     ),
     row(&["sync_file_range"], Refused("use fsync")),
-    row(&["write_barrier"], Refused("use fsync")),
-    row(&["atomic"], Refused("writes are not asked to be atomic; leave it out")),
-    row(&["write_hint"], Refused("writes carry no hint; leave it out")),
+    off(&["write_barrier"], "use fsync"),
+    off(&["atomic"], "writes are not asked to be atomic; leave it out"),
+    unless(&["write_hint"], &["none"], "writes carry no hint; leave it out"),
     row(&["prio"], Refused("I/Os have no priority; leave it out")),
-    row(&["prioclass"], Refused("I/Os have no priority; leave it out")),
-    row(&["cmdprio_percentage"], Refused("I/Os have no priority; leave it out")),
+    off(&["prioclass"], "I/Os have no priority; leave it out"),
+    off(&["cmdprio_percentage"], "I/Os have no priority; leave it out"),
     row(&["cmdprio_class"], Refused("I/Os have no priority; leave it out")),
     row(&["cmdprio"], Refused("I/Os have no priority; leave it out")),
     row(&["cmdprio_bssplit"], Refused("I/Os have no priority; leave it out")),
-    row(&["fill_device", "fill_fs"], Refused("leave it and size out: size is the whole drive")),
-    row(&["filesize"], Refused("use size")),
-    row(&["file_append"], Refused(FILES)),
-    row(&["create_only"], Refused(FILES)),
+    off(&["fill_device", "fill_fs"], "leave it and size out: size is the whole drive"),
+    off(&["filesize"], "use size"),
+    off(&["file_append"], FILES),
+    off(&["create_only"], FILES),
     row(&["opendir"], Refused(FILES)),
-    row(&["zonemode"], Refused(ZONES)),
-    row(&["zonesize"], Refused(ZONES)),
-    row(&["zonecapacity"], Refused(ZONES)),
-    row(&["zonerange"], Refused(ZONES)),
-    row(&["zoneskip"], Refused(ZONES)),
-    row(&["read_beyond_wp"], Refused(ZONES)),
-    row(&["max_open_zones"], Refused(ZONES)),
-    row(&["job_max_open_zones"], Refused(ZONES)),
-    row(&["ignore_zone_limits"], Refused(ZONES)),
+    unless(&["zonemode"], &["none"], ZONES),
+    off(&["zonesize"], ZONES),
+    off(&["zonecapacity"], ZONES),
+    off(&["zonerange"], ZONES),
+    off(&["zoneskip"], ZONES),
+    off(&["read_beyond_wp"], ZONES),
+    off(&["max_open_zones"], ZONES),
+    off(&["job_max_open_zones"], ZONES),
+    off(&["ignore_zone_limits"], ZONES),
     row(&["zone_reset_threshold"], Refused(ZONES)),
     row(&["zone_reset_frequency"], Refused(ZONES)),
     row(&["exec_prerun"], Refused("no program is started; leave it out and start it yourself")),
@@ -326,8 +362,12 @@ pub(super) fn known(option: &str) -> Option<&'static OptionEntry> {
 
 /// Refuses what is not supported, and gives the note on what is not followed.
 pub(super) fn judge(entry: &Entry) -> Judged<Option<Note>> {
-    let Entry { line, option, .. } = entry;
-    match known(option).map(|row| row.treatment) {
+    let Entry { line, option, value } = entry;
+    let row = known(option);
+    if row.zip(value.as_deref()).is_some_and(|(row, value)| row.idle.contains(&value)) {
+        return Ok(None);
+    }
+    match row.map(|row| row.treatment) {
         Some(Followed(_)) => Ok(None),
         Some(Noted(text)) => {
             Ok(Some(Note { line: *line, option: option.clone(), text: text.to_owned() }))

@@ -6,25 +6,20 @@ use writecliff_device::{Bytes, Nanos, Operation, Throughput};
 
 use super::lines::Entry;
 use super::value::Value;
-use super::{Judged, Note, Treatment, options, split, wrong};
+use super::{Judged, Note, Treatment, engine, options, split, wrong, zones};
 use crate::job::DEFAULT_BLOCK;
 use crate::{
     Amount, Blocks, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Share, Sizes,
     SizesByOperation, Steady,
 };
 
-/// Engines that have one I/O in flight whatever the depth.
-const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-/// Engines that have as many as asked for.
-const ASYNCHRONOUS: &[&str] =
-    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "sg"];
 /// More sizes than this in a range are more than anybody means.
 const RANGE_MAX: u64 = 1024;
 
 /// The job of a section, from the options that apply to it, later ones before earlier; and whether
 /// it waits for those before it.
 pub(super) fn job(
-    name: &str,
+    (name, line): (&str, usize),
     entries: impl Iterator<Item = Entry>,
     variable: &dyn Fn(&str) -> Option<String>,
     notes: &mut Vec<Note>,
@@ -67,6 +62,7 @@ pub(super) fn job(
     };
     options.refuse_combinations(&job)?;
     options.note_the_map(&job, notes);
+    options.note_the_cache(line, notes);
     Ok((job, options.flag("stonewall")?))
 }
 
@@ -141,15 +137,19 @@ impl Options {
     /// What can be asked of these options is only part of what fio takes.
     fn refuse_the_rest(&self) -> Judged<()> {
         let only = [
-            ("direct", "1", "I/O is always direct, past the page cache; make it direct=1"),
-            ("buffered", "0", "I/O is always direct, past the page cache; leave it out"),
-            ("sync", "0", "use fsync=1, which flushes after every write"),
-            ("nrfiles", "1", "there are no files, only the drive; leave it out"),
+            (
+                "direct",
+                ["1"].as_slice(),
+                "I/O is always direct, past the page cache; make it direct=1",
+            ),
+            ("buffered", &["0"], "I/O is always direct, past the page cache; make it direct=1"),
+            ("sync", &["0", "none"], "fsync=1, which flushes after every write, comes nearest"),
+            ("nrfiles", &["1"], "there are no files, only the drive; leave it out"),
         ];
         for (option, good, instead) in only {
             let bare = option == "direct";
             if let Some(value) = self.get(option)
-                && value.text != good
+                && !good.contains(&value.text.as_str())
                 && !(bare && value.text.is_empty())
             {
                 return value.refuse(format!("not supported: {instead}"));
@@ -172,9 +172,7 @@ impl Options {
             ("rw", _) => Ok((self.read_write_mix()?, false)),
             ("readwrite", _) if order == Order::Sequential => Ok((self.read_write_mix()?, false)),
             ("trimwrite", _) => Ok((Mix::only(Operation::Write), true)),
-            (_, Some(value)) if text.contains(':') => {
-                value.refuse("steps behind ':' are not supported; leave them out")
-            }
+            (kind, Some(value)) if kind.contains(':') => value.refuse(stepped(order, kind)),
             (_, Some(value)) => value.refuse(
                 "it is read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim, \
                  trimwrite or randtrimwrite",
@@ -233,12 +231,18 @@ impl Options {
         };
         let mut parts = value.text.split(':');
         let name = parts.next().unwrap_or_default();
+        if let "zoned" | "zoned_abs" = name {
+            return zones::distribution(value, name == "zoned_abs");
+        }
         let number = |default: f64| match value.text.split(':').nth(1) {
             Some(text) => Value { text: text.to_owned(), ..value.clone() }.fraction(),
             None => Ok(default),
         };
         if parts.count() > 1 && name != "random" {
-            return value.refuse("a centre is not supported; favourites lie scattered");
+            return value.refuse(format!(
+                "a centre is not supported, favourites lie scattered; {name} without it has the same \
+                 shares, and zoned has favourites at places of your choice"
+            ));
         }
         // The defaults are fio's.
         match name {
@@ -249,20 +253,13 @@ impl Options {
                 0.0 => value.refuse("a deviation in percent is needed, such as normal:20"),
                 percent => Ok(Distribution::Normal(percent)),
             },
-            "zoned" | "zoned_abs" => {
-                value.refuse("zones are not supported; use a job with size and offset for each")
-            }
-            _ => value.refuse("it is random, zipf:1.2, pareto:0.2 or normal:20"),
+            _ => value
+                .refuse("it is random, zipf:1.2, pareto:0.2, normal:20 or zoned:50/5:30/15:20/80"),
         }
     }
 
     fn engine(&self) -> Judged<bool> {
-        let Some(value) = self.get("ioengine") else { return Ok(false) };
-        let engine = value.text.as_str();
-        if !SYNCHRONOUS.contains(&engine) && !ASYNCHRONOUS.contains(&engine) {
-            return value.refuse("not an engine for drives; use io_uring or libaio");
-        }
-        Ok(ASYNCHRONOUS.contains(&engine))
+        self.get("ioengine").map_or(Ok(false), engine::is_asynchronous)
     }
 
     /// A synchronous engine has one I/O in flight whatever the depth, which few people mean.
@@ -429,6 +426,19 @@ impl Options {
         Ok(())
     }
 
+    /// What says nothing of the page cache goes through it in fio, which hides the drive.
+    fn note_the_cache(&self, line: usize, notes: &mut Vec<Note>) {
+        let engine = self.get("ioengine").map_or("", |value| &value.text);
+        let is_told = ["direct", "buffered"].iter().any(|option| self.get(option).is_some());
+        let is_noted = notes.iter().any(|note| note.option == "direct");
+        if is_told || is_noted || engine::is_past_the_cache(engine) {
+            return;
+        }
+        let text = "is left out, which is buffered in fio; here I/O is direct, past the page cache, as \
+                    with direct=1";
+        notes.push(Note { line, option: "direct".to_owned(), text: text.to_owned() });
+    }
+
     /// fio cuts blocks short to visit everything once; with blocks of several sizes that changes
     /// the sizes that were asked for.
     fn note_the_map(&self, job: &Job, notes: &mut Vec<Note>) {
@@ -447,6 +457,28 @@ impl Options {
             notes.push(Note { line: value.line, option, text: text.to_owned() });
         }
     }
+}
+
+/// What comes nearest to an order with steps, such as `read:4k`, `read:-4k` or `randread:8`.
+fn stepped(order: Order, kind: &str) -> String {
+    let (kind, step) = kind.split_once(':').unwrap_or((kind, ""));
+    let every = step.parse::<u64>().ok().filter(|every| (1..=100).contains(every));
+    let nearest = match (order, every) {
+        (Order::Random, Some(every)) => format!(
+            "percentage_random={} comes nearest: so many of the I/Os go anywhere, the others on from \
+             there",
+            100 / every
+        ),
+        (Order::Random, None) => "leave them out".to_owned(),
+        (Order::Sequential, _) if step.starts_with('-') => {
+            format!("backwards nothing is read ahead, to which rw=rand{kind} comes nearest")
+        }
+        (Order::Sequential, _) => format!(
+            "rw={kind} with the step added to bs touches as much of the drive, rw=rand{kind} as little \
+             in one piece"
+        ),
+    };
+    format!("steps behind ':' are not supported; {nearest}")
 }
 
 fn each(read: &Sizes, write: &Sizes, trim: &Sizes) -> Blocks {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use writecliff_device::{Bytes, Operation};
 
-use super::{Amount, Distribution, Job, Mix, Order, Pace, RandomShare};
+use super::places::places_of;
+use super::{Amount, Distribution, Job, Mix, Order, Pace, RandomShare, Zone};
 
 /// A job that cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +34,23 @@ type Verdict = Result<(), (&'static str, String, String)>;
 fn check_iops(key: &'static str, iops: u64) -> Verdict {
     let reason = "between 1 and 1000000000 I/Os a second can be asked for";
     holds((1..=1_000_000_000).contains(&iops), key, iops, reason)
+}
+
+/// As many as fio has.
+const ZONES_MAX: usize = 256;
+
+/// What is wrong with zones in any span.
+fn check_zones(zones: &[Zone]) -> Verdict {
+    let (key, count) = ("distribution.zoned", zones.len());
+    holds((1..=ZONES_MAX).contains(&count), key, count, "there are 1 to 256 zones")?;
+    let is_hit = zones.iter().any(|zone| zone.ios > 0);
+    holds(is_hit, key, "without I/Os", "at least one zone needs a share of them")?;
+    let percent = |zone: &Zone| match zone.span {
+        Amount::Percent(percent) => u64::from(percent),
+        Amount::Bytes(_) => 0,
+    };
+    let sum: u64 = zones.iter().map(percent).sum();
+    holds(sum <= 100, key, format!("of {sum} percent"), "they lie in the span, one after the other")
 }
 
 /// As many as a group can have series.
@@ -127,6 +145,7 @@ impl Job {
     fn check_distribution(&self) -> Verdict {
         let (is_good, got, reason) = match self.distribution {
             Distribution::Uniform => return Ok(()),
+            Distribution::Zoned(ref zones) => return check_zones(zones),
             Distribution::Zipf(theta) => {
                 (theta > 0.0 && theta <= 100.0, theta, "zipf takes a number above 0 and up to 100")
             }
@@ -194,7 +213,29 @@ impl Job {
         holds(fits, "block", largest.exact(), reason)?;
         let align = self.align.unwrap_or(Bytes(1));
         let reason = "no multiple of it is within the span";
-        holds(!is_random || align.0 <= span.length, "align", align.exact(), reason)
+        holds(!is_random || align.0 <= span.length, "align", align.exact(), reason)?;
+        match &self.distribution {
+            Distribution::Zoned(zones) if is_random => self.check_zones_in(zones, span),
+            _ => Ok(()),
+        }
+    }
+
+    /// Every zone that is hit must have a place for a block.
+    fn check_zones_in(&self, zones: &[Zone], span: Span) -> Verdict {
+        let aligns = self.all_sizes().map(|size| self.align.unwrap_or(size).0.max(1));
+        for align in aligns {
+            let count = span.length / align;
+            for (zone, places) in zones.iter().zip(places_of(zones, span.length, align, count)) {
+                let reason = format!("it has no place for a block of {}", Bytes(align).exact());
+                holds(
+                    zone.ios == 0 || !places.is_empty(),
+                    "distribution.zoned",
+                    zone.span,
+                    reason,
+                )?;
+            }
+        }
+        Ok(())
     }
 
     /// The span of a job that [`Self::check`] found good.
@@ -250,7 +291,12 @@ fn holds(
 }
 
 fn whole_lbas(key: &'static str, got: Bytes, lba_size: Bytes) -> Verdict {
-    let reason = || format!("the drive's LBAs have {}; use a multiple of that", lba_size.exact());
+    let below = Bytes(got.0 / lba_size.0.max(1) * lba_size.0);
+    let nearest = match below.0 {
+        0 => lba_size.exact(),
+        _ => format!("{} or {}", below.exact(), Bytes(below.0.saturating_add(lba_size.0)).exact()),
+    };
+    let reason = || format!("the drive's LBAs have {}; the nearest is {nearest}", lba_size.exact());
     holds(got.is_multiple_of(lba_size), key, got.exact(), reason())
 }
 

@@ -198,9 +198,9 @@ fn is_zero(time: &Nanos) -> bool {
     *time == Nanos::ZERO
 }
 
-/// How random places fall. All but the uniform one have favourites, which lie scattered over the
-/// span, as fio's do.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// How random places fall. All but the uniform one and zones have favourites, which lie scattered over
+/// the span, as fio's do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
     /// All alike.
@@ -212,6 +212,19 @@ pub enum Distribution {
     Pareto(f64),
     /// A bell curve with a standard deviation of so many percent of the span.
     Normal(f64),
+    /// Parts of the span, one after the other from its beginning, each with a share of the I/Os that
+    /// fall evenly in it, as the endurance workloads of JEDEC's JESD219 have them.
+    Zoned(Vec<Zone>),
+}
+
+/// A part of the span, and how often it is hit beside the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Its weight; percent of the I/Os, if all add up to 100.
+    pub ios: u32,
+    /// How long it is; percent are of the span.
+    pub span: Amount,
 }
 
 /// When the I/Os of a load begin, given room in its queue. Flushes have no time of their own: each

@@ -1,11 +1,13 @@
 //! Where the next I/O goes.
 
+use std::ops::Range;
+
 use rand_distr::{Distribution as _, Normal, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use writecliff_device::Operation;
+use writecliff_device::{Bytes, Operation};
 
 use super::check::{PLACED, Span};
-use super::{Distribution, Job, Order};
+use super::{Distribution, Job, Order, Zone};
 use crate::permutation::Permutation;
 use crate::random::{below, fraction, mixed};
 
@@ -50,6 +52,20 @@ enum Law {
     /// The exponent of an even number between 0 and 1.
     Pareto(f64),
     Normal(Normal<f64>),
+    /// Places of each zone, by weight.
+    Zoned(Vec<(u32, Range<u64>)>),
+}
+
+/// The places of each of these zones in a span of which every `align` bytes begin one, `count` in all.
+pub(super) fn places_of(zones: &[Zone], span: u64, align: u64, count: u64) -> Vec<Range<u64>> {
+    let mut end = 0_u64;
+    let place = |byte: u64| byte.div_ceil(align).min(count);
+    let zone = |zone: &Zone| {
+        let start = end;
+        end = end.saturating_add(zone.span.of(Bytes(span)).0).min(span);
+        place(start)..place(end)
+    };
+    zones.iter().map(zone).collect()
 }
 
 impl Places {
@@ -157,7 +173,14 @@ fn drawn(job: &Job, span: Span, seed: u64) -> [Option<Drawn>; PLACED] {
         let room = span.length - smallest.saturating_sub(align);
         // All operations have the same favourites, as far as their blocks are alike.
         let scatter = Permutation::new(room / align, seed);
-        let law = Law::new(job.distribution, scatter.count());
+        let law = match &job.distribution {
+            Distribution::Zoned(zones) => {
+                let places = places_of(zones, span.length, align, scatter.count());
+                let weights = zones.iter().map(|zone| zone.ios);
+                Law::Zoned(weights.zip(places).filter(|(ios, _)| *ios > 0).collect())
+            }
+            other => Law::new(other, scatter.count()),
+        };
         let random_percent = job.random_percent.of(operation);
         let (end, begins_anew) = (0, false);
         places[operation as usize] =
@@ -168,11 +191,12 @@ fn drawn(job: &Job, span: Span, seed: u64) -> [Option<Drawn>; PLACED] {
 
 impl Law {
     /// # Panics
-    /// If the job's distribution was not checked.
-    fn new(distribution: Distribution, count: u64) -> Self {
+    /// If the job's distribution was not checked, or has zones.
+    fn new(distribution: &Distribution, count: u64) -> Self {
         let count = count as f64;
-        match distribution {
+        match *distribution {
             Distribution::Uniform => Self::Uniform,
+            Distribution::Zoned(_) => unreachable!("zones are places already"),
             Distribution::Zipf(theta) => {
                 Self::Zipf(Zipf::new(count, theta).expect("the exponent was checked"))
             }
@@ -189,6 +213,17 @@ impl Law {
     fn draw(&self, count: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
         let rank = match self {
             Self::Uniform => return below(random, count),
+            Self::Zoned(zones) => {
+                let all: u64 = zones.iter().map(|(ios, _)| u64::from(*ios)).sum();
+                let mut drawn = below(random, all);
+                for (ios, places) in zones {
+                    match drawn.checked_sub(u64::from(*ios)) {
+                        Some(rest) => drawn = rest,
+                        None => return places.start + below(random, places.end - places.start),
+                    }
+                }
+                unreachable!("what was drawn is below the sum")
+            }
             Self::Zipf(zipf) => zipf.sample(random) as u64 - 1,
             Self::Pareto(power) => (count as f64 * fraction(random).powf(*power)) as u64,
             Self::Normal(normal) => loop {
@@ -219,7 +254,7 @@ impl Drawn {
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let rank = self.law.draw(self.scatter.count(), random);
         let place = match self.law {
-            Law::Uniform => rank,
+            Law::Uniform | Law::Zoned(_) => rank,
             Law::Zipf(_) | Law::Pareto(_) | Law::Normal(_) => self.scatter.at(rank),
         };
         place * self.align

@@ -334,3 +334,44 @@ fn many_at_once_are_those_that_come_one_by_one() {
         assert_eq!(at_once, one_by_one, "{job:?}");
     }
 }
+
+#[test]
+fn zones_have_their_shares_where_they_lie() {
+    let zone = |ios, percent| Zone { ios, span: Amount::Percent(percent) };
+    let zones = vec![zone(50, 5), zone(30, 15), zone(0, 10), zone(20, 70)];
+    let zoned = Job {
+        distribution: Distribution::Zoned(zones),
+        offset: amount(4096),
+        size: Some(amount(40_000)),
+        io_size: Some(amount(400_000)),
+        ..random_reads()
+    };
+    zoned.check(LBA, CAPACITY).unwrap();
+    let ios = ios(&zoned);
+    let share = |from: u64, to: u64| {
+        let is_in = |io: &&Io| ((4096 + from)..(4096 + to)).contains(&(io.offset.0 >> 10));
+        ios.iter().filter(is_in).count() as f64 / ios.len() as f64
+    };
+    for (from, to, expected) in
+        [(0, 2000, 0.5), (2000, 8000, 0.3), (8000, 12_000, 0.0), (12_000, 40_000, 0.2)]
+    {
+        assert!((share(from, to) - expected).abs() < 0.01, "{from}: {}", share(from, to));
+    }
+    for (zones, word) in [
+        (vec![], "1 to 256"),
+        (vec![zone(0, 10)], "a share of them"),
+        (vec![zone(50, 60), zone(50, 60)], "120 percent"),
+        (vec![Zone { ios: 1, span: Amount::Bytes(Bytes(1)) }; 3], "no place"),
+    ] {
+        let wrong = Job { distribution: Distribution::Zoned(zones), ..zoned.clone() };
+        let error = wrong.check(LBA, CAPACITY).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn a_block_that_is_no_whole_lbas_is_told_the_nearest_that_are() {
+    let uneven = Job { block: Blocks::Same(Sizes::One(Bytes(2300))), ..random_reads() };
+    let error = uneven.check(LBA, CAPACITY).unwrap_err().to_string();
+    assert!(error.contains("2048B or 2560B") || error.contains("2KiB or 2560B"), "{error}");
+}

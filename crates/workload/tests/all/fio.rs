@@ -53,6 +53,7 @@ fn mixes_and_sizes_within_the_bounds_of_chance() {
 #[test]
 fn favourite_places_have_the_same_share() {
     compare("zipf.fio", include_str!("../jobs/zipf.fio"), Alike::InFavourites);
+    compare("zoned.fio", include_str!("../jobs/zoned.fio"), Alike::InFavourites);
 }
 
 #[test]

@@ -89,6 +89,15 @@ pub enum JobWarning {
          data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
     )]
     ReadsNothing,
+    /// A step of a suite read a drive that holds nothing.
+    #[error(
+        "The step '{step}' read what was never written, which is faster on many drives than reading \
+         data. A step before it that prepares, and writes, gives it some."
+    )]
+    StepReadsNothing {
+        /// Its name.
+        step: String,
+    },
     /// A job of a mixed load ended before its time.
     #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]
     JobCutShort {

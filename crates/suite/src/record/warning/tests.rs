@@ -63,6 +63,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "trims-hold-up"}),
         json!({"kind": "queued-in-host", "wanted": 512, "taken": 32}),
         json!({"kind": "reads-nothing"}),
+        json!({"kind": "step-reads-nothing", "step": "a"}),
         json!({"kind": "job-cut-short", "job": "a", "recorded": "61s", "planned": "2000s"}),
         json!({"kind": "order-unknown", "trace": "a"}),
         json!({"kind": "mapped", "trace": "a", "end": "2GiB", "span": "1GiB", "map": "wrap"}),

@@ -20,7 +20,7 @@ use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::Test;
-use crate::record::figure::{Figure, figures_of};
+use crate::record::figure::{Figure, figures_of, names_of};
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
 
@@ -105,6 +105,10 @@ impl Test for Plan {
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
         figures_of(FIGURES, outcome)
+    }
+
+    fn figure_names(&self) -> Option<Vec<String>> {
+        Some(names_of(FIGURES))
     }
 
     fn fast_part(outcome: &Outcome) -> Option<FastPart> {

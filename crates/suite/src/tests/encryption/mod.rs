@@ -135,6 +135,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what does encryption cost?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const NOT_ALWAYS: &'static [&'static str] =
+        &["of the plain rate", "processor time per GB", "write amplification", "power"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let torture = overrides.duration.unwrap_or(self.torture);

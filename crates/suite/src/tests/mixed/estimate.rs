@@ -1,6 +1,6 @@
 //! What jobs will take of the engine, of time, and of the drive's endurance.
 
-use writecliff_device::{Bytes, DeviceInfo, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Throughput};
 use writecliff_workload::{Job, Order};
 
 use super::plan::{Plan, Prepare};
@@ -27,8 +27,7 @@ pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo) -> Estimate {
         Prepare::Nothing | Prepare::Purge => Estimate::on(drive),
     };
     plan.groups(capacity).iter().fold(prepared, |sum, group| {
-        let jobs: Vec<Estimate> =
-            group.iter().map(|job| of_job(plan, job, capacity, drive)).collect();
+        let jobs: Vec<Estimate> = group.iter().map(|job| of_job(plan, job, group, drive)).collect();
         let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
         let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
         sum.and(Estimate { time, written, ..Estimate::on(drive) })
@@ -36,16 +35,24 @@ pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo) -> Estimate {
 }
 
 /// A job that is ended by its bytes takes what an SSD takes for them; one that is ended by its
-/// time does what an SSD does in it.
-fn of_job(plan: &Plan, job: &Job, capacity: Bytes, drive: &DeviceInfo) -> Estimate {
-    let nothing = Estimate::on(drive);
-    let rate = job.pace.asked(job.transfer_size_max()).unwrap_or(match job.order {
-        Order::Sequential => nothing.rates.sequential,
-        Order::Random => nothing.rates.random,
+/// time does what an SSD does in it, of which jobs that are as fast as they can have a part each.
+fn of_job(plan: &Plan, job: &Job, group: &[Job], drive: &DeviceInfo) -> Estimate {
+    let (nothing, capacity) = (Estimate::on(drive), plan.capacity(drive));
+    let asked = |job: &Job| job.pace.asked(job.transfer_size_max());
+    let rate = asked(job).unwrap_or_else(|| {
+        let all = match job.order {
+            Order::Sequential => nothing.rates.sequential,
+            Order::Random => nothing.rates.random,
+        };
+        let as_fast_as_they_can = group.iter().filter(|other| asked(other).is_none()).count();
+        Throughput((all.0 / as_fast_as_they_can.max(1) as u64).max(1))
     });
     // Trims move no data.
     let moved = |amount| if job.mix.trim == 100 { Bytes::ZERO } else { amount };
-    let by_amount = job.amount(capacity).map(|amount| rate.time_for(moved(amount)));
+    let longest = job.transfer_size_max();
+    let in_number = job.number_ios.map(|count| Bytes(longest.0.saturating_mul(count)));
+    let amount = [job.amount(capacity), in_number].into_iter().flatten().min();
+    let by_amount = amount.map(|amount| rate.time_for(moved(amount)));
     let time = [by_amount, plan.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
     let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
     Estimate { time, written: Bytes(written as u64), ..nothing }

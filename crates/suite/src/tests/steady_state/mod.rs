@@ -56,6 +56,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what is left in steady state, by SNIA's test specification?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const NOT_ALWAYS: &'static [&'static str] =
+        &["until as fast as before", "at most 5 ms on average"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { measurement: overrides.duration.unwrap_or(self.measurement), ..self })

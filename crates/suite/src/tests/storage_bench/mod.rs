@@ -46,6 +46,8 @@ impl Test for Plan {
     const NAME: &'static str = "storage-bench";
     const QUESTION: &'static str = "how does it serve real applications?";
     const CHOICES: &'static [Choice] = &[Choice::Traces];
+    const NOT_ALWAYS: &'static [&'static str] =
+        &[", data rate of ", ", busy time", ", disk busy time", ", service time of ", ", p"];
 
     /// Whether anything of the drive's data is lost.
     fn writes(&self) -> bool {

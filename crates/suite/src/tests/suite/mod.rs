@@ -11,7 +11,7 @@ mod published;
 mod step;
 mod target;
 
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind};
 use writecliff_measure::Recording;
 use writecliff_workload::Job;
 
@@ -106,6 +106,18 @@ impl Test for Plan {
             let got = format!("of {} cycles of {} steps", self.cycles, self.steps.len());
             return Err(PlanError { option: "a suite", got, reason: reason.to_owned() });
         }
+        // Steps that prepare are for those that are judged.
+        let needs = self.steps.iter().filter(|step| !step.prepares).filter_map(|step| step.needs);
+        if let Some(least) = needs.min()
+            && turns.iter().all(|turn| turn.step.prepares)
+        {
+            let reason = format!(
+                "all that it judges needs a drive of {least} or more; {} has {}",
+                drive.model, drive.capacity
+            );
+            let got = "without a step for this drive".to_owned();
+            return Err(PlanError { option: "a suite", got, reason });
+        }
         turns.iter().try_for_each(|turn| self.check_step(turn, drive))
     }
 
@@ -148,11 +160,19 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
             session.warn(JobWarning::StepLeftOut { step: step.name.clone(), needs });
         }
     }
+    // A simulated drive is as it left the factory; what is on a real one nobody knows.
+    let mut holds_nothing = drive.kind == DeviceKind::Simulated;
     for turn in plan.turns(drive.capacity) {
         if turn.step.trim_before && drive.trim {
             session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
+            holds_nothing = true;
         }
-        plan.mixed(&turn, drive.capacity)?.run_together(&turn.name, session)?;
+        let jobs = plan.mixed(&turn, drive.capacity)?;
+        if holds_nothing && jobs.jobs.iter().any(|job| job.mix.read > 0) {
+            session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
+        }
+        holds_nothing &= !jobs.jobs.iter().any(|job| job.mix.write > 0);
+        jobs.run_together(&turn.name, session)?;
     }
     Ok(())
 }

@@ -39,7 +39,8 @@ struct Load {
     targets: Targets,
 }
 
-type ByFigure = BTreeMap<String, f64>;
+/// Numbers, which are looked at when it is known whose they are.
+type ByFigure = BTreeMap<String, Value>;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -117,7 +118,7 @@ impl Plan {
     /// What `read` says of a file that is not there; [`PlanError`] of one that is no job file.
     pub fn load<E: From<PlanError>>(
         &mut self,
-        mut read: impl FnMut(&str) -> Result<String, E>,
+        mut read: impl FnMut(&Step, &str) -> Result<String, E>,
     ) -> Result<Vec<Note>, E> {
         let mut notes: Vec<Note> = Vec::new();
         for step in &mut self.steps {
@@ -125,7 +126,7 @@ impl Plan {
                 && step.fio.is_none()
                 && step.jobs.is_empty()
             {
-                let text = read(file)?;
+                let text = read(step, file)?;
                 if file.ends_with(".toml") {
                     let list: JobList = toml::from_str(&text)
                         .map_err(|error| step.wrong(format!("{file}: {}", error.message())))?;
@@ -149,9 +150,12 @@ impl Plan {
 }
 
 /// Whether a note is about an option that is followed, in a way that may surprise: of the others a
-/// suite has too many.
+/// suite has too many. A step's jobs are reported together in any case.
 fn is_of_the_load(note: &Note) -> bool {
     let name = note.option.split('=').next().unwrap_or_default();
+    if name == "group_reporting" {
+        return false;
+    }
     let row = OPTIONS.iter().find(|row| row.names.contains(&name));
     row.is_some_and(|row| matches!(row.treatment, Treatment::Followed(_)))
 }
@@ -229,19 +233,20 @@ impl Load {
             targets.push(Target { of, figure, limit, per_terabyte, source: source.clone() });
         };
         for (of, bounds) in each([&throughput.read, &throughput.write, &throughput.trim]) {
-            if let Some(least) = at_least(&bounds)? {
+            if let Some(least) = at_least(&self.alias, &bounds, "MiB/s")? {
                 add(of, Measure::MebibytesPerSecond, Limit::Rate(least), per_terabyte);
             }
         }
         for (of, bounds) in each([&iops.read, &iops.write, &iops.trim]) {
-            if let Some(least) = at_least(&bounds)? {
+            if let Some(least) = at_least(&self.alias, &bounds, "I/Os a second")? {
                 add(of, Measure::Iops, Limit::Rate(least), false);
             }
         }
         for (of, bounds) in each([&latency.read, &latency.write, &latency.trim]) {
             for (name, microseconds) in bounds {
-                let longest = Limit::Time(Nanos((microseconds * 1000.0) as u64));
-                add(of, measure(&name)?, longest, false);
+                let figure = measure(&name)?;
+                let microseconds = number(&self.alias, &name, &microseconds, "microseconds")?;
+                add(of, figure, Limit::Time(Nanos((microseconds * 1000.0) as u64)), false);
             }
         }
         Ok(targets)
@@ -268,11 +273,21 @@ fn variable(name: &str, value: &Value, scales: bool) -> Variable {
 }
 
 /// The least rate that is asked for; a rate of zero asks nothing.
-fn at_least(bounds: &ByFigure) -> Result<Option<f64>, PlanError> {
-    match bounds.keys().find(|name| *name != "MIN") {
-        Some(other) => Err(unknown(other, "a rate is asked for as MIN")),
-        None => Ok(bounds.get("MIN").copied().filter(|least| *least > 0.0)),
+fn at_least(step: &str, bounds: &ByFigure, unit: &str) -> Result<Option<f64>, PlanError> {
+    if let Some(other) = bounds.keys().find(|name| *name != "MIN") {
+        return Err(unknown(other, "a rate is asked for as MIN"));
     }
+    let least = bounds.get("MIN").map(|least| number(step, "MIN", least, unit)).transpose()?;
+    Ok(least.filter(|least| *least > 0.0))
+}
+
+/// What is asked of a figure, in its unit.
+fn number(step: &str, figure: &str, value: &Value, unit: &str) -> Result<f64, PlanError> {
+    value.as_f64().ok_or_else(|| PlanError {
+        option: "a target for",
+        got: format!("{figure} = {value}"),
+        reason: format!("in '{step}' it is a plain number of {unit}, such as 5000"),
+    })
 }
 
 /// `P99.99`, `MAX`.

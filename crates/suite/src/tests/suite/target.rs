@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use writecliff_device::{Bytes, Nanos, Operation};
 
 use crate::method::limits::PlanError;
+use crate::method::loads::plural;
 use crate::record::figure::{Good, millis};
 use crate::record::judged::Judged;
 use crate::record::unit::Unit;
@@ -67,10 +68,16 @@ impl Target {
                 return Ok(());
             }
             Limit::Rate(rate) if is_rate && rate.is_finite() && rate > 0.0 => return Ok(()),
-            _ if is_rate => "it needs a limit in numbers above 0, such as limit = 68",
+            _ if is_rate => {
+                "it needs a limit that is a number above 0, in the unit of its name, such as limit = 68"
+            }
             _ => "it needs a limit in time, such as limit = \"5ms\", and none for each terabyte",
         };
-        let got = self.figure.to_string();
+        let got = match self.limit {
+            Limit::Time(time) => format!("limit = \"{}\"", time.exact()),
+            Limit::Rate(rate) => format!("limit = {rate}"),
+        };
+        let got = format!("{} of {} with {got}", self.figure, plural(self.of));
         Err(PlanError { option: "a target for", got, reason: reason.to_owned() })
     }
 
