@@ -250,6 +250,7 @@ impl Catalogue {
             started: String::new(),
             label: None,
             status: Status::Complete,
+            may_win: run.doubts.is_empty(),
             doubts: run.doubts.clone(),
             seed: run.seed,
             tool_version: reviewed.tool_version.clone(),

@@ -17,7 +17,7 @@ use crate::model::{Metric, Picture, Problem};
 use crate::scan::Found;
 
 /// Raised with every change of the tables, and of what entries mean.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// So long one process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -4,6 +4,7 @@
 //! what is made of them here is a [`Bench`], which pages, tables and comparisons read.
 
 pub mod catalogue;
+mod checked;
 mod compare;
 mod conditions;
 mod error;
@@ -25,7 +26,7 @@ mod scan;
 mod select;
 mod server;
 
-pub use compare::{Apart, Better, Comparison, Number, Row, Side};
+pub use compare::{Apart, Better, Comparison, Number, Row, Side, Undecided};
 pub use error::BenchError;
 pub use export::{ExportError, Exported, export};
 pub use gather::{Gather, NewPublished, NewRun};

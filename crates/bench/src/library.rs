@@ -14,6 +14,7 @@ use crate::error::BenchError;
 use crate::gather::{Gather, NewRun};
 use crate::home::Home;
 use crate::index::{Index, Read, Unusable, is_damage};
+use crate::ingest::CONTRADICTED;
 use crate::model::{Bench, Picture, Pictures, Problem};
 use crate::scan::{Found, runs_at};
 use crate::{catalogue, conditions, ingest, pictures, published};
@@ -39,8 +40,10 @@ pub struct Library {
 pub struct Added {
     /// It, without links and `..`.
     pub place: PathBuf,
-    /// Runs in it and below it.
+    /// Runs in it and below it that can be read; those under way, too.
     pub runs: usize,
+    /// What cannot be read there, and runs whose records contradict themselves.
+    pub problems: Vec<Problem>,
 }
 
 impl Library {
@@ -207,23 +210,56 @@ impl Library {
     /// Takes in directories: those of runs, of reviews, of repeats, and any with such below them.
     ///
     /// # Errors
-    /// [`BenchError::NoDirectory`], [`BenchError::NoRun`], before anything is added;
-    /// [`BenchError::Write`].
+    /// [`BenchError::NoDirectory`], [`BenchError::NoRun`], [`BenchError::Unreadable`] if nothing of what
+    /// is in one can be read; nothing is added then. [`BenchError::Write`].
     pub fn add(&mut self, directories: &[PathBuf]) -> Result<Vec<Added>, BenchError> {
-        let added = directories.iter().map(|directory| {
+        let mut places = Vec::new();
+        for directory in directories {
             let place = place(directory)?;
-            match runs_at(&place).len() {
-                0 => Err(BenchError::NoRun { path: directory.clone() }),
-                runs => Ok(Added { place, runs }),
+            if runs_at(&place).is_empty() {
+                return Err(BenchError::NoRun { path: directory.clone() });
             }
-        });
-        let added = added.collect::<Result<Vec<_>, _>>()?;
-        if let Some(home) = &self.home {
-            let places: Vec<PathBuf> = added.iter().map(|added| added.place.clone()).collect();
-            home.add(&places)?;
+            places.push(place);
         }
+        // Looked at before they are kept.
+        let before = self.directories.len();
+        self.directories.extend(places.iter().cloned());
+        let looked = self.refresh().and_then(|_| self.added(&places));
+        self.directories.truncate(before);
+        let kept = looked.and_then(|added| {
+            if let Some(home) = &self.home {
+                home.add(&places)?;
+            }
+            Ok(added)
+        });
         self.refresh()?;
-        Ok(added)
+        kept
+    }
+
+    /// What was found in places that have just been looked at.
+    fn added(&self, places: &[PathBuf]) -> Result<Vec<Added>, BenchError> {
+        let failed = BenchError::index(&self.index_path());
+        let unread = self.index.problems().map_err(&failed)?;
+        let runs = self.index.runs().map_err(&failed)?;
+        let directory = |run: &NewRun| run.private.directory.clone().unwrap_or_default();
+        let contradicts = |run: &&NewRun| run.doubts.iter().any(|doubt| doubt == CONTRADICTED);
+        let contradicted = runs
+            .iter()
+            .filter(contradicts)
+            .map(|run| Problem { path: directory(run), message: CONTRADICTED.to_owned() });
+        let told: Vec<Problem> = unread.iter().cloned().chain(contradicted).collect();
+        let added = |place: &PathBuf| {
+            let problems = told.iter().filter(|problem| problem.path.starts_with(place));
+            let problems: Vec<Problem> = problems.cloned().collect();
+            match runs.iter().filter(|run| directory(run).starts_with(place)).count() {
+                0 => Err(BenchError::Unreadable {
+                    path: place.clone(),
+                    why: problems.first().map_or_else(String::new, |first| first.message.clone()),
+                }),
+                runs => Ok(Added { place: place.clone(), runs, problems }),
+            }
+        };
+        places.iter().map(added).collect()
     }
 
     /// Takes places out of the library. What was imported lies in it and is deleted; nothing else is.

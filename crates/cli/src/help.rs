@@ -212,7 +212,8 @@ Examples:
   writecliff bench compare runs/before runs/after --markdown
 
 Figures stand beside each other only if they were got under the same conditions; what was not is
-named, with what differs.";
+named, with what differs. One is called the better one only if its runs do not lie among the other's,
+the two lie further apart than runs of either do, and it has no doubts.";
 
 pub(crate) const BENCH_RM: &str = "\
 Example:

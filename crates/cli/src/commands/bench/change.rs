@@ -7,7 +7,7 @@ use clap::Args;
 use writecliff_bench::{Home, Library, Limits, import as take_in};
 use writecliff_device::printable;
 
-use super::{library, say_problems};
+use super::{library, say_each, say_problems};
 use crate::error::CliError;
 use crate::output::{print, print_json, say};
 
@@ -23,6 +23,7 @@ pub(crate) struct AddArguments {
 
 pub(crate) fn add(arguments: &AddArguments) -> Result<(), CliError> {
     for added in library(&[])?.add(&arguments.runs)? {
+        say_each(&added.problems);
         if !arguments.quiet {
             let runs = if added.runs == 1 { "run" } else { "runs" };
             print(&format!("{}: {} {runs}\n", added.place.display(), added.runs))?;

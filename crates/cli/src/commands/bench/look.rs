@@ -14,8 +14,8 @@ use crate::output::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Only drives that have this in their name; or look into this directory, and what is below
-    /// it, instead of the library
+    /// Only drives that have this in their name; or list only what is in this directory and below it,
+    /// instead of the library and what ships
     #[arg(value_name = "NAME|DIR")]
     places: Vec<String>,
     /// Only results of this test; `published` for printed figures that no test gives
@@ -69,6 +69,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<(), CliError> {
         names: names.into_iter().cloned().collect(),
         test: arguments.test.clone(),
         kind: arguments.kind.map(Kind::from),
+        without_shipped: !directories.is_empty(),
     };
     let bench = library(&directories)?.bench()?;
     let listed = match arguments.runs {

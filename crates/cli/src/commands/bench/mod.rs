@@ -7,7 +7,7 @@ mod pages;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use writecliff_bench::{Bench, Home, Library};
+use writecliff_bench::{Bench, Home, Library, Problem};
 use writecliff_device::printable;
 
 use crate::error::CliError;
@@ -68,7 +68,11 @@ pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, CliError> {
 
 /// What is wrong with the library or with results in it, a line each; all else is shown.
 pub(crate) fn say_problems(bench: &Bench) {
-    for problem in &bench.problems {
+    say_each(&bench.problems);
+}
+
+fn say_each(problems: &[Problem]) {
+    for problem in problems {
         let path = problem.path.display().to_string();
         say(&format!("note: {}: {}", printable(&path), printable(&problem.message)));
     }
