@@ -28,7 +28,7 @@ mod server;
 
 pub use compare::{Apart, Better, Comparison, Number, Row, Side, Undecided};
 pub use error::BenchError;
-pub use export::{ExportError, Exported, export};
+pub use export::{ExportError, ExportProgress, Exported, REPORTS, Reports, export, export_with};
 pub use gather::{Gather, NewPublished, NewRun};
 pub use home::{Home, OFF, SudoUser, VARIABLE, keep, sudo_user};
 pub use import::{ImportError, Imported, Limits, import};
