@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use writecliff::ErrorKind;
 use writecliff::suite::in_parallel;
@@ -171,6 +172,11 @@ fn is_course(name: &str) -> bool {
     name.strip_prefix(DATA).is_some_and(|rest| rest.starts_with("/run-"))
 }
 
+/// So many files are written at once.
+const WRITERS: usize = 16;
+/// So many courses are in memory at once.
+const BATCH: usize = 256;
+
 /// An export under way.
 struct Export<'a> {
     out: &'a Path,
@@ -191,43 +197,57 @@ struct Sorted {
 impl Export<'_> {
     /// All of a site but its reports, the page last; its courses, if there is something to make them of.
     fn site(&mut self, site: &Site, pictures: Option<&dyn Pictures>) -> Result<(), ExportError> {
-        for (name, content) in site.files.iter().filter(|(name, _)| *name != PAGE) {
-            self.file(name, content)?;
-        }
+        let but_the_page = site.files.iter().filter(|(name, _)| *name != PAGE);
+        let files: Vec<(&str, &[u8])> =
+            but_the_page.map(|(name, content)| (name.as_str(), &**content)).collect();
+        self.files(&files)?;
         if let Some(pictures) = pictures {
-            let courses: Vec<String> = site.courses().collect();
-            for (done, name) in courses.iter().enumerate() {
-                (self.watch)(ExportProgress::Courses { of: courses.len(), done });
-                self.course(site, name, pictures)?;
-            }
+            self.courses(site, pictures)?;
         }
-        self.file(PAGE, &site.files[PAGE])
+        self.files(&[(PAGE, &site.files[PAGE])])
     }
 
-    fn file(&mut self, name: &str, content: &[u8]) -> Result<(), ExportError> {
-        let path = self.place(name)?;
-        if !fs::read(&path).is_ok_and(|there| there == content) {
-            write_bytes(&path, content)?;
-            self.written.insert(name.to_owned());
+    /// A complete run has one course: what is there is it.
+    fn courses(&mut self, site: &Site, pictures: &dyn Pictures) -> Result<(), ExportError> {
+        let all: Vec<String> = site.courses().collect();
+        let (there, missing): (Vec<String>, Vec<String>) =
+            all.into_iter().partition(|name| self.out.join(name).is_file());
+        self.names.extend(there);
+        for (batch, names) in missing.chunks(BATCH).enumerate() {
+            (self.watch)(ExportProgress::Courses { of: missing.len(), done: batch * BATCH });
+            let courses =
+                names.iter().filter_map(|name| Some((name, site.course(name, pictures)?)));
+            let courses: Vec<(&String, String)> = courses.collect();
+            let files = courses.iter().map(|(name, course)| (name.as_str(), course.as_bytes()));
+            self.files(&files.collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    /// A complete run has one course: what is there is it.
-    fn course(
-        &mut self,
-        site: &Site,
-        name: &str,
-        pictures: &dyn Pictures,
-    ) -> Result<(), ExportError> {
-        if self.out.join(name).is_file() {
-            self.names.insert(name.to_owned());
-            return Ok(());
+    /// Writes what is not there as it is to be. Each file is safely on disk before it has its name,
+    /// which is mostly waiting: several wait at once.
+    fn files(&mut self, files: &[(&str, &[u8])]) -> Result<(), ExportError> {
+        let mut new: Vec<(&str, &[u8], PathBuf)> = Vec::new();
+        for (name, content) in files {
+            let path = self.place(name)?;
+            if !fs::read(&path).is_ok_and(|there| there == *content) {
+                new.push((name, content, path));
+            }
         }
-        match site.course(name, pictures) {
-            Some(content) => self.file(name, content.as_bytes()),
-            None => Ok(()),
-        }
+        let write = |part: &[(&str, &[u8], PathBuf)]| {
+            part.iter().try_for_each(|(_, content, path)| write_bytes(path, content))
+        };
+        thread::scope(|scope| {
+            let parts = new.chunks(new.len().div_ceil(WRITERS).max(1));
+            let writers: Vec<_> = parts.map(|part| scope.spawn(move || write(part))).collect();
+            let joined = writers.into_iter().map(|writer| match writer.join() {
+                Ok(written) => written,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.collect::<Result<Vec<()>, OutputError>>()
+        })?;
+        self.written.extend(new.into_iter().map(|(name, ..)| name.to_owned()));
+        Ok(())
     }
 
     /// Which reports are there, and which of the others are wanted.

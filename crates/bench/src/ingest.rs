@@ -17,7 +17,8 @@ use crate::checked::{self, Checked};
 use crate::conditions::hash;
 use crate::gather::NewRun;
 use crate::identity::catalogue_name;
-use crate::model::{Conditions, Drive, Metric, Private};
+use crate::model::{Conditions, Drive, Metric, Picture, Private};
+use crate::pictures;
 
 /// The page in a report's directory.
 const PAGE: &str = "index.html";
@@ -26,18 +27,27 @@ const PAGE: &str = "index.html";
 pub(crate) const CONTRADICTED: &str = "Its record says other figures than its seconds give, so that one of them was changed or damaged: \
      the figures here are those of its seconds.";
 
+/// A run, and what pages draw of it: its recording is read once for both.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) run: NewRun,
+    /// Empty of a run that has not ended.
+    pub(crate) pictures: Vec<Picture>,
+}
+
 /// Reads the run in a directory, its figures computed anew from its recording.
 ///
 /// # Errors
 /// What is wrong, in a sentence that does not repeat where.
-pub(crate) fn read(directory: &Path) -> Result<NewRun, String> {
+pub(crate) fn read(directory: &Path) -> Result<Taken, String> {
     let said = open_record(directory).map_err(|error| error.to_string())?;
-    let (record, is_contradicted) = match said.status {
+    let (record, is_contradicted, pictures) = match said.status {
         // What it has found so far is computed whenever it is looked at.
-        Status::Running => (said, false),
+        Status::Running => (said, false, Vec::new()),
         _ => {
-            let Checked { record, is_contradicted, .. } = checked::read(directory)?;
-            (record, is_contradicted)
+            let Checked { record, recording, is_contradicted } = checked::read(directory)?;
+            let pictures = pictures::pictures(&record.plan, &recording);
+            (record, is_contradicted, pictures)
         }
     };
     let mut run = NewRun::of(&record).ok_or("it tested no drive, but this machine (null:)")?;
@@ -47,7 +57,7 @@ pub(crate) fn read(directory: &Path) -> Result<NewRun, String> {
     }
     run.private.directory = Some(directory.to_owned());
     run.private.report = report(directory);
-    Ok(run)
+    Ok(Taken { run, pictures })
 }
 
 /// Its own page, or that of the review or the repeats that it is a part of.

@@ -32,7 +32,7 @@ pub use export::{ExportError, ExportProgress, Exported, REPORTS, Reports, export
 pub use gather::{Gather, NewPublished, NewRun};
 pub use home::{Home, OFF, SudoUser, VARIABLE, keep, sudo_user};
 pub use import::{ImportError, Imported, Limits, import};
-pub use library::{Added, Library};
+pub use library::{Added, Library, Watch};
 pub use list::{
     Details, DriveDetails, DriveEntry, FigureEntry, Filter, PublishedEntry, RunDetails, RunEntry,
     ValueEntry, drive_table, run_table,

@@ -68,7 +68,7 @@ fn an_index_that_is_thrown_away_comes_back_the_same() {
     let mut library = place.library();
     library.add(&[place.path("runs")]).unwrap();
     let before = library.bench().unwrap();
-    let after = Library::rebuild(place.home()).unwrap().bench().unwrap();
+    let after = Library::rebuild(place.home(), |_, _| {}).unwrap().bench().unwrap();
     assert_eq!((after.runs, after.values), (before.runs, before.values));
     assert!(after.problems.is_empty(), "{:?}", after.problems);
 }
@@ -90,7 +90,7 @@ fn a_damaged_index_is_told_and_hides_nothing() {
         assert!(told.path == index || told.path.ends_with("index.sqlite"), "{told:?}");
         assert!(told.message.contains("bench rebuild"), "{told:?}");
     }
-    let bench = Library::rebuild(place.home()).unwrap().bench().unwrap();
+    let bench = Library::rebuild(place.home(), |_, _| {}).unwrap().bench().unwrap();
     assert_eq!((own(&bench).len(), bench.problems.len()), (1, 0));
 }
 

@@ -8,7 +8,7 @@ use writecliff_bench::{
     Bench, Chosen, Comparison, DriveEntry, Filter, Kind, Library, RunEntry, drive_table, run_table,
 };
 
-use super::{library, say_problems};
+use super::{library, say_problems, show_reading};
 use crate::error::CliError;
 use crate::output::{print, print_json};
 
@@ -134,7 +134,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), CliError> {
 /// What is meant by each name. A directory need not be in the library.
 fn find(names: &[&String]) -> Result<(Bench, Vec<Chosen>), CliError> {
     let directories = names.iter().map(PathBuf::from).filter(|path| path.is_dir());
-    let bench = Library::of_user(&directories.collect::<Vec<_>>())?.bench()?;
+    let bench =
+        Library::of_user_watched(&directories.collect::<Vec<_>>(), show_reading)?.bench()?;
     let chosen = names.iter().map(|name| bench.find(name)).collect::<Result<Vec<_>, _>>()?;
     say_problems(&bench);
     Ok((bench, chosen))
