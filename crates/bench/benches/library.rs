@@ -23,7 +23,7 @@ fn main() {
 fn rebuilding(bencher: Bencher<'_, '_>, runs: usize) {
     let directory = filled(runs);
     let home = Home::at(&directory.path().join("library"));
-    bencher.bench_local(|| Library::rebuild(home.clone()).unwrap().version().to_owned());
+    bencher.bench_local(|| Library::rebuild(home.clone(), |_, _| {}).unwrap().version().to_owned());
 }
 
 #[divan::bench(args = RUNS, sample_count = 5, sample_size = 1)]

@@ -36,7 +36,7 @@ const compareHead = (drives) => [
   el(
     "p",
     { class: "lead" },
-    "Figures stand in one table only if they were got under equal conditions. ★ marks the best, with the factor by which it is ahead of the next.",
+    "Figures stand in one table only if they were got under equal conditions. ★ marks the best, with the factor by which it is ahead of the next: none where runs overlap or lie no further apart than runs of one drive do, and never what has doubts.",
   ),
 ];
 
@@ -258,6 +258,16 @@ function acrossConditions(test, drives, about, entries, chosen) {
   );
 }
 
+// A figure of a drive's file, as told_apart.js reads it.
+const resultOf = (figure) =>
+  figure && {
+    median: figure[0],
+    lowest: figure[1],
+    highest: figure[2],
+    runs: figure[3],
+    mayWin: figure[4] === 1,
+  };
+
 function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
   const metrics = bench.metrics.filter(
     (metric) => metric.test === test && of.some((entry) => entry && metric.id in entry.figures),
@@ -282,6 +292,7 @@ function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
       mark: drives.map((drive) => drive.id).join(","),
     }),
     values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null),
+    of: of.map((entry) => resultOf(entry?.figures[metric.id])),
     isMore: isMixed ? null : isMore(metric),
     say: (value) => shown(value, metric.unit),
   }));

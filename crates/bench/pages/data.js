@@ -91,6 +91,7 @@ function rowsOf(group, metric) {
     highest: (group.highest ?? group.median)[at],
     runs: group.runs?.[at] ?? 1,
     doubted: group.doubted?.includes(at) ?? false,
+    mayWin: !group.unfit?.includes(at),
     note: group.notes?.[at] ?? null,
   }));
 }
@@ -115,8 +116,10 @@ function differences(one, other) {
   const keys = [...new Set([...Object.keys(one.parts), ...Object.keys(other.parts)])].sort();
   return keys
     .filter((key) => one.parts[key] !== other.parts[key])
-    .map(
-      (key) =>
-        `${key.replaceAll("_", " ")}: ${one.parts[key] ?? "none"} instead of ${other.parts[key] ?? "none"}`,
-    );
+    .map((key) => {
+      const [mine, theirs] = [one.parts[key], other.parts[key]];
+      const name = key.replaceAll("_", " ");
+      if (theirs === undefined) return `${name}: ${mine}`;
+      return mine === undefined ? `without ${name}: ${theirs}` : `${name}: ${mine} instead of ${theirs}`;
+    });
 }

@@ -117,15 +117,31 @@ function otherConditions(metric, groups, { groups: now }) {
   );
 }
 
+// What the places say, where they do not say it by themselves.
+const placesSaid = (ranked, places) => {
+  const shared = places.some((place) => place && place[0] !== place[1]);
+  const none = places.filter((place) => !place).length;
+  const words = [
+    shared &&
+      "Places like 2–5 are not told apart: runs overlap, or lie no further from each other than runs of one drive do.",
+    none > 0 && `${many(none, "result")} with doubts or without an end ${none === 1 ? "has" : "have"} no place.`,
+  ].filter(Boolean);
+  return ranked.length > 1 && words.length > 0 && el("p", { class: "places" }, words.join(" "));
+};
+
+const placeText = (place) => (place ? (place[0] === place[1] ? String(place[0]) : place.join("–")) : "–");
+
 function bars(metric, ranked, isMixed, chosen) {
+  const places = isMixed ? ranked.map(() => null) : placesOf(ranked);
   const most = ranked.reduce((most, row) => Math.max(most, row.highest), 0);
   const marks = new Set(marked(chosen));
-  const item = (row) => bar(row, most, marks, isMixed);
+  const item = (row, at) => bar(row, most, marks, isMixed, places[at]);
   const shownRows = chosen.get("rows") === "all" ? ranked : ranked.slice(0, ROWS);
   const rest = ranked.length - shownRows.length;
   const table = () => ({
     name: metric.id,
     heads: [
+      "Place",
       "Drive",
       "Kind",
       "Conditions",
@@ -133,8 +149,10 @@ function bars(metric, ranked, isMixed, chosen) {
       "Lowest",
       "Highest",
       "Results",
+      "Doubts",
     ],
-    lines: ranked.map((row) => [
+    lines: ranked.map((row, at) => [
+      places[at] ? placeText(places[at]) : "",
       nameOf(row),
       row.conditions.kind,
       row.conditions.words,
@@ -142,11 +160,13 @@ function bars(metric, ranked, isMixed, chosen) {
       row.lowest,
       row.highest,
       row.runs,
+      row.doubted ? "yes" : "no",
     ]),
   });
   return [
     compareMarked(marks),
-    el("ol", { class: "bars ranks", "aria-label": "Drives, best first" }, shownRows.map(item)),
+    !isMixed && placesSaid(ranked, places),
+    el("ul", { class: "bars ranks", "aria-label": "Drives, best first" }, shownRows.map(item)),
     rest > 0 &&
       el(
         "button",
@@ -179,7 +199,7 @@ const compareMarked = (marks) =>
         : "Mark drives to find them again everywhere, and to compare them.",
   );
 
-function bar(row, most, marks, isMixed) {
+function bar(row, most, marks, isMixed, place) {
   const { drive, conditions, metric } = row;
   const isMarked = marks.has(drive.id);
   const name = nameOf(row);
@@ -189,6 +209,7 @@ function bar(row, most, marks, isMixed) {
       class: `${conditions.kind}${isMarked ? " is-marked" : ""}`,
       "data-drive": drive.id,
       "data-value": row.median,
+      "data-place": placeText(place),
     },
     el(
       "button",
@@ -206,6 +227,7 @@ function bar(row, most, marks, isMixed) {
     el(
       "span",
       { class: "name" },
+      !isMixed && [el("span", { class: "place" }, placeText(place)), " "],
       link(toDrive(drive), name),
       isMixed && [" ", mark(conditions.kind)],
       row.doubted && [" ", doubtMark()],

@@ -44,6 +44,7 @@ function runPart(run, isOpen) {
     ],
     ["Variant", run.variant],
     ["Began", run.started],
+    ["The same as", run.same_as && `run ${run.same_as}, number for number: the two count as one`],
     ["Seed", String(run.seed)],
     ["Writecliff", run.version],
     ["Status", run.error ? `failed: ${run.error}` : STATUS[run.status]],

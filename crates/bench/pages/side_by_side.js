@@ -1,16 +1,19 @@
 // Columns beside each other, the best of each line marked.
 
-// `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say }.
+// `columns`: { name, note, doubts }. `lines`: { name, href, values, isMore (null: not ranked), say, of };
+// `of` has for each value what told_apart.js reads, where the values are results.
 function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
-  const best = lines.map(({ values, isMore }) => (isMore === null ? null : ahead(values, isMore)));
+  const best = lines.map((line) => (line.isMore === null ? null : ahead(line)));
   const cell = (line, at, value, column) => {
     const isBest = best[at]?.at === column;
     const star = isBest && el("span", { class: "star" }, " ★", best[at].factor && ` ${best[at].factor}×`);
+    const of = line.of?.[column];
     return el(
       "td",
       { class: isBest ? "best" : null, "data-value": value, title: value === null ? null : String(value) },
       value === null ? "–" : line.say(value),
       star,
+      of?.runs > 1 && el("small", {}, spreadOf(of)),
     );
   };
   const heads = columns.map(({ name, note, doubts }) =>
@@ -20,7 +23,12 @@ function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
     el(
       "tr",
       {},
-      el("th", { scope: "row" }, line.href ? link(line.href, line.name) : line.name),
+      el(
+        "th",
+        { scope: "row" },
+        line.href ? link(line.href, line.name) : line.name,
+        best[at]?.why && el("small", {}, best[at].why),
+      ),
       line.values.map((value, column) => cell(line, at, value, column)),
     );
   const table = tableWith(["Figure", ...heads], lines.map(row));
@@ -32,9 +40,13 @@ function sideBySide(title, columns, lines, { words = "", label = title } = {}) {
   const said = () => ({
     ...along(),
     lines: lines.map((line, at) => [
-      line.name,
+      best[at]?.why ? `${line.name} (${best[at].why})` : line.name,
       ...line.values.map((value, column) =>
-        value === null ? "–" : line.say(value) + (best[at]?.at === column ? " ★" : ""),
+        value === null
+          ? "–"
+          : line.say(value) +
+            (line.of?.[column]?.runs > 1 ? ` (${spreadOf(line.of[column])})` : "") +
+            (best[at]?.at === column ? " ★" : ""),
       ),
     ]),
   });
@@ -58,13 +70,19 @@ const slugOf = (text) =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "") || "table";
 
-// Which value is the best, and by which factor ahead of the next; nothing if two are.
-function ahead(values, isMore) {
+const spreadOf = ({ lowest, highest, runs }) => `${written(lowest)} to ${written(highest)}, ${runs} runs`;
+
+// Which value is the best, and by which factor ahead of the next; or why that cannot be told; nothing if
+// two are, or if there is but one.
+function ahead({ values, isMore, of }) {
   const there = values
     .map((value, at) => ({ value, at }))
     .filter(({ value }) => value !== null)
     .sort((a, b) => (isMore ? b.value - a.value : a.value - b.value));
   if (there.length < 2 || there[0].value === there[1].value) return null;
+  if (of && !there.slice(1).every((other) => areApart(of[there[0].at], of[other.at])))
+    return { why: "not told apart" };
+  if (of && !of[there[0].at].mayWin) return { why: "the best has doubts" };
   const [high, low] = isMore ? [there[0].value, there[1].value] : [there[1].value, there[0].value];
   const factor = low > 0 ? high / low : null;
   return {

@@ -17,8 +17,8 @@ use writecliff::suite::{Status, TESTS};
 use crate::conditions::hash;
 use crate::error::BenchError;
 use crate::gather::NewRun;
+use crate::ingest::{self, Taken};
 use crate::model::{Conditions, Drive, Metric, Picture, Pictures, Private, Stretch};
-use crate::{ingest, pictures};
 
 /// The file, within the repository.
 pub const FILE: &str = "crates/bench/data/catalogue.jsonl";
@@ -162,7 +162,7 @@ impl Catalogue {
         let drive = self.drives.len();
         for test in &plan.tests {
             let directory = review.join(&test.directory);
-            let run = ingest::read(&directory)?;
+            let Taken { run, pictures } = ingest::read(&directory)?;
             if run.status != Status::Complete {
                 return Err(format!("{name}: {} is not complete", test.plan.name()));
             }
@@ -174,7 +174,6 @@ impl Catalogue {
                     sheet: run.drive.clone(),
                 });
             }
-            let pictures = pictures::read(&directory)?;
             self.push(drive, run, &pictures);
         }
         Ok(())
@@ -250,6 +249,7 @@ impl Catalogue {
             started: String::new(),
             label: None,
             status: Status::Complete,
+            may_win: run.doubts.is_empty(),
             doubts: run.doubts.clone(),
             seed: run.seed,
             tool_version: reviewed.tool_version.clone(),

@@ -30,8 +30,10 @@ impl Conditions {
         let quick = record.is_quick() || record.options.quick;
         let unfinished = record.status != Status::Complete;
         let differs = differing(record);
-        let mut parts: BTreeMap<String, String> =
-            record.plan.asked().iter().map(|(key, value)| (plain(key), in_words(value))).collect();
+        let mut parts = BTreeMap::new();
+        for (key, value) in record.plan.asked() {
+            take_apart(plain(&key), &value, &mut parts);
+        }
         parts.extend(beside_the_plan(record));
         if quick {
             parts.insert("quick".to_owned(), "yes".to_owned());
@@ -92,14 +94,81 @@ fn differing(record: &RunRecord) -> Vec<String> {
     let mut keys: Vec<&String> = method.keys().chain(asked.keys()).collect();
     keys.sort();
     keys.dedup();
-    let told = |key: &&String| {
-        let value = asked.get(*key);
-        (value != method.get(*key)).then(|| match value {
-            None => format!("no {}", plain(key)),
-            Some(value) => format!("{} {}", plain(key), shortened(&in_words(value))),
-        })
+    keys.iter().flat_map(|key| told(plain(key), asked.get(*key), method.get(*key))).collect()
+}
+
+/// So many values of a list are told.
+const LISTED_MAX: usize = 4;
+
+/// In what a value is not the method's, in words; nothing where it is.
+fn told(key: String, value: Option<&Value>, method: Option<&Value>) -> Vec<String> {
+    let set = |value: Option<&Value>| value.filter(|value| !value.is_null()).cloned();
+    let (value, method) = (set(value), set(method));
+    if value == method {
+        return Vec::new();
+    }
+    match value {
+        None | Some(Value::Bool(false)) => vec![format!("no {key}")],
+        Some(Value::Bool(true)) => vec![key],
+        Some(Value::Object(own)) => {
+            let nothing = serde_json::Map::new();
+            let method = method.as_ref().and_then(Value::as_object).unwrap_or(&nothing);
+            let mut keys: Vec<&String> = own.keys().chain(method.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            let each = |inner: &&String| {
+                told(format!("{key} {}", plain(inner)), own.get(*inner), method.get(*inner))
+            };
+            keys.iter().flat_map(each).collect()
+        }
+        Some(Value::Array(own)) if own.iter().any(Value::is_object) => {
+            let first = method.as_ref().and_then(|method| method.get(0));
+            let mut listed: Vec<String> =
+                own.iter().take(LISTED_MAX).map(|one| listed(&key, one, first)).collect();
+            match own.len().saturating_sub(LISTED_MAX) {
+                0 => {}
+                more => listed.push(format!("{more} more")),
+            }
+            listed
+        }
+        Some(value) => vec![format!("{key} {}", shortened(&in_words(&value)))],
+    }
+}
+
+/// One of several of a kind, such as jobs, held against the method's first: its name, and what it does
+/// otherwise.
+fn listed(key: &str, one: &Value, method: Option<&Value>) -> String {
+    let name =
+        one["name"].as_str().map_or_else(String::new, |name| format!(" {}", shortened(name)));
+    let without_name = |value: &Value| {
+        let mut value = value.clone();
+        value.as_object_mut().map(|all| all.remove("name"));
+        value
     };
-    keys.iter().filter_map(told).collect()
+    let differs = told(String::new(), Some(&without_name(one)), method.map(without_name).as_ref());
+    let differs: Vec<&str> = differs.iter().map(|words| words.trim_start()).collect();
+    match differs.is_empty() {
+        true => format!("{key}{name}"),
+        false => format!("{key}{name} ({})", differs.join(", ")),
+    }
+}
+
+/// A value as parts: those of what is in it have keys of their own, `job 1 queue depth`, so that it can
+/// be said where two differ.
+fn take_apart(key: String, value: &Value, parts: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(all) => {
+            for (inner, value) in all.iter().filter(|(_, value)| !value.is_null()) {
+                take_apart(format!("{key} {}", plain(inner)), value, parts);
+            }
+        }
+        Value::Array(all) if all.iter().any(Value::is_object) => {
+            for (at, value) in all.iter().enumerate() {
+                take_apart(format!("{key} {}", at + 1), value, parts);
+            }
+        }
+        value => drop(parts.insert(key, in_words(value))),
+    }
 }
 
 fn beside_the_plan(record: &RunRecord) -> Vec<(String, String)> {
@@ -110,7 +179,8 @@ fn beside_the_plan(record: &RunRecord) -> Vec<(String, String)> {
     match record.drive.kind {
         DeviceKind::Simulated => parts.push((MODEL.to_owned(), record.tool_version.clone())),
         DeviceKind::File => parts.push(("device".to_owned(), "a file".to_owned())),
-        DeviceKind::BlockDevice | DeviceKind::Null => {}
+        DeviceKind::BlockDevice => parts.push(("device".to_owned(), "a drive".to_owned())),
+        DeviceKind::Null => {}
     }
     if let Some(from) = record.imported_from() {
         parts.push(("measured by".to_owned(), from.program.clone()));

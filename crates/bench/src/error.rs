@@ -66,6 +66,14 @@ pub enum BenchError {
         /// What was named.
         path: PathBuf,
     },
+    /// A directory whose runs are all damaged.
+    #[error("there are 0 runs that can be read in {}: {why}; nothing was added", path.display())]
+    Unreadable {
+        /// What was named.
+        path: PathBuf,
+        /// What is wrong with the first.
+        why: String,
+    },
     /// A path that no line of a text can hold.
     #[error("the path {} cannot be kept in a list: it has a line end or is no UTF-8; rename it", path.display())]
     PathUnkept {
@@ -140,9 +148,11 @@ impl BenchError {
     /// What kind of no this is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Write { .. } | Self::Read { .. } | Self::Index { .. } | Self::Shipped { .. } => {
-                ErrorKind::Failed
-            }
+            Self::Write { .. }
+            | Self::Read { .. }
+            | Self::Index { .. }
+            | Self::Unreadable { .. }
+            | Self::Shipped { .. } => ErrorKind::Failed,
             Self::Writecliff(error) => error.kind(),
             _ => ErrorKind::Usage,
         }

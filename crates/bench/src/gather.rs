@@ -1,6 +1,6 @@
 //! Results, as they come from directories and files, brought together into one [`Bench`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct NewRun {
     pub status: Status,
     /// [`Run::doubts`].
     pub doubts: Vec<String>,
+    /// [`Run::may_win`].
+    pub may_win: bool,
     /// [`Run::seed`].
     pub seed: u64,
     /// [`Run::tool_version`].
@@ -114,6 +116,8 @@ impl Gather {
             label: new.label,
             status: new.status,
             doubts: new.doubts,
+            may_win: new.may_win,
+            same_as: None,
             seed: new.seed,
             tool_version: new.tool_version,
             figures,
@@ -173,6 +177,7 @@ impl Gather {
         runs.sort_by(|a, b| {
             (a.drive, &a.started, a.seed, &a.id).cmp(&(b.drive, &b.started, b.seed, &b.id))
         });
+        find_repeats(&mut runs);
         let mut published = self.published;
         for figure in &mut published {
             figure.drive = drive_places[figure.drive];
@@ -202,6 +207,20 @@ fn sorted<T, K: Ord>(all: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<usize>)
     (all.into_iter().map(|(_, value)| value).collect(), places)
 }
 
+/// Says of every run that repeats an earlier one which that is. A model with one seed gives the same
+/// numbers whoever runs it, and a file that is imported twice does: neither says more than once how far
+/// runs lie apart. Runs that differ in the seed are runs of their own, however equal.
+fn find_repeats(runs: &mut [Run]) {
+    let mut first: HashMap<_, String> = HashMap::new();
+    for run in runs.iter_mut().filter(|run| !run.figures.is_empty()) {
+        let numbers = run.figures.iter().map(|(metric, value)| (*metric, value.to_bits()));
+        let numbers: Vec<(usize, u64)> = numbers.collect();
+        let key = (run.drive, run.conditions, run.variant.clone(), run.seed, numbers);
+        let id = first.entry(key).or_insert_with(|| run.id.clone());
+        run.same_as = Some(id.clone()).filter(|id| *id != run.id);
+    }
+}
+
 /// Drive, conditions, metric, variant: what is one value.
 type Key = (usize, usize, usize, Option<String>);
 
@@ -212,7 +231,11 @@ fn values<'a>(
     runs: &[Run],
 ) -> Vec<Value> {
     let mut groups: HashMap<Key, Vec<(usize, f64)>> = HashMap::new();
-    for (place, run) in chosen {
+    let chosen: Vec<(usize, &Run)> = chosen.collect();
+    let there: HashSet<&str> = chosen.iter().map(|(_, run)| run.id.as_str()).collect();
+    let is_counted =
+        |(_, run): &(usize, &Run)| !run.same_as.as_deref().is_some_and(|id| there.contains(id));
+    for (place, run) in chosen.iter().copied().filter(is_counted) {
         for (metric, value) in &run.figures {
             let key = (run.drive, run.conditions, *metric, run.variant.clone());
             groups.entry(key).or_default().push((place, *value));
@@ -232,7 +255,12 @@ fn values<'a>(
             numbers.sort_by(f64::total_cmp);
             let of: Vec<usize> = found.into_iter().map(|(place, _)| place).collect();
             // A printed figure's place is no run under these conditions.
-            let is_doubted = |run: &Run| run.conditions == conditions && !run.doubts.is_empty();
+            let of_runs = || {
+                let runs = of.iter().filter_map(|place| runs.get(*place));
+                runs.filter(|run| run.conditions == conditions)
+            };
+            let doubted = of_runs().any(|run| !run.doubts.is_empty());
+            let may_win = of_runs().all(|run| run.may_win);
             Value {
                 drive,
                 variant,
@@ -241,7 +269,8 @@ fn values<'a>(
                 median: median(&numbers),
                 lowest: numbers[0],
                 highest: numbers[numbers.len() - 1],
-                doubted: of.iter().any(|place| runs.get(*place).is_some_and(is_doubted)),
+                doubted,
+                may_win,
                 of,
             }
         })
@@ -329,6 +358,7 @@ mod tests {
             label: None,
             status: Status::Complete,
             doubts: Vec::new(),
+            may_win: true,
             seed: 1,
             tool_version: String::new(),
             figures: vec![(metric, floor)],
@@ -367,6 +397,18 @@ mod tests {
         runs.reverse();
         let other = bench(&runs);
         assert_eq!((other.values, other.drives), (found.values, found.drives));
+    }
+
+    #[test]
+    fn runs_that_are_the_same_count_once_and_those_of_other_seeds_each() {
+        let seeded = |id: &str, seed| NewRun { seed, ..run(id, "x", Kind::Simulated, 7.0) };
+        let found = bench(&[seeded("a", 1), seeded("b", 1), seeded("c", 1), seeded("d", 2)]);
+        let repeats: Vec<_> = found.runs.iter().map(|run| run.same_as.as_deref()).collect();
+        assert_eq!(repeats, [None, Some("a"), Some("a"), None]);
+        assert_eq!(found.values[0].of, [0, 3]);
+        // Whoever names one of them alone sees it.
+        assert_eq!(found.values_of_runs(&[1])[0].of, [1]);
+        assert_eq!(found.values_of_runs(&[0, 1])[0].of, [0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use writecliff::device::{DeviceInfo, DeviceKind};
 
+use crate::conditions::hash;
 use crate::model::{Drive, Price, slug};
 
 /// Names that models begin with, and whose they are. Others are their first word's.
@@ -64,14 +65,15 @@ impl Drive {
 
     pub(crate) fn in_short(short: Short) -> Self {
         let Short { model, capacity, nand, controller, form_factor, released, .. } = short;
-        let name = match says_capacity(&model, capacity) {
+        let whole = match capacity == 0 || says_capacity(&model, capacity) {
             true => model,
             false => format!("{model} {}", size(capacity)),
         };
+        let name = shortened(&whole);
         Self {
-            id: slug(&name),
+            id: id(&whole, &name),
             maker: maker(&name),
-            capacity: Some(capacity),
+            capacity: Some(capacity).filter(|bytes| *bytes > 0),
             interface: short.interface,
             cell: nand.as_deref().and_then(cell),
             nand,
@@ -96,12 +98,36 @@ pub(crate) fn catalogue_name(info: &DeviceInfo) -> Option<&str> {
 const FILE: &str = "File";
 const NAMELESS: &str = "Block device";
 
-/// The model. What is no drive of a maker's has a path for a model, which is nobody's business.
+/// The model, where somebody said one. What was measured as a file or by a path alone has a path for
+/// a model, which is nobody's business.
 fn name(info: &DeviceInfo) -> String {
+    let model = info.model.trim();
+    let is_path = model.starts_with('/') || model == info.address;
     match info.kind {
+        _ if !is_path && model.contains(char::is_alphanumeric) => model.to_owned(),
         DeviceKind::File => FILE.to_owned(),
-        _ if info.model.starts_with('/') || slug(&info.model).is_empty() => NAMELESS.to_owned(),
-        _ => info.model.clone(),
+        _ => NAMELESS.to_owned(),
+    }
+}
+
+/// So many characters of a name are shown: a table's row stays one that can be read.
+const NAME_MAX: usize = 60;
+
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(NAME_MAX) {
+        Some(_) => name.chars().take(NAME_MAX - 1).chain(['…']).collect(),
+        None => name.to_owned(),
+    }
+}
+
+/// The name as links have it. Letters that those do not take, and what was cut off, tell drives apart
+/// all the same.
+fn id(whole: &str, shown: &str) -> String {
+    let is_lost = |c: char| c.is_alphanumeric() && !c.is_ascii();
+    let id = slug(shown);
+    match whole != shown || whole.contains(is_lost) {
+        true => format!("{id}-{}", hash(whole)).trim_start_matches('-').to_owned(),
+        false => id,
     }
 }
 
@@ -202,6 +228,35 @@ mod tests {
         assert_eq!(size(4_000_787_030_016), "4TB");
         assert_eq!(size(960_197_124_096), "960GB");
         assert_eq!(size(64 << 20), "64MiB");
+    }
+
+    #[test]
+    fn names_of_any_letters_and_any_length_are_drives_of_their_own() {
+        let named = |model: &str| {
+            Drive::in_short(Short {
+                profile: String::new(),
+                model: model.to_owned(),
+                capacity: 960_197_124_096,
+                interface: None,
+                nand: None,
+                controller: None,
+                form_factor: None,
+                released: None,
+                price_usd: None,
+                price_of: None,
+                rotates: false,
+            })
+        };
+        assert_eq!(named("Samsung SSD 870").id, "samsung-ssd-870-960gb");
+        let (one, other) = (named("Диск 870"), named("Склад 870"));
+        assert_eq!(one.name, "Диск 870 960GB");
+        assert_ne!(one.id, other.id);
+        let long = ["A", "B"].map(|end| named(&format!("{}{end}", "x".repeat(5000))));
+        assert_ne!(long[0].id, long[1].id);
+        for drive in [&one, &other, &named("数据"), &long[0], &long[1]] {
+            assert!(drive.name.chars().count() <= NAME_MAX, "{drive:?}");
+            assert!(drive.id.len() < 100 && slug(&drive.id) == drive.id, "{drive:?}");
+        }
     }
 
     #[test]

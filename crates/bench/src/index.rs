@@ -13,11 +13,12 @@ use rusqlite::{
 use writecliff::suite::{Good, Status};
 
 use crate::gather::NewRun;
+use crate::ingest::Taken;
 use crate::model::{Metric, Picture, Problem};
 use crate::scan::Found;
 
 /// Raised with every change of the tables, and of what entries mean.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// So long one process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -74,7 +75,7 @@ pub(crate) struct Known {
 }
 
 /// What became of reading a directory.
-pub(crate) type Read = (Found, Result<NewRun, String>);
+pub(crate) type Read = (Found, Result<Taken, String>);
 
 /// Why an index is not used.
 #[derive(Debug)]
@@ -154,9 +155,14 @@ impl Index {
             forget(&change, directory)?;
         }
         let mut metrics = MetricNumbers::of(&change)?;
-        for (found, run) in read {
-            match run {
-                Ok(run) => insert(&change, &mut metrics, found, run)?,
+        for (found, taken) in read {
+            match taken {
+                Ok(Taken { run, pictures }) => {
+                    insert(&change, &mut metrics, found, run)?;
+                    if !pictures.is_empty() {
+                        insert_pictures(&change, &run.id, &found.stamp, pictures)?;
+                    }
+                }
                 Err(message) => insert_problem(&change, found, message)?,
             }
         }
@@ -249,9 +255,7 @@ impl Index {
         stamp: &str,
         pictures: &[Picture],
     ) -> rusqlite::Result<()> {
-        let text = serde_json::to_string(pictures).unwrap_or_default();
-        let sql = "INSERT OR REPLACE INTO picture (run, stamp, pictures) VALUES (?1, ?2, ?3)";
-        self.connection.execute(sql, [run, stamp, &text]).map(drop)
+        insert_pictures(&self.connection, run, stamp, pictures)
     }
 }
 
@@ -347,6 +351,17 @@ fn insert(
         }
     }
     Ok(())
+}
+
+fn insert_pictures(
+    connection: &Connection,
+    run: &str,
+    stamp: &str,
+    pictures: &[Picture],
+) -> rusqlite::Result<()> {
+    let text = serde_json::to_string(pictures).unwrap_or_default();
+    let sql = "INSERT OR REPLACE INTO picture (run, stamp, pictures) VALUES (?1, ?2, ?3)";
+    connection.prepare_cached(sql)?.execute([run, stamp, &text]).map(drop)
 }
 
 fn insert_problem(change: &Transaction<'_>, found: &Found, message: &str) -> rusqlite::Result<()> {

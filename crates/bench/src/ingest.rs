@@ -9,27 +9,55 @@ use writecliff::RunRecord;
 use writecliff::device::DeviceKind;
 use writecliff::measure::REPORT;
 use writecliff::suite::{
-    Figure, MethodWarning, Phase, Warning, consistency, open_record, spare_area,
+    DriveWarning, Figure, JobWarning, MethodWarning, Phase, Status, Warning, consistency,
+    open_record, spare_area,
 };
 
+use crate::checked::{self, Checked};
 use crate::conditions::hash;
 use crate::gather::NewRun;
 use crate::identity::catalogue_name;
-use crate::model::{Conditions, Drive, Metric, Private};
+use crate::model::{Conditions, Drive, Metric, Picture, Private};
+use crate::pictures;
 
 /// The page in a report's directory.
 const PAGE: &str = "index.html";
 
-/// Reads the run in a directory.
+/// The doubt about a run whose record says other figures than its recording gives.
+pub(crate) const CONTRADICTED: &str = "Its record says other figures than its seconds give, so that one of them was changed or damaged: \
+     the figures here are those of its seconds.";
+
+/// A run, and what pages draw of it: its recording is read once for both.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) run: NewRun,
+    /// Empty of a run that has not ended.
+    pub(crate) pictures: Vec<Picture>,
+}
+
+/// Reads the run in a directory, its figures computed anew from its recording.
 ///
 /// # Errors
 /// What is wrong, in a sentence that does not repeat where.
-pub(crate) fn read(directory: &Path) -> Result<NewRun, String> {
-    let record = open_record(directory).map_err(|error| error.to_string())?;
+pub(crate) fn read(directory: &Path) -> Result<Taken, String> {
+    let said = open_record(directory).map_err(|error| error.to_string())?;
+    let (record, is_contradicted, pictures) = match said.status {
+        // What it has found so far is computed whenever it is looked at.
+        Status::Running => (said, false, Vec::new()),
+        _ => {
+            let Checked { record, recording, is_contradicted } = checked::read(directory)?;
+            let pictures = pictures::pictures(&record.plan, &recording);
+            (record, is_contradicted, pictures)
+        }
+    };
     let mut run = NewRun::of(&record).ok_or("it tested no drive, but this machine (null:)")?;
+    if is_contradicted && record.tool_version == env!("CARGO_PKG_VERSION") {
+        run.doubts.insert(0, CONTRADICTED.to_owned());
+        run.may_win = false;
+    }
     run.private.directory = Some(directory.to_owned());
     run.private.report = report(directory);
-    Ok(run)
+    Ok(Taken { run, pictures })
 }
 
 /// Its own page, or that of the review or the repeats that it is a part of.
@@ -57,7 +85,8 @@ impl NewRun {
             started: record.started.clone(),
             label: record.options.label.as_ref().map(ToString::to_string),
             status: record.status.clone(),
-            doubts: doubts(record),
+            may_win: may_win(record),
+            doubts: in_sentences(&doubts(record)),
             seed: record.plan.seed(),
             tool_version: record.tool_version.clone(),
             figures: figures.collect(),
@@ -134,9 +163,9 @@ pub(crate) fn todays_profiles() -> &'static BTreeMap<&'static str, String> {
     })
 }
 
-/// Why its figures are to be doubted, each doubt once. That no cliff came is no doubt where there
-/// was time for one, as in reports.
-fn doubts(record: &RunRecord) -> Vec<String> {
+/// Why its figures are to be doubted. That no cliff came is no doubt where there was time for one, as
+/// in reports.
+fn doubts(record: &RunRecord) -> Vec<&Warning> {
     let is_doubt = |warning: &&Warning| match warning {
         Warning::Method(MethodWarning::NoCliff) => {
             !had_time_for_a_cliff(record, consistency::TORTURE)
@@ -148,13 +177,30 @@ fn doubts(record: &RunRecord) -> Vec<String> {
         }
         _ => true,
     };
-    let mut doubts: Vec<String> = Vec::new();
-    for doubt in record.warnings.iter().filter(is_doubt).map(ToString::to_string) {
-        if !doubts.contains(&doubt) {
-            doubts.push(doubt);
+    record.warnings.iter().filter(is_doubt).collect()
+}
+
+/// Each doubt once.
+fn in_sentences(doubts: &[&Warning]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for sentence in doubts.iter().map(ToString::to_string) {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
-    doubts
+    sentences
+}
+
+/// Whether nothing is to be doubted but what conditions say of a result and of all that it is held
+/// against: that it is a file's, or another program's.
+fn may_win(record: &RunRecord) -> bool {
+    let is_said = |doubt: &&Warning| {
+        matches!(
+            doubt,
+            Warning::Drive(DriveWarning::FileNotDrive) | Warning::Job(JobWarning::Imported { .. })
+        )
+    };
+    record.status == Status::Complete && doubts(record).iter().all(is_said)
 }
 
 fn had_time_for_a_cliff(record: &RunRecord, phase: &str) -> bool {

@@ -4,6 +4,7 @@
 //! what is made of them here is a [`Bench`], which pages, tables and comparisons read.
 
 pub mod catalogue;
+mod checked;
 mod compare;
 mod conditions;
 mod error;
@@ -25,13 +26,13 @@ mod scan;
 mod select;
 mod server;
 
-pub use compare::{Apart, Better, Comparison, Number, Row, Side};
+pub use compare::{Apart, Better, Comparison, Number, Row, Side, Undecided};
 pub use error::BenchError;
-pub use export::{ExportError, Exported, export};
+pub use export::{ExportError, ExportProgress, Exported, REPORTS, Reports, export, export_with};
 pub use gather::{Gather, NewPublished, NewRun};
 pub use home::{Home, OFF, SudoUser, VARIABLE, keep, sudo_user};
 pub use import::{ImportError, Imported, Limits, import};
-pub use library::{Added, Library};
+pub use library::{Added, Library, Watch};
 pub use list::{
     Details, DriveDetails, DriveEntry, FigureEntry, Filter, PublishedEntry, RunDetails, RunEntry,
     ValueEntry, drive_table, run_table,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use writecliff::suite::in_parallel;
 
@@ -14,6 +15,7 @@ use crate::error::BenchError;
 use crate::gather::{Gather, NewRun};
 use crate::home::Home;
 use crate::index::{Index, Read, Unusable, is_damage};
+use crate::ingest::CONTRADICTED;
 use crate::model::{Bench, Picture, Pictures, Problem};
 use crate::scan::{Found, runs_at};
 use crate::{catalogue, conditions, ingest, pictures, published};
@@ -27,6 +29,7 @@ pub struct Library {
     directories: Vec<PathBuf>,
     index: Index,
     is_kept: bool,
+    watch: Watch,
     /// About the library itself.
     notes: Vec<Problem>,
     /// Places that are not there or hold nothing, as of the last look.
@@ -34,13 +37,18 @@ pub struct Library {
     version: String,
 }
 
+/// Is told, from any thread, that so many of so many runs that are new have been read.
+pub type Watch = fn(usize, usize);
+
 /// What became of a directory that was to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// It, without links and `..`.
     pub place: PathBuf,
-    /// Runs in it and below it.
+    /// Runs in it and below it that can be read; those under way, too.
     pub runs: usize,
+    /// What cannot be read there, and runs whose records contradict themselves.
+    pub problems: Vec<Problem>,
 }
 
 impl Library {
@@ -49,13 +57,26 @@ impl Library {
     /// # Errors
     /// [`BenchError`] if the list of what is in it cannot be read. That of an index never is one.
     pub fn open(home: Home) -> Result<Self, BenchError> {
+        Self::open_watched(home, |_, _| {})
+    }
+
+    /// The same, for whoever waits: a run that is new takes some hundredths of a second.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_watched(home: Home, watch: Watch) -> Result<Self, BenchError> {
         home.places()?;
         let (index, is_kept, notes) = match home.create() {
             Ok(()) => index_of(&home.index())?,
             Err(error) => (in_memory(&home.index())?, false, vec![note(home.path(), &error)]),
         };
         let home = home.resolved();
-        Self::looked_at(Self { notes, is_kept, ..Self::empty(Some(home), Vec::new(), index) })
+        Self::looked_at(Self {
+            notes,
+            is_kept,
+            watch,
+            ..Self::empty(Some(home), Vec::new(), index)
+        })
     }
 
     /// The user's own, and what is in these directories besides, which are not kept in it. Where there
@@ -64,9 +85,17 @@ impl Library {
     /// # Errors
     /// [`BenchError`]
     pub fn of_user(also: &[PathBuf]) -> Result<Self, BenchError> {
+        Self::of_user_watched(also, |_, _| {})
+    }
+
+    /// The same, watched.
+    ///
+    /// # Errors
+    /// [`BenchError`]
+    pub fn of_user_watched(also: &[PathBuf], watch: Watch) -> Result<Self, BenchError> {
         let mut library = match Home::of_user() {
-            Ok(home) => Self::open(home)?,
-            Err(_) if !also.is_empty() => return Self::of(also),
+            Ok(home) => Self::open_watched(home, watch)?,
+            Err(_) if !also.is_empty() => return Self::of_watched(also, watch),
             Err(error) => return Err(error),
         };
         library.directories =
@@ -80,15 +109,24 @@ impl Library {
     /// # Errors
     /// [`BenchError::NoDirectory`].
     pub fn of(directories: &[PathBuf]) -> Result<Self, BenchError> {
+        Self::of_watched(directories, |_, _| {})
+    }
+
+    /// The same, watched.
+    ///
+    /// # Errors
+    /// [`BenchError::NoDirectory`].
+    pub fn of_watched(directories: &[PathBuf], watch: Watch) -> Result<Self, BenchError> {
         let directories = directories.iter().map(|directory| place(directory));
         let directories = directories.collect::<Result<Vec<_>, _>>()?;
         let index = in_memory(Path::new(":memory:"))?;
-        Self::looked_at(Self::empty(None, directories, index))
+        Self::looked_at(Self { watch, ..Self::empty(None, directories, index) })
     }
 
     fn empty(home: Option<Home>, directories: Vec<PathBuf>, index: Index) -> Self {
         let (notes, missing, version) = (Vec::new(), Vec::new(), String::new());
-        Self { home, directories, index, is_kept: false, notes, missing, version }
+        let watch: Watch = |_, _| {};
+        Self { home, directories, index, is_kept: false, watch, notes, missing, version }
     }
 
     fn looked_at(mut self) -> Result<Self, BenchError> {
@@ -126,7 +164,7 @@ impl Library {
         let gone: Vec<PathBuf> =
             known.into_keys().filter(|directory| !there.contains(directory)).collect();
         if !new.is_empty() || !gone.is_empty() {
-            self.index.change(&gone, &read(&new)).map_err(&failed)?;
+            self.index.change(&gone, &read(&new, self.watch)).map_err(&failed)?;
         }
         self.missing = missing;
         let version = self.state(&found)?;
@@ -207,23 +245,56 @@ impl Library {
     /// Takes in directories: those of runs, of reviews, of repeats, and any with such below them.
     ///
     /// # Errors
-    /// [`BenchError::NoDirectory`], [`BenchError::NoRun`], before anything is added;
-    /// [`BenchError::Write`].
+    /// [`BenchError::NoDirectory`], [`BenchError::NoRun`], [`BenchError::Unreadable`] if nothing of what
+    /// is in one can be read; nothing is added then. [`BenchError::Write`].
     pub fn add(&mut self, directories: &[PathBuf]) -> Result<Vec<Added>, BenchError> {
-        let added = directories.iter().map(|directory| {
+        let mut places = Vec::new();
+        for directory in directories {
             let place = place(directory)?;
-            match runs_at(&place).len() {
-                0 => Err(BenchError::NoRun { path: directory.clone() }),
-                runs => Ok(Added { place, runs }),
+            if runs_at(&place).is_empty() {
+                return Err(BenchError::NoRun { path: directory.clone() });
             }
-        });
-        let added = added.collect::<Result<Vec<_>, _>>()?;
-        if let Some(home) = &self.home {
-            let places: Vec<PathBuf> = added.iter().map(|added| added.place.clone()).collect();
-            home.add(&places)?;
+            places.push(place);
         }
+        // Looked at before they are kept.
+        let before = self.directories.len();
+        self.directories.extend(places.iter().cloned());
+        let looked = self.refresh().and_then(|_| self.added(&places));
+        self.directories.truncate(before);
+        let kept = looked.and_then(|added| {
+            if let Some(home) = &self.home {
+                home.add(&places)?;
+            }
+            Ok(added)
+        });
         self.refresh()?;
-        Ok(added)
+        kept
+    }
+
+    /// What was found in places that have just been looked at.
+    fn added(&self, places: &[PathBuf]) -> Result<Vec<Added>, BenchError> {
+        let failed = BenchError::index(&self.index_path());
+        let unread = self.index.problems().map_err(&failed)?;
+        let runs = self.index.runs().map_err(&failed)?;
+        let directory = |run: &NewRun| run.private.directory.clone().unwrap_or_default();
+        let contradicts = |run: &&NewRun| run.doubts.iter().any(|doubt| doubt == CONTRADICTED);
+        let contradicted = runs
+            .iter()
+            .filter(contradicts)
+            .map(|run| Problem { path: directory(run), message: CONTRADICTED.to_owned() });
+        let told: Vec<Problem> = unread.iter().cloned().chain(contradicted).collect();
+        let added = |place: &PathBuf| {
+            let problems = told.iter().filter(|problem| problem.path.starts_with(place));
+            let problems: Vec<Problem> = problems.cloned().collect();
+            match runs.iter().filter(|run| directory(run).starts_with(place)).count() {
+                0 => Err(BenchError::Unreadable {
+                    path: place.clone(),
+                    why: problems.first().map_or_else(String::new, |first| first.message.clone()),
+                }),
+                runs => Ok(Added { place: place.clone(), runs, problems }),
+            }
+        };
+        places.iter().map(added).collect()
     }
 
     /// Takes places out of the library. What was imported lies in it and is deleted; nothing else is.
@@ -281,7 +352,7 @@ impl Library {
     ///
     /// # Errors
     /// [`BenchError::Write`] if the old one cannot be removed.
-    pub fn rebuild(home: Home) -> Result<Self, BenchError> {
+    pub fn rebuild(home: Home, watch: Watch) -> Result<Self, BenchError> {
         for end in ["", "-journal", "-wal", "-shm"] {
             let mut path = home.index().into_os_string();
             path.push(end);
@@ -293,12 +364,12 @@ impl Library {
                 _ => {}
             }
         }
-        Self::open(home)
+        Self::open_watched(home, watch)
     }
 }
 
 impl Pictures for Library {
-    /// Made when they are asked for first, and kept in the index.
+    /// Those of the index; made when they are asked for, where it has none.
     fn pictures(&self, run: &str) -> Vec<Picture> {
         if let Ok(Some((directory, stamp))) = self.index.directory_of(run) {
             if let Ok(Some(kept)) = self.index.pictures(run, &stamp) {
@@ -321,13 +392,15 @@ fn place(directory: &Path) -> Result<PathBuf, BenchError> {
 }
 
 /// Each directory's run, or why there is none; on all processors.
-fn read(new: &[Found]) -> Vec<Read> {
+fn read(new: &[Found], watch: Watch) -> Vec<Read> {
+    let done = AtomicUsize::new(0);
     let read = |found: &Found| {
         let run = match found.directory.to_str() {
             Some(_) => ingest::read(&found.directory),
             None => Err("its name is no UTF-8; rename it".to_owned()),
         };
-        Ok::<(Found, Result<NewRun, String>), std::convert::Infallible>((found.clone(), run))
+        watch(1 + done.fetch_add(1, Ordering::Relaxed), new.len());
+        Ok::<Read, std::convert::Infallible>((found.clone(), run))
     };
     match in_parallel(new, read) {
         Ok(all) => all,

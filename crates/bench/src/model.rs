@@ -142,6 +142,11 @@ pub struct Run {
     pub status: Status,
     /// Why its figures are to be doubted, in sentences.
     pub doubts: Vec<String>,
+    /// Whether it may be named better than another: it came to its end, and its doubts are only such
+    /// as its conditions say of all that it is held against.
+    pub may_win: bool,
+    /// The run that it repeats, number for number with one seed: the two count as one.
+    pub same_as: Option<String>,
     /// Decides everything that is random.
     pub seed: u64,
     /// The version of Writecliff that ran it.
@@ -208,9 +213,12 @@ pub struct Value {
     /// The highest.
     pub highest: f64,
     /// In [`Bench::runs`], or in [`Bench::published`] if the conditions' kind is that; at least one.
+    /// Of runs that are the same, the first.
     pub of: Vec<usize>,
     /// Whether any of these runs has doubts.
     pub doubted: bool,
+    /// [`Run::may_win`] of all of them; printed figures may.
+    pub may_win: bool,
 }
 
 /// Something that is registered and cannot be shown.

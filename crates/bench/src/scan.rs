@@ -11,7 +11,10 @@ const DEPTH_MAX: usize = 8;
 /// So many directories are looked into for one place: nobody's whole disk by mistake.
 const DIRECTORIES_MAX: usize = 200_000;
 
-/// A run's directory, and what tells whether its record has changed.
+/// What a run's figures are computed from.
+const RECORDING: [&str; 2] = ["series.parquet", "histograms.parquet"];
+
+/// A run's directory, and what tells whether it has changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Found {
     pub(crate) directory: PathBuf,
@@ -48,16 +51,18 @@ fn look(directory: &Path, depth: usize, left: &mut usize, found: &mut Vec<Found>
     }
 }
 
-/// Of the record of a run, if there is one: changes whenever it is replaced.
+/// Of a run, if there is one: changes whenever its record or its recording is replaced or cut short.
 fn stamp(directory: &Path) -> Option<String> {
     let record = fs::metadata(RunDirectory::record_of(directory)).ok()?;
+    let mut stamp = of_file(&record);
+    for name in RECORDING {
+        stamp +=
+            &fs::metadata(directory.join(name)).map_or_else(|_| "-".to_owned(), |it| of_file(&it));
+    }
     let report = fs::metadata(directory.join(REPORT)).is_ok();
-    Some(format!(
-        "{}-{}.{:09}-{}-{}",
-        record.len(),
-        record.mtime(),
-        record.mtime_nsec(),
-        record.ino(),
-        u8::from(report)
-    ))
+    Some(format!("{stamp}{}", u8::from(report)))
+}
+
+fn of_file(file: &fs::Metadata) -> String {
+    format!("{}-{}.{:09}-{}-", file.len(), file.mtime(), file.mtime_nsec(), file.ino())
 }

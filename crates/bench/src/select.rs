@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::BenchError;
-use crate::model::{Bench, slug};
+use crate::model::{Bench, Drive, slug};
 
 /// A drive, or runs, by their places in a [`Bench`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,10 @@ impl Bench {
         if let Some(drive) = exact {
             return Ok(Chosen::Drive(drive));
         }
-        let found = self.named_like(&wanted);
+        let found = match self.named_like(&wanted) {
+            found if found.is_empty() => self.with_in_name(name),
+            found => found,
+        };
         match found[..] {
             [drive] => Ok(Chosen::Drive(drive)),
             [] => Err(self.unknown(name)),
@@ -49,6 +52,12 @@ impl Bench {
     pub(crate) fn has_in_name(&self, drive: usize, name: &str) -> bool {
         let drive = &self.drives[drive];
         let wanted = slug(name.strip_prefix("sim:").unwrap_or(name));
+        if says(drive, name) {
+            return true;
+        }
+        if wanted.is_empty() {
+            return false;
+        }
         let has_all = |id: &str| wanted.split('-').all(|part| id.contains(part));
         has_all(&drive.id) || drive.profile.as_deref().is_some_and(has_all)
     }
@@ -70,6 +79,11 @@ impl Bench {
         ways.into_iter().map(of).find(|found| !found.is_empty() && !is_nothing).unwrap_or_default()
     }
 
+    /// Drives that have this in their name, in whatever letters.
+    fn with_in_name(&self, name: &str) -> Vec<usize> {
+        (0..self.drives.len()).filter(|place| says(&self.drives[*place], name)).collect()
+    }
+
     fn runs_of(&self, name: &str) -> Vec<usize> {
         let all = 0..self.runs.len();
         let by_id: Vec<usize> = all.clone().filter(|run| self.runs[*run].id == name).collect();
@@ -86,4 +100,9 @@ impl Bench {
         let ids = self.drives.iter().map(|drive| drive.id.clone());
         profiles.chain(ids).collect()
     }
+}
+
+fn says(drive: &Drive, name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    !name.is_empty() && drive.name.to_lowercase().contains(&name)
 }

@@ -186,8 +186,10 @@ pub(crate) const BENCH_EXPORT: &str = "\
 Examples:
   writecliff bench export site                       open site/index.html, or put it on a web host
   writecliff bench export site runs                  only what is in runs
+  writecliff bench export site --all-reports         also the reports of all older runs
 
-Written again into the same directory, only what has changed is written. Serial numbers, the machine
+The rankings come first and can be opened while reports are drawn. Written again into the same
+directory, only what has changed is written, and what was broken off goes on. Serial numbers, the machine
 and its directories are left out.";
 
 pub(crate) const BENCH_ADD: &str = "\
@@ -212,7 +214,8 @@ Examples:
   writecliff bench compare runs/before runs/after --markdown
 
 Figures stand beside each other only if they were got under the same conditions; what was not is
-named, with what differs.";
+named, with what differs. One is called the better one only if its runs do not lie among the other's,
+the two lie further apart than runs of either do, and it has no doubts.";
 
 pub(crate) const BENCH_RM: &str = "\
 Example:

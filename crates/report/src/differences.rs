@@ -42,6 +42,21 @@ pub(crate) fn differences(subjects: &[Subject], names: &[String]) -> Vec<Differe
     by_test.into_iter().filter_map(|(test, loads)| difference(test, &loads)).collect()
 }
 
+/// Tests that every one of these has run, and those that only some have.
+pub(crate) fn in_common(subjects: &[Subject]) -> (Vec<&'static str>, Vec<&'static str>) {
+    let tests_of = |subject: &Subject| -> Vec<&'static str> {
+        subject.runs.iter().map(|run| load(&run.record.plan).name()).collect()
+    };
+    let each: Vec<Vec<&'static str>> = subjects.iter().map(tests_of).collect();
+    let mut all: Vec<&'static str> = Vec::new();
+    for test in each.iter().flatten() {
+        if !all.contains(test) {
+            all.push(test);
+        }
+    }
+    all.into_iter().partition(|test| each.iter().all(|tests| tests.contains(test)))
+}
+
 /// The plan that is to be equal.
 fn load(plan: &Plan) -> Plan {
     match plan {

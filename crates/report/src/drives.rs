@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use writecliff_suite::TESTS;
 
+use crate::differences::in_common;
 use crate::finish::{complete, explain, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
@@ -152,8 +153,7 @@ fn load(subjects: &Subjects<'_>) -> String {
 /// Said only if it is true: else what differs.
 fn same_load(subjects: &Subjects<'_>) -> String {
     match subjects.differences() {
-        [] => "Every drive was given the same load. Pictures side by side have the same axes."
-            .to_owned(),
+        [] => load_in_common(subjects.all),
         differences => {
             let all: Vec<&str> = differences.iter().map(|one| one.text.as_str()).collect();
             format!(
@@ -161,6 +161,24 @@ fn same_load(subjects: &Subjects<'_>) -> String {
                 all.join(". ")
             )
         }
+    }
+}
+
+/// Where nothing that several have run differs: what all of them have run.
+fn load_in_common(subjects: &[Subject]) -> String {
+    const AXES: &str = "Pictures side by side have the same axes.";
+    match in_common(subjects) {
+        (common, _) if common.is_empty() => {
+            "No test was run on all of these drives, so that nothing here holds all of them against \
+             each other."
+                .to_owned()
+        }
+        (_, alone) if alone.is_empty() => format!("Every drive was given the same load. {AXES}"),
+        (common, alone) => format!(
+            "Every drive was given the same load in {}; not on all of them was run: {}. {AXES}",
+            common.join(", "),
+            alone.join(", ")
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 //! same conditions; what was not is named, with what differs.
 
 mod text;
+mod told_apart;
 
 use serde::Serialize;
 use writecliff::suite::Good;
@@ -9,6 +10,10 @@ use writecliff::suite::Good;
 use crate::error::BenchError;
 use crate::model::{Bench, Conditions, Kind, Value};
 use crate::select::Chosen;
+
+pub(crate) use text::spread;
+pub use told_apart::{Better, Undecided};
+use told_apart::{Standing, standing};
 
 /// Two sides, and everything that both have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,7 +37,7 @@ pub struct Side {
     pub name: String,
     /// The runs, if those were named.
     pub runs: Vec<String>,
-    /// Why its figures are to be doubted.
+    /// Why its figures in the rows are to be doubted, each with its test.
     pub doubts: Vec<String>,
 }
 
@@ -57,8 +62,10 @@ pub struct Row {
     pub a: Number,
     /// Of the other.
     pub b: Number,
-    /// Who is better, if one is.
+    /// Who is better, if that can be told.
     pub better: Option<Better>,
+    /// Why it cannot.
+    pub undecided: Option<Undecided>,
     /// The greater over the smaller; none if that is no number.
     pub ratio: Option<f64>,
 }
@@ -74,16 +81,8 @@ pub struct Number {
     pub highest: f64,
     /// How many runs, or printed figures.
     pub of: usize,
-}
-
-/// One of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    /// The first.
-    A,
-    /// The second.
-    B,
+    /// Whether any of them is doubted.
+    pub doubted: bool,
 }
 
 /// A test whose figures say nothing beside each other.
@@ -114,7 +113,18 @@ impl Comparison {
             })
             .collect();
         let apart = bench.apart(&first, &second);
-        let (a, b) = (bench.side(a), bench.side(b));
+        let is_shown = |values: &[Value], value: &Value| {
+            let is_same = |other: &Value| {
+                other.conditions == value.conditions && other.metric == value.metric
+            };
+            values.iter().any(is_same)
+        };
+        let of_rows = |own: &[Value], others: &[Value]| {
+            let shown = own.iter().filter(|value| is_shown(others, value));
+            bench.doubts_of(shown)
+        };
+        let a = bench.side(a, of_rows(&first, &second));
+        let b = bench.side(b, of_rows(&second, &first));
         if rows.is_empty() {
             let why = apart.iter().map(|apart| format!("{}: {}", apart.test, apart.why));
             let why = why.collect::<Vec<_>>().join("; ");
@@ -149,10 +159,16 @@ impl Conditions {
         for key in keys {
             let (one, two) = (self.parts.get(key), other.parts.get(key));
             // That one is a model and the other none is said already.
-            if one != two && (self.kind == other.kind || one.is_some() == two.is_some()) {
-                let value =
-                    |value: Option<&String>| value.map_or("none", String::as_str).to_owned();
-                all.push(format!("{key} {} against {}", value(one), value(two)));
+            if self.kind != other.kind && one.is_some() != two.is_some() {
+                continue;
+            }
+            match (one, two) {
+                (Some(one), Some(two)) if one != two => {
+                    all.push(format!("{key} {one} against {two}"));
+                }
+                (Some(one), None) => all.push(format!("{key} {one} of the first alone")),
+                (None, Some(two)) => all.push(format!("{key} {two} of the other alone")),
+                _ => {}
             }
         }
         all.join(", ")
@@ -192,12 +208,11 @@ impl Bench {
     fn row(&self, one: &Value, other: &Value) -> Row {
         let metric = &self.metrics[one.metric];
         let conditions = &self.conditions[one.conditions];
-        let (a, b) = (one.median, other.median);
-        let better = match (a == b, (a > b) == (metric.good == Good::AtLeast)) {
-            (true, _) => None,
-            (false, true) => Some(Better::A),
-            (false, false) => Some(Better::B),
+        let (better, undecided) = match standing(metric.good, one, other) {
+            Standing::Better(better) => (Some(better), None),
+            Standing::Undecided(undecided) => (None, Some(undecided)),
         };
+        let (a, b) = (one.median, other.median);
         let ratio = a.max(b) / a.min(b);
         Row {
             metric: metric.id.clone(),
@@ -210,6 +225,7 @@ impl Bench {
             a: Number::of(one),
             b: Number::of(other),
             better,
+            undecided,
             ratio: Some(ratio).filter(|_| a.min(b) > 0.0),
         }
     }
@@ -246,28 +262,21 @@ impl Bench {
         tests.into_iter().filter_map(apart).collect()
     }
 
-    fn side(&self, chosen: &Chosen) -> Side {
+    fn side(&self, chosen: &Chosen, doubts: Vec<String>) -> Side {
         match chosen {
             Chosen::Drive(place) => {
                 let drive = &self.drives[*place];
                 let (drive, name) = (drive.id.clone(), drive.name.clone());
-                Side { drive, name, runs: Vec::new(), doubts: Vec::new() }
+                Side { drive, name, runs: Vec::new(), doubts }
             }
-            Chosen::Runs(places) => self.side_of_runs(places),
+            Chosen::Runs(places) => self.side_of_runs(places, doubts),
         }
     }
 
-    fn side_of_runs(&self, places: &[usize]) -> Side {
+    fn side_of_runs(&self, places: &[usize], doubts: Vec<String>) -> Side {
         let first = &self.runs[places[0]];
         let drive = &self.drives[first.drive];
         let label = first.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
-        let mut doubts: Vec<String> = Vec::new();
-        for run in places.iter().map(|place| &self.runs[*place]) {
-            let test = &self.conditions[run.conditions].test;
-            doubts.extend(run.doubts.iter().map(|doubt| format!("{test}: {doubt}")));
-        }
-        doubts.sort();
-        doubts.dedup();
         Side {
             drive: drive.id.clone(),
             name: format!("{}{label}", drive.name),
@@ -275,11 +284,28 @@ impl Bench {
             doubts,
         }
     }
+
+    /// Why these values are to be doubted, each doubt once, with its test.
+    fn doubts_of<'a>(&self, values: impl Iterator<Item = &'a Value>) -> Vec<String> {
+        let of_runs = values.filter(|value| !self.is_published(value.conditions));
+        let mut places: Vec<usize> = of_runs.flat_map(|value| value.of.iter().copied()).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut doubts: Vec<String> = Vec::new();
+        for run in places.into_iter().map(|place| &self.runs[place]) {
+            let test = &self.conditions[run.conditions].test;
+            doubts.extend(run.doubts.iter().map(|doubt| format!("{test}: {doubt}")));
+        }
+        doubts.sort();
+        doubts.dedup();
+        doubts
+    }
 }
 
 impl Number {
     fn of(value: &Value) -> Self {
-        let Value { median, lowest, highest, of, .. } = value;
-        Self { median: *median, lowest: *lowest, highest: *highest, of: of.len() }
+        let Value { median, lowest, highest, of, doubted, .. } = value;
+        let (median, lowest, highest) = (*median, *lowest, *highest);
+        Self { median, lowest, highest, of: of.len(), doubted: *doubted }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
 
-use writecliff::RunRecord;
-use writecliff::measure::{Recording, RunDirectory, amend};
-use writecliff::suite::{Status, open_anew, open_record};
+use writecliff::measure::{Recording, amend};
 
 use super::Limits;
+use crate::checked::{self, Checked};
 use crate::gather::NewRun;
 use crate::scan::runs_at;
 
@@ -57,25 +55,8 @@ fn one(directory: &Path, limits: &Limits) -> Result<(String, bool), String> {
             "it has {samples} seconds and {latencies} latencies, more than are taken"
         ));
     }
-    // A record that no run wrote may ask for the impossible; that is the record's fault.
-    let concluded = thread::scope(|scope| scope.spawn(|| conclude(directory)).join());
-    let (record, recording, said) =
-        concluded.map_err(|_| "its plan and its seconds do not belong together".to_owned())??;
+    let Checked { record, recording, is_contradicted } = checked::read(directory)?;
     let run = NewRun::of(&record).ok_or("it tested no drive, but a machine (null:)")?;
     amend(directory, &recording.samples, &record).map_err(|error| error.to_string())?;
-    // An older version may not have computed all that this one does.
-    let figures = record.figures();
-    Ok((run.id, said.iter().any(|figure| !figures.contains(figure))))
-}
-
-type Concluded = (RunRecord, Recording, Vec<writecliff::suite::Figure>);
-
-fn conclude(directory: &Path) -> Result<Concluded, String> {
-    let said = open_record(directory).map_err(|error| error.to_string())?;
-    if said.status == Status::Running {
-        let file = RunDirectory::record_of(directory);
-        return Err(format!("{} says that it is still running", file.display()));
-    }
-    let (record, recording) = open_anew(directory).map_err(|error| error.to_string())?;
-    Ok((record, recording, said.figures()))
+    Ok((run.id, is_contradicted))
 }

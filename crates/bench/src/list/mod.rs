@@ -21,6 +21,8 @@ pub struct Filter {
     pub test: Option<String>,
     /// Only results of this kind.
     pub kind: Option<Kind>,
+    /// Nothing that came with Writecliff: only what lies in directories.
+    pub without_shipped: bool,
 }
 
 /// A drive and what there is of it.
@@ -30,9 +32,9 @@ pub struct DriveEntry {
     pub id: String,
     /// [`Drive::name`].
     pub name: String,
-    /// Runs of models of it.
+    /// Runs of models of it; those that are the same count as one.
     pub simulated: usize,
-    /// Runs on it.
+    /// Runs on it, counted so.
     pub measured: usize,
     /// Printed figures.
     pub published: usize,
@@ -67,6 +69,9 @@ pub struct RunEntry {
     pub catalogue: bool,
     /// Why it is to be doubted.
     pub doubts: Vec<String>,
+    /// The run that it repeats, number for number: they count as one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
     /// Where it is.
     #[serde(flatten)]
     pub private: Private,
@@ -128,6 +133,8 @@ pub struct ValueEntry {
     pub lowest: f64,
     /// The highest.
     pub highest: f64,
+    /// Whether any of its runs has doubts; `runs` has them.
+    pub doubted: bool,
     /// The ids of its runs.
     pub runs: Vec<String>,
 }
@@ -168,7 +175,8 @@ impl Bench {
     pub fn drive_list(&self, filter: &Filter) -> Result<Vec<DriveEntry>, BenchError> {
         self.check(filter)?;
         let mut all: Vec<DriveEntry> = self.drives.iter().map(DriveEntry::of).collect();
-        for run in self.runs.iter().filter(|run| self.passes(filter, run.conditions)) {
+        let is_counted = |run: &&Run| self.passes(filter, run) && self.is_counted(filter, run);
+        for run in self.runs.iter().filter(is_counted) {
             let entry = &mut all[run.drive];
             let conditions = &self.conditions[run.conditions];
             match conditions.kind {
@@ -194,8 +202,7 @@ impl Bench {
     /// As [`Self::drive_list`].
     pub fn run_list(&self, filter: &Filter) -> Result<Vec<RunEntry>, BenchError> {
         self.check(filter)?;
-        let passes =
-            |run: &&Run| self.passes(filter, run.conditions) && self.is_named(filter, run.drive);
+        let passes = |run: &&Run| self.passes(filter, run) && self.is_named(filter, run.drive);
         let passing = self.runs.iter().filter(passes);
         Ok(passing.map(|run| self.run_entry(run)).collect())
     }
@@ -215,10 +222,18 @@ impl Bench {
         }
     }
 
-    fn passes(&self, filter: &Filter, conditions: usize) -> bool {
-        let conditions = &self.conditions[conditions];
-        filter.test.as_ref().is_none_or(|test| *test == conditions.test)
+    fn passes(&self, filter: &Filter, run: &Run) -> bool {
+        let conditions = &self.conditions[run.conditions];
+        !(filter.without_shipped && run.catalogue)
+            && filter.test.as_ref().is_none_or(|test| *test == conditions.test)
             && filter.kind.is_none_or(|kind| kind == conditions.kind)
+    }
+
+    /// Whether it is the first that passes of those that are the same.
+    fn is_counted(&self, filter: &Filter, run: &Run) -> bool {
+        let is_first = |first: &Run| Some(&first.id) == run.same_as.as_ref();
+        run.same_as.is_none()
+            || !self.runs.iter().any(|first| is_first(first) && self.passes(filter, first))
     }
 
     fn is_named(&self, filter: &Filter, drive: usize) -> bool {
@@ -228,7 +243,8 @@ impl Bench {
     /// A printed figure may be one of a test of ours.
     fn passes_printed(&self, filter: &Filter, figure: &Published) -> bool {
         let test = &self.metrics[figure.metric].test;
-        filter.test.as_ref().is_none_or(|wanted| wanted == test)
+        !filter.without_shipped
+            && filter.test.as_ref().is_none_or(|wanted| wanted == test)
             && filter.kind.is_none_or(|kind| kind == Kind::Published)
     }
 
@@ -247,6 +263,7 @@ impl Bench {
             label: run.label.clone(),
             catalogue: run.catalogue,
             doubts: run.doubts.clone(),
+            same_as: run.same_as.clone(),
             private: run.private.clone(),
         }
     }
@@ -302,6 +319,7 @@ impl Bench {
             median: value.median,
             lowest: value.lowest,
             highest: value.highest,
+            doubted: value.doubted,
             runs: value.of.iter().map(|run| self.runs[*run].id.clone()).collect(),
         }
     }

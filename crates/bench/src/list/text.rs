@@ -4,7 +4,8 @@ use writecliff::suite::Status;
 use writecliff::suite::gate::in_words;
 use writecliff_report::TextTable;
 
-use super::{Details, DriveDetails, DriveEntry, FigureEntry, RunDetails, RunEntry};
+use super::{Details, DriveDetails, DriveEntry, FigureEntry, RunDetails, RunEntry, ValueEntry};
+use crate::compare::spread;
 
 /// Drives as a table for a terminal.
 pub fn drive_table(drives: &[DriveEntry]) -> String {
@@ -67,6 +68,7 @@ impl RunDetails {
             ("Test", Some(format!("{test}, {}: {conditions}", kind.word()))),
             ("Label", label.clone()),
             ("State", Some(state(status))),
+            ("Same as", self.run.same_as.as_ref().map(|run| format!("{run}: they count as one"))),
             ("Started", Some(self.run.started.clone()).filter(|started| !started.is_empty())),
             ("Seed", Some(self.seed.to_string())),
             ("Writecliff", Some(self.tool_version.clone())),
@@ -107,25 +109,32 @@ impl DriveDetails {
             ("Model of it", drive.profile.as_ref().map(|name| format!("sim:{name}"))),
         ];
         let mut text = facts_table(facts);
-        let mut last = String::new();
-        let mut table = value_columns();
-        for value in &self.values {
-            let variant = value.variant.as_ref().map_or_else(String::new, |of| format!(", {of}"));
-            let (test, kind) = (&value.metric.test, value.kind.word());
-            let heading = format!("{test}, {kind}: {}{variant}", value.conditions);
-            if heading != last {
-                text += &rendered(&last, &table);
-                (last, table) = (heading, value_columns());
+        for group in self.values.chunk_by(|one, next| one.stands_with(next)) {
+            text += &format!("\n{}\n", group[0].heading());
+            for doubt in self.doubts_of(group) {
+                text += &format!("  Doubt: {doubt}\n");
             }
-            let spread = match value.runs.len() {
-                1 => String::new(),
-                runs => format!("{:.4} to {:.4} in {runs} runs", value.lowest, value.highest),
-            };
-            let shown = in_words(value.median, &value.metric.unit);
-            table.row(vec![value.metric.name.clone(), shown, spread]);
+            let mut table = TextTable::new().text("", 12, 50).numbers("", 10).text("", 0, 50);
+            for value in group {
+                let shown = in_words(value.median, &value.metric.unit);
+                let spread = spread(value.lowest, value.highest, value.runs.len());
+                table.row(vec![value.metric.name.clone(), shown, spread.unwrap_or_default()]);
+            }
+            text += &table.render();
         }
-        text += &rendered(&last, &table);
         text + &self.printed()
+    }
+
+    /// Each doubt of any run of these values once.
+    fn doubts_of(&self, group: &[ValueEntry]) -> Vec<&str> {
+        let is_of = |run: &&RunEntry| group.iter().any(|value| value.runs.contains(&run.id));
+        let mut doubts: Vec<&str> = Vec::new();
+        for doubt in self.runs.iter().filter(is_of).flat_map(|run| &run.doubts) {
+            if !doubts.contains(&doubt.as_str()) {
+                doubts.push(doubt);
+            }
+        }
+        doubts
     }
 
     fn printed(&self) -> String {
@@ -148,12 +157,16 @@ impl DriveDetails {
     }
 }
 
-fn value_columns() -> TextTable {
-    TextTable::new().text("", 12, 50).numbers("", 10).text("", 0, 50)
-}
+impl ValueEntry {
+    fn stands_with(&self, other: &Self) -> bool {
+        self.heading() == other.heading()
+    }
 
-fn rendered(heading: &str, table: &TextTable) -> String {
-    if heading.is_empty() { String::new() } else { format!("\n{heading}\n{}", table.render()) }
+    fn heading(&self) -> String {
+        let variant = self.variant.as_ref().map_or_else(String::new, |of| format!(", {of}"));
+        let (test, kind) = (&self.metric.test, self.kind.word());
+        format!("{test}, {kind}: {}{variant}", self.conditions)
+    }
 }
 
 fn facts_table(facts: Vec<(&str, Option<String>)>) -> String {

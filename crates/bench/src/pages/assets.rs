@@ -16,6 +16,7 @@ const PARTS: &[&str] = &[
     include_str!("../../pages/filters.js"),
     include_str!("../../pages/choices.js"),
     include_str!("../../pages/output.js"),
+    include_str!("../../pages/told_apart.js"),
     include_str!("../../pages/ranking.js"),
     include_str!("../../pages/chart.js"),
     include_str!("../../pages/course.js"),

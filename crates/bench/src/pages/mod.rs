@@ -127,6 +127,16 @@ mod tests {
     use crate::model::Problem;
 
     #[test]
+    fn the_page_says_who_made_it() {
+        let site = Site::new(&Bench::default(), Audience::Everybody);
+        let page = String::from_utf8_lossy(&site.files[PAGE]);
+        assert!(
+            page.contains(concat!("Made by Writecliff ", env!("CARGO_PKG_VERSION"), ".")),
+            "{page}"
+        );
+    }
+
+    #[test]
     fn what_cannot_be_read_is_told_at_this_machine_alone() {
         let problem =
             Problem { path: "/secret/directory".into(), message: "it is damaged".to_owned() };

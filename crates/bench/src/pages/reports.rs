@@ -26,6 +26,8 @@ pub(crate) struct Report {
     pub(crate) runs: Vec<String>,
     /// The drive's id.
     drive: String,
+    /// When the last of its runs began.
+    pub(crate) began: String,
     /// Where its results are.
     results: PathBuf,
 }
@@ -58,7 +60,9 @@ pub(crate) fn of(bench: &Bench) -> Vec<Report> {
     let report = |(page, places): (&Path, Vec<usize>)| {
         let runs: Vec<String> = places.iter().map(|place| bench.runs[*place].id.clone()).collect();
         let first = &bench.runs[places[0]];
+        let began = places.iter().map(|place| bench.runs[*place].started.clone()).max();
         Some(Report {
+            began: began.unwrap_or_default(),
             key: key(bench, &places),
             drive: bench.drives[first.drive].id.clone(),
             results: results_of(page, first.private.directory.as_deref())?,

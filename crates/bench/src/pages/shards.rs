@@ -123,7 +123,8 @@ fn drive_columns(bench: &Bench, of: &Places, files: &[String]) -> Json {
     let price_of = |drive: &Drive| drive.price.as_ref().and_then(|price| price.of.clone());
     let runs = |kind: Kind| {
         let of_kind = |at: &usize| bench.conditions[bench.runs[*at].conditions].kind == kind;
-        column(of.runs.iter().map(move |runs| runs.iter().filter(|at| of_kind(at)).count()))
+        let is_counted = move |at: &&usize| bench.runs[**at].same_as.is_none() && of_kind(at);
+        column(of.runs.iter().map(move |runs| runs.iter().filter(is_counted).count()))
     };
     json!({
         "id": column(bench.drives.iter().map(|drive| &drive.id)),
@@ -180,6 +181,9 @@ struct Group<'a> {
     /// Places in these lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     doubted: Vec<usize>,
+    /// The same of those that may be named better than no other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfit: Vec<usize>,
     /// How a printed figure was got.
     #[serde(skip_serializing_if = "Option::is_none")]
     notes: Option<Vec<Option<String>>>,
@@ -201,7 +205,10 @@ fn group<'a>(bench: &'a Bench, conditions: usize, values: &[&'a Value]) -> Group
     let spread = |of: fn(&Value) -> f64| {
         counts.as_ref().map(|_| values.iter().map(|value| of(value)).collect())
     };
-    let doubted = values.iter().enumerate().filter(|(_, value)| value.doubted);
+    let places = |is_so: fn(&Value) -> bool| {
+        let so = values.iter().enumerate().filter(|(_, value)| is_so(value));
+        so.map(|(at, _)| at).collect()
+    };
     Group {
         conditions: &bench.conditions[conditions].id,
         drives: values.iter().map(|value| bench.drives[value.drive].id.as_str()).collect(),
@@ -209,7 +216,8 @@ fn group<'a>(bench: &'a Bench, conditions: usize, values: &[&'a Value]) -> Group
         median: values.iter().map(|value| value.median).collect(),
         lowest: spread(|value| value.lowest),
         highest: spread(|value| value.highest),
-        doubted: doubted.map(|(at, _)| at).collect(),
+        doubted: places(|value| value.doubted),
+        unfit: places(|value| !value.may_win),
         notes: unless_all(&None, values.iter().map(|value| note(bench, value)).collect()),
         runs: counts,
     }
@@ -256,7 +264,7 @@ fn drive_file(
 }
 
 /// The figures of a drive, those under equal conditions together: for each metric its median, its
-/// lowest, its highest, how many there are, and 1 if any is doubted.
+/// lowest, its highest, how many there are, and 1 if they may be named better than another.
 fn value_parts(bench: &Bench, places: &[usize]) -> Vec<Json> {
     let mut parts: BTreeMap<(usize, &Option<String>), BTreeMap<&str, Json>> = BTreeMap::new();
     for value in places.iter().map(|place| &bench.values[*place]) {
@@ -266,7 +274,7 @@ fn value_parts(bench: &Bench, places: &[usize]) -> Vec<Json> {
             value.lowest,
             value.highest,
             value.of.len(),
-            u8::from(value.doubted),
+            u8::from(value.may_win),
         ]);
         figures.insert(&bench.metrics[value.metric].id, numbers);
     }
@@ -305,6 +313,7 @@ fn run_part(bench: &Bench, run: &Run, links: &BTreeMap<&str, String>, audience: 
         "seed": run.seed.to_string(),
         "version": run.tool_version,
         "catalogue": run.catalogue,
+        "same_as": run.same_as,
         "report": links.get(run.id.as_str()),
         "pictured": has_course(bench, run),
         "figures": figures,

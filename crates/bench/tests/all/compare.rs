@@ -4,8 +4,7 @@ use crate::common;
 use common::{Place, own};
 use writecliff::Overrides;
 use writecliff::device::Nanos;
-use writecliff::suite::Good;
-use writecliff_bench::{BenchError, Better, Chosen, Comparison, Library};
+use writecliff_bench::{BenchError, Better, Chosen, Comparison, Kind, Library};
 
 #[test]
 fn runs_under_the_same_conditions_stand_figure_by_figure() {
@@ -16,22 +15,60 @@ fn runs_under_the_same_conditions_stand_figure_by_figure() {
     let comparison = Comparison::of(&bench, &a, &b).unwrap();
     let run = own(&bench)[0];
     assert_eq!(comparison.rows.len(), run.figures.len());
-    for row in &comparison.rows {
-        let is_a_better = match row.good {
-            Good::AtLeast => row.a.median > row.b.median,
-            Good::AtMost => row.a.median < row.b.median,
-        };
-        let expected = match (row.a.median == row.b.median, is_a_better) {
-            (true, _) => None,
-            (_, true) => Some(Better::A),
-            _ => Some(Better::B),
-        };
-        assert_eq!(row.better, expected, "{row:?}");
-    }
     let lines = comparison.csv().lines().count();
     assert_eq!(lines, comparison.rows.len() + 1);
     assert!(comparison.markdown().contains("| steady mean |"), "{}", comparison.markdown());
     assert!(comparison.text().contains("steady floor"), "{}", comparison.text());
+}
+
+#[test]
+fn what_is_too_short_is_told_and_never_the_better_one() {
+    let place = Place::new();
+    let (a, b) = (place.consistency("a", 1), place.consistency("b", 2));
+    let bench = Library::of(&[a.clone(), b.clone()]).unwrap().bench().unwrap();
+    let [a, b] = [a, b].map(|path| bench.find(path.to_str().unwrap()).unwrap());
+    let comparison = Comparison::of(&bench, &a, &b).unwrap();
+    for row in &comparison.rows {
+        assert!(row.better.is_none() && row.undecided.is_some(), "{row:?}");
+        assert!(row.a.doubted && row.b.doubted, "{row:?}");
+    }
+    for text in [comparison.text(), comparison.markdown()] {
+        assert!(text.contains("Doubt about A: consistency: The run lasted"), "{text}");
+        assert!(!text.contains("A ×") && !text.contains("B ×"), "{text}");
+    }
+    let drive = &bench.drives[own(&bench)[0].drive].id;
+    let shown = bench.details(&bench.find(drive).unwrap()).text();
+    assert!(shown.contains("Doubt: The run lasted"), "{shown}");
+    let csv = comparison.csv();
+    assert!(csv.lines().next().unwrap().ends_with("b_lowest,b_highest,b_runs,b_doubted"), "{csv}");
+    assert!(csv.lines().skip(1).all(|line| line.ends_with(",1,yes")), "{csv}");
+}
+
+#[test]
+fn drives_are_compared_with_the_doubts_of_their_runs_and_without_wins_by_nothing() {
+    let bench = Library::of(&[]).unwrap().bench().unwrap();
+    let [a, b] =
+        ["samsung-840-evo-250gb", "crucial-m500-240gb"].map(|name| bench.find(name).unwrap());
+    let comparison = Comparison::of(&bench, &a, &b).unwrap();
+    let decided = comparison.rows.iter().filter(|row| row.better.is_some()).count();
+    assert!(decided > 10, "{decided} of {}", comparison.rows.len());
+    for row in comparison.rows.iter().filter(|row| row.kind != Kind::Published) {
+        let winner = match row.better {
+            Some(Better::A) => &row.a,
+            Some(Better::B) => &row.b,
+            None => continue,
+        };
+        assert!(!winner.doubted, "{row:?}");
+        assert!(row.ratio.is_none_or(|ratio| ratio > 1.05), "single runs: {row:?}");
+    }
+    for (side, chosen) in [(&comparison.a, &a), (&comparison.b, &b)] {
+        let Chosen::Drive(drive) = chosen else { panic!("{chosen:?}") };
+        let runs = bench.runs.iter().filter(|run| run.drive == *drive);
+        for doubt in runs.flat_map(|run| &run.doubts) {
+            assert!(side.doubts.iter().any(|told| told.ends_with(doubt)), "{doubt}: {side:?}");
+        }
+    }
+    assert!(!comparison.a.doubts.is_empty(), "the 840 EVO is not steady yet");
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! The pages as files: only what has changed is written, what is private stays here, and nothing of
 //! anybody else's is touched.
+use crate::common;
 use crate::made;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use common::Place;
 use made::{Cliffs, SECRETS, bench, gathered};
 use serde_json::Value;
 use writecliff::ErrorKind;
-use writecliff_bench::{Exported, Kind, Library, export};
+use writecliff_bench::{ExportProgress, Exported, Kind, Library, Reports, export, export_with};
 
 /// Every file below a directory with its content.
 fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -121,4 +124,47 @@ fn every_figure_of_what_ships_is_in_its_drive_s_file_as_it_is() {
     }
     let printed: usize = all.iter().map(|drive| drive["published"].as_array().unwrap().len()).sum();
     assert_eq!(printed, bench.published.len());
+}
+
+#[test]
+fn rankings_come_first_and_older_reports_only_when_asked_for() {
+    let place = Place::new();
+    let runs: Vec<PathBuf> =
+        (1..=3).map(|seed| place.consistency(&format!("run-{seed}"), seed)).collect();
+    for run in &runs {
+        fs::create_dir(run.join("report")).unwrap();
+        fs::write(run.join("report/index.html"), "theirs").unwrap();
+    }
+    let library = Library::of(&runs).unwrap();
+    let bench = library.bench().unwrap();
+    let out = place.path("site");
+    let reports = || fs::read_dir(out.join("reports")).map_or(0, Iterator::count);
+    let seen = Mutex::new(Vec::new());
+    let watch = |progress| {
+        if progress == ExportProgress::Shown {
+            assert!(out.join("index.html").is_file(), "whole without its reports");
+        }
+        let mut seen = seen.lock().unwrap();
+        match progress {
+            ExportProgress::Shown => seen.push("shown"),
+            ExportProgress::Report { .. } => seen.push("report"),
+            _ => {}
+        }
+    };
+    let newest = Reports::Newest(1);
+    let first = export_with(&bench, &library, &out, newest, &watch).unwrap();
+    assert_eq!((first.left_out, first.removed, reports()), (2, 0, 1));
+    let again = export_with(&bench, &library, &out, newest, &watch).unwrap();
+    assert_eq!((again.written, again.removed, reports()), (0, 0, 1));
+    assert_eq!(*seen.lock().unwrap(), ["shown", "report", "shown"]);
+    let all = export_with(&bench, &library, &out, Reports::All, &|_| {}).unwrap();
+    assert_eq!((all.left_out, reports()), (0, 3));
+    let linked = files(&out.join("data")).into_values();
+    let linked: Vec<String> = linked.map(|text| String::from_utf8(text).unwrap()).collect();
+    let links: usize = linked.iter().map(|text| text.matches("/index.html").count()).sum();
+    assert_eq!(links, 3, "and nothing leads to what is not there");
+    // One that is new is drawn however many are there.
+    fs::remove_dir_all(out.join("reports")).unwrap();
+    let last = export_with(&bench, &library, &out, newest, &|_| {}).unwrap();
+    assert_eq!((last.left_out, reports()), (2, 1));
 }

@@ -11,7 +11,9 @@ use browser::{Browser, chromium};
 use made::{Cliffs, bench, places, ranking};
 use serde_json::{Value, json};
 use served::Served;
-use writecliff_bench::{Bench, Conditions, Drive, Kind, Library, export};
+use writecliff_bench::{
+    Bench, Better, Comparison, Conditions, Drive, Kind, Library, Row, Undecided, export,
+};
 
 const DRIVES: usize = 24;
 const SEEDS: usize = 3;
@@ -256,19 +258,32 @@ fn compared_drives_have_the_better_figure_marked_and_never_across_conditions() {
     let Some((mut browser, dir)) = browser() else { return };
     let bench = bench(DRIVES, SEEDS);
     let base = exported(&bench, dir.path());
+    // For each row: which of the two has the star, and why neither.
+    let stars = "Object.fromEntries([...document.querySelectorAll('.test .table')].flatMap(table => \
+        [...table.querySelectorAll('tbody tr')].map(row => { \
+        const kind = table.querySelector('h3').textContent.split(':')[0].toLowerCase(); \
+        const figure = new URLSearchParams(row.querySelector('a').hash.split('?')[1]).get('figure'); \
+        const best = [...row.querySelectorAll('td')].findIndex(cell => cell.classList.contains('best')); \
+        return [`${kind} ${figure}`, [best, row.querySelector('th small')?.textContent ?? null]]; })))";
+    let mut seen = std::collections::BTreeSet::new();
+    for (one, other) in [(0, 6), (0, 1), (2, 4), (3, 9), (7, 8), (10, 12)] {
+        let ids = [one, other].map(|at| made::drive(at).id);
+        visit(&mut browser, &base, &format!("#compare?drives={}", ids.join(",")));
+        let shown = browser.evaluate(stars);
+        let chosen = [&ids[0], &ids[1]].map(|id| bench.find(id).unwrap());
+        let comparison = Comparison::of(&bench, &chosen[0], &chosen[1]).unwrap();
+        let expected: serde_json::Map<String, Value> = comparison
+            .rows
+            .iter()
+            .map(|row| (format!("{} {}", row.kind.word(), row.metric), starred(row)))
+            .filter(|(row, _)| shown.get(row).is_some())
+            .collect();
+        assert_eq!(shown, Value::Object(expected.clone()), "{ids:?}");
+        seen.extend(expected.values().map(ToString::to_string));
+    }
+    assert_eq!(seen.len(), 4, "each of the two, and both reasons for neither: {seen:?}");
     let [one, two] = [0, 6].map(|at| made::drive(at).id);
     visit(&mut browser, &base, &format!("#compare?drives={one},{two}"));
-    let best = "[...document.querySelectorAll('.test tbody tr')].every(row => { \
-        const cells = [...row.querySelectorAll('td')].filter(cell => 'value' in cell.dataset); \
-        if (cells.length < 2) return true; \
-        const [a, b] = cells.map(cell => Number(cell.dataset.value)); \
-        const less = /latency|longest|amplification/i.test(row.cells[0].textContent); \
-        const wins = less ? (a < b ? 0 : 1) : (a > b ? 0 : 1); \
-        const said = cells[wins].textContent.match(/★ ([\\d.,]+)×/); \
-        return a === b || (cells[wins].classList.contains('best') && said \
-            && Math.abs(Number(said[1].replace(',', '')) / (Math.max(a, b) / Math.min(a, b)) - 1) < 0.06); })";
-    assert_eq!(browser.evaluate(best), true);
-    assert!(browser.evaluate("document.querySelectorAll('.best').length").as_u64().unwrap() > 5);
     let axes_of = "[...document.querySelectorAll('.plots .drawing')].map(one => one.querySelector('.tick').textContent)";
     let axes = browser.evaluate(axes_of);
     assert_eq!(axes[0], axes[1], "pictures have one axis");
@@ -289,6 +304,67 @@ fn compared_drives_have_the_better_figure_marked_and_never_across_conditions() {
     let mixed = "[...document.querySelectorAll('.test h3')].filter(head => /nothing is ranked/.test(head.textContent)) \
         .every(head => !head.parentElement.querySelector('.star'))";
     assert_eq!(browser.evaluate(mixed), true);
+    browser.assert_no_complaints();
+}
+
+/// What the page shows where the library says this.
+fn starred(row: &Row) -> Value {
+    let at = match row.better {
+        Some(Better::A) => 0,
+        Some(Better::B) => 1,
+        None => -1,
+    };
+    let why = match row.undecided {
+        Some(Undecided::NotToldApart) => Some("not told apart"),
+        Some(Undecided::Doubted) => Some("the best has doubts"),
+        Some(Undecided::Equal) | None => None,
+    };
+    json!([at, why])
+}
+
+#[test]
+fn drives_that_are_not_told_apart_share_their_places_and_doubted_ones_have_none() {
+    let Some((mut browser, dir)) = browser() else { return };
+    let bench = bench(DRIVES, SEEDS);
+    let base = exported(&bench, dir.path());
+    visit(&mut browser, &base, "#ranking?figure=consistency.steady-mean");
+    let places = "[...document.querySelectorAll('.ranks li')].map(row => \
+        [row.dataset.drive, row.dataset.place, row.querySelector('.place').textContent])";
+    let shown: Vec<(String, String, String)> =
+        serde_json::from_value(browser.evaluate(places)).unwrap();
+    let metric = bench.metrics.iter().position(|one| one.id == "consistency.steady-mean").unwrap();
+    let value_of = |id: &str| {
+        let is_it = |value: &&writecliff_bench::Value| {
+            let conditions = &bench.conditions[value.conditions];
+            value.metric == metric
+                && bench.drives[value.drive].id == id
+                && conditions.kind == Kind::Simulated
+                && conditions.standard
+        };
+        bench.values.iter().find(is_it).unwrap()
+    };
+    let (mut ranked, mut shared) = (Vec::new(), 0);
+    for (id, place, said) in &shown {
+        assert_eq!(place, said);
+        let value = value_of(id);
+        assert_eq!(place == "–", value.doubted, "{id}: {place}");
+        if !value.doubted {
+            let (first, last) = place.split_once('–').unwrap_or((place, place));
+            let place: [usize; 2] = [first, last].map(|one| one.parse().unwrap());
+            shared += usize::from(place[0] != place[1]);
+            ranked.push((value, place));
+        }
+    }
+    assert!(shared > 2 && shared < ranked.len(), "{shown:?}");
+    for (at, (better, place)) in ranked.iter().enumerate() {
+        assert!(place[0] <= at + 1 && at < place[1], "{shown:?}");
+        for (worse, other) in &ranked[at + 1..] {
+            let overlap = better.lowest <= worse.highest;
+            assert!(!overlap || place[1] >= other[0], "{better:?} {place:?}, {worse:?} {other:?}");
+        }
+    }
+    let words = browser.evaluate(WORDS);
+    assert!(words.as_str().unwrap().contains("are not told apart"), "{words}");
     browser.assert_no_complaints();
 }
 

@@ -68,7 +68,7 @@ fn an_index_that_is_thrown_away_comes_back_the_same() {
     let mut library = place.library();
     library.add(&[place.path("runs")]).unwrap();
     let before = library.bench().unwrap();
-    let after = Library::rebuild(place.home()).unwrap().bench().unwrap();
+    let after = Library::rebuild(place.home(), |_, _| {}).unwrap().bench().unwrap();
     assert_eq!((after.runs, after.values), (before.runs, before.values));
     assert!(after.problems.is_empty(), "{:?}", after.problems);
 }
@@ -90,7 +90,7 @@ fn a_damaged_index_is_told_and_hides_nothing() {
         assert!(told.path == index || told.path.ends_with("index.sqlite"), "{told:?}");
         assert!(told.message.contains("bench rebuild"), "{told:?}");
     }
-    let bench = Library::rebuild(place.home()).unwrap().bench().unwrap();
+    let bench = Library::rebuild(place.home(), |_, _| {}).unwrap().bench().unwrap();
     assert_eq!((own(&bench).len(), bench.problems.len()), (1, 0));
 }
 
@@ -261,4 +261,91 @@ fn this_machine_without_a_drive_is_no_result_of_a_drive() {
     let bench = Library::of(&[path]).unwrap().bench().unwrap();
     assert_eq!(own(&bench).len(), 0);
     assert!(bench.problems[0].message.contains("no drive"), "{:?}", bench.problems);
+}
+
+/// Changes what a run's record says of its steady state.
+fn forge(run: &std::path::Path) {
+    let path = run.join("run.json");
+    let mut record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    record["outcome"]["steady_iops"]["floor"] = 9_999_999.into();
+    fs::write(&path, serde_json::to_vec(&record).unwrap()).unwrap();
+}
+
+fn cut_short(run: &std::path::Path) {
+    let path = run.join("series.parquet");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+}
+
+#[test]
+fn a_recording_that_was_cut_short_and_a_record_that_contradicts_it_are_told() {
+    let place = Place::new();
+    let (cut, forged) = (place.consistency("runs/cut", 1), place.consistency("runs/forged", 2));
+    let good = place.consistency("runs/good", 3);
+    let (honest, _) = writecliff::open(&forged).unwrap();
+    cut_short(&cut);
+    forge(&forged);
+    let mut library = place.library();
+    let added = library.add(&[place.path("runs")]).unwrap();
+    assert_eq!((added[0].runs, added[0].problems.len()), (2, 2), "{added:?}");
+    let bench = library.bench().unwrap();
+    let told: Vec<_> = bench.problems.iter().map(|problem| problem.path.clone()).collect();
+    assert_eq!(told, [cut.canonicalize().unwrap()]);
+    let forged = forged.canonicalize().unwrap();
+    let is_forged = |run: &&&writecliff_bench::Run| run.private.directory.as_ref() == Some(&forged);
+    let all = own(&bench);
+    let run = all.iter().find(is_forged).unwrap();
+    assert!(run.doubts[0].contains("other figures than its seconds give"), "{:?}", run.doubts);
+    assert!(!run.may_win);
+    let shown: Vec<f64> = run.figures.iter().map(|(_, value)| *value).collect();
+    let expected: Vec<f64> = honest.figures().iter().map(|figure| figure.value).collect();
+    assert_eq!(shown, expected);
+    // Also where it happens later.
+    cut_short(&good);
+    assert!(library.refresh().unwrap());
+    assert_eq!(library.bench().unwrap().problems.len(), 2);
+}
+
+#[test]
+fn a_directory_of_which_nothing_can_be_read_is_not_added() {
+    let place = Place::new();
+    let (cut, good) = (place.consistency("cut", 1), place.consistency("good", 2));
+    cut_short(&cut);
+    let mut library = place.library();
+    let refused = library.add(&[good, cut]).unwrap_err();
+    assert_eq!(refused.kind(), writecliff::ErrorKind::Failed);
+    assert!(refused.to_string().contains("0 runs that can be read"), "{refused}");
+    assert!(library.places().unwrap().is_empty());
+    assert_eq!(own(&library.bench().unwrap()).len(), 0);
+}
+
+#[test]
+fn a_run_that_ships_and_is_run_again_counts_once() {
+    let shipped = Library::of(&[]).unwrap().bench().unwrap();
+    let again = |run: &writecliff_bench::Run| writecliff_bench::NewRun {
+        id: "again".to_owned(),
+        drive: shipped.drives[run.drive].clone(),
+        variant: run.variant.clone(),
+        conditions: shipped.conditions[run.conditions].clone(),
+        started: "2026-11-24T10:00:00Z".to_owned(),
+        label: None,
+        status: run.status.clone(),
+        doubts: run.doubts.clone(),
+        may_win: run.may_win,
+        seed: run.seed,
+        tool_version: run.tool_version.clone(),
+        figures: run
+            .figures
+            .iter()
+            .map(|(at, value)| (shipped.metrics[*at].clone(), *value))
+            .collect(),
+        catalogue: false,
+        private: Default::default(),
+    };
+    let mut gather = writecliff_bench::Gather::default();
+    writecliff_bench::catalogue::shipped().unwrap().runs().for_each(|run| gather.run(run));
+    gather.run(again(&shipped.runs[0]));
+    let bench = gather.finish();
+    assert_eq!(bench.runs.len(), shipped.runs.len() + 1);
+    assert!(bench.values.iter().all(|value| value.of.len() == 1));
 }

@@ -8,6 +8,7 @@ mod catalogue;
 mod common;
 mod compare;
 mod export;
+mod fio;
 mod import;
 mod in_a_browser;
 mod library;

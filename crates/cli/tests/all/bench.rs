@@ -161,7 +161,10 @@ fn two_runs_are_compared_in_every_format() {
     let mean = json["rows"].as_array().unwrap().iter().find(|row| row["name"] == "steady mean");
     assert_eq!(mean.unwrap()["a"]["median"], record["outcome"]["steady_iops"]["mean"]);
     let csv = user.well(&["bench", "compare", "a", "c", "--csv"]);
-    assert!(csv.starts_with("test,figure,unit,kind,conditions,a,b,better,ratio\n"), "{csv}");
+    assert!(
+        csv.starts_with("test,figure,unit,kind,conditions,a,b,better,ratio,undecided,a_lowest,"),
+        "{csv}"
+    );
     let markdown = user.well(&["bench", "compare", "a", "b", "--markdown"]);
     assert!(markdown.contains("| figure | A | B | better |"), "{markdown}");
     user.well(&["run", "trim", "sim:tiny", "--quick", "--quiet", "--out", "t"]);
@@ -173,6 +176,30 @@ fn two_runs_are_compared_in_every_format() {
     assert!(errors(&unknown).contains("did you mean"), "{}", errors(&unknown));
     assert!(user.well(&["bench", "show", "a"]).contains("steady floor"));
     assert!(user.well(&["bench", "show", "840-pro"]).contains("published"));
+}
+
+#[test]
+fn a_damaged_directory_is_no_run_and_a_list_of_a_directory_is_of_that_alone() {
+    let user = User::new();
+    run(&user, "runs/good", &["--no-bench"]);
+    run(&user, "runs/cut", &["--no-bench", "--seed", "2"]);
+    let listed: Value =
+        serde_json::from_str(&user.well(&["bench", "list", "runs", "--json"])).unwrap();
+    assert_eq!(listed["drives"].as_array().unwrap().len(), 1, "{listed}");
+    let series = user.path().join("runs/cut/series.parquet");
+    fs::write(&series, &fs::read(&series).unwrap()[..1000]).unwrap();
+    let refused = user.run(&["bench", "add", "runs/cut"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", errors(&refused));
+    assert!(errors(&refused).contains("0 runs"), "{}", errors(&refused));
+    assert_eq!(user.runs().len(), 0);
+    let added = user.run(&["bench", "add", "runs"]);
+    let said = String::from_utf8_lossy(&added.stdout).into_owned();
+    assert!(said.ends_with("runs: 1 run\n"), "{said}");
+    assert!(
+        errors(&added).contains("note: ") && errors(&added).contains("runs/cut"),
+        "{}",
+        errors(&added)
+    );
 }
 
 #[test]

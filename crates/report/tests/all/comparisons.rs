@@ -70,6 +70,26 @@ fn drives_under_different_plans_are_not_said_to_have_had_one_load() {
 }
 
 #[test]
+fn one_load_is_said_only_of_tests_that_all_have_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = consistency(&dir.path().join("run"), 100, 0.0);
+    let mut other = run.clone();
+    (other.record.plan, other.record.outcome) =
+        (Plan::TransferSize(transfer_size::Plan::default()), None);
+    let of = |runs: &[&Run], name: &str| Subject {
+        runs: runs.iter().map(|run| (*run).clone()).collect(),
+        ..named(&run, name)
+    };
+    let apart = page(&[of(&[&run], "A"), of(&[&other], "B")], &dir.path().join("apart"));
+    assert!(!apart.contains("given the same load"));
+    assert!(apart.contains("No test was run on all of these drives"));
+    let partly = page(&[of(&[&run, &other], "A"), of(&[&run], "B")], &dir.path().join("partly"));
+    assert!(
+        partly.contains("the same load in consistency; not on all of them was run: transfer-size.")
+    );
+}
+
+#[test]
 fn drives_of_one_model_are_named_by_what_tells_them_apart() {
     let dir = tempfile::tempdir().unwrap();
     let run = consistency(&dir.path().join("runs/first"), 20, 0.0);

@@ -7,7 +7,7 @@ use clap::Args;
 use writecliff_bench::{Home, Library, Limits, import as take_in};
 use writecliff_device::printable;
 
-use super::{library, say_problems};
+use super::{library, say_each, say_problems, show_reading};
 use crate::error::CliError;
 use crate::output::{print, print_json, say};
 
@@ -23,6 +23,7 @@ pub(crate) struct AddArguments {
 
 pub(crate) fn add(arguments: &AddArguments) -> Result<(), CliError> {
     for added in library(&[])?.add(&arguments.runs)? {
+        say_each(&added.problems);
         if !arguments.quiet {
             let runs = if added.runs == 1 { "run" } else { "runs" };
             print(&format!("{}: {} {runs}\n", added.place.display(), added.runs))?;
@@ -43,7 +44,7 @@ pub(crate) struct ImportArguments {
 
 pub(crate) fn import(arguments: &ImportArguments) -> Result<(), CliError> {
     let home = Home::of_user()?;
-    let mut library = Library::open(home.clone())?;
+    let mut library = Library::open_watched(home.clone(), show_reading)?;
     let imported = take_in(&mut library, &home, &arguments.source, &Limits::default())?;
     for refused in &imported.refused {
         say(&format!("note: not imported: {}", printable(refused)));
@@ -107,7 +108,7 @@ pub(crate) struct RebuildArguments {
 }
 
 pub(crate) fn rebuild(arguments: &RebuildArguments) -> Result<(), CliError> {
-    let bench = Library::rebuild(Home::of_user()?)?.bench()?;
+    let bench = Library::rebuild(Home::of_user()?, show_reading)?.bench()?;
     say_problems(&bench);
     let own = bench.runs.iter().filter(|run| !run.catalogue).count();
     match arguments.quiet {

@@ -8,14 +8,14 @@ use writecliff_bench::{
     Bench, Chosen, Comparison, DriveEntry, Filter, Kind, Library, RunEntry, drive_table, run_table,
 };
 
-use super::{library, say_problems};
+use super::{library, say_problems, show_reading};
 use crate::error::CliError;
 use crate::output::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Only drives that have this in their name; or look into this directory, and what is below
-    /// it, instead of the library
+    /// Only drives that have this in their name; or list only what is in this directory and below it,
+    /// instead of the library and what ships
     #[arg(value_name = "NAME|DIR")]
     places: Vec<String>,
     /// Only results of this test; `published` for printed figures that no test gives
@@ -69,6 +69,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<(), CliError> {
         names: names.into_iter().cloned().collect(),
         test: arguments.test.clone(),
         kind: arguments.kind.map(Kind::from),
+        without_shipped: !directories.is_empty(),
     };
     let bench = library(&directories)?.bench()?;
     let listed = match arguments.runs {
@@ -133,7 +134,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), CliError> {
 /// What is meant by each name. A directory need not be in the library.
 fn find(names: &[&String]) -> Result<(Bench, Vec<Chosen>), CliError> {
     let directories = names.iter().map(PathBuf::from).filter(|path| path.is_dir());
-    let bench = Library::of_user(&directories.collect::<Vec<_>>())?.bench()?;
+    let bench =
+        Library::of_user_watched(&directories.collect::<Vec<_>>(), show_reading)?.bench()?;
     let chosen = names.iter().map(|name| bench.find(name)).collect::<Result<Vec<_>, _>>()?;
     say_problems(&bench);
     Ok((bench, chosen))

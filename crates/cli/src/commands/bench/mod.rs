@@ -5,14 +5,15 @@ mod look;
 mod pages;
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Subcommand;
-use writecliff_bench::{Bench, Home, Library};
+use writecliff_bench::{Bench, Home, Library, Problem};
 use writecliff_device::printable;
 
 use crate::error::CliError;
 use crate::help;
-use crate::output::say;
+use crate::output::{ProgressLine, say};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
@@ -61,14 +62,30 @@ pub(crate) fn bench(command: &BenchCommand) -> Result<(), CliError> {
 /// The directories that were named, else the user's library.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, CliError> {
     Ok(match directories {
-        [] => Library::open(Home::of_user()?)?,
-        named => Library::of(named)?,
+        [] => Library::open_watched(Home::of_user()?, show_reading)?,
+        named => Library::of_watched(named, show_reading)?,
     })
+}
+
+/// Shows how far a library is that has many new runs to read.
+pub(crate) fn show_reading(done: usize, of: usize) {
+    static LINE: Mutex<Option<ProgressLine>> = Mutex::new(None);
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    match done < of {
+        true => line
+            .get_or_insert_with(ProgressLine::begin)
+            .show(|| format!("{done} of {of} new runs read")),
+        false => drop(line.take()),
+    }
 }
 
 /// What is wrong with the library or with results in it, a line each; all else is shown.
 pub(crate) fn say_problems(bench: &Bench) {
-    for problem in &bench.problems {
+    say_each(&bench.problems);
+}
+
+fn say_each(problems: &[Problem]) {
+    for problem in problems {
         let path = problem.path.display().to_string();
         say(&format!("note: {}: {}", printable(&path), printable(&problem.message)));
     }

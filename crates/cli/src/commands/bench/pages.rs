@@ -3,16 +3,19 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
-use writecliff_bench::{Live, Server, export as write_pages};
+use writecliff_bench::{ExportProgress, Live, REPORTS, Reports, Server, export_with};
 
 use super::{library, say_problems};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::open::{open, open_address};
-use crate::output::{print, print_json, say};
+use crate::output::{ProgressLine, print, print_json, say};
+use crate::progress::gone;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
@@ -59,6 +62,9 @@ pub(crate) struct ExportArguments {
     /// Export what is in these directories, and below them, instead of the library
     #[arg(value_name = "DIR")]
     directories: Vec<PathBuf>,
+    /// Draw the report of every run that has one, not only of the newest 200; a tenth of a second each
+    #[arg(long)]
+    all_reports: bool,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -77,20 +83,42 @@ struct Written {
     written: usize,
     kept: usize,
     removed: usize,
+    reports_left_out: usize,
 }
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<(), CliError> {
     let library = library(&arguments.directories)?;
     let bench = library.bench()?;
     say_problems(&bench);
-    let done = write_pages(&bench, &library, &arguments.out)?;
+    let wanted = if arguments.all_reports { Reports::All } else { Reports::Newest(REPORTS) };
+    let line = ProgressLine::begin();
+    let (began, drawn) = (Instant::now(), AtomicUsize::new(0));
+    let watch = |progress: ExportProgress| match progress {
+        ExportProgress::Courses { of, done } => {
+            line.show(|| format!("{done} of {of} courses, {}", gone(began)));
+        }
+        ExportProgress::Report { of } => {
+            let done = 1 + drawn.fetch_add(1, Ordering::Relaxed);
+            line.show(|| format!("rankings are written; {done} of {of} reports, {}", gone(began)));
+        }
+        _ => {}
+    };
+    let done = export_with(&bench, &library, &arguments.out, wanted, &watch)?;
+    drop(line);
     for error in &done.without {
         say(&format!("note: {error}"));
+    }
+    if done.left_out > 0 && !arguments.quiet && !arguments.json {
+        say(&format!(
+            "note: {} older reports were not drawn; --all-reports draws them, a tenth of a second each",
+            done.left_out
+        ));
     }
     let (written, kept, removed) = (done.written, done.kept, done.removed);
     match () {
         () if arguments.json => {
-            print_json(&Written { page: done.page.clone(), written, kept, removed })?;
+            let (page, reports_left_out) = (done.page.clone(), done.left_out);
+            print_json(&Written { page, written, kept, removed, reports_left_out })?;
         }
         () if arguments.quiet => print(&format!("{}\n", done.page.display()))?,
         () => print(&format!(
