@@ -75,8 +75,25 @@ fn what_is_concluded_from_the_recording_is_what_its_version_concluded() {
         without_outcome(&run);
         let (again, _) = open(&run).unwrap();
         assert_eq!(again.status, Status::CutOff);
-        assert_eq!(again.outcome, recorded.outcome, "{}", test);
+        assert_eq!(as_then(&again), as_then(&recorded), "{}", test);
     }
+}
+
+/// What a run came to, without what its version did not keep.
+fn as_then(record: &RunRecord) -> serde_json::Value {
+    fn forget(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                fields.remove("worst");
+                fields.values_mut().for_each(forget);
+            }
+            serde_json::Value::Array(values) => values.iter_mut().for_each(forget),
+            _ => {}
+        }
+    }
+    let mut outcome = serde_json::to_value(&record.outcome).unwrap();
+    forget(&mut outcome);
+    outcome
 }
 
 #[test]

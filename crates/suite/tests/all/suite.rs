@@ -274,17 +274,6 @@ fn a_step_that_reads_what_was_never_written_says_so() {
     assert!(of(&trimmed, "trimmed").iter().any(is_it));
 }
 
-#[test]
-fn a_suite_that_judges_nothing_on_a_drive_is_refused_there() {
-    let needs = SUITE.replacen("name = \"load\"", "name = \"load\"\nneeds = \"1TB\"", 1);
-    let refused =
-        AnyPlan::Suite(toml::from_str(&needs).unwrap()).check(&device_info()).unwrap_err();
-    assert!(refused.to_string().contains("needs a drive of 1.00 TB or more"), "{refused}");
-    let drive = DeviceInfo { capacity: Bytes(60_000_000_000), ..device_info() };
-    let refused = AnyPlan::Suite(Plan::default()).check(&drive).unwrap_err();
-    assert!(refused.to_string().contains("64.0 GB or more"), "{refused}");
-}
-
 fn device_info() -> DeviceInfo {
     use writecliff_device::Device;
     drive().info().clone()

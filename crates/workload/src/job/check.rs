@@ -1,10 +1,10 @@
 //! Whether a job can be carried out on a drive, and where on it.
 
 use std::fmt;
+use std::ops::Range;
 
 use writecliff_device::{Bytes, Operation};
 
-use super::places::places_of;
 use super::{Amount, Distribution, Job, Mix, Order, Pace, RandomShare, Zone};
 
 /// A job that cannot be carried out.
@@ -304,3 +304,14 @@ fn whole_lbas(key: &'static str, got: Bytes, lba_size: Bytes) -> Verdict {
 pub(crate) const PLACED: usize = 3;
 
 const _: () = assert!((Operation::Trim as usize) < PLACED);
+/// The places of each of these zones in a span of which every `align` bytes begin one, `count` in all.
+pub(super) fn places_of(zones: &[Zone], span: u64, align: u64, count: u64) -> Vec<Range<u64>> {
+    let mut end = 0_u64;
+    let place = |byte: u64| byte.div_ceil(align).min(count);
+    let zone = |zone: &Zone| {
+        let start = end;
+        end = end.saturating_add(zone.span.of(Bytes(span)).0).min(span);
+        place(start)..place(end)
+    };
+    zones.iter().map(zone).collect()
+}

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rand_distr::{Distribution as _, Normal, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use writecliff_device::{Bytes, Operation};
+use writecliff_device::Operation;
 
-use super::check::{PLACED, Span};
-use super::{Distribution, Job, Order, Zone};
+use super::check::{PLACED, Span, places_of};
+use super::{Distribution, Job, Order};
 use crate::permutation::Permutation;
 use crate::random::{below, fraction, mixed};
 
@@ -54,18 +54,6 @@ enum Law {
     Normal(Normal<f64>),
     /// Places of each zone, by weight.
     Zoned(Vec<(u32, Range<u64>)>),
-}
-
-/// The places of each of these zones in a span of which every `align` bytes begin one, `count` in all.
-pub(super) fn places_of(zones: &[Zone], span: u64, align: u64, count: u64) -> Vec<Range<u64>> {
-    let mut end = 0_u64;
-    let place = |byte: u64| byte.div_ceil(align).min(count);
-    let zone = |zone: &Zone| {
-        let start = end;
-        end = end.saturating_add(zone.span.of(Bytes(span)).0).min(span);
-        place(start)..place(end)
-    };
-    zones.iter().map(zone).collect()
 }
 
 impl Places {

@@ -106,18 +106,6 @@ impl Test for Plan {
             let got = format!("of {} cycles of {} steps", self.cycles, self.steps.len());
             return Err(PlanError { option: "a suite", got, reason: reason.to_owned() });
         }
-        // Steps that prepare are for those that are judged.
-        let needs = self.steps.iter().filter(|step| !step.prepares).filter_map(|step| step.needs);
-        if let Some(least) = needs.min()
-            && turns.iter().all(|turn| turn.step.prepares)
-        {
-            let reason = format!(
-                "all that it judges needs a drive of {least} or more; {} has {}",
-                drive.model, drive.capacity
-            );
-            let got = "without a step for this drive".to_owned();
-            return Err(PlanError { option: "a suite", got, reason });
-        }
         turns.iter().try_for_each(|turn| self.check_step(turn, drive))
     }
 
