@@ -25,6 +25,7 @@ def test_a_profile_comes_as_text_as_values_or_as_a_file(tmp_path):
     of_values = wc.Drive({"inherits": "tiny", "gc": {"quantum": 3}})
     assert of_text.profile == of_file.profile == of_values.profile
     assert wc.Drive(of_text.profile).profile == of_text.profile
+    assert wc.Drive(tmp_path / "mine.toml").profile == of_file.profile
 
 
 def test_a_drive_goes_to_other_processes_whole(tmp_path):
@@ -47,6 +48,10 @@ def test_a_drive_goes_to_other_processes_whole(tmp_path):
         (lambda: wc.Drive("tiny").run("trim", spare=25), "spare"),
         (lambda: wc.Drive("tiny").run("trim", plan={"tortur": "1s"}), "torture"),
         (lambda: wc.Drive("tiny").run("trim", duration="soon"), "'soon' is not a time"),
+        (lambda: wc.Drive("tiny").run("trim", duration=60), 'with its unit .*"30min", and not 60'),
+        (lambda: wc.Drive("tiny").run("consistency", spare="25"), "a number of percent, .* not '25'"),
+        (lambda: wc.Drive("tiny").run("spare-area", spare=[0, "25"]), "a number of percent"),
+        (lambda: wc.Drive(42), "a name, a path"),
         (lambda: wc.open("/no/such/run"), "no run in /no/such/run"),
         (lambda: wc.Drive("/no/such/drive").info, "/no/such/drive"),
         (lambda: wc.trace.info("light-2012"), "light-2011"),
@@ -83,14 +88,21 @@ def test_the_device_is_the_seam_itself():
     assert ended == sorted(ended) and device.now == ended[-1] and device.in_flight == 0
     device.reap(until=device.now + 5_000)
     assert device.now == ended[-1] + 5_000
-    for wrong in (
-        lambda: device.submit([1], 4096),
-        lambda: device.submit([0], 4096, "wipe"),
-        lambda: device.submit([0, 1.5]),
-        lambda: device.submit([0, 4096], [4096]),
-        lambda: device.submit(range(0, 4096 << 12, 4096)),
+    for wrong, word in (
+        (lambda: device.submit([1], 4096), "multiples of"),
+        (lambda: device.submit([0], 4096, "wipe"), "'wipe' is no operation .* read, write"),
+        (lambda: device.submit([0], 4096, ["trim", "x"]), "'x' is no operation"),
+        (lambda: device.submit([0, 1.5]), "whole numbers of bytes"),
+        (lambda: device.submit([0], -4096), "whole numbers of bytes"),
+        (lambda: device.submit([-4096]), "whole numbers of bytes"),
+        (lambda: device.submit([0, 4096], [4096]), "as many"),
+        (lambda: device.submit([1 << 50]), "past the device's end"),
+        (lambda: device.submit(range(0, 4096 << 12, 4096)), "reap first"),
+        (lambda: device.reap(-1), "count is a whole number from 0 on, and not -1"),
+        (lambda: device.reap(1.5), "count"),
+        (lambda: device.reap(1, until=-5), "until"),
     ):
-        with pytest.raises(wc.Error):
+        with pytest.raises(wc.UsageError, match=word):
             wrong()
     assert device.in_flight == 0
     device.purge()

@@ -39,7 +39,7 @@ def test_a_fleet_has_its_variants_and_its_drives(here):
     late = sum(kind["late"] for kind in here.variants[0]["kinds"])
     assert late == sum(drive["late"] for drive in here.variants[0]["slowest"])
     same(wc.fleet(None, here.path, progress=False), here)
-    with pytest.raises(wc.UsageError, match="not empty"):
+    with pytest.raises(wc.UsageError, match="holds a fleet already.*plan=None"):
         wc.fleet(PLAN, here.path)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,11 +54,23 @@ def test_a_run_tells_all_of_itself(tmp_path):
     assert again.record == run.record
 
 
+def test_columns_say_their_units():
+    pa = pytest.importorskip("pyarrow")
+    run = tiny()
+    schema = pa.table(run.series).schema
+    units = {name: (schema.field(name).metadata or {}).get(b"unit") for name in schema.names}
+    assert units["latency_p99_ns"] == b"ns" and units["written_bytes"] == b"B"
+    assert units["series"] is None and units["writes"] is None
+
+
 def test_a_result_without_a_place_goes_with_its_object():
     run = tiny()
     path = run.path
     copy = pickle.loads(pickle.dumps(run))
     assert copy.record == run.record and copy.path != path
+    shutil.rmtree(path)
+    with pytest.raises(wc.UsageError, match="run.json is not there any more"):
+        pickle.dumps(run)
     del run
     import gc
 

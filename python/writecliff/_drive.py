@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ class Drive:
     """A drive.
 
     ``drive`` is the name of a simulated drive (``"samsung-840-evo-250gb"``, with ``@1/16`` behind it a scale
-    model), the path of a profile (``"mine.toml"``), a profile's text or its values as a mapping, or the path
+    model), the path of a profile (``"mine.toml"``, also as a ``pathlib.Path``), a profile's text or its values as a mapping, or the path
     of a block device or file, which is guarded as on the command line. Keys of a simulated drive's profile
     are changed by section: ``Drive("tiny", gc={"quantum": 4})``.
 
@@ -39,15 +40,20 @@ class Drive:
         UsageError: There is no such drive, or no such key; the text says what there is.
     """
 
-    def __init__(self, drive: str | Mapping[str, Any], **changes: Mapping[str, Any]) -> None:
+    def __init__(
+        self, drive: str | os.PathLike[str] | Mapping[str, Any], **changes: Mapping[str, Any]
+    ) -> None:
         keys = {f"{part}.{key}": value for part, of in changes.items() for key, value in of.items()}
         text = json.dumps(keys)
         if isinstance(drive, Mapping):
             self._native = _native.Drive.of_profile(_toml(drive), text)
-        elif "\n" in drive:
-            self._native = _native.Drive.of_profile(drive, text)
-        else:
-            self._native = _native.Drive(drive, text)
+            return
+        if not isinstance(drive, (str, os.PathLike)):
+            kinds = "a drive is a name, a path, a profile's text or its values as a mapping"
+            raise _native.UsageError(f"{kinds}, and not {drive!r}")
+        name = os.fspath(drive)
+        is_text = isinstance(drive, str) and "\n" in name
+        self._native = _native.Drive.of_profile(name, text) if is_text else _native.Drive(name, text)
 
     @classmethod
     def _of_state(cls, address: str, profile: str | None) -> Drive:
@@ -202,25 +208,39 @@ class Device:
         """
         starts = _numbers(offsets)
         count = len(starts) // 8
-        sizes = array("Q", [lengths]).tobytes() * count if isinstance(lengths, int) else _numbers(lengths)
+        sizes = _numbers([lengths]) * count if isinstance(lengths, int) else _numbers(lengths)
         names = [operations] * count if isinstance(operations, str) else operations
-        try:
-            kinds = bytes(map(OPERATIONS.index, names))
-        except ValueError as error:
-            raise _native.UsageError(f"{error}: there are {', '.join(OPERATIONS)}") from None
-        self._native.submit(kinds, starts, sizes)
+        if strange := [name for name in names if name not in OPERATIONS]:
+            known = ", ".join(OPERATIONS)
+            raise _native.UsageError(f"{strange[0]!r} is no operation of a drive; there are {known}")
+        self._native.submit(bytes(map(OPERATIONS.index, names)), starts, sizes)
 
     def reap(self, count: int = 1, until: int | None = None) -> _native.Table:
         """Lets its time pass until ``count`` more I/Os have completed, or until the clock shows ``until``.
 
         With nothing in flight it idles. Gives a table with ``operation``, ``offset``, ``length``,
         ``submitted_ns``, ``latency_ns`` and ``failed`` of each, in order of completion.
+
+        Raises:
+            UsageError: A count or a time that is no whole number, or below 0.
         """
+        count, until = _whole("count", count), None if until is None else _whole("until", until)
         return self._native.reap(count, until)
 
     def purge(self) -> None:
         """Brings it to its fresh state; nothing may be in flight."""
         self._native.purge()
+
+
+def _whole(name: str, value: int) -> int:
+    """A whole number that the drive's clock and queue can have."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 1 << 63:
+        raise _native.UsageError(f"{name} is a whole number from 0 on, and not {value!r}")
+    return number
 
 
 def _numbers(values: Iterable[int]) -> bytes:

@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import _native
+
 
 class Place:
     """A directory for a result: the one named, or a temporary one that goes when nobody keeps it."""
@@ -41,7 +43,13 @@ def overrides_of(
     spare: float | Sequence[float] | None,
     traces: Sequence[str],
 ) -> str:
+    if duration is not None and not isinstance(duration, str):
+        text = 'a duration is a text with its unit (ns, us, ms, s, min, h), such as "30min"'
+        raise _native.UsageError(f"{text}, and not {duration!r}")
     shares = [] if spare is None else [spare] if isinstance(spare, (int, float)) else list(spare)
+    if isinstance(spare, str) or not all(isinstance(share, (int, float)) for share in shares):
+        text = "spare is a number of percent, such as 25, or several, such as [0, 25]"
+        raise _native.UsageError(f"{text}, and not {spare!r}")
     return json.dumps({"seed": seed, "duration": duration, "spare": shares, "traces": list(traces)})
 
 

@@ -104,7 +104,11 @@ class Run(_Results):
     def __reduce__(self) -> tuple[Any, ...]:
         names = ("run.json", "series.parquet", "histograms.parquet", "ios.parquet")
         files = [self.path / name for name in names]
-        return (_unpacked, ({file.name: file.read_bytes() for file in files if file.is_file()},))
+        contents = {file.name: file.read_bytes() for file in files if file.is_file()}
+        if missing := [file for file in files[:3] if file.name not in contents]:
+            text = f"{missing[0]} is not there any more, and a run goes elsewhere by its files"
+            raise _native.UsageError(f"{text}: keep its directory (out=) as long as the run")
+        return (_unpacked, (contents,))
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Run:

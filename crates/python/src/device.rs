@@ -1,9 +1,11 @@
 //! The seam itself: batches of I/Os into a simulated drive, completions out of it.
 
 use pyo3::prelude::*;
-use writecliff::device::{self, Bytes, Completion, DeviceTime, Io, Nanos, Operation, Status};
+use writecliff::device::{
+    self, Bytes, Completion, DeviceError, DeviceTime, Io, Nanos, Operation, Status,
+};
 
-use crate::errors::{FailedError, Raised, UsageError};
+use crate::errors::{Raised, UsageError};
 use crate::json;
 use crate::table::{Table, of_numbers};
 
@@ -62,7 +64,7 @@ impl Device {
         }
         let ranges = offsets.into_iter().zip(lengths);
         let ios: Vec<Io> = operations.iter().zip(ranges).map(io).collect::<PyResult<_>>()?;
-        self.device.submit(&ios).map_err(|error| writecliff::Error::from(error).raised())?;
+        self.device.submit(&ios).map_err(not_submitted)?;
         self.in_flight += ios.len();
         Ok(())
     }
@@ -103,6 +105,16 @@ impl Device {
     }
 }
 
+/// Who hands over an I/O that the drive does not have has to ask differently.
+fn not_submitted(error: DeviceError) -> PyErr {
+    match error {
+        DeviceError::OutOfRange { .. } | DeviceError::Misaligned { .. } => {
+            UsageError::new_err(error.to_string())
+        }
+        error => writecliff::Error::from(error).raised(),
+    }
+}
+
 fn numbers(bytes: &[u8]) -> PyResult<Vec<u64>> {
     let (numbers, rest) = bytes.as_chunks::<8>();
     match rest {
@@ -114,7 +126,7 @@ fn numbers(bytes: &[u8]) -> PyResult<Vec<u64>> {
 fn io((operation, (offset, length)): (&u8, (u64, u64))) -> PyResult<Io> {
     let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
     let Some(operation) = all.get(usize::from(*operation)) else {
-        return Err(FailedError::new_err(format!("{operation} is no operation's number")));
+        return Err(UsageError::new_err(format!("{operation} is no operation's number")));
     };
     Ok(match operation {
         Operation::Flush => Io::flush(),

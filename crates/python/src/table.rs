@@ -1,11 +1,13 @@
 //! Columns that anything takes which speaks Arrow's C stream interface.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -39,9 +41,50 @@ impl Table {
                 let file = File::open(path).map_err(|error| failed(error.to_string()))?;
                 let reader =
                     ParquetRecordBatchReaderBuilder::try_new(file).and_then(|all| all.build());
-                Ok(Box::new(reader.map_err(|error| failed(error.to_string()))?))
+                Ok(Box::new(WithUnits::of(reader.map_err(|error| failed(error.to_string()))?)))
             }
         }
+    }
+}
+
+/// What the ends of columns' names mean: the `unit` in their fields' metadata.
+const UNITS: [(&str, &str); 4] =
+    [("_ns", "ns"), ("_bytes", "B"), ("_microwatts", "uW"), ("_millicelsius", "mC")];
+
+/// Batches whose fields say in which unit they are, if they have one.
+struct WithUnits<R> {
+    batches: R,
+    schema: SchemaRef,
+}
+
+impl<R: RecordBatchReader> WithUnits<R> {
+    fn of(batches: R) -> Self {
+        let schema = batches.schema();
+        let field = |field: &Arc<Field>| {
+            let unit = UNITS.iter().find(|(end, _)| field.name().ends_with(end));
+            let unit = unit.map(|(_, unit)| ("unit".to_owned(), (*unit).to_owned()));
+            let metadata: HashMap<String, String> =
+                field.metadata().clone().into_iter().chain(unit).collect();
+            Field::clone(field).with_metadata(metadata)
+        };
+        let fields: Vec<Field> = schema.fields().iter().map(field).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        Self { batches, schema }
+    }
+}
+
+impl<R: RecordBatchReader> Iterator for WithUnits<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?;
+        Some(batch.and_then(|batch| batch.with_schema(Arc::clone(&self.schema))))
+    }
+}
+
+impl<R: RecordBatchReader> RecordBatchReader for WithUnits<R> {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
     }
 }
 
@@ -62,7 +105,7 @@ impl Table {
 
     fn __len__(&self) -> PyResult<usize> {
         let rows = |batch: Result<RecordBatch, _>| batch.map(|batch| batch.num_rows());
-        let sum = self.reader()?.map(rows).sum::<Result<usize, arrow_schema::ArrowError>>();
+        let sum = self.reader()?.map(rows).sum::<Result<usize, ArrowError>>();
         sum.map_err(|error| FailedError::new_err(error.to_string()))
     }
 

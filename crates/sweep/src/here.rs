@@ -48,6 +48,10 @@ pub fn all_here<J: Sync, R: Send, E: Send>(
         }
     };
     in_parallel(jobs, |job| {
+        // What a job needs takes a while to find out, and a million jobs may be left.
+        if is_broken_off.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let _share = budget.take(need(job));
         if asked(None).is_break() {
             return Ok(());

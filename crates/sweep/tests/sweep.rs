@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use writecliff_columns::ColumnFile;
 use writecliff_device::Bytes;
-use writecliff_sweep::{End, Row, Sweep, SweepError, SweepRun, TABLE, Work, write_page};
+use writecliff_sweep::{
+    End, GoOn, Row, Sweep, SweepError, SweepRun, TABLE, Work, all_here, write_page,
+};
 
 /// A sweep of the toy drive by a plan of seconds.
 fn sweep(more: &str) -> Sweep {
@@ -236,6 +238,10 @@ fn a_figure_that_the_test_does_not_have_is_told_before_any_point_is_run() {
         let figures = figures.iter().map(|name| (*name).to_owned()).collect();
         Sweep { test: test.to_owned(), figures, ..sweep(more) }
     };
+    // Also of more points than are looked at one by one.
+    let seeds = Sweep { seeds: 100, ..wanted("consistency", &["p99"], GRID) };
+    let refused = SweepRun::begin(seeds, &dir.path().join("none")).unwrap_err();
+    assert!(refused.to_string().contains("steady latency p99"), "{refused}");
     for (test, figure, word) in [
         ("consistency", "p99", "did you mean steady latency p99"),
         ("spare-area", "steady mean", "steady mean at 10 % spare"),
@@ -277,4 +283,19 @@ fn a_directory_with_a_sweep_says_how_to_go_on() {
     let refused = SweepRun::begin(plan(), dir.path()).unwrap_err();
     assert!(matches!(refused, SweepError::IsThere { .. }), "{refused}");
     assert!(refused.to_string().contains("sweep --resume"), "{refused}");
+}
+
+/// A million points may be left, each of which takes a while to say what it needs.
+#[test]
+fn after_an_interrupt_no_other_piece_is_looked_at() {
+    let (jobs, asked) = (vec![(); 10_000], AtomicUsize::new(0));
+    let need = |(): &()| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        Bytes(1)
+    };
+    let work = |(): &(), _: GoOn<'_>| Ok::<Option<u8>, ()>(None);
+    let ended =
+        all_here(&jobs, (None, need), &|_: Option<&u8>| ControlFlow::Break(()), work, |_| Ok(()));
+    assert_eq!(ended, Ok(End::Interrupted));
+    assert!(asked.into_inner() < 1000);
 }
