@@ -129,7 +129,8 @@ const PLAIN: &[&str] = &[
     "user-namespace",
     "stopped",
 ];
-/// Without one.
+/// Without one. What nobody can look at refuses every drive, those of the tests beside this one as well:
+/// the guest has cases of it.
 const HIDDEN: &[&str] = &[
     "registered",
     "registered-among-others",
@@ -138,9 +139,7 @@ const HIDDEN: &[&str] = &[
     "in-flight-reading",
     "in-flight-datagram",
     "in-flight-packet",
-    "in-flight-behind-another",
     "in-flight-in-flight",
-    "in-flight-unaccepted",
 ];
 /// By nodes of their own: of devices only.
 const NODES: &[&str] = &["own-node", "own-node-removed", "registered-by-own-node"];
