@@ -112,14 +112,17 @@ impl Ledger {
         asked
     }
 
-    /// Who has written to it in the second before this program's first write; waits for what is left of
-    /// that second.
-    pub(crate) fn look_before_the_first_write(&self) -> Vec<Refusal> {
-        if let Some(own) = &self.own {
+    /// Waits for what is left of the second in which nobody may write.
+    pub(crate) fn wait_for_quiet(&self) {
+        if self.own.is_some() {
             thread::sleep(QUIET.saturating_sub(self.since.elapsed()));
-            return own.counter.read().map_or_else(Vec::new, |counts| self.beyond(counts));
         }
-        Vec::new()
+    }
+
+    /// Who has written to it since it was judged, before this program's first write.
+    pub(crate) fn look_before_the_first_write(&self) -> Vec<Refusal> {
+        let counts = self.own.as_ref().and_then(|own| own.counter.read());
+        counts.map_or_else(Vec::new, |counts| self.beyond(counts))
     }
 
     /// Who has written to it beside this program, by what the kernel counted a moment ago.
@@ -199,6 +202,7 @@ mod tests {
     fn a_write_in_the_second_before_the_first_is_told() {
         let (machine, node) = machine();
         let ledger = Ledger::begin(&machine.host, &node);
+        ledger.wait_for_quiet();
         assert_eq!(ledger.look_before_the_first_write(), []);
         assert!(ledger.since.elapsed() >= QUIET);
         fs::write(machine.place("sda").join("stat"), stat(1001, 0)).unwrap();

@@ -115,6 +115,11 @@ impl Sentry {
     /// Whether anybody uses the drive by now; gives all who do. To be called right before the first
     /// write: who opens it for writing after that is one of the [`intruders`](Self::intruders).
     pub(crate) fn ask_again(&self) -> Vec<Refusal> {
+        // First: whoever comes while this waits is asked for after it.
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| !self.is_begun.load(Ordering::SeqCst))
+        {
+            ledger.wait_for_quiet();
+        }
         let mut waited = Duration::ZERO;
         loop {
             let before = self.openings();
