@@ -164,10 +164,16 @@ impl Sentry {
     pub(crate) fn look_at(&self, file: &File) {
         /// A process that opened it to read it may be gone before it is looked for.
         const IN_TURN: u32 = 3;
-        let is_shown = || self.sought.users(&self.host).is_ok_and(|users| !users.found.is_empty());
-        if lease::is_shared(file) != Some(true) || is_shown() {
+        /// Somebody who is seen to read it is not looked for again so soon: that takes the measuring
+        /// thread's time.
+        const SEEN: u32 = 60;
+        if lease::is_shared(file) != Some(true) {
             self.unseen.store(0, Ordering::Relaxed);
-        } else if self.unseen.fetch_add(1, Ordering::Relaxed) + 1 == IN_TURN {
+            return;
+        }
+        let in_turn = self.unseen.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_shown = || self.sought.users(&self.host).is_ok_and(|users| !users.found.is_empty());
+        if in_turn % SEEN == IN_TURN && !is_shown() {
             let device = readable_text(self.name_of(file).as_os_str().as_encoded_bytes());
             self.found(vec![Refusal::HeldUnseen { device: device.unwrap_or_default() }]);
         }

@@ -386,6 +386,24 @@ fn who_writes_by_a_node_of_his_own_ends_the_use_by_what_he_writes() {
     assert!(text.contains(&format!("process {}", writer.0.id())), "{text}");
 }
 
+/// Nobody is let in by the second that is waited for writes of others.
+#[test]
+fn who_opens_it_in_the_quiet_second_is_seen_and_nothing_is_written() {
+    needs!();
+    let device = Loop::new(32);
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    let before = fs::read(&device.backing).unwrap();
+    let path = device.path.clone();
+    let opener = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(200));
+        Other::opening(&path, "<>")
+    });
+    let error = write_once(&mut opened).unwrap_err();
+    assert!(error.to_string().contains("nothing was written"), "{error}");
+    assert!(before == fs::read(&device.backing).unwrap());
+    drop(opener.join().unwrap());
+}
+
 #[test]
 fn who_writes_right_before_the_first_write_is_seen_by_what_he_writes() {
     needs!("cc");
