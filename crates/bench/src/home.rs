@@ -95,21 +95,22 @@ impl Home {
         }
     }
 
-    /// Adds directories that are not there yet, for good.
-    pub(crate) fn add(&self, new: &[PathBuf]) -> Result<(), BenchError> {
+    /// Adds directories that are not there yet, for good; which those were.
+    pub(crate) fn add(&self, new: &[PathBuf]) -> Result<Vec<PathBuf>, BenchError> {
         self.create()?;
         let _lock = self.lock()?;
         let known = self.places()?;
-        let mut text = String::new();
+        let (mut text, mut added) = (String::new(), Vec::new());
         for place in new {
             let line = place.to_str().filter(|line| !line.contains(['\n', '\r']));
             let line = line.ok_or_else(|| BenchError::PathUnkept { path: place.clone() })?;
             if !known.contains(place) {
                 text += &format!("{line}\n");
+                added.push(place.clone());
             }
         }
         if text.is_empty() {
-            return Ok(());
+            return Ok(added);
         }
         let path = self.path.join(PLACES);
         // A line that a full disk has torn ends here, and is a place that is not there.
@@ -120,7 +121,8 @@ impl Home {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         });
-        written.map_err(BenchError::write(&path))
+        written.map_err(BenchError::write(&path))?;
+        Ok(added)
     }
 
     /// Takes directories out of the list; nothing happens to themselves.
@@ -197,7 +199,7 @@ pub fn keep(result: &Path) -> Result<(), BenchError> {
     };
     let place = result.canonicalize();
     let place = place.map_err(|_| BenchError::NoDirectory { path: result.to_owned() })?;
-    home.add(&[place])
+    home.add(&[place]).map(drop)
 }
 
 #[cfg(test)]

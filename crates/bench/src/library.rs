@@ -152,8 +152,10 @@ impl Library {
 
     fn look(&mut self) -> Result<bool, BenchError> {
         let failed = BenchError::index(&self.index_path());
-        let (found, missing) = self.find()?;
+        // Before the places: what another process has put into the index meanwhile was in the list by
+        // then, and is not taken for gone.
         let known = self.index.known().map_err(&failed)?;
+        let (found, missing) = self.find()?;
         let is_new = |found: &&Found| {
             known
                 .get(&found.directory)
@@ -256,19 +258,35 @@ impl Library {
             }
             places.push(place);
         }
-        // Looked at before they are kept.
-        let before = self.directories.len();
-        self.directories.extend(places.iter().cloned());
-        let looked = self.refresh().and_then(|_| self.added(&places));
-        self.directories.truncate(before);
-        let kept = looked.and_then(|added| {
-            if let Some(home) = &self.home {
-                home.add(&places)?;
+        // In the list before they are looked at, so that another process that looks at the library keeps
+        // what is read of them; taken out again where nothing can be read.
+        let new = self.keep(&places)?;
+        let added = self.refresh().and_then(|_| self.added(&places));
+        if added.is_err() {
+            self.give_up(&new)?;
+        }
+        added
+    }
+
+    /// Puts places in the list; which of them were not in it.
+    fn keep(&mut self, places: &[PathBuf]) -> Result<Vec<PathBuf>, BenchError> {
+        match &self.home {
+            Some(home) => home.add(places),
+            None => {
+                let mut new = places.to_vec();
+                new.retain(|place| !self.directories.contains(place));
+                self.directories.extend(new.iter().cloned());
+                Ok(new)
             }
-            Ok(added)
-        });
-        self.refresh()?;
-        kept
+        }
+    }
+
+    fn give_up(&mut self, places: &[PathBuf]) -> Result<(), BenchError> {
+        match &self.home {
+            Some(home) => home.remove(places)?,
+            None => self.directories.retain(|place| !places.contains(place)),
+        }
+        self.refresh().map(drop)
     }
 
     /// What was found in places that have just been looked at.

@@ -24,6 +24,9 @@ pub(super) fn run(program: &Path, directory: &Path, is_nightly: bool) -> Result<
     let told = |error: std::io::Error| format!("{}: {error}", program.display());
     let mut command = Command::new(program);
     command.args(["-Z", "unstable-options", "--format", "json", "--report-time", "--show-output"]);
+    // Many tests wait for a drive's seconds to pass, and leave a processor idle.
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    command.args(["--test-threads", &(2 * processors).to_string()]);
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_MANIFEST_DIR", directory);
     if is_nightly {
         command.env("WRITECLIFF_NIGHTLY", "1");

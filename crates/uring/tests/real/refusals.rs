@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use rustix::fs::{Mode, OFlags};
 use writecliff_device::{Bytes, Device, ErrorKind, Io, Nanos};
@@ -37,6 +39,27 @@ fn an_empty_loop_device_is_fine() {
     let device = Loop::new(32);
     let opened = open_to_destroy(&device.path);
     assert!(opened.is_ok(), "{}", opened.unwrap_err());
+}
+
+#[test]
+fn partitions_of_a_neighbour_that_come_and_go_speak_against_nobody() {
+    needs!("sfdisk", "partx");
+    let (device, neighbour) = (Loop::new(32), Loop::new(96));
+    neighbour.partition(TWO_PARTITIONS, 2);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let _ = try_run("partx", &["--delete", neighbour.name()]);
+                let _ = try_run("partx", &["--add", neighbour.name()]);
+            }
+        });
+        let opened: Vec<_> = (0..8)
+            .map(|_| open_to_destroy(&device.path).map(drop).map_err(|e| e.to_string()))
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(opened, [const { Ok(()) }; 8]);
+    });
 }
 
 #[test]
