@@ -166,14 +166,10 @@ impl Names {
     fn of_others(host: &Host, disk: &Node) -> Result<Self, Unreadable> {
         let mut names = Self { serials: Vec::new(), world_wide_names: Vec::new() };
         for other in host.disks()?.iter().filter(|other| *other != disk) {
-            match identity::serial_of(other).and_then(|s| Ok((s, other.world_wide_name()?))) {
-                Ok((serial, world_wide_name)) => {
-                    names.serials.push(serial);
-                    names.world_wide_names.push(world_wide_name);
-                }
-                // Devices come and go.
-                Err(_) if !other.directory.exists() => {}
-                Err(doubt) => return Err(doubt),
+            let called = |other: &Node| Ok((identity::serial_of(other)?, other.world_wide_name()?));
+            if let Some((serial, world_wide_name)) = other.unless_it_goes(called)? {
+                names.serials.push(serial);
+                names.world_wide_names.push(world_wide_name);
             }
         }
         Ok(names)

@@ -147,15 +147,12 @@ fn other_paths(host: &Host, bases: &[Node]) -> Result<Vec<OtherPath>, Unreadable
     let mut found = Vec::new();
     for other in host.disks()?.into_iter().filter(|disk| !bases.contains(disk)) {
         for own in bases.iter().filter(|base| !base.is_partition()) {
-            match sameness(host, own, &other) {
-                Ok(Some(sameness)) => {
-                    found.push(OtherPath { own: own.clone(), other: other.clone(), sameness });
-                }
-                Ok(None) => {}
-                // Devices come and go.
-                Err(_) if !other.directory.exists() => {}
-                Err(doubt) => return Err(doubt),
-            }
+            let sameness = other.unless_it_goes(|other| sameness(host, own, other))?.flatten();
+            found.extend(sameness.map(|sameness| OtherPath {
+                own: own.clone(),
+                other: other.clone(),
+                sameness,
+            }));
         }
     }
     Ok(found)

@@ -472,9 +472,6 @@ pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
         Refusal::InUse(user) if user.is_a_look_of_udevs() => UDEV,
         Refusal::Locked | Refusal::Busy | Refusal::HeldUnseen { .. } if udev_works() => UDEV,
         Refusal::InUse(_) | Refusal::Busy | Refusal::Locked | Refusal::HeldUnseen { .. } => MOMENT,
-        // Devices come and go: one of another drive that is going has lost what it tells of itself
-        // before its directory.
-        Refusal::Unreadable { .. } => MOMENT,
         _ => Duration::ZERO,
     });
     each.min().unwrap_or_default()

@@ -164,12 +164,8 @@ impl<'a> Layers<'a> {
         let mut found = Vec::new();
         let others = self.host.block_devices()?;
         for other in others.into_iter().filter(|o| stack.iter().all(|layer| layer.node != *o)) {
-            let theirs = match self.stack(&other, Follow::Contents) {
-                Ok(theirs) => theirs,
-                // Devices come and go.
-                Err(_) if !other.directory.exists() => continue,
-                Err(doubt) => return Err(doubt),
-            };
+            let theirs = other.unless_it_goes(|other| self.stack(other, Follow::Contents))?;
+            let Some(theirs) = theirs else { continue };
             let shared = stack.iter().find(|layer| {
                 let same = theirs.iter().find(|their| their.node == layer.node);
                 same.is_some_and(|their| !overlap(&layer.bytes, &their.bytes).is_empty())

@@ -11,6 +11,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
@@ -104,9 +106,10 @@ impl Host {
     pub(crate) fn block_devices(&self) -> Result<Vec<Node>, Unreadable> {
         let mut nodes = Vec::new();
         for disk in self.disks()? {
-            let partitions = disk.partitions()?;
-            nodes.push(disk);
-            nodes.extend(partitions);
+            if let Some(partitions) = disk.unless_it_goes(Node::partitions)? {
+                nodes.push(disk);
+                nodes.extend(partitions);
+            }
         }
         Ok(nodes)
     }
@@ -147,6 +150,9 @@ impl Host {
         self.lasting_path_of(node).unwrap_or_else(|| self.path_of(node)).display().to_string()
     }
 }
+
+/// A device is gone for good so long after it began to go.
+const GOING: Duration = Duration::from_millis(500);
 
 /// One block device: a whole disk or a partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,6 +276,23 @@ impl Node {
     pub(crate) fn ancestor_with(&self, marker: &str) -> Option<PathBuf> {
         let mut above = self.directory.ancestors();
         above.find(|directory| directory.join(marker).exists()).map(Path::to_owned)
+    }
+
+    /// What a look at it tells; `None` if it goes away meanwhile. Devices come and go, and one that is
+    /// going has lost what it tells of itself a moment before its directory.
+    pub(crate) fn unless_it_goes<T>(
+        &self,
+        look: impl Fn(&Self) -> Result<T, Unreadable>,
+    ) -> Result<Option<T>, Unreadable> {
+        let since = Instant::now();
+        loop {
+            match look(self) {
+                Ok(told) => return Ok(Some(told)),
+                Err(_) if !self.directory.exists() => return Ok(None),
+                Err(doubt) if since.elapsed() > GOING => return Err(doubt),
+                Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
+        }
     }
 
     fn at_if_there(path: &Path) -> Result<Option<Self>, Unreadable> {
