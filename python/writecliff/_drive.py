@@ -108,6 +108,7 @@ class Drive:
         quick: bool = False,
         seed: int | None = None,
         duration: str | None = None,
+        until_steady: bool = False,
         spare: float | Sequence[float] | None = None,
         traces: Sequence[str] = (),
         plan: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -129,6 +130,8 @@ class Drive:
             quick: Minutes instead of hours; the report says so.
             seed: Decides everything that is random.
             duration: Length of the part that the test is about, like ``"30min"``.
+            until_steady: Of ``consistency`` on a real SSD, to go on until it is steady: one to five drive
+                writes after the fill. A simulated one does so without ``duration``.
             spare: Percent of the LBAs to leave untouched; several for ``spare-area``.
             traces: The traces of a storage bench.
             plan: Keys of the test's plan, or the path of a plan or of a fio job file.
@@ -147,7 +150,7 @@ class Drive:
             FailedError: The drive or the disk gave up; what was recorded is in ``out``.
             KeyboardInterrupt: On Ctrl-C, within a second; what was recorded is in ``out``.
         """
-        overrides = overrides_of(seed, duration, spare, traces)
+        overrides = overrides_of(seed, duration, until_steady, spare, traces)
         keys, file = ({}, plan) if isinstance(plan, (str, os.PathLike)) else (dict(plan or {}), None)
         method = _native.plan(test, quick, overrides, json.dumps(keys), file)
         options = options_of(label, every_io, quick, io_timeout, purge, threads)

@@ -40,6 +40,7 @@ def consent_of(destroy_data_on: str | None, others_not_visible: bool) -> tuple[s
 def overrides_of(
     seed: int | None,
     duration: str | None,
+    until_steady: bool,
     spare: float | Sequence[float] | None,
     traces: Sequence[str],
 ) -> str:
@@ -50,7 +51,15 @@ def overrides_of(
     if isinstance(spare, str) or not all(isinstance(share, (int, float)) for share in shares):
         text = "spare is a number of percent, such as 25, or several, such as [0, 25]"
         raise _native.UsageError(f"{text}, and not {spare!r}")
-    return json.dumps({"seed": seed, "duration": duration, "spare": shares, "traces": list(traces)})
+    return json.dumps(
+        {
+            "seed": seed,
+            "duration": duration,
+            "until_steady": until_steady,
+            "spare": shares,
+            "traces": list(traces),
+        }
+    )
 
 
 def options_of(

@@ -33,7 +33,7 @@ def review(
     The rest is as in :meth:`Drive.run`.
     """
     one = drive if isinstance(drive, Drive) else Drive(drive)
-    overrides, options = overrides_of(seed, None, None, ()), options_of(
+    overrides, options = overrides_of(seed, None, False, None, ()), options_of(
         label, False, quick, io_timeout, purge, threads
     )
     consent = consent_of(destroy_data_on, others_not_visible)

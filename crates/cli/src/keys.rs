@@ -10,8 +10,9 @@ use writecliff_trace::{ConvertError, ReadError};
 use writecliff_uring::{OpenError, PsidRevertError};
 
 /// Fields that are options of a command.
-const OPTIONS: [(&str, &str); 14] = [
+const OPTIONS: [(&str, &str); 15] = [
     ("duration", "--duration"),
+    ("until_steady", "--until-steady"),
     ("spare", "--spare"),
     ("traces", "--traces"),
     ("reopen", "--reopen"),

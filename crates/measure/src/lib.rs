@@ -43,7 +43,7 @@ pub use recorder::{Counter, PhaseSpan, Recorder};
 pub use replay::{Replay, ReplayIo, ReplaySeries, Timing};
 pub use run_directory::{Liveness, Recording, RunDirectory, RunDirectoryError, amend, recover};
 pub use sample::Sample;
-pub use source::{OfJob, Source};
+pub use source::{OfJob, Source, Until};
 pub use statistics::{Statistics, drift};
 pub use streams::{Stream, Streams};
 pub use supply::{Idle, Queue, Supply};

@@ -1,5 +1,6 @@
 //! Where a supply's I/Os come from, drawn many at a time, by one thread or by several.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use writecliff_device::Io;
@@ -14,6 +15,28 @@ pub trait Source: Send {
 impl<I: Iterator<Item = Io> + Send> Source for I {
     fn draw(&mut self, to: &mut Vec<Io>, most: usize) {
         to.extend(self.take(most));
+    }
+}
+
+/// I/Os of a source until somebody says that it is over.
+#[derive(Debug)]
+pub struct Until<S> {
+    source: S,
+    is_over: Arc<AtomicBool>,
+}
+
+impl<S: Source> Until<S> {
+    /// Those of `source` until `is_over`.
+    pub fn new(source: S, is_over: Arc<AtomicBool>) -> Self {
+        Self { source, is_over }
+    }
+}
+
+impl<S: Source> Source for Until<S> {
+    fn draw(&mut self, to: &mut Vec<Io>, most: usize) {
+        if !self.is_over.load(Ordering::Relaxed) {
+            self.source.draw(to, most);
+        }
     }
 }
 

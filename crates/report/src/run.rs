@@ -136,7 +136,11 @@ impl Run {
         let of = |plan: &consistency::Plan| {
             let (block, depth) = (number::size(plan.block), plan.queue_depth);
             let duration = number::seconds(plan.duration.as_secs_f64());
-            format!("purge, sequential fill, then {duration} of {block} random writes at QD{depth}")
+            let duration = match plan.until_steady {
+                consistency::UntilSteady::Yes => format!("{duration} and on, until it is steady, "),
+                _ => format!("{duration} "),
+            };
+            format!("purge, sequential fill, then {duration}of {block} random writes at QD{depth}")
         };
         match &self.record.plan {
             Plan::Consistency(plan) => of(plan),

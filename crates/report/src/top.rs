@@ -62,6 +62,10 @@ fn of_one(subject: &Subject) -> String {
         State::Settling => {
             format!("{fall} and have not settled; the worst of the last seconds is {floor}{worst}.")
         }
+        State::TooLittle => format!(
+            "{fall}; too little was written to say whether that stays; the worst of the last seconds is \
+             {floor}{worst}."
+        ),
         State::TooShort => format!("{fall}; the run was too short to say more."),
     }
 }
@@ -121,7 +125,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
         tile(
             "99.9 % of writes within",
             number::service_time(latency.p999_ns),
-            format!("half within {}, in the last 30 %", number::service_time(latency.p50_ns)),
+            format!("half within {}, in the steady window", number::service_time(latency.p50_ns)),
             "consistency-latency-map",
         ),
     ];
@@ -157,7 +161,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
 fn floor_name(main: &Writes<'_>) -> &'static str {
     match main.state {
         State::Settled => "Worst steady second",
-        State::Settling | State::TooShort => "Worst of the last seconds",
+        State::Settling | State::TooLittle | State::TooShort => "Worst of the last seconds",
     }
 }
 
@@ -212,7 +216,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "99.9 % of writes within",
         unit: "ms",
-        meaning: "service time in the last 30 % of the run",
+        meaning: "service time in the steady window",
         good: Good::AtMost,
         test: consistency::Plan::NAME,
         value: |subject| {

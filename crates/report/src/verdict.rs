@@ -111,8 +111,8 @@ fn left(main: &Writes<'_>) -> Sentence {
     let share = mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let (mean, percent) = (number::iops(mean), number::percent(share));
     let text = match (share, main.state) {
-        (_, State::Settling) => {
-            format!("In the last 30 % of the run it gives {mean} on average, {percent} of fresh.")
+        (_, State::Settling | State::TooLittle) => {
+            format!("At the end of the run it gives {mean} on average, {percent} of fresh.")
         }
         (AS_FRESH.., _) => format!("Once full it gives {mean} on average, as much as fresh."),
         (HOLDS.., _) => format!("Once full it holds {percent} of that: {mean} on average."),

@@ -31,6 +31,8 @@ pub(crate) enum State {
     Settled,
     /// The drive still got faster or slower in it.
     Settling,
+    /// Less was written than tells.
+    TooLittle,
     /// It has too few seconds.
     TooShort,
 }
@@ -88,6 +90,7 @@ impl<'a> Writes<'a> {
         match self.state {
             State::TooShort => "not judged, the run was too short".to_owned(),
             State::Settling => "still settling, not judged".to_owned(),
+            State::TooLittle => "not judged, too little was written".to_owned(),
             State::Settled => self.judged(),
         }
     }
@@ -130,7 +133,13 @@ pub(crate) fn state(run: &Run, spare_percent: f64) -> State {
     });
     about.fold(State::Settled, |state, warning| match (state, warning) {
         (_, Warning::Method(MethodWarning::TooShort { .. })) => State::TooShort,
-        (State::Settled, Warning::Method(MethodWarning::NotSteady { .. })) => State::Settling,
+        (
+            State::Settled,
+            Warning::Method(
+                MethodWarning::NotSteady { .. } | MethodWarning::NotSteadyWithin { .. },
+            ),
+        ) => State::Settling,
+        (State::Settled, Warning::Method(MethodWarning::TooFewWrites { .. })) => State::TooLittle,
         (state, _) => state,
     })
 }

@@ -7,14 +7,19 @@
   // --- axes: places from 0 to 1 and values
 
   const axis = (plot, name) => {
-    const [scale, from, to] = plot.dataset[name].split(" ");
-    const [a, b] = [Number(from), Number(to)];
-    const log = scale === "log";
-    return {
-      scale, from: a, to: b, quantity: plot.dataset[`${name}q`],
-      value: (place) => log ? a * (b / a) ** place : a + (b - a) * place,
-      place: (value) => log ? Math.log(value / a) / Math.log(b / a) : (value - a) / (b - a),
-    };
+    const [scale, ...ends] = plot.dataset[name].split(" ");
+    const [a, b, middle] = ends.map(Number);
+    const linear = (from, to) => [(place) => from + (to - from) * place, (value) => (value - from) / (to - from)];
+    let [value, place] = linear(a, b);
+    if (scale === "log") {
+      value = (place) => a * (b / a) ** place;
+      place = (value) => Math.log(value / a) / Math.log(b / a);
+    } else if (scale === "broken") {
+      const [first, second] = [linear(a, middle), linear(middle, b)];
+      value = (place) => place < 0.5 ? first[0](2 * place) : second[0](2 * place - 1);
+      place = (value) => value < middle ? first[1](value) / 2 : 0.5 + second[1](value) / 2;
+    }
+    return { scale, from: a, to: b, quantity: plot.dataset[`${name}q`], value, place };
   };
 
   const plots = all(".plot").map((element) => {

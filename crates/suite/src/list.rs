@@ -179,6 +179,12 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => Self::$variant(plan.fitted(drive)),)* }
             }
 
+            /// The plan with what it leaves to the kind of drive decided.
+            #[must_use]
+            pub(crate) fn on(self, drive: &DeviceInfo) -> Self {
+                match self { $(Self::$variant(plan) => Self::$variant(plan.on(drive)),)* }
+            }
+
             /// Decides everything that is random in the test.
             pub fn seed(&self) -> u64 {
                 match self { $(Self::$variant(plan) => plan.seed,)* }

@@ -42,16 +42,20 @@ pub(crate) struct ReviewArguments {
     /// [default: light-2011]
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
+    /// Of a real SSD: go on with consistency until it is steady, which takes one to five drive writes
+    /// after the fill
+    #[arg(long)]
+    pub(crate) until_steady: bool,
     /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
     #[arg(long, value_name = "BYTES")]
     pub(crate) rated_writes: Option<Bytes>,
     /// Go on with the interrupted review in this directory: finished tests are kept
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["tests", "with", "spare", "traces", "out", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll"])]
+          conflicts_with_all = ["tests", "with", "spare", "traces", "until_steady", "out", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll"])]
     pub(crate) resume: Option<PathBuf>,
     /// Do the review of a simulated drive in this directory again, to the same bytes, from it alone
     #[arg(long, value_name = "REVIEW",
-          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll", "label", "destroy_data_on", "others_not_visible"])]
+          conflicts_with_all = ["drive", "resume", "tests", "with", "spare", "traces", "until_steady", "seed", "quick", "every_io", "io_timeout", "purge", "threads", "poll", "label", "destroy_data_on", "others_not_visible"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -134,6 +138,7 @@ fn begin(drive: DriveName, options: &ReviewArguments, path: &Path) -> Result<Rev
     let common = &options.common;
     let overrides = Overrides {
         duration: None,
+        until_steady: options.until_steady,
         spare: options.spare.clone(),
         seed: common.seed,
         traces: options.traces.clone(),

@@ -23,6 +23,10 @@ pub(crate) struct RunArguments {
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) duration: Option<Nanos>,
+    /// Of consistency on a real SSD: go on until it is steady, which takes one to five drive writes after
+    /// the fill; on a simulated one it does so without --duration
+    #[arg(long)]
+    pub(crate) until_steady: bool,
     /// A test's plan as TOML (docs/formats.md); what it leaves out is the method's. For mixed also a
     /// fio job file, for suite also one of FioSynth's
     #[arg(long, value_name = "FILE", visible_alias = "suite")]
@@ -33,7 +37,7 @@ pub(crate) struct RunArguments {
     /// Of integrity: only read what the run in this directory wrote, and compare: after the drive was
     /// unplugged or the machine restarted
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["spare", "duration", "plan", "traces", "quick", "seed", "repeat", "again"])]
+          conflicts_with_all = ["spare", "duration", "until_steady", "plan", "traces", "quick", "seed", "repeat", "again"])]
     pub(crate) reopen: Option<PathBuf>,
     /// Run the test so often, with the seed and those that follow, and give every figure with its
     /// deviation; on models of a drive on all processors at once
@@ -43,7 +47,7 @@ pub(crate) struct RunArguments {
     /// Do the simulated run in this directory again, to the same bytes: its record holds the plan and
     /// the drive, and no other file is needed
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["test", "drive", "spare", "duration", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "poll", "repeat", "destroy_data_on", "others_not_visible"])]
+          conflicts_with_all = ["test", "drive", "spare", "duration", "until_steady", "plan", "traces", "quick", "seed", "io_timeout", "purge", "threads", "poll", "repeat", "destroy_data_on", "others_not_visible"])]
     pub(crate) again: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -76,6 +80,7 @@ fn in_plan_file(error: CliError, options: &RunArguments) -> CliError {
     let CliError::Library(writecliff::Error::Plan(error)) = error else { return error };
     let typed = match error.option {
         "duration" => options.duration.is_some(),
+        "until_steady" => options.until_steady,
         "spare" => !options.spare.is_empty(),
         "traces" => !options.traces.is_empty(),
         "reopen" => options.reopen.is_some(),
@@ -106,6 +111,7 @@ fn plan(test: &str, options: &RunArguments) -> Result<Plan, CliError> {
     let plan = if options.common.quick { plan.quick() } else { plan };
     let overrides = Overrides {
         duration: options.duration,
+        until_steady: options.until_steady,
         spare: options.spare.clone(),
         seed: options.common.seed,
         traces: options.traces.clone(),

@@ -112,14 +112,18 @@ pub(crate) fn announce(
     if shown.quiet {
         return;
     }
-    let Estimate { time, written, memory, .. } = estimate;
+    let Estimate { time, written, memory, is_most, .. } = estimate;
+    let (roughly, until) = match is_most {
+        true => ("at most roughly", ", until it is steady"),
+        false => ("roughly", ""),
+    };
     let mut text = format!(
-        "{what} of {}:\n  roughly {} of the drive's time",
+        "{what} of {}:\n  {roughly} {} of the drive's time{until}",
         drive.model,
         human(Duration::from_nanos(time.0)),
     );
     if written > Bytes::ZERO {
-        text += &format!("\n  roughly {written} to be written");
+        text += &format!("\n  {roughly} {written} to be written");
     }
     if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)
     {

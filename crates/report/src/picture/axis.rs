@@ -3,9 +3,13 @@
 use crate::number;
 
 /// How values become places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
     Linear,
+    /// Linear up to a value in the middle of the axis, and linear from there to its end.
+    Broken {
+        at: f64,
+    },
     Log,
     /// Values are the places 0, 1, 2, ... of names.
     Names,
@@ -62,9 +66,25 @@ impl Axis {
     /// From one value to another, with a little room on either side. Seconds are told in the unit
     /// that suits their span.
     pub(crate) fn span(title: &str, from: f64, to: f64) -> Self {
+        Self::span_in(6.0, title, from, to)
+    }
+
+    /// From zero to one value on the first half, and on to another on the second.
+    pub(crate) fn broken(title: &str, at: f64, to: f64) -> Self {
+        let [first, second] =
+            [(0.0, at), (at, to)].map(|(from, to)| Self::span_in(3.0, title, from, to));
+        let mut ticks = first.ticks;
+        // None so near to the break that it runs into that of the other half.
+        let near = (to - at) / 8.0;
+        ticks.extend(second.ticks.into_iter().filter(|(value, _)| value - at > near));
+        let scale = Scale::Broken { at };
+        Self { scale, ticks, to: second.to, title: second.title, ..first }
+    }
+
+    fn span_in(steps: f64, title: &str, from: f64, to: f64) -> Self {
         let is_time = title.starts_with("seconds");
-        let step =
-            if is_time { time_step((to - from) / 6.0) } else { step_above((to - from) / 6.0) };
+        let step = (to - from) / steps;
+        let step = if is_time { time_step(step) } else { step_above(step) };
         let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
         let ticks = (first..=last).map(|index| index as f64 * step);
         let name = |value| if is_time { time(value, to - from) } else { round(value) };
@@ -126,7 +146,19 @@ impl Axis {
                 let (from, to) = (number::thousands(value / 2.0), number::thousands(value));
                 format!("{from} to {to} {}", self.quantity)
             }
-            Scale::Linear | Scale::Log => format!("{} {}", round(value), self.quantity),
+            Scale::Linear | Scale::Broken { .. } | Scale::Log => {
+                format!("{} {}", round(value), self.quantity)
+            }
+        }
+    }
+
+    /// The value at a place, the inverse of [`place`](Self::place).
+    pub(crate) fn value(&self, place: f64) -> f64 {
+        match self.scale {
+            Scale::Log => self.from * (self.to / self.from).powf(place),
+            Scale::Broken { at } if place <= 0.5 => self.from + (at - self.from) * place * 2.0,
+            Scale::Broken { at } => at + (self.to - at) * (place - 0.5) * 2.0,
+            Scale::Linear | Scale::Names => self.from + (self.to - self.from) * place,
         }
     }
 
@@ -134,6 +166,8 @@ impl Axis {
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Log => (value / self.from).log10() / (self.to / self.from).log10(),
+            Scale::Broken { at } if value <= at => 0.5 * (value - self.from) / (at - self.from),
+            Scale::Broken { at } => 0.5 + 0.5 * (value - at) / (self.to - at),
             Scale::Linear | Scale::Names => (value - self.from) / (self.to - self.from),
         }
     }

@@ -84,7 +84,7 @@ fn heat_csv(picture: &Picture, heat: &Heat) -> String {
 fn place(axis: &Axis, value: f64) -> String {
     match axis.scale {
         Scale::Names => field(&axis.name_of(value)),
-        Scale::Linear | Scale::Log => value.to_string(),
+        Scale::Linear | Scale::Broken { .. } | Scale::Log => value.to_string(),
     }
 }
 

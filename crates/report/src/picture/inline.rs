@@ -65,13 +65,17 @@ fn scales(picture: &Picture) -> String {
 }
 
 fn axis(name: &str, axis: &Axis) -> String {
-    let scale = match axis.scale {
-        Scale::Linear => "linear",
-        Scale::Log => "log",
-        Scale::Names => "names",
+    let (scale, broken) = match axis.scale {
+        Scale::Linear => ("linear", String::new()),
+        Scale::Broken { at } => ("broken", format!(" {at}")),
+        Scale::Log => ("log", String::new()),
+        Scale::Names => ("names", String::new()),
     };
     let quantity = escaped(&axis.quantity);
-    format!(" data-{name}=\"{scale} {} {}\" data-{name}q=\"{quantity}\"", axis.from, axis.to)
+    format!(
+        " data-{name}=\"{scale} {} {}{broken}\" data-{name}q=\"{quantity}\"",
+        axis.from, axis.to
+    )
 }
 
 fn legend(picture: &Picture, hides: &dyn Fn(&str) -> Option<usize>) -> String {

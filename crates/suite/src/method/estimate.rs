@@ -20,6 +20,8 @@ pub struct Estimate {
     pub written: Bytes,
     /// This machine's memory, if it takes much.
     pub memory: Bytes,
+    /// Whether it may well take less: it ends when the drive is steady.
+    pub is_most: bool,
     /// What the drive is assumed to do.
     pub(crate) rates: Rates,
 }
@@ -42,11 +44,16 @@ impl Default for Rates {
     }
 }
 
+/// Whether it turns. A loop device says that it does, but has no serial number.
+pub(crate) fn is_hard_disk(drive: &DeviceInfo) -> bool {
+    let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
+    drive.rotational && has_name
+}
+
 impl Estimate {
-    /// Nothing yet, on this drive. A loop device says that it turns, but has no serial number.
+    /// Nothing yet, on this drive.
     pub(crate) fn on(drive: &DeviceInfo) -> Self {
-        let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
-        let rates = if drive.rotational && has_name { DISK } else { SSD };
+        let rates = if is_hard_disk(drive) { DISK } else { SSD };
         Self { rates, ..Self::default() }
     }
 
@@ -75,6 +82,14 @@ impl Estimate {
         self.at(self.rates.random, duration)
     }
 
+    /// Also writes small blocks for so long, and on until `drive` was written at most so many times.
+    #[must_use]
+    pub(crate) fn random_until(self, duration: Nanos, drive: Bytes, times: f64) -> Self {
+        let bytes = Bytes((drive.0 as f64 * times) as u64);
+        let longest = self.rates.random.time_for(bytes).max(duration);
+        Self { is_most: true, ..self.random(longest) }
+    }
+
     /// Also does nothing, or only reads, for so long.
     #[must_use]
     pub(crate) fn rest(self, duration: Nanos) -> Self {
@@ -85,7 +100,8 @@ impl Estimate {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let (time, written) = (self.time + other.time, self.written + other.written);
-        Self { time, written, memory: self.memory.max(other.memory), ..self }
+        let is_most = self.is_most || other.is_most;
+        Self { time, written, memory: self.memory.max(other.memory), is_most, ..self }
     }
 
     fn at(self, rate: Throughput, duration: Nanos) -> Self {

@@ -19,3 +19,4 @@ pub(crate) mod test;
 pub(crate) mod threads;
 pub(crate) mod traces;
 pub(crate) mod underway;
+pub(crate) mod window;

@@ -12,6 +12,9 @@ use crate::method::limits::{listed, typed};
 pub struct Overrides {
     /// Length of the part that the test is about.
     pub duration: Option<Nanos>,
+    /// Whether that part goes on until the drive is steady.
+    #[serde(default)]
+    pub until_steady: bool,
     /// Shares of the LBAs to leave untouched, in percent.
     pub spare: Vec<f64>,
     /// Decides everything that is random.
@@ -29,6 +32,8 @@ pub struct Overrides {
 pub enum Choice {
     /// [`Overrides::duration`].
     Duration,
+    /// [`Overrides::until_steady`].
+    UntilSteady,
     /// [`Overrides::spare`] with one share: the setting of the whole run.
     Spare,
     /// [`Overrides::spare`] with any number of shares.
@@ -44,6 +49,7 @@ impl Choice {
     pub fn key(self) -> &'static str {
         match self {
             Self::Duration => "duration",
+            Self::UntilSteady => "until_steady",
             Self::Spare | Self::SpareList => "spare",
             Self::Traces => "traces",
             Self::Reopen => "reopen",
@@ -61,10 +67,11 @@ impl Overrides {
     /// What was changed beside the seed: the keys, and what to.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let duration = self.duration.map(|duration| ("duration", typed(duration)));
+        let until_steady = self.until_steady.then(|| ("until_steady", "true".to_owned()));
         let spare = (!self.spare.is_empty()).then(|| ("spare", listed(&self.spare)));
         let traces = (!self.traces.is_empty()).then(|| ("traces", self.traces.join(",")));
         let reopen = self.reopen.as_ref().map(|run| ("reopen", run.display().to_string()));
-        [duration, spare, traces, reopen].into_iter().flatten().collect()
+        [duration, until_steady, spare, traces, reopen].into_iter().flatten().collect()
     }
 
     /// What a review changes in a test with these choices: lists of settings only where they are
@@ -74,6 +81,7 @@ impl Overrides {
         if !choices.contains(&Choice::SpareList) {
             own.spare.clear();
         }
+        own.until_steady &= choices.contains(&Choice::UntilSteady);
         if !choices.contains(&Choice::Traces) {
             own.traces.clear();
         }

@@ -321,6 +321,19 @@ impl<'a> Session<'a> {
         Ok(totals.first().and_then(Rate::of))
     }
 
+    /// As [`Self::record`], for as long as the supply is not over; `see` has every second as it passes.
+    pub(crate) fn record_seen(
+        &mut self,
+        name: &str,
+        supply: impl Recorded,
+        extent: Extent,
+        see: &mut (dyn FnMut(&Sample) + Send),
+    ) -> Result<(), RunError> {
+        self.phase(name, |session| {
+            session.several_seen(name, &[name], supply, (None, extent), see).map(|_| ())
+        })
+    }
+
     /// Records one load of the phase under way in the series named, by their numbers, and returns
     /// what each of them came to. It is shown as the step `name`.
     pub(crate) fn several(
@@ -330,6 +343,17 @@ impl<'a> Session<'a> {
         supply: impl Recorded,
         duration: Option<Nanos>,
         extent: Extent,
+    ) -> Result<Vec<Totals>, RunError> {
+        self.several_seen(name, series, supply, (duration, extent), &mut |_| {})
+    }
+
+    fn several_seen(
+        &mut self,
+        name: &str,
+        series: &[&str],
+        supply: impl Recorded,
+        (duration, extent): (Option<Nanos>, Extent),
+        see: &mut (dyn FnMut(&Sample) + Send),
     ) -> Result<Vec<Totals>, RunError> {
         let telemetry = self.device.telemetry();
         self.recorder.begin(series, telemetry);
@@ -342,6 +366,7 @@ impl<'a> Session<'a> {
         };
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
+            see(sample);
             totals.add(sample);
             let number = series.iter().position(|name| *name == sample.series);
             number.into_iter().for_each(|number| of_series[number].add(sample));

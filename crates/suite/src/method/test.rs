@@ -64,6 +64,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         self
     }
 
+    /// The plan with what it leaves to the kind of drive decided.
+    fn on(self, _: &DeviceInfo) -> Self {
+        self
+    }
+
     /// The most I/Os in flight and the longest of them.
     fn demands(&self) -> Demands;
 

@@ -189,7 +189,7 @@ impl Review {
         let tests = tests.iter().map(|test| {
             let plan = (test.plan)();
             let plan = if is_quick { plan.quick() } else { plan };
-            let plan = plan.with(&overrides.for_review(test.choices))?.fitted(info);
+            let plan = plan.with(&overrides.for_review(test.choices))?.fitted(info).on(info);
             Ok(ReviewTest { directory: test.name.to_owned(), plan })
         });
         Ok(Self {

@@ -30,6 +30,7 @@ pub fn run(
     options: RunOptions,
     watch: RunWatch<'_>,
 ) -> Result<RunRecord, RunError> {
+    let plan = &plan.clone().on(device.info());
     plan.check(device.info())?;
     check_purge(plan, device.info(), options.purge)?;
     check_poll(device.info(), options.poll)?;

@@ -45,7 +45,7 @@ impl Plan {
     /// The consistency test of one setting.
     pub fn at(&self, spare_percent: f64) -> consistency::Plan {
         let Self { duration, span, seed, .. } = *self;
-        consistency::Plan { spare_percent, duration, span, seed, ..consistency::Plan::default() }
+        consistency::Plan { spare_percent, span, seed, ..consistency::Plan::lasting(duration) }
     }
 
     fn all(&self) -> impl Iterator<Item = consistency::Plan> {

@@ -9,7 +9,7 @@ use writecliff_suite::{
 };
 
 fn plan(seconds: u64) -> consistency::Plan {
-    consistency::Plan { duration: Nanos::from_secs(seconds), ..consistency::Plan::default() }
+    consistency::Plan::lasting(Nanos::from_secs(seconds))
 }
 
 fn run_on_tiny(plan: consistency::Plan, path: &Path) -> RunRecord {

@@ -17,7 +17,7 @@ fn record(plan: &Plan) -> RunRecord {
 
 fn consistent() -> RunRecord {
     let duration = Nanos::from_secs(100);
-    record(&Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() }))
+    record(&Plan::Consistency(consistency::Plan::lasting(duration)))
 }
 
 fn outcome(record: &mut RunRecord) -> &mut consistency::Outcome {

@@ -78,7 +78,7 @@ const PAST_BUFFER: f64 = 4.0 * 8192.0 / 6000.0;
 #[test]
 fn an_slc_buffer_is_found_where_it_ends() {
     let profile = buffered(SlcKind::Dynamic);
-    let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
+    let plan = consistency::Plan::lasting(seconds(10));
     let part = outcome!(on_ssd(&Plan::Consistency(plan), profile), Consistency).fast_part.unwrap();
     assert_near(part.bytes.0 as f64, BUFFER.0 as f64, 1.0);
     assert_near(part.fast_megabytes_per_second, INTO_BUFFER, 1.0);
@@ -87,7 +87,7 @@ fn an_slc_buffer_is_found_where_it_ends() {
 
 #[test]
 fn a_drive_without_a_buffer_has_no_fast_part() {
-    let plan = consistency::Plan { duration: seconds(10), ..consistency::Plan::default() };
+    let plan = consistency::Plan::lasting(seconds(10));
     let outcome = outcome!(on_ssd(&Plan::Consistency(plan), tiny()), Consistency);
     assert_eq!(outcome.fast_part, None);
 }
@@ -1129,7 +1129,7 @@ fn plans_that_cannot_be_are_refused_before_anything_is_done() {
 fn a_quick_plan_is_never_wider_than_the_user_s() {
     let span = Some(Bytes::from_mib(4));
     let duration = seconds(1);
-    let plan = consistency::Plan { span, duration, ..Default::default() };
+    let plan = consistency::Plan { span, ..consistency::Plan::lasting(duration) };
     assert_eq!(Plan::Consistency(plan.clone()).quick(), Plan::Consistency(plan));
     let plan = spare_area::Plan { settings: vec![10.0, 20.0], ..Default::default() };
     let Plan::SpareArea(quick) = Plan::SpareArea(plan).quick() else { panic!() };

@@ -11,7 +11,7 @@ fn levels(drive: Profile, seconds: u64) -> [f64; 4] {
     let dir = tempfile::tempdir().unwrap();
     let mut device = drive.open("sim:model");
     let duration = Nanos::from_secs(seconds);
-    let plan = Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() });
+    let plan = Plan::Consistency(consistency::Plan::lasting(duration));
     let mut watch = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
     let options = RunOptions::default();
     let record = run(&plan, &mut *device, &dir.path().join("run"), options, &mut watch).unwrap();

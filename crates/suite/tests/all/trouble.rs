@@ -32,7 +32,7 @@ fn failing(operation: Operation, one_in: u64) -> Scripted {
 
 fn consistency(seconds: u64) -> Plan {
     let duration = Nanos::from_secs(seconds);
-    Plan::Consistency(consistency::Plan { duration, ..consistency::Plan::default() })
+    Plan::Consistency(consistency::Plan::lasting(duration))
 }
 
 /// A run that ends by itself: how, and what it leaves.

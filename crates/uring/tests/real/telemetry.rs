@@ -85,7 +85,7 @@ fn a_file_and_a_loop_device_have_no_temperature_and_a_file_no_counters() {
 
 /// A short consistency run on a loop device, `during` the second half of which something happens.
 fn recorded(device: &Path, during: impl Fn() + Sync) -> RunRecord {
-    let plan = consistency::Plan { duration: Nanos::from_secs(2), ..consistency::Plan::default() };
+    let plan = consistency::Plan::lasting(Nanos::from_secs(2));
     let directory = TempDir::new().unwrap();
     let mut opened = open_to_destroy(device).unwrap();
     let options = RunOptions::default();
@@ -104,7 +104,7 @@ fn recorded(device: &Path, during: impl Fn() + Sync) -> RunRecord {
 fn threads_are_recorded_with_their_load_and_what_they_computed() {
     needs!();
     let device = Loop::new(64);
-    let plan = consistency::Plan { duration: Nanos::from_secs(2), ..consistency::Plan::default() };
+    let plan = consistency::Plan::lasting(Nanos::from_secs(2));
     let directory = TempDir::new().unwrap();
     let mut opened = open_to_destroy(&device.path).unwrap();
     let options =

@@ -233,7 +233,7 @@ fn a_purge_that_fails_does_not_end_the_run_and_is_told() {
     let _locked = AppendOnly::new(&file);
     let refused = device.purge(Purge::HolePunch, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(refused, Err(DeviceError::PurgeFailed { .. })), "{refused:?}");
-    let plan = consistency::Plan { duration: Nanos::from_secs(1), ..Default::default() };
+    let plan = consistency::Plan::lasting(Nanos::from_secs(1));
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("run");
     let (plan, options) = (Plan::Consistency(plan), RunOptions::default());
@@ -265,7 +265,7 @@ fn hangs_for_good(threads: usize) {
     let threads = ThreadCount::Exactly(threads);
     let drive = Freezable::new();
     let mut device = open_to_destroy(&drive.device.path).unwrap();
-    let plan = consistency::Plan { duration: Nanos::from_secs(600), ..Default::default() };
+    let plan = consistency::Plan::lasting(Nanos::from_secs(600));
     let options = RunOptions { io_timeout: Nanos::from_secs(1), threads, ..RunOptions::default() };
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("run");

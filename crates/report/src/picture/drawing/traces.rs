@@ -10,8 +10,15 @@ impl Drawing<'_> {
     pub(super) fn points(&mut self, points: &Points) {
         let cannot_show = |y: f64| self.picture.y.scale == Scale::Log && y <= 0.0;
         let (zeros, shown): (Vec<_>, Vec<_>) = points.points.iter().partition(|p| cannot_show(p.1));
-        let places: Vec<(i64, i64)> =
-            thinned(&shown, self.sheet.points_max()).into_iter().map(|p| self.place(p)).collect();
+        let thin = |points: &[(f64, f64)], share| thinned(points, self.sheet.points_max() / share);
+        let drawn = match self.picture.x.scale {
+            Scale::Broken { at } => {
+                let (first, second) = shown.split_at(shown.partition_point(|(x, _)| *x < at));
+                [thin(first, 2), thin(second, 2)].concat()
+            }
+            Scale::Linear | Scale::Log | Scale::Names => thin(&shown, 1),
+        };
+        let places: Vec<(i64, i64)> = drawn.into_iter().map(|p| self.place(p)).collect();
         let is_line = points.look == Look::Line;
         if is_line {
             let mut path = Path::default();

@@ -1,6 +1,6 @@
 //! What the drive does inside, if it tells: why the seconds are as they are.
 
-use super::seconds::{TIME, marks};
+use super::seconds::marks;
 use super::series::{Ranges, Series, view};
 use crate::picture::{Axis, GREEN, PURPLE, Picture, Points, Style, short};
 use crate::section::View;
@@ -42,9 +42,9 @@ fn picture(
     if points.is_empty() {
         return None;
     }
-    let x = Axis::span(TIME, 0.0, ranges.end(one));
+    let x = ranges.time(one);
     let trace = Points::dots(&y.quantity, style, points);
     let mut picture = Picture::new(id, title, x, y, vec![trace]);
-    picture.marks = marks(one, 0.0, ranges.end(one));
+    picture.marks = marks(one, ranges, 0.0);
     Some(picture)
 }

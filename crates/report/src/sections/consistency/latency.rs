@@ -1,6 +1,6 @@
 //! How long the writes took: all of them as a heat map, and the percentiles of each second.
 
-use super::seconds::{TIME, marks};
+use super::seconds::marks;
 use super::series::{Ranges, Series, view};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Heat, ORANGE, PURPLE, Picture, Points, Trace, latency};
@@ -31,7 +31,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
 }
 
 fn axes(one: &Series<'_>, ranges: &Ranges) -> (Axis, Axis) {
-    let time = Axis::span(TIME, 0.0, ranges.end(one));
+    let time = ranges.time(one);
     (time, Axis::decades(QUANTITY, ranges.latency, false, latency).untitled())
 }
 
@@ -50,13 +50,31 @@ fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> 
     Picture::new(id, title, x, y, traces)
 }
 
+/// Where columns of whole seconds begin and end. On a broken axis the documents' part has half of them.
+fn columns_of(x: &Axis, one: &Series<'_>, ranges: &Ranges) -> Vec<f64> {
+    let end = ranges.end(one);
+    let Some(documents) = ranges.documents(one) else {
+        let width = (end as usize).div_ceil(COLUMNS_MAX).max(1);
+        return (0..=(end as usize).div_ceil(width))
+            .map(|column| (column * width) as f64)
+            .collect();
+    };
+    // Columns of the same width on the picture, as the page reads them.
+    let width = (documents as usize).div_ceil(COLUMNS_MAX / 2).max(1);
+    let step = x.place(width as f64) - x.place(0.0);
+    let edges = (0..).map(|column| x.value(x.place(0.0) + step * f64::from(column)));
+    let mut edges: Vec<f64> = edges.take_while(|edge| *edge < end).collect();
+    edges.push(x.value(x.place(0.0) + step * edges.len() as f64));
+    edges
+}
+
 fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Option<Picture> {
     let (x, y) = axes(one, ranges);
-    let end = ranges.end(one);
-    let width = (end as usize).div_ceil(COLUMNS_MAX).max(1);
+    let x_edges = columns_of(&x, one, ranges);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for (sample, counts) in one.latencies() {
-        let column = sample.second as usize / width;
+        let second = f64::from(sample.second);
+        let column = x_edges.partition_point(|edge| *edge <= second).saturating_sub(1);
         columns.resize(columns.len().max(column + 1), vec![0.0; ROWS]);
         for counted in counts {
             let row = (y.place(counted.latency as f64) * ROWS as f64) as usize;
@@ -67,7 +85,7 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
         let all: f64 = column.iter().sum();
         column.iter_mut().filter(|count| **count > 0.0).for_each(|count| *count *= 100.0 / all);
     }
-    let x_edges = (0..=columns.len()).map(|column| (column * width) as f64).collect();
+    let x_edges = x_edges.into_iter().take(columns.len() + 1).collect();
     let height = (y.to / y.from).powf(1.0 / ROWS as f64);
     let y_edges = (0..=ROWS).map(|row| y.from * height.powi(row as i32)).collect();
     if columns.is_empty() {
@@ -82,13 +100,14 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
         full: 100.0,
     });
     let mut picture = Picture::new(id, title, x, y, vec![heat]);
-    picture.marks = marks(one, 0.0, end);
+    picture.marks = marks(one, ranges, 0.0);
     if let Some(outcome) = one.outcome {
         let latency = outcome.steady_latency;
         picture.alt = format!(
-            "{}: in the last 30 % half of the writes took at most {}, 99.9 % at most {}; the \
+            "{}: in the {} half of the writes took at most {}, 99.9 % at most {}; the \
              longest of the whole run took {}.",
             one.name,
+            one.window(),
             number::service_time(latency.p50_ns),
             number::service_time(latency.p999_ns),
             number::service_time(outcome.longest_ns)

@@ -79,7 +79,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
         }
     };
     let how = "From the worst (large dot) over the median (stroke) to the best second (small dot) \
-               of the last 30 %. The shorter, the steadier; the further right, the faster. \
+               of the steady window. The shorter, the steadier; the further right, the faster. \
                Logarithmic.";
     let order = if is_ranked { " The highest worst second first." } else { "" };
     let (title, text) = (RANGE_TITLE.to_owned(), format!("{how}{order}"));
@@ -112,6 +112,7 @@ fn range_picture(
         let unsettled = match one.state {
             State::Settled => "",
             State::Settling => ", still settling",
+            State::TooLittle => ", too little written",
             State::TooShort => ", too short",
         };
         Some(Range {
@@ -187,8 +188,9 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
         }
         row
     };
-    let text = "Steady figures cover the last 30 % of the planned duration. Latencies are service \
-                times, from histograms at most 0.8 % too high.";
+    let text = "Steady figures are of the steady window, which ends with the run: five rounds of a tenth \
+                of a drive write or more where it goes on until it is steady, else the last 30 % of the \
+                planned duration. Latencies are service times, from histograms at most 0.8 % too high.";
     let columns = series.iter().map(column).collect();
     Table::new(title, text, columns, FIGURES.iter().map(row).collect())
 }

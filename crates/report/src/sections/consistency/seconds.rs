@@ -1,15 +1,12 @@
 //! Every second's IOPS, in the three views of the published method.
 
-use super::series::{Ranges, Series, view};
+use super::series::{Ranges, Series, TIME, view};
 use crate::number;
 use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
 use crate::section::View;
-use crate::writes::State;
 
 /// Seconds that a log axis would silently leave out are drawn, and this says how.
 const DEAD: &str = " Orange strokes at the bottom are seconds in which nothing completed.";
-
-pub(super) const TIME: &str = "seconds of random writes";
 
 /// The whole run, without more spare area as the first view, and with it on demand.
 pub(super) fn whole(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
@@ -40,13 +37,23 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
         true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
         false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
     };
-    with_dead(text, ranges)
+    let documents = series.iter().find_map(|one| Some((one, ranges.documents(one)?)));
+    let closer = documents.map_or_else(String::new, |(one, documents)| {
+        let times = (ranges.end(one) - documents) / documents;
+        format!(
+            " The left half is the {} of the published method; right of the line, where time runs {} \
+             times as fast, the writes go on until they are steady.",
+            number::seconds(documents),
+            number::times(times)
+        )
+    });
+    with_dead(&format!("{text}{closer}"), ranges)
 }
 
-/// The last 30 %, closer.
+/// The steady window, closer.
 pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
-    let band = "Seconds of the last 30 % of the run. A steady drive is a thin band. Look at the \
-                lowest dots, not at the middle.";
+    let band = "Seconds of the steady window. A steady drive is a thin band. Look at the lowest dots, \
+                not at the middle.";
     let closer = with_dead("The same seconds, logarithmic.", ranges);
     let linear = view(series, ("steady-linear", "Once full", band), |one, id, title| {
         Some(picture(one, ranges, (id, title), ranges.steady_from(one), false))
@@ -76,10 +83,11 @@ fn conclusion(one: &Series<'_>) -> String {
         format!(", {} in the worst of all", number::count(worst.iops))
     });
     format!(
-        "{}: {} fresh, {cliff}, {} on average in the last 30 %, {} in the worst second there{worst}.",
+        "{}: {} fresh, {cliff}, {} on average in the {}, {} in the worst second there{worst}.",
         one.name,
         number::iops(fresh),
         number::count(mean),
+        one.window(),
         number::count(floor)
     )
 }
@@ -98,20 +106,22 @@ fn picture(
         true => Axis::decades("IOPS", ranges.iops, ranges.has_dead, short),
         false => Axis::linear("IOPS", ranges.steady_top),
     };
-    let end = ranges.end(one);
-    let time = Axis::span(TIME, from, end);
+    let time = match from > 0.0 {
+        true => Axis::span(TIME, from, ranges.end_of_window(one)),
+        false => ranges.time(one),
+    };
     let dots = Points::dots("IOPS", one.style, points);
     let mut picture = Picture::new(id, title, time, iops, vec![dots]);
     picture.marks = match ended_before {
         true => vec![Mark::Nothing(format!("this run ended after {} s", one.seconds().count()))],
-        false => marks(one, from, end),
+        false => marks(one, ranges, from),
     };
     picture
 }
 
 /// The cliff as a line with its time, and the steady window shaded. Both names stand above the
 /// picture; that of the window is left out where it would run into the other.
-pub(super) fn marks(one: &Series<'_>, from: f64, axis_end: f64) -> Vec<Mark> {
+pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
     let Some(outcome) = one.outcome else { return Vec::new() };
     let cliff = outcome.cliff_s.map(f64::from).filter(|cliff| *cliff >= from);
     let mut marks = Vec::new();
@@ -120,15 +130,18 @@ pub(super) fn marks(one: &Series<'_>, from: f64, axis_end: f64) -> Vec<Mark> {
         let label = format!("cliff at {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
+    let documents = ranges.documents(one).filter(|_| from == 0.0);
+    if let Some(at) = documents {
+        let label = format!("{} s", number::thousands(at));
+        marks.push(Mark::Upright { at, label });
+    }
     if from == 0.0 {
+        let axis_end = ranges.end(one);
         let from = f64::from(outcome.steady_from_s);
         let to = from + one.seconds().filter(|s| f64::from(s.second) >= from).count() as f64;
-        let is_apart = cliff.is_none_or(|cliff| cliff < axis_end * 0.6) && to > axis_end * 0.8;
-        let label = match (is_apart, one.state) {
-            (false, _) => "",
-            (true, State::Settled) => "steady window",
-            (true, _) => "last 30 %",
-        };
+        let is_early = cliff.is_none_or(|cliff| cliff < axis_end * 0.6);
+        let is_apart = documents.is_some() || (is_early && to > axis_end * 0.8);
+        let label = if is_apart { one.window() } else { "" };
         marks.push(Mark::Window { from, to, label: label.to_owned() });
     }
     marks

@@ -2,15 +2,18 @@
 
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::Plan;
-use writecliff_suite::consistency::Outcome;
+use writecliff_suite::consistency::{Outcome, UntilSteady};
 
 use crate::number;
-use crate::picture::{Picture, Style, WRITES};
+use crate::picture::{Axis, Picture, Style, WRITES};
 use crate::run::Run;
 use crate::section::{Panel, Place, View, picture_id, slug};
 use crate::subjects::Subjects;
 use crate::torture::{Torture, tortures};
 use crate::writes::State;
+
+/// What the time axis of all pictures is called.
+pub(super) const TIME: &str = "seconds of random writes";
 
 /// The random writes of one drive with one spare area.
 #[derive(Clone)]
@@ -91,7 +94,10 @@ fn conditions(run: &Run, spare: f64) -> String {
     let (block, duration) = (number::size(plan.block), plan.duration.as_secs_f64());
     let (depth, spare) = (plan.queue_depth, setting_in_a_name(spare));
     let spare = if spare == "default" { "no LBAs left unused".to_owned() } else { spare };
-    let duration = number::seconds(duration);
+    let duration = match plan.until_steady {
+        UntilSteady::Yes => "until steady".to_owned(),
+        _ => number::seconds(duration),
+    };
     format!("{block} random writes, QD{depth}, {duration}, incompressible data, {spare}")
 }
 
@@ -100,6 +106,20 @@ fn setting_in_a_name(spare: f64) -> String {
 }
 
 impl Series<'_> {
+    /// What the seconds are called that its last figures are of.
+    pub(super) fn window(&self) -> &'static str {
+        if self.state == State::Settled { "steady window" } else { "last seconds" }
+    }
+
+    fn end(&self) -> f64 {
+        self.seconds().last().map_or(1.0, |sample| f64::from(sample.second) + 1.0)
+    }
+
+    /// Whether its writes go on until they are steady.
+    pub(super) fn goes_on(&self) -> bool {
+        matches!(&self.run.record.plan, Plan::Consistency(plan) if plan.until_steady == UntilSteady::Yes)
+    }
+
     /// Its whole seconds; the last one of a phase may be a fragment.
     pub(super) fn seconds(&self) -> impl Iterator<Item = &Sample> {
         self.run.recording.series(&self.phase).filter(|sample| sample.is_whole())
@@ -142,6 +162,8 @@ pub(super) fn view(
 pub(super) struct Ranges {
     /// Whether all were given the same load: only then they share a time axis.
     is_equal_load: bool,
+    /// Whether they also have their steady windows at the same time.
+    is_equal_time: bool,
     /// End of the longest series, in seconds.
     end: f64,
     /// Beginning of the earliest steady window; of complete runs, if there are any, because the
@@ -176,6 +198,7 @@ impl Ranges {
         let shortest = counts.map(|shortest| shortest.latency).min().unwrap_or(1).max(1);
         Self {
             is_equal_load,
+            is_equal_time: is_equal_load && !series.iter().any(Series::goes_on),
             end: all().map(|sample| f64::from(sample.second) + 1.0).fold(1.0, f64::max),
             steady_from,
             iops: (lowest, iops().fold(1e5, f64::max)),
@@ -193,16 +216,37 @@ impl Ranges {
 }
 
 impl Ranges {
+    /// The time axis of a series. The documents' part of a run that goes on until it is steady is its
+    /// first half.
+    pub(super) fn time(&self, one: &Series<'_>) -> Axis {
+        let end = self.end(one);
+        match self.documents(one) {
+            Some(documents) => Axis::broken(TIME, documents, end),
+            None => Axis::span(TIME, 0.0, end),
+        }
+    }
+
+    /// Where the documents' part ends, if what comes after it is longer than a fifth of it.
+    pub(super) fn documents(&self, one: &Series<'_>) -> Option<f64> {
+        let Plan::Consistency(plan) = &one.run.record.plan else { return None };
+        let documents = plan.duration.as_secs_f64();
+        (one.goes_on() && self.end(one) > 1.2 * documents).then_some(documents)
+    }
+
     /// Where the time axis of a series ends.
     pub(super) fn end(&self, one: &Series<'_>) -> f64 {
-        let own = one.seconds().last().map_or(1.0, |sample| f64::from(sample.second) + 1.0);
-        if self.is_equal_load { self.end } else { own }
+        if self.is_equal_load { self.end } else { one.end() }
+    }
+
+    /// Where its closer look ends.
+    pub(super) fn end_of_window(&self, one: &Series<'_>) -> f64 {
+        if self.is_equal_time { self.end(one) } else { one.end() }
     }
 
     /// Where its closer look begins.
     pub(super) fn steady_from(&self, one: &Series<'_>) -> f64 {
         let own = one.outcome.map(|outcome| f64::from(outcome.steady_from_s));
-        own.filter(|_| !self.is_equal_load).unwrap_or(self.steady_from)
+        own.filter(|_| !self.is_equal_time).unwrap_or(self.steady_from)
     }
 }
 

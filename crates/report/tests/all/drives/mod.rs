@@ -24,7 +24,7 @@ pub(crate) fn tiny(plan: &Plan, path: &Path) -> Run {
 /// Runs the consistency test.
 pub(crate) fn consistency(path: &Path, seconds: u64, spare_percent: f64) -> Run {
     let duration = Nanos::from_secs(seconds);
-    let plan = consistency::Plan { duration, spare_percent, ..consistency::Plan::default() };
+    let plan = consistency::Plan { spare_percent, ..consistency::Plan::lasting(duration) };
     tiny(&Plan::Consistency(plan), path)
 }
 

@@ -26,6 +26,30 @@ pub enum MethodWarning {
         /// Rise of the fitted line over the window, in percent of the mean.
         percent: f64,
     },
+    /// The same where the writes go on until they are steady.
+    #[error(
+        "No steady state after {drive_writes:.1} drive writes, of at most {most:.0}: over the last five \
+         rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it."
+    )]
+    NotSteadyWithin {
+        /// How often the drive was written.
+        drive_writes: f64,
+        /// The test ends after so many.
+        most: f64,
+        /// Highest less lowest of the rounds, in percent of the mean.
+        range: f64,
+        /// Rise of the fitted line over the rounds, in percent of the mean.
+        percent: f64,
+    },
+    /// No more was written than a part of the drive: what it comes to is not known.
+    #[error(
+        "Too little was written to call it steady: after the fill {drive_writes:.2} of the drive, where at \
+         least one whole is needed. --until-steady goes on until it is."
+    )]
+    TooFewWrites {
+        /// How often the drive was written.
+        drive_writes: f64,
+    },
     /// Performance never fell.
     #[error(
         "No write cliff: the IOPS never fell to half of the fresh figure. Less was written than the \

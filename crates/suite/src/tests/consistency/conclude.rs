@@ -4,7 +4,8 @@ use writecliff_device::Nanos;
 use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 
 use super::outcome::{Outcome, WorstSecond};
-use super::plan::Plan;
+use super::plan::{Plan, UntilSteady};
+use super::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds};
 use crate::method::fast_part::FastPart;
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{MethodWarning, Warning};
@@ -15,7 +16,8 @@ const FRESH_SECONDS: usize = 10;
 const CLIFF_SHARE: f64 = 0.5;
 /// ... on average over so many seconds.
 const CLIFF_SECONDS: usize = 10;
-/// The steady window begins after so many tenths of the run: 1400 s of 2000 s.
+/// The steady window of a run that ends with its duration begins after so many tenths of it: 1400 s of
+/// 2000 s.
 const STEADY_TENTHS: usize = 7;
 /// More drift than this within the steady window is no steady state (SNIA PTS: 10 %).
 const DRIFT_MAX: f64 = 0.10;
@@ -42,13 +44,16 @@ pub(crate) fn conclude_phases(
         warnings
             .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
     }
-    let steady_from = steady_from(plan, iops.len());
+    let rounds = Rounds::of(plan, Totals::of(fill.iter().copied()).written);
+    let (steady_from, unsteady) = match plan.until_steady {
+        UntilSteady::Yes => last_rounds(plan, &rounds, &iops),
+        UntilSteady::No | UntilSteady::IfSimulated => last_seconds(plan, &iops),
+    };
     let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
         return (None, warnings);
     };
     let (fresh_iops, cliff) = fresh_and_cliff(&iops);
     let window = steady_from as u32..iops.len() as u32;
-    let drift = drift(&iops[steady_from..]);
     if cliff.is_none() {
         warnings.push(Warning::Method(MethodWarning::NoCliff));
     }
@@ -58,8 +63,11 @@ pub(crate) fn conclude_phases(
             seconds,
             window: window.len() as u32,
         }));
-    } else if drift.abs() > DRIFT_MAX {
-        warnings.push(Warning::Method(MethodWarning::NotSteady { percent: drift * 100.0 }));
+    } else if let Some(unsteady) = unsteady {
+        warnings.push(Warning::Method(unsteady));
+    } else if cliff.is_some() && rounds.drive_writes(&iops) < DRIVE_WRITES_MIN {
+        let drive_writes = rounds.drive_writes(&iops);
+        warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes }));
     }
     let outcome = Outcome {
         fill_megabytes_per_second: Rate::of_series(recording, fill_name),
@@ -83,7 +91,27 @@ pub(crate) fn conclude_phases(
     (Some(outcome), warnings)
 }
 
-/// The steady window's first second: the last 30 % of the plan, or of what was recorded if that is
+/// The last five rounds of a torture that goes on until they are steady, and that they are not.
+fn last_rounds(plan: &Plan, rounds: &Rounds, iops: &[f64]) -> (usize, Option<MethodWarning>) {
+    let Some(last) = rounds.last(iops) else { return last_seconds(plan, iops) };
+    let unsteady = || MethodWarning::NotSteadyWithin {
+        drive_writes: rounds.drive_writes(iops),
+        most: DRIVE_WRITES_MAX,
+        range: last.window.range * 100.0,
+        percent: last.window.rise * 100.0,
+    };
+    (last.from, (!last.window.is_steady()).then(unsteady))
+}
+
+/// The last seconds of a torture that ends with its duration, and that they are not steady.
+fn last_seconds(plan: &Plan, iops: &[f64]) -> (usize, Option<MethodWarning>) {
+    let from = steady_from(plan, iops.len());
+    let drift = drift(&iops[from..]);
+    let unsteady = MethodWarning::NotSteady { percent: drift * 100.0 };
+    (from, (drift.abs() > DRIFT_MAX).then_some(unsteady))
+}
+
+/// The first second of the documents' steady window: the last 30 % of the plan, or of what was recorded if that is
 /// less.
 pub(crate) fn steady_from(plan: &Plan, recorded: usize) -> usize {
     let planned = (plan.duration.0 / 1_000_000_000) as usize;

@@ -34,7 +34,7 @@ pub const FIGURES: &[Row] = &[
         .means("when performance falls below half of fresh and stays there")
         .unjudged(),
     Row::more(MEAN, "Steady mean", Iops, |o| Some(o.steady_iops.mean))
-        .means("average of the seconds in the steady window, the last 30 % of the run"),
+        .means("average of the seconds in the steady window, which ends with the run"),
     Row::more("steady median", "Steady median", Iops, |o| Some(o.steady_iops.median))
         .means("the middle one of these seconds")
         .unjudged(),

@@ -1,19 +1,24 @@
 //! Consistency: does the drive serve the same load equally well every second, once full?
 //!
 //! Purge; write every LBA once, in order; then 4KB random writes over all LBAs at a queue depth of
-//! 32 for 2000 s, with incompressible data. Every second is recorded. `docs/methodology/consistency.md` has
-//! the definitions of the figures.
+//! 32 for 2000 s, with incompressible data. Every second is recorded. A simulated drive, and a real one
+//! that is asked for it, is written on until it is steady (`settling.rs`).
+//! `docs/methodology/consistency.md` has the definitions of the figures.
 
 mod conclude;
 pub(crate) mod figures;
 mod outcome;
 mod plan;
+mod settling;
 
-use writecliff_device::{DeviceInfo, Operation};
-use writecliff_measure::{Queue, Recording};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Operation};
+use writecliff_measure::{Queue, Recording, Until};
 use writecliff_workload::RandomUniform;
 
-use crate::method::estimate::{Demands, Estimate};
+use crate::method::estimate::{Demands, Estimate, is_hard_disk};
 use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, listed};
 use crate::method::overrides::{Choice, Overrides};
@@ -27,7 +32,10 @@ use crate::record::warning::Warning;
 pub(crate) use conclude::{conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES};
 pub use outcome::{Outcome, WorstSecond};
-pub use plan::Plan;
+pub use plan::{Plan, UntilSteady};
+pub use settling::DRIVE_WRITES_MAX;
+
+use settling::Settling;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -40,7 +48,7 @@ impl Test for Plan {
     const NAME: &'static str = "consistency";
     const QUESTION: &'static str =
         "does the drive serve the same load equally well every second, once full?";
-    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::Spare];
+    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::UntilSteady, Choice::Spare];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let spare_percent = match overrides.spare[..] {
@@ -53,12 +61,37 @@ impl Test for Plan {
             }
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        Ok(Self { spare_percent, duration, ..self })
+        let until_steady = match (overrides.until_steady, overrides.duration) {
+            (true, _) => UntilSteady::Yes,
+            (false, Some(_)) => UntilSteady::No,
+            (false, None) => self.until_steady,
+        };
+        Ok(Self { spare_percent, duration, until_steady, ..self })
+    }
+
+    fn on(self, drive: &DeviceInfo) -> Self {
+        let is_simulated_ssd = drive.kind == DeviceKind::Simulated && !is_hard_disk(drive);
+        let until_steady = match self.until_steady {
+            UntilSteady::IfSimulated if is_simulated_ssd => UntilSteady::Yes,
+            UntilSteady::IfSimulated => UntilSteady::No,
+            decided => decided,
+        };
+        Self { until_steady, ..self }
+    }
+
+    fn asks_as(&self, other: &Self) -> bool {
+        self.as_asked() == other.as_asked()
+    }
+
+    /// How long it took until the drive was steady is its answer, not the question.
+    fn as_asked(&self) -> Self {
+        Self { until_steady: UntilSteady::No, ..self.clone() }
     }
 
     fn quick(self) -> Self {
         let duration = QUICK_TORTURE.min(self.duration);
-        Self { duration, span: quick_span(self.span), ..self }
+        let until_steady = UntilSteady::No;
+        Self { duration, until_steady, span: quick_span(self.span), ..self }
     }
 
     fn demands(&self) -> Demands {
@@ -69,7 +102,12 @@ impl Test for Plan {
     }
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-        Estimate::on(drive).fill(self.used(drive.capacity)).random(self.duration)
+        let used = self.used(drive.capacity);
+        let estimate = Estimate::on(drive).fill(used);
+        match self.clone().on(drive).until_steady {
+            UntilSteady::Yes => estimate.random_until(self.duration, used, DRIVE_WRITES_MAX),
+            _ => estimate.random(self.duration),
+        }
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
@@ -91,6 +129,11 @@ impl Test for Plan {
                 drive.model,
                 self.block.exact()
             ));
+        }
+        if self.until_steady == UntilSteady::Yes && is_hard_disk(drive) {
+            let got = drive.model.clone();
+            let reason = "a hard disk has no spare area to use up".to_owned();
+            return Err(PlanError { option: "until_steady", got, reason });
         }
         check_depths([self.queue_depth, self.fill_queue_depth], drive)
     }
@@ -118,7 +161,29 @@ impl Test for Plan {
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
-    fill_and_torture(plan, session, FILL, TORTURE)
+    match plan.until_steady {
+        UntilSteady::Yes => fill_and_torture_until_steady(plan, session),
+        UntilSteady::No | UntilSteady::IfSimulated => {
+            fill_and_torture(plan, session, FILL, TORTURE)
+        }
+    }
+}
+
+/// The same two phases, the second of which ends when it is steady.
+fn fill_and_torture_until_steady(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let span = plan.used(session.drive().capacity);
+    session.fill(FILL, span, plan.fill_block, plan.fill_queue_depth)?;
+
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
+    let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
+    let mut settling = Settling::of(plan, span);
+    let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
+    session.record_seen(TORTURE, writes, Extent::Bytes(all), &mut |second| {
+        if settling.add(second) {
+            is_over.store(true, Ordering::Relaxed);
+        }
+    })
 }
 
 /// The two phases of the test, by the names given, on a drive that is fresh.

@@ -23,8 +23,9 @@ impl WorstSecond {
     }
 }
 
-/// The answer, in figures. IOPS are means over a second; "steady" is the last 30 % of the planned
-/// duration, from t = 1400 s of 2000 s.
+/// The answer, in figures. IOPS are means over a second; "steady" are the last five rounds of a run that
+/// goes on until it is steady, and the last 30 % of the planned duration of any other, from t = 1400 s of
+/// 2000 s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Mean rate of the sequential fill, in MB/s (10^6); `None` if it took no time.

@@ -5,12 +5,29 @@ use writecliff_device::{Bytes, Nanos};
 
 use crate::method::limits::used;
 
-/// What to do. The defaults are the published method.
+/// Whether the random writes go on beyond their duration until the drive is steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UntilSteady {
+    /// They end with their duration: what plans say that say nothing of it.
+    #[default]
+    No,
+    /// On a simulated SSD; a real drive would be worn by it, and takes hours.
+    IfSimulated,
+    /// They do, within [`DRIVE_WRITES_MAX`](super::DRIVE_WRITES_MAX).
+    Yes,
+}
+
+/// What to do. The defaults are the published method, beyond which simulated drives go on until they
+/// are steady.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plan {
-    /// Length of the random writes.
+    /// Length of the random writes, or of their first part.
     pub duration: Nanos,
+    /// Whether they go on until the drive is steady.
+    #[serde(default, skip_serializing_if = "UntilSteady::is_no")]
+    pub until_steady: UntilSteady,
     /// Size of a random write.
     pub block: Bytes,
     /// Random writes in flight.
@@ -32,6 +49,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             duration: Nanos::from_secs(2000),
+            until_steady: UntilSteady::IfSimulated,
             block: Bytes::from_kib(4),
             queue_depth: 32,
             fill_block: Bytes::from_kib(128),
@@ -43,7 +61,18 @@ impl Default for Plan {
     }
 }
 
+impl UntilSteady {
+    fn is_no(&self) -> bool {
+        *self == Self::No
+    }
+}
+
 impl Plan {
+    /// The published method for so long and no longer.
+    pub fn lasting(duration: Nanos) -> Self {
+        Self { duration, until_steady: UntilSteady::No, ..Self::default() }
+    }
+
     /// The LBAs in use: the first part of the drive, in whole blocks.
     pub fn used(&self, capacity: Bytes) -> Bytes {
         let all = used(self.span, capacity, self.block);

@@ -9,11 +9,11 @@ use writecliff_workload::{Amount, Blocks, Job, Mix, Order, Pace, Share, Sizes};
 
 use super::part::Mixture;
 use super::plan::{BySeries, Plan, TRACKED};
-use super::window::{Settled, WINDOW, is_steady};
 use super::{rounds, soak};
 use crate::method::estimate::Estimate;
 use crate::method::loads::Load;
 use crate::method::session::{RunError, Session};
+use crate::method::window::{Settled, WINDOW, is_steady};
 use crate::record::rate::{LatencyFigures, Rate};
 
 impl Mixture {

@@ -8,10 +8,10 @@ use writecliff_measure::{Idle, Sample, Stream, Totals};
 use super::part::Part;
 use super::plan::{BySeries, Plan, TRACKED};
 use super::soak;
-use super::window::Settled;
 use crate::method::estimate::Estimate;
 use crate::method::loads::Load;
 use crate::method::session::{Extent, RunError, Session};
+use crate::method::window::Settled;
 use crate::record::rate::Rate;
 
 const PART: Part = Part::HostIdleRecovery;

@@ -18,7 +18,6 @@ mod rounds;
 mod saturation;
 mod settings;
 mod soak;
-mod window;
 
 use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
@@ -35,6 +34,7 @@ use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
+pub use crate::method::window::{Settled, WINDOW, Window};
 pub use cross_stimulus::CrossStimulus;
 pub use demand::Demand;
 pub use host_idle::HostIdle;
@@ -44,7 +44,6 @@ pub use plan::Plan;
 pub use rounds::{Cell, CellFigures, PartOutcome, series};
 pub use saturation::Saturation;
 pub use settings::{CrossStimulusSettings, DemandSettings, HostIdleSettings};
-pub use window::{Settled, WINDOW, Window};
 
 use part::Kind;
 use plan::{BySeries, TRACKED};

@@ -8,9 +8,9 @@ use writecliff_measure::Sample;
 
 use super::part::Part;
 use super::settings::{CrossStimulusSettings, DemandSettings, HostIdleSettings};
-use super::window::WINDOW;
 use crate::method::limits::used;
 use crate::method::seed::seed_of;
+use crate::method::window::WINDOW;
 
 /// What to do. The defaults are the specification's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,9 +8,9 @@ use writecliff_workload::{RandomUniform, Sequential};
 
 use super::part::Metric;
 use super::plan::{BySeries, Plan, SEQUENTIAL, SEQUENTIAL_LARGE, TRACKED};
-use super::window::{Settled, WINDOW, Window, is_steady};
 use crate::method::estimate::Estimate;
 use crate::method::session::{Extent, RunError, Session};
+use crate::method::window::{Settled, WINDOW, Window, is_steady};
 use crate::record::rate::Rate;
 use crate::record::warning::{MethodWarning, Warning};
 

@@ -6,8 +6,8 @@ use writecliff_measure::{Stream, Streams, Totals};
 
 use super::part::Part;
 use super::plan::{BySeries, Plan};
-use super::window::{Settled, is_steady};
 use crate::method::session::{Extent, RunError, Session};
+use crate::method::window::{Settled, is_steady};
 use crate::record::rate::Rate;
 
 /// The series of a round that is judged, and that of the rest of it; rounds count from 1.

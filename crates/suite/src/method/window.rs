@@ -26,7 +26,7 @@ pub struct Window {
 }
 
 impl Window {
-    pub(super) fn of(figures: &[f64], first_round: u32) -> Self {
+    pub(crate) fn of(figures: &[f64], first_round: u32) -> Self {
         let average = figures.iter().sum::<f64>() / figures.len() as f64;
         let highest = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = figures.iter().copied().fold(f64::INFINITY, f64::min);
@@ -57,7 +57,7 @@ pub struct Settled {
 
 impl Settled {
     /// `None` without a round.
-    pub(super) fn of(tracked: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(tracked: Vec<f64>) -> Option<Self> {
         let rounds = tracked.len();
         let first = rounds.saturating_sub(WINDOW);
         let window = (rounds > 0).then(|| Window::of(&tracked[first..], first as u32 + 1))?;
@@ -66,14 +66,14 @@ impl Settled {
     }
 
     /// That it never was steady.
-    pub(super) fn doubt(&self, part: &str) -> Option<Warning> {
+    pub(crate) fn doubt(&self, part: &str) -> Option<Warning> {
         let (part, rounds) = (part.to_owned(), self.tracked.len() as u32);
         (!self.steady).then_some(Warning::Method(MethodWarning::NeverSteady { part, rounds }))
     }
 }
 
 /// The window that ends with the last round, if the figures are steady in it.
-pub(super) fn is_steady(figures: &[f64]) -> Option<Window> {
+pub(crate) fn is_steady(figures: &[f64]) -> Option<Window> {
     last_window(figures).filter(Window::is_steady)
 }
 

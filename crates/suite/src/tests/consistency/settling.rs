@@ -1,0 +1,153 @@
+//! When the torture is steady: SNIA's rule over rounds that are measured in drive writes. What a
+//! drive has become steady to is decided by what was written to it, not by how long that took: 2000 s
+//! are a sixth of a drive write on a slow drive of 250 GB, and nine of a fast one of 960 GB.
+
+use writecliff_device::{Bytes, Nanos};
+use writecliff_measure::Sample;
+
+use super::plan::Plan;
+use crate::method::window::{WINDOW, Window};
+
+/// No drive is called steady before it was written so many times over.
+pub(crate) const DRIVE_WRITES_MIN: f64 = 1.0;
+/// However unsteady it is, the test ends after so many drive writes.
+pub const DRIVE_WRITES_MAX: f64 = 5.0;
+/// A round is at least such a share of a drive write...
+const ROUND: f64 = 0.1;
+/// ... and five rounds are at least such a share of the documents' time: 600 s of 2000 s.
+const WINDOW_SHARE: f64 = 0.3;
+
+/// What five rounds come to, and where they begin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LastRounds {
+    /// The first second of them.
+    pub(super) from: usize,
+    pub(super) window: Window,
+}
+
+/// What a round is, in writes and in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounds {
+    /// Writes that come to all that is in use.
+    drive_write: f64,
+    /// Seconds that a round lasts at least.
+    seconds: usize,
+}
+
+impl Rounds {
+    /// Where so much is in use.
+    pub(super) fn of(plan: &Plan, used: Bytes) -> Self {
+        let drive_write = (used.0 as f64 / plan.block.0 as f64).max(1.0);
+        let window = plan.duration.as_secs_f64() * WINDOW_SHARE;
+        Self { drive_write, seconds: ((window / WINDOW as f64) as usize).max(1) }
+    }
+
+    /// How often the drive was written in these seconds.
+    pub(super) fn drive_writes(&self, iops: &[f64]) -> f64 {
+        iops.iter().sum::<f64>() / self.drive_write
+    }
+
+    /// The last five rounds, which end with the last of these seconds; `None` if there are not so many.
+    pub(super) fn last(&self, iops: &[f64]) -> Option<LastRounds> {
+        let mut end = iops.len();
+        let mut figures = [0.0; WINDOW];
+        for figure in figures.iter_mut().rev() {
+            let (mut from, mut writes) = (end, 0.0);
+            while writes < self.drive_write * ROUND || end - from < self.seconds {
+                from = from.checked_sub(1)?;
+                writes += iops[from];
+            }
+            (*figure, end) = (writes / (end - from) as f64, from);
+        }
+        Some(LastRounds { from: end, window: Window::of(&figures, 1) })
+    }
+
+    /// Whether enough was written, and the last five rounds are steady.
+    pub(super) fn are_steady(&self, iops: &[f64]) -> bool {
+        let is_steady = |rounds: LastRounds| rounds.window.is_steady();
+        self.drive_writes(iops) >= DRIVE_WRITES_MIN && self.last(iops).is_some_and(is_steady)
+    }
+}
+
+/// A torture under way, which ends when it is steady.
+#[derive(Debug)]
+pub(super) struct Settling {
+    rounds: Rounds,
+    documents: Nanos,
+    iops: Vec<f64>,
+    /// Writes in all of these seconds.
+    writes: f64,
+    /// It is looked at once a round: drive writes of the next look.
+    next_look: f64,
+}
+
+impl Settling {
+    pub(super) fn of(plan: &Plan, used: Bytes) -> Self {
+        let rounds = Rounds::of(plan, used);
+        let (iops, next_look) = (Vec::new(), DRIVE_WRITES_MIN);
+        Self { rounds, documents: plan.duration, iops, writes: 0.0, next_look }
+    }
+
+    /// Takes a second; whether it is the last that is needed.
+    pub(super) fn add(&mut self, sample: &Sample) -> bool {
+        if sample.is_whole() {
+            self.iops.push(sample.iops().get());
+            self.writes += sample.iops().get();
+        }
+        let lasted = Nanos::from_secs(self.iops.len() as u64);
+        let written = self.writes / self.rounds.drive_write;
+        if lasted < self.documents || written < self.next_look {
+            return false;
+        }
+        self.next_look = written + ROUND;
+        written >= DRIVE_WRITES_MAX || self.rounds.are_steady(&self.iops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive of 1,000 blocks, and rounds of at least 2 s.
+    fn rounds() -> Rounds {
+        let plan = Plan { duration: Nanos::from_secs(34), ..Plan::default() };
+        Rounds::of(&plan, Bytes(1000 * plan.block.0))
+    }
+
+    #[test]
+    fn rounds_are_tenths_of_a_drive_write_counted_from_the_end() {
+        let iops = [vec![1000.0; 3], vec![20.0; 27]].concat();
+        let last = rounds().last(&iops).unwrap();
+        assert_eq!((last.from, last.window.average, last.window.range), (5, 20.0, 0.0));
+        assert_eq!(rounds().last(&iops[..12]), None);
+    }
+
+    #[test]
+    fn of_a_fast_drive_a_round_is_its_share_of_the_documents_window() {
+        let last = rounds().last(&[5000.0; 40]).unwrap();
+        assert_eq!((last.from, rounds().drive_writes(&[5000.0; 40])), (30, 200.0));
+    }
+
+    #[test]
+    fn nothing_is_steady_before_a_drive_write_or_while_it_falls() {
+        assert!(!rounds().are_steady(&[20.0; 49]));
+        assert!(rounds().are_steady(&[20.0; 50]));
+        let falling: Vec<f64> = (0..80).map(|second| 100.0 - f64::from(second)).collect();
+        assert!(!rounds().are_steady(&falling));
+    }
+
+    #[test]
+    fn what_never_settles_ends_after_five_drive_writes() {
+        let plan = Plan { duration: Nanos::from_secs(10), ..Plan::default() };
+        let mut settling = Settling::of(&plan, Bytes(1000 * plan.block.0));
+        // Each other tenth of a drive write takes five times as long.
+        let second = |number: u64| Sample {
+            writes: if number.is_multiple_of(6) { 100 } else { 20 },
+            span_ns: 1_000_000_000,
+            ..Sample::default()
+        };
+        let ended = (0..).find(|number| settling.add(&second(*number)));
+        let written: u64 = (0..=ended.unwrap()).map(|number| second(number).writes).sum();
+        assert!((5000..5200).contains(&written), "{written}");
+    }
+}
