@@ -211,6 +211,9 @@ pub struct DeviceInfo {
     /// What it is built of and what it costs, as far as that is known.
     #[serde(default)]
     pub specification: Specification,
+    /// What a simulated drive does not do that real ones do: a test that is about it has no figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_modelled: Vec<Mechanism>,
     /// What it was built of, if it is simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileRecord>,
@@ -236,6 +239,29 @@ impl DeviceInfo {
     pub fn is_on_a_file(&self) -> bool {
         let is_file = |below: &String| below.starts_with(Self::FILE_BELOW);
         self.kind == DeviceKind::File || self.stands_on.iter().any(is_file)
+    }
+}
+
+/// Something that drives do and that a model of one may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// States of less power, which take time to wake from.
+    Sleep,
+    /// Becoming warm.
+    Heat,
+    /// Memory for only a part of the map.
+    MapMemory,
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sleep => "sleep to wake up from",
+            Self::Heat => "heat",
+            Self::MapMemory => "map that is larger than its memory",
+        })
     }
 }
 

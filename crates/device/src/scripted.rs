@@ -68,6 +68,7 @@ impl Scripted {
             scheduler: None,
             link: None,
             temperature_limit: None,
+            not_modelled: Vec::new(),
             specification: Specification::default(),
             profile: None,
         };

@@ -47,6 +47,7 @@ impl Null {
             scheduler: None,
             link: None,
             temperature_limit: None,
+            not_modelled: Vec::new(),
             specification: Specification::default(),
             profile: None,
         };

@@ -8,7 +8,7 @@ use std::any::Any;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use writecliff_device::{Bytes, DeviceInfo, with_nearest};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, with_nearest};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
@@ -197,6 +197,9 @@ macro_rules! tests {
 
             /// How long it will take and how much it will write, roughly.
             pub fn estimate(&self, drive: &DeviceInfo) -> Estimate {
+                if self.needs().iter().any(|needed| drive.not_modelled.contains(needed)) {
+                    return Estimate::on(drive);
+                }
                 match self { $(Self::$variant(plan) => plan.estimate(drive),)* }
             }
 
@@ -204,6 +207,11 @@ macro_rules! tests {
             /// read.
             pub fn writes(&self) -> bool {
                 match self { $(Self::$variant(plan) => plan.writes(),)* }
+            }
+
+            /// What a model of a drive must do for the test's figures to mean anything.
+            pub(crate) fn needs(&self) -> &'static [Mechanism] {
+                match self { $(Self::$variant(_) => <crate::tests::$module::Plan as Test>::NEEDS,)* }
             }
 
             /// Whether the drive is purged for it.

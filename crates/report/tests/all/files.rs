@@ -4,7 +4,7 @@ use crate::drives;
 use std::fs;
 use std::path::Path;
 
-use drives::{alone, consistency, page, pictures, tiny};
+use drives::{alone, consistency, modelling_what_it_needs, page, pictures, tiny};
 use writecliff_report::{Subject, summary};
 use writecliff_suite::consistency::TORTURE;
 use writecliff_suite::{TESTS, consistency as consistency_test};
@@ -89,7 +89,7 @@ fn every_test_has_its_section_and_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let run = |test: &writecliff_suite::TestEntry| {
         let plan = (test.plan)().quick();
-        tiny(&plan, &dir.path().join(test.name))
+        modelling_what_it_needs(&plan, &dir.path().join(test.name))
     };
     let mut subject = Subject { runs: TESTS.iter().map(run).collect(), planned: None };
     let out = dir.path().join("review");

@@ -24,8 +24,8 @@ mod write_cache;
 use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io,
+    Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
 use crate::profile::LBA_SIZE;
@@ -448,6 +448,7 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         scheduler: None,
         link: None,
         temperature_limit: None,
+        not_modelled: vec![Mechanism::Sleep, Mechanism::Heat, Mechanism::MapMemory],
         specification: profile.identity.specification(),
         profile: Some(profile.origin.record(profile)),
     }

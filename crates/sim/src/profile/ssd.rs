@@ -1,7 +1,9 @@
 //! What a simulated solid-state drive is built of, section by section.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Energy, Nanos, Power, Specification, Temperature, Throughput};
+use writecliff_device::{
+    Bytes, Energy, Mechanism, Nanos, Power, Specification, Temperature, Throughput,
+};
 
 use super::{Identity, Link, Origin, ProgramTime, Security};
 
@@ -514,6 +516,15 @@ impl SsdProfile {
             own_encryption: self.security.in_words(),
             ..self.identity.specification()
         }
+    }
+
+    /// What it has no keys for, or has not set.
+    pub(crate) fn not_modelled(&self) -> Vec<Mechanism> {
+        let mut lacks = Vec::new();
+        lacks.extend(self.link.sleep.is_empty().then_some(Mechanism::Sleep));
+        lacks.extend((self.power.ambient == Temperature::default()).then_some(Mechanism::Heat));
+        lacks.extend(self.mapping.cache.is_none().then_some(Mechanism::MapMemory));
+        lacks
     }
 
     /// Where the drive begins to protect itself from heat, if it does.

@@ -627,6 +627,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         scheduler: None,
         link: None,
         temperature_limit: profile.throttle_at(),
+        not_modelled: profile.not_modelled(),
         specification: profile.specification(),
         profile: Some(profile.origin.record(profile)),
     }

@@ -1,12 +1,21 @@
 //! What comes of a run: its outcome, what it gave for a watt, and what is to be doubted of it.
 
+use writecliff_device::DeviceInfo;
 use writecliff_measure::Recording;
 
 use crate::judge::doubts::doubts;
-use crate::list::{Outcome, RunRecord};
+use crate::list::{Outcome, Plan, RunRecord};
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
 use crate::record::warning::{MethodWarning, Warning};
+
+/// What a plan needs of a drive whose model lacks it.
+pub(crate) fn not_modelled(plan: &Plan, drive: &DeviceInfo) -> Vec<Warning> {
+    let lacks = plan.needs().iter().filter(|needed| drive.not_modelled.contains(needed));
+    lacks
+        .map(|mechanism| Warning::Method(MethodWarning::NotModelled { mechanism: *mechanism }))
+        .collect()
+}
 
 impl RunRecord {
     /// Gives the run its status and the outcome that its recording allows, with the doubts that
@@ -38,6 +47,10 @@ impl RunRecord {
     }
 
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+        let lacks = not_modelled(&self.plan, &self.drive);
+        if !lacks.is_empty() {
+            return (None, lacks);
+        }
         let (outcome, mut warnings) =
             self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
         // What a complete run lacks was not possible on this drive.

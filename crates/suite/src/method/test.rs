@@ -1,7 +1,7 @@
 //! What every test is: one trait, with defaults for what most tests have in common.
 
 use serde::de::DeserializeOwned;
-use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
@@ -45,6 +45,8 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     const CHOICES: &'static [Choice] = &[];
     /// Raised when equal plans give figures that are not to be held against those of before.
     const METHOD_VERSION: u32 = 1;
+    /// What a model of a drive must do for its figures to mean anything.
+    const NEEDS: &'static [Mechanism] = &[];
     /// Parts of the names of figures that only some runs have: of what not every drive has or does.
     const NOT_ALWAYS: &'static [&'static str] = &[];
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use writecliff_device::{Device, DeviceError, DeviceInfo, DeviceKind, Purge, PurgeOutcome};
 use writecliff_measure::{Recorder, RunDirectory, RunDirectoryError};
 
+use crate::judge::conclude::not_modelled;
 use crate::judge::doubts::doubts_beforehand;
 use crate::list::{Plan, RunRecord};
 use crate::method::limits::PlanError;
@@ -42,7 +43,8 @@ pub fn run(
     let recorder = Recorder::new(directory, origin, every_io);
     let recorder = recorder.with_io_timeout(io_timeout).with_threads(threads);
     let mut session = Session::begin(device, recorder, &mut record, watch);
-    let ended = plan.run(&mut session);
+    let is_modelled = not_modelled(plan, session.drive()).is_empty();
+    let ended = if is_modelled { plan.run(&mut session) } else { Ok(()) };
     let recorder = session.end();
     end(record, recorder, ended)
 }

@@ -4,7 +4,7 @@
 //! writes: how fast every second was, and how warm the drive was at its end.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Sample};
 use writecliff_workload::Sequential;
 
@@ -73,6 +73,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "heat";
     const QUESTION: &'static str = "does it hold its speed when it is warm?";
+    const NEEDS: &'static [Mechanism] = &[Mechanism::Heat];
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
     const NOT_ALWAYS: &'static [&'static str] = &["time to throttling", "warmest"];

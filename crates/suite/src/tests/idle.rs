@@ -4,7 +4,7 @@
 //! drive drew at the end of the rest. The longer the rest, the deeper it sleeps.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Idle, Queue, Recording, Totals};
 use writecliff_workload::RandomUniform;
 
@@ -78,6 +78,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "idle";
     const QUESTION: &'static str = "what does sleep cost?";
+    const NEEDS: &'static [Mechanism] = &[Mechanism::Sleep];
     const REVIEWS: InReviews = InReviews::OnRequest;
     const NOT_ALWAYS: &'static [&'static str] = &["power after"];
 

@@ -5,7 +5,7 @@
 //! what the part that it holds stands for.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::RandomUniform;
 
@@ -74,6 +74,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "working-set";
     const QUESTION: &'static str = "does it have enough memory for its map?";
+    const NEEDS: &'static [Mechanism] = &[Mechanism::MapMemory];
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
     const NOT_ALWAYS: &'static [&'static str] = &["map in memory holds"];

@@ -10,10 +10,10 @@ use writecliff_suite::corners::Data;
 use writecliff_suite::latency_at_load::Gaps;
 use writecliff_suite::steady_state::Part;
 use writecliff_suite::{
-    MethodWarning, Outcome, Plan, RunOptions, RunRecord, Warning, consistency, corners, fullness,
-    heat, idle, incompressible, latency_at_load, power, queue_depth, read_write_mix, recovery, run,
-    spare_area, steady_state, storage_bench, stutter, transfer_size, trim, whole_drive,
-    working_set,
+    MethodWarning, Outcome, Plan, RunOptions, RunRecord, TESTS, Warning, consistency, corners,
+    fullness, heat, idle, incompressible, latency_at_load, power, queue_depth, read_write_mix,
+    recovery, run, spare_area, steady_state, storage_bench, stutter, transfer_size, trim,
+    whole_drive, working_set,
 };
 use writecliff_trace::Map;
 
@@ -291,7 +291,9 @@ fn a_map_cache_is_seen_at_its_size() {
     // A page of the map: array 50, channel 8192 / 400 microseconds.
     assert_near(end.fetch_ns as f64, 50e3 + 8192.0 / 0.4, 3.0);
 
-    let all = outcome!(on_ssd(&plan, tiny()), WorkingSet);
+    let mut roomy = tiny();
+    roomy.mapping.cache = Some(Bytes::from_mib(64));
+    let all = outcome!(on_ssd(&plan, roomy), WorkingSet);
     assert_eq!((all.map_end, all.spans.len()), (None, 9));
     let [first, .., last] = &all.spans[..] else { panic!("{all:?}") };
     assert_eq!((first.span, last.span), (Bytes::from_mib(1), Bytes::from_mib(224)));
@@ -780,7 +782,8 @@ fn a_rest_costs_the_exit_time_of_the_state_that_it_leads_to() {
 fn a_drive_that_does_not_sleep_costs_nothing_to_wake() {
     let rests = vec![seconds(1), seconds(100)];
     let plan = idle::Plan { rests, ..idle::Plan::default() };
-    let record = on_ssd(&Plan::Idle(plan), tiny());
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+    let record = record_of(&Plan::Idle(plan), &mut device);
     let outcome = outcome!(record, Idle);
     assert!(outcome.rests.iter().all(|rest| rest.first_ns == outcome.awake_ns), "{outcome:?}");
     assert_eq!(record.warnings, [Warning::Method(MethodWarning::NoPower)]);
@@ -826,9 +829,31 @@ fn a_drive_throttles_when_it_has_the_temperature_for_it() {
 fn a_drive_without_a_thermometer_says_so() {
     let (load, rest) = (seconds(10), seconds(2));
     let plan = Plan::Heat(heat::Plan { load, rest, ..Default::default() });
-    let record = on_ssd(&plan, tiny());
+    let mut device = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
+    let record = record_of(&plan, &mut device);
     assert_eq!(outcome!(record, Heat).loads.len(), 2);
     assert_eq!(record.warnings, [Warning::Method(MethodWarning::NoTemperature)]);
+}
+
+fn plan_of(test: &str) -> Plan {
+    let entry = TESTS.iter().find(|entry| entry.name == test).unwrap();
+    (entry.plan)()
+}
+
+#[test]
+fn what_a_model_does_not_do_has_no_figures_and_is_not_run() {
+    let mut whole = warm(0);
+    whole.link.sleep = sleepy().link.sleep;
+    whole.mapping.cache = Some(Bytes::from_kib(64));
+    for name in ["idle", "heat", "working-set"] {
+        let plan = || plan_of(name).quick();
+        let record = on_ssd(&plan(), tiny());
+        let [Warning::Method(MethodWarning::NotModelled { .. })] = record.warnings[..] else {
+            panic!("{name}: {:?}", record.warnings);
+        };
+        assert_eq!((record.outcome, record.phases.len()), (None, 0), "{name}");
+        assert!(on_ssd(&plan(), whole.clone()).outcome.is_some(), "{name}");
+    }
 }
 
 /// A device whose 4 KiB writes take what the round gives, in microseconds; all else is quick.

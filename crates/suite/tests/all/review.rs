@@ -70,6 +70,11 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
         review.create(&broken).unwrap();
         let (expected, seconds) = perform(&review.tests[0], &whole, usize::MAX);
         assert_eq!(expected.status, Status::Complete, "{}", entry.name);
+        if seconds == 0 {
+            // Not modelled: there is nothing to interrupt.
+            assert_eq!(expected.outcome, None, "{}", entry.name);
+            continue;
+        }
 
         for share in [0, seconds / 3, seconds - 1] {
             review.tests[0].clear(&broken).unwrap();

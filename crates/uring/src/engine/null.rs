@@ -44,6 +44,7 @@ impl NullDevice {
             scheduler: None,
             link: None,
             temperature_limit: None,
+            not_modelled: Vec::new(),
             specification: Specification::default(),
             profile: None,
         };

@@ -454,6 +454,7 @@ fn drive(output: &Output, known: &Imported) -> DeviceInfo {
         scheduler: None,
         link: None,
         temperature_limit: None,
+        not_modelled: Vec::new(),
         specification: Default::default(),
         profile: None,
     }

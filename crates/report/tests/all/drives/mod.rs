@@ -5,9 +5,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::Nanos;
+use writecliff_device::{Bytes, Nanos, Power, Temperature};
 use writecliff_report::{Run, Subject, write_page};
-use writecliff_sim::{Ssd, load};
+use writecliff_sim::{SleepState, Ssd, load};
 use writecliff_suite::{InReviews, Plan, RunOptions, TESTS, TestEntry, consistency, run};
 
 /// As long as the documents' method.
@@ -17,6 +17,27 @@ const SPARES: [f64; 4] = [0.0, 10.0, 25.0, 40.0];
 /// Runs any test on the tiny drive.
 pub(crate) fn tiny(plan: &Plan, path: &Path) -> Run {
     let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
+    run(plan, &mut ssd, path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    Run::open(path).unwrap()
+}
+
+/// The same of a drive with the mechanism that the test is about.
+pub(crate) fn modelling_what_it_needs(plan: &Plan, path: &Path) -> Run {
+    let mut profile = load("tiny").unwrap().into_ssd().unwrap();
+    match plan {
+        Plan::Idle(_) => {
+            profile.link.sleep = vec![SleepState {
+                name: "slumber".to_owned(),
+                after: Nanos::from_secs(2),
+                exit_time: Nanos::from_millis(7),
+                power: Power(1000),
+            }]
+        }
+        Plan::Heat(_) => profile.power.ambient = Temperature(25_000),
+        Plan::WorkingSet(_) => profile.mapping.cache = Some(Bytes::from_kib(64)),
+        _ => {}
+    }
+    let mut ssd = Ssd::new(profile, "sim:tiny");
     run(plan, &mut ssd, path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     Run::open(path).unwrap()
 }

@@ -85,6 +85,7 @@ fn drive() -> DeviceInfo {
         scheduler: None,
         link: None,
         temperature_limit: None,
+        not_modelled: Vec::new(),
         specification: Specification::default(),
         profile: None,
     }

@@ -1,7 +1,7 @@
 //! Where a test did not come to what its method asks for.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, Mechanism, Nanos};
 
 use crate::record::warning::Warning;
 
@@ -137,6 +137,12 @@ pub enum MethodWarning {
         part: String,
         /// Rounds run.
         rounds: u32,
+    },
+    /// It is about something that the model of the drive does not do.
+    #[error("Not modelled: this model has no {mechanism}, so that the test was not run on it.")]
+    NotModelled {
+        /// What it lacks.
+        mechanism: Mechanism,
     },
     /// Nothing told what the drive draws.
     #[error(

@@ -56,6 +56,7 @@ fn kept() -> Vec<Value> {
         }),
         json!({"kind": "no-trim"}),
         json!({"kind": "never-steady", "part": "iops", "rounds": 25}),
+        json!({"kind": "not-modelled", "mechanism": "sleep"}),
         json!({"kind": "no-power"}),
         json!({"kind": "no-temperature"}),
         json!({"kind": "incomplete", "recorded": "61s", "planned": "2000s"}),

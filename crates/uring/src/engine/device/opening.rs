@@ -227,6 +227,7 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         scheduler: identity.scheduler.clone(),
         link: None,
         temperature_limit: None,
+        not_modelled: Vec::new(),
         specification: Specification::default(),
         profile: None,
     }
