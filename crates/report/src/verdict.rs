@@ -62,6 +62,7 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
+    sentences.extend(main.filter(|_| subject.is_simulated()).map(scatter));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
         let text = "No run came to its first second of random writes: there are no figures.";
@@ -81,6 +82,9 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     );
     sentences
 }
+
+/// Seconds that scatter by less than this share of their mean are all the same.
+const EVEN: f64 = 0.001;
 
 fn fresh(main: &Writes<'_>) -> Sentence {
     let iops = main.outcome.fresh_iops;
@@ -131,6 +135,23 @@ fn range(main: &Writes<'_>) -> Sentence {
         main.steadiness(),
     );
     Sentence::new(text, &[("consistency-range", "picture")])
+}
+
+/// How far a model's seconds scatter, and that those of drives scatter more: no model here has a
+/// mechanism for it (docs/model.md, "Where the model fails").
+fn scatter(main: &Writes<'_>) -> Sentence {
+    let variation = main.outcome.steady_iops.variation;
+    let text = match variation < EVEN {
+        true => "That its seconds are all the same is the profile's pacing, and no measurement: those of \
+                 real drives scatter."
+            .to_owned(),
+        false => format!(
+            "Its seconds scatter by {} of their mean, which is the model's: those of real drives scatter \
+             more, in bursts and clusters that it has no mechanism for.",
+            number::percent(variation)
+        ),
+    };
+    Sentence::new(text, &[])
 }
 
 /// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.

@@ -117,6 +117,15 @@ fn table(subjects: &Subjects<'_>, one: &Repeated<'_>) -> Table {
         one.run.record.plan.name(),
         seeds.join(", "),
     );
+    let is_the_same = |of: &FigureStatistics| of.deviation == Some(0.0);
+    let by_the_model = match one.figures.iter().all(is_the_same) && one.run.is_simulated() {
+        true => {
+            " Nothing in this model depends on the seed: that all are the same is the model's, and no \
+                 word of how a real drive varies."
+        }
+        false => "",
+    };
+    let text = text + by_the_model;
     let title = match subjects.is_comparison() {
         true => format!("Figures with their deviation: {}", subjects.name(one.subject)),
         false => "Figures with their deviation".to_owned(),

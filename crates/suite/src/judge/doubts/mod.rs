@@ -180,7 +180,14 @@ pub(crate) fn doubts_beforehand(drive: &DeviceInfo) -> Vec<Warning> {
         .link
         .filter(Link::is_reduced)
         .map(|link| Warning::Drive(DriveWarning::ReducedLink { link }));
-    reduced.into_iter().chain(doubts_about_kind(drive)).collect()
+    let scale = scale(drive).map(|parts| Warning::Drive(DriveWarning::ScaleModel { parts }));
+    reduced.into_iter().chain(scale).chain(doubts_about_kind(drive)).collect()
+}
+
+/// Of which part of a drive it is a model: `sim:NAME@1/16`.
+fn scale(drive: &DeviceInfo) -> Option<u32> {
+    let (_, parts) = drive.address.rsplit_once("@1/")?;
+    (drive.kind == DeviceKind::Simulated).then(|| parts.parse().ok()).flatten()
 }
 
 fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {

@@ -17,6 +17,17 @@ pub enum DriveWarning {
     /// Nothing was measured but the machine.
     #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
     NoDrive,
+    /// A drive with a part of its capacity.
+    #[error(
+        "A scale model: what follows from how much is written comes {parts} times as soon (the write cliff, \
+         the end of a fast buffer), and a second averages over {parts} of the drive's. Pauses of single \
+         erases, times of rest, and a write buffer or read-ahead that is large beside it are not kept: its \
+         sequential figures are not the drive's."
+    )]
+    ScaleModel {
+        /// It has one of so many parts.
+        parts: u32,
+    },
     /// The link is not what the drive can.
     #[error(
         "The drive's link came up at {link}: sequential figures may show the link. Look at cable, slot \

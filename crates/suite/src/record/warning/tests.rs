@@ -16,6 +16,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "no-encryption", "why": "no dm-crypt"}),
         json!({"kind": "file-not-drive"}),
         json!({"kind": "no-drive"}),
+        json!({"kind": "scale-model", "parts": 16}),
         json!({"kind": "reduced-link", "link": {
             "now_gbps": 2.5,
             "best_gbps": 8.0,
