@@ -420,9 +420,9 @@ impl<'a> Running<'a> {
         if self.stream.pace.is_open() {
             self.due_of.give_back(completion.io.slot);
         }
-        if let Some((rest, _)) = self.stream.pace.rests()
-            && self.must_rest()
+        if self.must_rest()
             && self.in_flight == 0
+            && let Some(rest) = self.due_times.rest()
         {
             self.since_rest = 0;
             self.rests_until = completion.completed + rest;

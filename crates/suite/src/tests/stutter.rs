@@ -37,7 +37,8 @@ pub struct Plan {
     pub duration: Nanos,
     /// Size of a small write.
     pub block: Bytes,
-    /// Time from the end of one small write to the next.
+    /// Time from the end of one small write to the next, on average: at random, so that they do not keep
+    /// step with the stream.
     pub think: Nanos,
     /// The part of the drive, from its start, that small writes go to.
     pub small_write_span: Bytes,
@@ -82,6 +83,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "stutter";
     const QUESTION: &'static str = "does the machine pause?";
+    const METHOD_VERSION: u32 = 2;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
@@ -146,7 +148,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let small_writes = Stream {
         ios: Box::new(RandomUniform::new(Operation::Write, span, plan.block, plan.seed)),
         queue_depth: 1,
-        pace: Pace::Think { rest: plan.think, every: 1 },
+        pace: Pace::Muse { mean: plan.think },
         seed: plan.seed,
         duration: None,
         operations: Vec::new(),

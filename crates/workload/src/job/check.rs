@@ -121,7 +121,7 @@ impl Job {
     fn check_pace(&self) -> Verdict {
         let reason = "nothing would ever be done; leave it out to go as fast as the drive";
         match self.pace {
-            Pace::Closed => Ok(()),
+            Pace::Closed | Pace::Muse { .. } => Ok(()),
             Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
             Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
             Pace::Bursts { rate, every, .. } => {

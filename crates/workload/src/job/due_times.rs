@@ -1,6 +1,6 @@
 //! How far the due times of a load's I/Os lie apart.
 
-use rand_distr::{Distribution as _, Exp1};
+use rand_distr::{Distribution as _, Exp1, StandardUniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Nanos};
 
@@ -30,7 +30,7 @@ impl Pace {
     /// If the rate is zero, or there are two: [`super::Job::by_rate`] makes a job of each.
     pub fn mean_step(self, length: Bytes) -> Nanos {
         match self {
-            Self::Closed | Self::Think { .. } => Nanos::ZERO,
+            Self::Closed | Self::Think { .. } | Self::Muse { .. } => Nanos::ZERO,
             Self::Rates { .. } => panic!("a load has one rate"),
             Self::Rate(rate) | Self::Bursts { rate, .. } => rate.time_for(length),
             Self::Iops(iops) | Self::Arrivals { iops, .. } => Nanos(1_000_000_000 / iops),
@@ -39,6 +39,17 @@ impl Pace {
 }
 
 impl DueTimes {
+    /// The rest that is due after the I/Os before it, if there is one.
+    pub fn rest(&mut self) -> Option<Nanos> {
+        match self.pace {
+            Pace::Muse { mean } => {
+                let share: f64 = StandardUniform.sample(&mut self.random);
+                Some(Nanos((share * 2.0 * mean.0 as f64).round() as u64))
+            }
+            pace => pace.rests().map(|(rest, _)| rest),
+        }
+    }
+
     /// How far an I/O of `length` bytes moves the due time of the next; zero where there are no due
     /// times.
     ///

@@ -241,6 +241,12 @@ pub enum Pace {
         /// I/Os between rests, at least one.
         every: u32,
     },
+    /// After every I/O a rest of random length, anything up to twice this with equal chance: a probe
+    /// that meets what goes on beside it by a clock of its own at every phase.
+    Muse {
+        /// The rest on average.
+        mean: Nanos,
+    },
     /// At due times that add up to this rate; what is late begins at once and moves no due time.
     Rate(Throughput),
     /// At due times that add up to this rate, with a rest after every so many I/Os, which moves no due
@@ -293,6 +299,7 @@ impl Pace {
     pub fn rests(self) -> Option<(Nanos, u32)> {
         match self {
             Self::Think { rest, every } | Self::Bursts { rest, every, .. } => Some((rest, every)),
+            Self::Muse { mean } => Some((mean, 1)),
             _ => None,
         }
     }
@@ -300,7 +307,7 @@ impl Pace {
     /// Bytes a second that are asked for, with I/Os of this length; `None` where there is no rate.
     pub fn asked(self, length: Bytes) -> Option<Throughput> {
         match self {
-            Self::Closed | Self::Think { .. } => None,
+            Self::Closed | Self::Think { .. } | Self::Muse { .. } => None,
             Self::Rate(rate) | Self::Bursts { rate, .. } => Some(rate),
             Self::Iops(iops) | Self::Arrivals { iops, .. } => {
                 Some(Throughput(iops.saturating_mul(length.0)))
