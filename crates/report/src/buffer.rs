@@ -11,11 +11,11 @@ pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
     outcomes.filter_map(Outcome::fast_part).next()
 }
 
-/// `520 MB/s for the first 3.00 GB, 273 MB/s after`.
+/// `520 MB/s for the first 3.00 GB, 273 MB/s on average after`.
 pub(crate) fn speeds(part: FastPart) -> String {
     let rate = number::megabytes_per_second;
     format!(
-        "{} for the first {}, {} after",
+        "{} for the first {}, {} on average after",
         rate(part.fast_megabytes_per_second),
         part.bytes,
         rate(part.slow_megabytes_per_second)
@@ -47,7 +47,7 @@ mod tests {
             fast_megabytes_per_second: 520.0,
             slow_megabytes_per_second: 273.4,
         };
-        assert_eq!(speeds(part), "520 MB/s for the first 3.00 GB, 273 MB/s after");
+        assert_eq!(speeds(part), "520 MB/s for the first 3.00 GB, 273 MB/s on average after");
         assert_eq!(tag(Some(part), 1 << 30), "in the buffer");
         assert_eq!(tag(Some(part), 17_700_000_000), "3.00 GB of 17.7 GB in the buffer");
         assert_eq!(tag(None, 1), "");

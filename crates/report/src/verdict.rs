@@ -158,7 +158,7 @@ fn scatter(main: &Writes<'_>) -> Sentence {
 fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Option<Sentence> {
     let spare = main.zip(published(more)).map(|(main, other)| spare_area(main, other));
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
-        Some(Outcome::Trim(outcome)) => Some(trim(outcome)),
+        Some(Outcome::Trim(outcome)) => Some(trim(outcome, &run.record.plan)),
         _ => None,
     });
     let parts: Vec<Sentence> = spare.into_iter().chain(trims.next()).collect();
@@ -197,11 +197,28 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[("spare-area", "spare area")])
 }
 
-fn trim(outcome: &writecliff_suite::trim::Outcome) -> Sentence {
+fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
+    let first = match plan {
+        Plan::Trim(plan) => {
+            format!("the first {} of ", number::seconds(plan.measurement.as_secs_f64()))
+        }
+        _ => String::new(),
+    };
+    let over_all = match (outcome.whole_dirty, outcome.whole_after_trim) {
+        (Some(dirty), Some(after)) => {
+            let (times, dirty, after) = (
+                gain(after / dirty.max(f64::MIN_POSITIVE)),
+                number::megabytes_per_second(dirty),
+                number::megabytes_per_second(after),
+            );
+            format!("; over the whole drive it {times}: {dirty} and {after}")
+        }
+        _ => String::new(),
+    };
     let rate = number::megabytes_per_second;
     let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
         (Some(dirty), Some(after), Some(share)) => format!(
-            "TRIM {} in sequential writes: {} on the dirty drive, {} after, {} of clean",
+            "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after, {} of clean{over_all}",
             gain(after / dirty.max(f64::MIN_POSITIVE)),
             rate(dirty),
             rate(after),

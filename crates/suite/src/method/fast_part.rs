@@ -13,7 +13,7 @@ pub struct FastPart {
     pub bytes: Bytes,
     /// The rate before, in MB/s (10^6).
     pub fast_megabytes_per_second: f64,
-    /// The rate after, in MB/s (10^6).
+    /// The rate after, in MB/s (10^6): of all that was written then, whose rate may fall again.
     pub slow_megabytes_per_second: f64,
 }
 
@@ -41,19 +41,29 @@ impl FastPart {
         let before: f64 = bytes[..fall - 1].iter().sum();
         let around = bytes[fall - 1..=fall].iter();
         let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
+        let after = &bytes[fall + 1..];
+        let after = after.iter().sum::<f64>() / after.len() as f64;
         Some(Self {
             bytes: Bytes((before + around) as u64),
             fast_megabytes_per_second: fast / 1e6,
-            slow_megabytes_per_second: slow / 1e6,
+            slow_megabytes_per_second: after / 1e6,
         })
     }
 
     /// The first of a write's levels, if the next is slower.
     pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
-        let [fast, slow, ..] = levels else { return None };
-        let (fast_megabytes_per_second, slow_megabytes_per_second) =
-            (fast.megabytes_per_second, slow.megabytes_per_second);
-        let is_fast = slow_megabytes_per_second < fast_megabytes_per_second;
+        let [fast, slow @ ..] = levels else { return None };
+        let megabytes: f64 = slow.iter().map(|level| level.bytes.0 as f64 / 1e6).sum();
+        let seconds: f64 = slow
+            .iter()
+            .map(|level| {
+                level.bytes.0 as f64 / 1e6 / level.megabytes_per_second.max(f64::MIN_POSITIVE)
+            })
+            .sum();
+        let fast_megabytes_per_second = fast.megabytes_per_second;
+        let slow_megabytes_per_second = megabytes / seconds;
+        let next = slow.first()?.megabytes_per_second;
+        let is_fast = next < fast_megabytes_per_second && slow_megabytes_per_second.is_finite();
         let bytes = fast.bytes;
         is_fast.then_some(Self { bytes, fast_megabytes_per_second, slow_megabytes_per_second })
     }
@@ -87,6 +97,22 @@ mod tests {
         // Late in a second, so that the second is still called fast.
         megabytes[6] = 440;
         assert_eq!(written(&megabytes).unwrap().bytes, Bytes(3_400_000_000));
+    }
+
+    #[test]
+    fn what_comes_after_is_all_that_comes_after() {
+        // 5,000 MB/s into the buffer, 2,700 for a while, and 700 for most of the drive.
+        let megabytes = [vec![5000; 8], vec![2700; 10], vec![700; 90]].concat();
+        let part = written(&megabytes).unwrap();
+        let after = (2700.0 * 9.0 + 700.0 * 90.0) / 99.0;
+        assert!((part.slow_megabytes_per_second - after).abs() < 1.0, "{part:?}");
+        let level = |gigabytes: u64, megabytes_per_second| Level {
+            bytes: Bytes(gigabytes * 1_000_000_000),
+            megabytes_per_second,
+        };
+        let levels = [level(40, 5000.0), level(27, 2700.0), level(63, 700.0)];
+        let part = FastPart::of_levels(&levels).unwrap();
+        assert!((part.slow_megabytes_per_second - 900.0).abs() < 1.0, "{part:?}");
     }
 
     #[test]

@@ -230,6 +230,12 @@ pub struct Outcome {
     pub after_pass: Option<f64>,
     /// After torture and idle time.
     pub after_idle: Option<f64>,
+    /// The whole pass over the dirty drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_dirty: Option<f64>,
+    /// The whole pass after TRIM of every LBA.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_after_trim: Option<f64>,
     /// How long the TRIM of every LBA took.
     pub trim_took: Option<Nanos>,
     /// What the clean drive took before its rate fell: an SLC buffer, if it has one.
@@ -259,6 +265,14 @@ pub const FIGURES: &[Row] = &[
     .means("after random writes and one pass over all LBAs"),
     Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
         .means("after random writes and time for garbage collection"),
+    Row::more("whole pass, dirty", "Whole pass, dirty", Unit::MegabytesPerSecond, |o| {
+        o.whole_dirty
+    })
+    .means("one pass over all LBAs after random writes, from its first second to its last"),
+    Row::more("whole pass after TRIM", "Whole pass after TRIM", Unit::MegabytesPerSecond, |o| {
+        o.whole_after_trim
+    })
+    .means("the same after random writes and TRIM of every LBA"),
     Row::less("TRIM took", "TRIM took", Unit::Milliseconds, |o| Some(millis(o.trim_took?.0)))
         .means("for every LBA, from the first command to the last")
         .unjudged(),
@@ -294,6 +308,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         after_trim: rate(AFTER_TRIM),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
+        whole_dirty: Rate::of_series(recording, DIRTY_PASS),
+        whole_after_trim: Rate::of_series(recording, AFTER_TRIM),
         trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
         fast_part: FastPart::of(&clean_pass),
     };

@@ -84,7 +84,9 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
     fn forget(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(fields) => {
-                fields.remove("worst");
+                for added in ["worst", "whole_dirty", "whole_after_trim"] {
+                    fields.remove(added);
+                }
                 fields.values_mut().for_each(forget);
             }
             serde_json::Value::Array(values) => values.iter_mut().for_each(forget),
