@@ -81,6 +81,11 @@ impl Run {
         self.record.status == Status::Complete
     }
 
+    /// Whether it came to any figure: not if all of it was left out, or the model lacks what it is about.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.record.outcome.is_some()
+    }
+
     /// What sets it apart from other runs of its test on the same drive: the spare area.
     pub(crate) fn setting(&self) -> String {
         match &self.record.plan {
@@ -101,6 +106,7 @@ impl Run {
     pub(crate) fn status(&self) -> String {
         match &self.record.status {
             Status::Running => "still running".to_owned(),
+            Status::Complete if !self.is_measured() => "ended, with nothing measured".to_owned(),
             Status::Complete => "complete".to_owned(),
             Status::Interrupted => "interrupted by the user".to_owned(),
             Status::Failed { error } => format!("failed ({error})"),

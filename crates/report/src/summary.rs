@@ -78,9 +78,14 @@ pub fn verdict(subjects: &[Subject]) -> String {
 fn progress(subjects: &Subjects<'_>, index: usize) -> String {
     let subject = &subjects.all[index];
     let simulated = if subject.is_simulated() { " (SIMULATED)" } else { "" };
-    let complete = subject.runs.iter().filter(|run| run.is_complete()).count();
+    let ended = || subject.runs.iter().filter(|run| run.is_complete());
+    let complete = ended().filter(|run| run.is_measured()).count();
+    let nothing = match ended().count() - complete {
+        0 => String::new(),
+        count => format!(", {count} with nothing measured"),
+    };
     let of = subject.planned.unwrap_or(subject.runs.len()).max(subject.runs.len());
-    format!("{}{simulated}: {complete} of {of} tests complete\n", subjects.name(index))
+    format!("{}{simulated}: {complete} of {of} tests complete{nothing}\n", subjects.name(index))
 }
 
 /// A row for each figure, a column for each drive.
