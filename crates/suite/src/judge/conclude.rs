@@ -4,6 +4,7 @@ use writecliff_device::DeviceInfo;
 use writecliff_measure::Recording;
 
 use crate::judge::doubts::doubts;
+use crate::judge::odd::odd;
 use crate::list::{Outcome, Plan, RunRecord};
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
@@ -58,6 +59,7 @@ impl RunRecord {
         warnings.retain(|warning| {
             !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
         });
+        warnings.extend(outcome.iter().flat_map(odd));
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
     }

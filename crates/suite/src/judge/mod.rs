@@ -7,3 +7,4 @@ pub(crate) mod cross_run;
 pub(crate) mod doubts;
 pub(crate) mod figures;
 pub mod gate;
+pub(crate) mod odd;

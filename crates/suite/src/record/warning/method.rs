@@ -138,6 +138,21 @@ pub enum MethodWarning {
         /// Rounds run.
         rounds: u32,
     },
+    /// Two figures that do not go together.
+    #[error(
+        "Odd: {what} give {has}, where {than} give {gave}. Either the drive was in another state (its \
+         buffer, its spare area), or something disturbed one of the two."
+    )]
+    Odd {
+        /// What is slower than it can be.
+        what: String,
+        /// How fast it is.
+        has: String,
+        /// What it is held against.
+        than: String,
+        /// How fast that is.
+        gave: String,
+    },
     /// It is about something that the model of the drive does not do.
     #[error("Not modelled: this model has no {mechanism}, so that the test was not run on it.")]
     NotModelled {

@@ -58,6 +58,13 @@ fn kept() -> Vec<Value> {
         json!({"kind": "no-trim"}),
         json!({"kind": "never-steady", "part": "iops", "rounds": 25}),
         json!({"kind": "not-modelled", "mechanism": "sleep"}),
+        json!({
+            "kind": "odd",
+            "what": "reads of 2KiB",
+            "has": "18 MB/s",
+            "than": "reads of 4KiB",
+            "gave": "402 MB/s",
+        }),
         json!({"kind": "no-power"}),
         json!({"kind": "no-temperature"}),
         json!({"kind": "incomplete", "recorded": "61s", "planned": "2000s"}),

@@ -1,0 +1,124 @@
+//! Figures of one test that contradict each other: what a reader would stumble over is said before he
+//! does, with both figures.
+
+use crate::list::Outcome;
+use crate::record::unit::Unit;
+use crate::record::warning::{MethodWarning, Warning};
+use crate::tests::{corners, queue_depth, transfer_size};
+
+/// More in flight, or a larger transfer, is not slower than this share of less.
+const SLOWER: f64 = 0.8;
+/// A smaller transfer has at least this share of what its size would give it of a larger one's rate.
+const FAIR: f64 = 1.0 / 3.0;
+
+/// A figure and what it is of.
+type Told = (String, f64);
+
+/// Every pair of figures of an outcome of which one cannot be if the other is.
+pub(crate) fn odd(outcome: &Outcome) -> Vec<Warning> {
+    match outcome {
+        Outcome::TransferSize(outcome) => transfer_sizes(outcome),
+        Outcome::QueueDepth(outcome) => queue_depths(outcome),
+        Outcome::Corners(outcome) => corners(outcome),
+        _ => Vec::new(),
+    }
+}
+
+/// Transfers of growing size.
+fn transfer_sizes(outcome: &transfer_size::Outcome) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for pair in outcome.sizes.windows(2) {
+        let [smaller, larger] = pair else { continue };
+        let fair = smaller.size.0 as f64 / larger.size.0 as f64 * FAIR;
+        let rates = [
+            ("writes", Some(smaller.write), Some(larger.write)),
+            ("reads", smaller.read, larger.read),
+        ];
+        for (what, of_smaller, of_larger) in rates {
+            let (Some(small), Some(large)) = (of_smaller, of_larger) else { continue };
+            let told = [(smaller, small), (larger, large)]
+                .map(|(size, rate)| (format!("{what} of {}", size.size.exact()), rate));
+            let [small_told, large_told] = told;
+            if large < small * SLOWER / 1.6 {
+                found.push(contradiction(large_told, small_told, Unit::MegabytesPerSecond));
+            } else if small < large * fair {
+                found.push(contradiction(small_told, large_told, Unit::MegabytesPerSecond));
+            }
+        }
+    }
+    found
+}
+
+/// More and more in flight.
+fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for load in &outcome.loads {
+        let mut depths: Vec<_> = load.depths.iter().collect();
+        depths.sort_by_key(|depth| depth.queue_depth);
+        for pair in depths.windows(2) {
+            let [less, more] = pair else { continue };
+            if more.rate.iops < less.rate.iops * SLOWER {
+                let told = |depth: &queue_depth::DepthFigures| {
+                    let name = load.load.name().replace('-', " ");
+                    (format!("{name} at QD{}", depth.queue_depth), depth.rate.iops)
+                };
+                found.push(contradiction(told(more), told(less), Unit::Iops));
+            }
+        }
+    }
+    found
+}
+
+/// Corners that differ by nothing but how much is in flight.
+fn corners(outcome: &corners::Outcome) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for less in &outcome.corners {
+        for more in &outcome.corners {
+            let depth = less.corner.queue_depth;
+            let is_deeper = more.corner.queue_depth > depth
+                && corners::Corner { queue_depth: depth, ..more.corner } == less.corner;
+            if is_deeper && more.rate.iops < less.rate.iops * SLOWER {
+                let told = |one: &corners::CornerFigures| {
+                    (one.corner.phase().replace('-', " "), one.rate.iops)
+                };
+                found.push(contradiction(told(more), told(less), Unit::Iops));
+            }
+        }
+    }
+    found
+}
+
+fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
+    let told = |value: f64| format!("{} {}", value.round(), unit.symbol());
+    Warning::Method(MethodWarning::Odd { what, has: told(has), than, gave: told(gave) })
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_device::Bytes;
+
+    use super::*;
+
+    fn sizes(rates: &[(u64, f64)]) -> Vec<String> {
+        let sizes = rates.iter().map(|(kib, rate)| transfer_size::SizeFigures {
+            size: Bytes::from_kib(*kib),
+            write: *rate,
+            read: None,
+        });
+        let outcome = transfer_size::Outcome { sizes: sizes.collect() };
+        odd(&Outcome::TransferSize(outcome)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn sizes_that_grow_with_their_rates_are_not_odd() {
+        assert_eq!(sizes(&[(1, 20.0), (2, 40.0), (4, 90.0), (8, 95.0), (16, 80.0)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_size_that_falls_out_of_line_is_told_with_both_figures() {
+        let found = sizes(&[(2, 17.9), (4, 402.0), (8, 410.0)]);
+        assert!(found[0].contains("writes of 2KiB give 18 MB/s") && found[0].contains("402 MB/s"));
+        assert_eq!(found.len(), 1);
+        assert_eq!(sizes(&[(4, 402.0), (8, 150.0)]).len(), 1);
+    }
+}
