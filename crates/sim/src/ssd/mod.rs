@@ -13,6 +13,7 @@ mod map;
 mod power;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io, Nanos,
@@ -230,7 +231,8 @@ impl Ssd {
         let decoded = self.decode(self.profile.firmware.read_time, io.length)
             + self.profile.firmware.read_latency;
         let mapped = self.translation.look_up(lpn, count, false, decoded);
-        let Ok(in_ram) = self.read_in_order(lpn, count, mapped) else {
+        let Ok(in_ram) = self.read_in_order(lpn, count, io.offset..io.offset + io.length, mapped)
+        else {
             return (mapped, Status::Failed(MEDIA_ERROR));
         };
         if let Some(cache) = &mut self.host_cache {
@@ -250,10 +252,11 @@ impl Ssd {
         &mut self,
         lpn: Lpn,
         count: u32,
+        bytes: Range<Bytes>,
         ready: DeviceTime,
     ) -> Result<DeviceTime, Lost> {
         let Some(ahead) = &mut self.read_ahead else { return self.read_pages(lpn, count, ready) };
-        let found = ahead.read(lpn, count);
+        let found = ahead.read(lpn, count, bytes);
         let mut in_ram = ready.max(found.in_ram);
         if found.pages < count {
             let rest = self.read_pages(Lpn(lpn.0 + found.pages), count - found.pages, ready)?;
@@ -266,6 +269,9 @@ impl Ssd {
             if let Some(ahead) = &mut self.read_ahead {
                 ahead.fetches(pages, fetched);
             }
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.was_read(in_ram);
         }
         Ok(in_ram)
     }

@@ -1,5 +1,7 @@
 //! What a plan will take: of the engine, of time, of the drive's endurance, and of memory.
 
+use std::ops::Range;
+
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
@@ -82,11 +84,12 @@ impl Estimate {
         self.at(self.rates.random, duration)
     }
 
-    /// Also writes small blocks for so long, and on until `drive` was written at most so many times.
+    /// Also writes small blocks for the shorter time at least, and on until the longer one is over or
+    /// `drive` was written so many times.
     #[must_use]
-    pub(crate) fn random_until(self, duration: Nanos, drive: Bytes, times: f64) -> Self {
+    pub(crate) fn random_until(self, time: Range<Nanos>, drive: Bytes, times: f64) -> Self {
         let bytes = Bytes((drive.0 as f64 * times) as u64);
-        let longest = self.rates.random.time_for(bytes).max(duration);
+        let longest = self.rates.random.time_for(bytes).clamp(time.start, time.end);
         Self { is_most: true, ..self.random(longest) }
     }
 

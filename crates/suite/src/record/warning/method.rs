@@ -28,7 +28,7 @@ pub enum MethodWarning {
     },
     /// The same where the writes go on until they are steady.
     #[error(
-        "No steady state after {drive_writes:.1} drive writes, of at most {most:.0}: over the last five \
+        "No steady state after {drive_writes:.2} drive writes, of at most {most:.0} in 48 hours: over the last five \
          rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it."
     )]
     NotSteadyWithin {

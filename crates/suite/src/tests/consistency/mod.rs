@@ -33,7 +33,7 @@ pub(crate) use conclude::{conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES};
 pub use outcome::{Outcome, WorstSecond};
 pub use plan::{Plan, UntilSteady};
-pub use settling::DRIVE_WRITES_MAX;
+pub use settling::{DRIVE_WRITES_MAX, TIME_MAX};
 
 use settling::Settling;
 
@@ -105,7 +105,10 @@ impl Test for Plan {
         let used = self.used(drive.capacity);
         let estimate = Estimate::on(drive).fill(used);
         match self.clone().on(drive).until_steady {
-            UntilSteady::Yes => estimate.random_until(self.duration, used, DRIVE_WRITES_MAX),
+            UntilSteady::Yes => {
+                let longest = TIME_MAX.max(self.duration);
+                estimate.random_until(self.duration..longest, used, DRIVE_WRITES_MAX)
+            }
             _ => estimate.random(self.duration),
         }
     }

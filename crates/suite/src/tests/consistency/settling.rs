@@ -12,6 +12,8 @@ use crate::method::window::{WINDOW, Window};
 pub(crate) const DRIVE_WRITES_MIN: f64 = 1.0;
 /// However unsteady it is, the test ends after so many drive writes.
 pub const DRIVE_WRITES_MAX: f64 = 5.0;
+/// And however slow, after so long.
+pub const TIME_MAX: Nanos = Nanos::from_secs(48 * 3600);
 /// A round is at least such a share of a drive write...
 const ROUND: f64 = 0.1;
 /// ... and five rounds are at least such a share of the documents' time: 600 s of 2000 s.
@@ -96,6 +98,9 @@ impl Settling {
         }
         let lasted = Nanos::from_secs(self.iops.len() as u64);
         let written = self.writes / self.rounds.drive_write;
+        if lasted >= TIME_MAX.max(self.documents) {
+            return true;
+        }
         if lasted < self.documents || written < self.next_look {
             return false;
         }
