@@ -31,7 +31,7 @@ pub(crate) fn modelling_what_it_needs(plan: &Plan, path: &Path) -> Run {
                 after: Nanos::from_secs(2),
                 exit_time: Nanos::from_millis(7),
                 power: Power(1000),
-            }]
+            }];
         }
         Plan::Heat(_) => profile.power.ambient = Temperature(25_000),
         Plan::WorkingSet(_) => profile.mapping.cache = Some(Bytes::from_kib(64)),
