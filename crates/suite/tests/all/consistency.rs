@@ -2,7 +2,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceInfo, DeviceKind, Nanos};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     MethodWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, consistency, open, run,
@@ -129,6 +129,13 @@ fn plans_that_cannot_be_are_refused() {
     let drive = writecliff_device::Device::info(&drive);
     let refused = |plan: consistency::Plan| Plan::Consistency(plan).check(drive).unwrap_err();
     let base = consistency::Plan::default();
+    let until = consistency::Plan { until_steady: consistency::UntilSteady::Yes, ..base };
+    for (kind, rotational) in [(DeviceKind::Null, false), (DeviceKind::Simulated, true)] {
+        let other = DeviceInfo { kind, rotational, ..drive.clone() };
+        let refused = Plan::Consistency(until.clone()).check(&other).unwrap_err();
+        assert_eq!(refused.option, "until_steady");
+        assert!(Plan::Consistency(base.clone()).check(&other).is_ok());
+    }
     let cases = [
         (consistency::Plan { duration: Nanos::ZERO, ..base.clone() }, "duration 0s"),
         (consistency::Plan { duration: Nanos::from_secs(1 << 30), ..base.clone() }, "duration"),

@@ -133,9 +133,12 @@ impl Test for Plan {
                 self.block.exact()
             ));
         }
-        if self.until_steady == UntilSteady::Yes && is_hard_disk(drive) {
-            let got = drive.model.clone();
-            let reason = "a hard disk has no spare area to use up".to_owned();
+        let never_settles = match drive.kind {
+            DeviceKind::Null => Some("there is no drive"),
+            _ => is_hard_disk(drive).then_some("a hard disk has no spare area to use up"),
+        };
+        if let (UntilSteady::Yes, Some(reason)) = (self.until_steady, never_settles) {
+            let (got, reason) = (drive.model.clone(), reason.to_owned());
             return Err(PlanError { option: "until_steady", got, reason });
         }
         check_depths([self.queue_depth, self.fill_queue_depth], drive)

@@ -110,7 +110,7 @@ fn slack(job: &Job) -> Nanos {
     let mean_step = |job: &Job| job.pace.mean_step(job.transfer_size_max());
     match job.pace {
         Pace::Think { rest, .. } | Pace::Bursts { rest, .. } => second + rest + mean_step(job),
-        Pace::Muse { mean } => second + mean * 2,
+        Pace::Muse { mean } => second + Nanos(mean.0.saturating_mul(2)),
         Pace::Rates { .. } => second,
         // Of a thousand million exponential gaps one is longer than 20 mean ones.
         Pace::Arrivals { .. } => second + mean_step(job) * 20,
