@@ -86,6 +86,8 @@ pub(crate) enum Extent {
     Time(Nanos),
     /// So many bytes read or written.
     Bytes(Bytes),
+    /// So much of both, whichever takes longer.
+    Both(Nanos, Bytes),
 }
 
 /// What a watcher is told is going on while the drive is purged.
@@ -362,7 +364,7 @@ impl<'a> Session<'a> {
         let (mut nanos, mut trimmed) = (0, 0);
         let length = match extent {
             Extent::Time(all) => Some(all),
-            Extent::Bytes(_) => None,
+            Extent::Bytes(_) | Extent::Both(..) => None,
         };
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
@@ -374,9 +376,12 @@ impl<'a> Session<'a> {
                 nanos += sample.span_ns;
             }
             trimmed += sample.trims * TRIM_BLOCK.0;
+            let of_time = |all: Nanos| nanos as f64 / all.0 as f64;
+            let of_bytes = |all: Bytes| (totals.bytes().0 + trimmed) as f64 / all.0 as f64;
             let fraction = match extent {
-                Extent::Time(all) => nanos as f64 / all.0 as f64,
-                Extent::Bytes(all) => (totals.bytes().0 + trimmed) as f64 / all.0 as f64,
+                Extent::Time(all) => of_time(all),
+                Extent::Bytes(all) => of_bytes(all),
+                Extent::Both(time, bytes) => of_time(time).min(of_bytes(bytes)),
             };
             let fraction = fraction.min(1.0);
             watch(&Progress { sample: Some(sample), step: name, fraction, length, waiting })

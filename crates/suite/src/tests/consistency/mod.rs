@@ -138,7 +138,7 @@ impl Test for Plan {
             _ => is_hard_disk(drive).then_some("a hard disk has no spare area to use up"),
         };
         if let (UntilSteady::Yes, Some(reason)) = (self.until_steady, never_settles) {
-            let (got, reason) = (drive.model.clone(), reason.to_owned());
+            let (got, reason) = (format!("on {}", drive.address), reason.to_owned());
             return Err(PlanError { option: "until_steady", got, reason });
         }
         check_depths([self.queue_depth, self.fill_queue_depth], drive)
@@ -185,7 +185,7 @@ fn fill_and_torture_until_steady(plan: &Plan, session: &mut Session<'_>) -> Resu
     let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
     let mut settling = Settling::of(plan, span);
     let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
-    session.record_seen(TORTURE, writes, Extent::Bytes(all), &mut |second| {
+    session.record_seen(TORTURE, writes, Extent::Both(plan.duration, all), &mut |second| {
         if settling.add(second) {
             is_over.store(true, Ordering::Relaxed);
         }
