@@ -218,15 +218,26 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
     sorted.sort_by(f64::total_cmp);
     let least = (sorted.len() as f64 * BAND_SHARE).ceil() as usize;
+    // About their mean, the variance within the parts is least where that between them is most.
+    let middle = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    let (mut below, mut cut, mut most) = (0.0, None, 0.0);
+    for (count, value) in (1..).zip(&sorted) {
+        below += value - middle;
+        let above = sorted.len() - count;
+        if count < least || above < least {
+            continue;
+        }
+        let between = below * below * (1.0 / count as f64 + 1.0 / above as f64);
+        if between > most {
+            (cut, most) = (Some(count), between);
+        }
+    }
+    let (lower, upper) = sorted.split_at(cut?);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let spread = |part: &[f64]| {
-        let mean = mean(part);
-        part.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
-    };
-    let within = |cut: &usize| spread(&sorted[..*cut]) + spread(&sorted[*cut..]);
-    let cut = (least..=sorted.len() - least).min_by(|a, b| within(a).total_cmp(&within(b)))?;
-    let (low, high) = (mean(&sorted[..cut]), mean(&sorted[cut..]));
-    let deviation = (within(&cut) / sorted.len() as f64).sqrt();
+    let (low, high) = (mean(lower), mean(upper));
+    let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    let within = spread(lower, low) + spread(upper, high);
+    let deviation = (within / sorted.len() as f64).sqrt();
     let apart = high - low >= (BANDS_APART * deviation).max(BANDS_DIFFER.ln_1p());
     apart.then_some((low.exp(), high.exp()))
 }
