@@ -130,7 +130,7 @@ class Drive:
             quick: Minutes instead of hours; the report says so.
             seed: Decides everything that is random.
             duration: Length of the part that the test is about, like ``"30min"``.
-            until_steady: Of ``consistency`` on a real SSD, to go on until it is steady: one to five drive
+            until_steady: Of ``consistency`` and ``spare-area`` on a real SSD, to go on until it is steady: one to five drive
                 writes after the fill. A simulated one does so without ``duration``.
             spare: Percent of the LBAs to leave untouched; several for ``spare-area``.
             traces: The traces of a storage bench.

@@ -7,7 +7,8 @@ function compare() {
   return {
     element,
     update: async (chosen) => {
-      const ids = (chosen.get("drives") ?? chosen.get("mark") ?? "")
+      const isChosen = chosen.has("drives") || chosen.has("mark");
+      const ids = (isChosen ? (chosen.get("drives") ?? chosen.get("mark")) : (await firstTwo()).join(","))
         .split(",")
         .filter(Boolean)
         .slice(0, COMPARED_MAX);
@@ -29,6 +30,17 @@ function compare() {
       };
     },
   };
+}
+
+// Where nobody was chosen: the drive with the best worst second, and the one in the middle.
+async function firstTwo() {
+  const metric = consistency("steady floor");
+  if (!metric) return [];
+  const { groups } = chooseGroups(await results(metric), new Map(), "");
+  const rows = groups.flatMap((group) => group.rows).filter((row) => row.mayWin && row.median !== null);
+  rows.sort((a, b) => b.median - a.median);
+  const ids = [...new Set(rows.map((row) => row.drive.id))];
+  return [...new Set([ids[0], ids[Math.floor(ids.length / 2)]])].filter(Boolean);
 }
 
 const compareHead = (drives) => [

@@ -5,10 +5,11 @@ const PROPERTIES = {
   "price-per-gb": {
     name: "Price per GB",
     unit: "$",
+    good: "at-most",
     value: (drive) => (drive.price !== null && drive.gb ? drive.price / drive.gb : null),
   },
-  price: { name: "Price", unit: "$", value: (drive) => drive.price },
-  capacity: { name: "Capacity", unit: "GB", value: (drive) => drive.gb },
+  price: { name: "Price", unit: "$", good: "at-most", value: (drive) => drive.price },
+  capacity: { name: "Capacity", unit: "GB", good: "at-least", value: (drive) => drive.gb },
   year: { name: "Year", unit: "", value: (drive) => drive.year, say: String },
 };
 
@@ -126,6 +127,7 @@ async function sideOf(side, id, chosen) {
     id,
     name: `${figureName(metric)}${metric.name.includes(testName(metric)) ? "" : ` (${testName(metric).toLowerCase()})`}`,
     unit: metric.unit,
+    good: metric.good,
     groups,
     picked,
     rows: picked.groups.flatMap((group) => group.rows).filter((row) => row.median !== null),
@@ -134,7 +136,13 @@ async function sideOf(side, id, chosen) {
 
 // A dot for each drive that has both; of two figures, of the same variant of a drive.
 function joined(x, y, shows) {
-  const of = (row, value) => ({ drive: row.drive, name: nameOf(row), conditions: row.conditions, ...value });
+  const of = (row, value) => ({
+    drive: row.drive,
+    name: nameOf(row),
+    conditions: row.conditions,
+    mayWin: row.mayWin,
+    ...value,
+  });
   const key = (row) => JSON.stringify([row.drive.id, row.variant]);
   const all =
     x.rows && y.rows
@@ -158,13 +166,36 @@ function joined(x, y, shows) {
 function pairs(across, up, key, of) {
   const other = Map.groupBy(across, key);
   return up.flatMap((row) =>
-    (other.get(key(row)) ?? []).map((one) => of(row, { x: one.median, y: row.median })),
+    (other.get(key(row)) ?? []).map((one) =>
+      of(row, { x: one.median, y: row.median, mayWin: one.mayWin && row.mayWin }),
+    ),
   );
+}
+
+// Whether results may be held against each other at all.
+const isMixed = (x, y) => {
+  const groups = [x, y].flatMap((side) => side.picked?.groups ?? []);
+  const kinds = new Set(groups.map((group) => group.conditions.kind));
+  return kinds.size > 1 || Boolean(x.picked?.isMixed || y.picked?.isMixed);
+};
+
+// Dots that no other beats in both, the best across first; none where a side has no better end.
+function frontier(x, y, dots) {
+  if (!x.good || !y.good || isMixed(x, y)) return [];
+  const [signX, signY] = [x, y].map((side) => (side.good === "at-least" ? -1 : 1));
+  const sorted = dots
+    .filter((dot) => dot.mayWin !== false)
+    .sort((a, b) => signX * (a.x - b.x) || signY * (a.y - b.y));
+  let best = Infinity;
+  return sorted.filter((dot) => {
+    const isBest = signY * dot.y < best;
+    if (isBest) best = signY * dot.y;
+    return isBest;
+  });
 }
 
 function scatterHead(title, x, y, dots) {
   const groups = [x, y].flatMap((side) => side.picked?.groups ?? []);
-  const kinds = [...new Set(groups.map((group) => group.conditions.kind))];
   const words = [
     ...new Set(
       groups.map(
@@ -178,9 +209,11 @@ function scatterHead(title, x, y, dots) {
     el(
       "p",
       { class: "lead" },
-      `${many(dots.length, "result")}. ${words.length && words.length < 4 ? `${capital(words.join("; "))}.` : ""}`,
+      `${many(dots.length, "result")}. ${words.length && words.length < 4 ? `${capital(words.join("; "))}.` : ""}${
+        frontier(x, y, dots).length > 1 ? " The line joins those that no other beats in both." : ""
+      }`,
     ),
-    (kinds.length > 1 || x.picked?.isMixed || y.picked?.isMixed) &&
+    isMixed(x, y) &&
       el(
         "p",
         { class: "warning" },
@@ -191,6 +224,8 @@ function scatterHead(title, x, y, dots) {
 
 function cloud(title, x, y, dots, chosen) {
   const marks = new Set(marked(chosen));
+  const unbeaten = frontier(x, y, dots);
+  const isUnbeaten = new Set(unbeaten);
   const axis = (side, name) =>
     axisOf(
       dots.map((dot) => dot[name]),
@@ -218,17 +253,25 @@ function cloud(title, x, y, dots, chosen) {
           "data-y": dot.y,
         }),
       );
-      return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive), name: isMarked && dot.name };
+      const name = (isMarked || isUnbeaten.has(dot)) && dot.name;
+      return { x: cx, y: cy, text: text(dot), href: toDrive(dot.drive), name, isMarked };
     });
-  // Names above all dots.
+  const line = (place, atX, atY) => {
+    const points = unbeaten.map((dot) => `${atX(dot.x)},${atY(dot.y)}`).join(" ");
+    if (unbeaten.length > 1) place.append(svg("polyline", { class: "frontier", points }));
+  };
+  // Names above all dots, of those that are marked first, and none over another.
   const named = (place, points) => {
-    place.append(
-      ...points
-        .filter(({ name }) => name)
-        .map(({ x, y, name }) =>
-          svg("text", { class: "dot-name", x, y: y - 10, "text-anchor": "middle" }, name),
-        ),
-    );
+    const right = place.ownerSVGElement.viewBox.baseVal.width;
+    const there = [];
+    for (const { x, y, name } of points.filter(({ name }) => name).sort((a, b) => b.isMarked - a.isMarked)) {
+      const half = name.length * 3.6;
+      const box = { x: Math.min(Math.max(x, half), right - half), y: y - 10, half };
+      if (there.some((other) => Math.abs(other.y - box.y) < 15 && Math.abs(other.x - box.x) < other.half + half))
+        continue;
+      there.push(box);
+      place.append(svg("text", { class: "dot-name", x: box.x, y: box.y, "text-anchor": "middle" }, name));
+    }
     return points;
   };
   return el(
@@ -239,7 +282,10 @@ function cloud(title, x, y, dots, chosen) {
       x: axis(x, "x"),
       y: axis(y, "y"),
       height: 460,
-      draw: (place, atX, atY) => named(place, draw(place, atX, atY)),
+      draw: (place, atX, atY) => {
+        line(place, atX, atY);
+        return named(place, draw(place, atX, atY));
+      },
     }),
   );
 }

@@ -1,12 +1,35 @@
-//! A finished result on its way into the user's results library.
+//! A result on its way into the user's results library: as soon as there is something, so that one
+//! whose process was killed is there as well.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Once;
 
 use writecliff_bench::{SudoUser, VARIABLE, sudo_user};
 
 use crate::output::say;
+
+/// A result that is being made.
+pub(crate) struct Begun<'a> {
+    result: &'a Path,
+    is_kept: bool,
+    once: Once,
+}
+
+impl<'a> Begun<'a> {
+    /// One that is to be kept, if it is.
+    pub(crate) const fn new(result: &'a Path, is_kept: bool) -> Self {
+        Self { result, is_kept, once: Once::new() }
+    }
+
+    /// Whatever goes wrong is told when the result is [kept](keep) at its end.
+    pub(crate) fn seen(&self) {
+        if self.is_kept && !self.once.is_completed() && self.result.exists() {
+            self.once.call_once(|| drop(add(self.result)));
+        }
+    }
+}
 
 /// Adds what is in a directory to the library, unless it is not to be. Where that cannot be done, the
 /// result is there all the same, and a line says so.
@@ -14,12 +37,15 @@ pub(crate) fn keep(result: &Path, no_bench: bool) {
     if no_bench {
         return;
     }
-    let kept = match sudo_user() {
+    if let Err(reason) = add(result) {
+        say(&format!("note: the result is not in the results library: {reason}"));
+    }
+}
+
+fn add(result: &Path) -> Result<(), String> {
+    match sudo_user() {
         Some(user) if std::env::var_os(VARIABLE).is_none() => keep_as(&user, result),
         _ => writecliff_bench::keep(result).map_err(|error| error.to_string()),
-    };
-    if let Err(reason) = kept {
-        say(&format!("note: the result is not in the results library: {reason}"));
     }
 }
 

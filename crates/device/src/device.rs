@@ -253,6 +253,8 @@ pub enum Mechanism {
     Heat,
     /// Memory for only a part of the map.
     MapMemory,
+    /// What it draws.
+    Power,
 }
 
 impl fmt::Display for Mechanism {
@@ -261,6 +263,7 @@ impl fmt::Display for Mechanism {
             Self::Sleep => "sleep to wake up from",
             Self::Heat => "heat",
             Self::MapMemory => "map that is larger than its memory",
+            Self::Power => "power that it draws",
         })
     }
 }

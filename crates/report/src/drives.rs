@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use writecliff_suite::TESTS;
 
 use crate::differences::in_common;
-use crate::finish::{complete, explain, place_doubts};
+use crate::finish::{complete, doubtful, explain, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Files, write};
@@ -63,9 +63,11 @@ pub fn write_report_for(
     let mut sections = sections(&subjects);
     explain(&subjects, &mut sections);
     let warnings = place_doubts(&subjects, &mut sections);
-    let mut first = top::first(&mut sections);
-    let views = sections.iter_mut().flat_map(|section| &mut section.views);
-    complete(&subjects, first.iter_mut().chain(views));
+    for section in &mut sections {
+        let doubtful = doubtful(section, &warnings);
+        complete(&subjects, &doubtful, section.views.iter_mut());
+    }
+    let first = top::first(&mut sections);
     let headline = top::headline(&subjects);
     let about = About {
         words: WORDS,

@@ -85,8 +85,19 @@ fn has_data(subject: &Subject, test: &str) -> bool {
     }
 }
 
+/// Which drives' pictures of a section are doubtful: those that have a doubt about its test, or about
+/// all of theirs.
+pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
+    let of_it = |index: usize| section.doubts.iter().any(|(subject, _)| *subject == index);
+    of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
+}
+
 /// Gives the pictures what they have to say when they stand alone, and to whoever cannot see them.
-pub(crate) fn complete<'a>(subjects: &Subjects<'_>, views: impl Iterator<Item = &'a mut View>) {
+pub(crate) fn complete<'a>(
+    subjects: &Subjects<'_>,
+    doubtful: &[bool],
+    views: impl Iterator<Item = &'a mut View>,
+) {
     for view in views {
         for Panel { of, picture, .. } in &mut view.panels {
             let about = || match of.subject {
@@ -103,7 +114,10 @@ pub(crate) fn complete<'a>(subjects: &Subjects<'_>, views: impl Iterator<Item = 
                 (true, false) => "in part simulated",
                 (false, false) => "measured",
             };
-            let parts = [picture.conditions.as_str(), kind, picture.watermark.unwrap_or("")];
+            let has_doubts = about().any(|index| doubtful[index]);
+            let doubts = if has_doubts { "with doubts that its page tells" } else { "" };
+            let conditions = picture.conditions.as_str();
+            let parts = [conditions, kind, picture.watermark.unwrap_or(""), doubts];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             picture.conditions = parts.join(", ");
             if picture.alt == picture.title {

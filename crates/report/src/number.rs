@@ -2,22 +2,10 @@
 
 use writecliff_device::{Bytes, Nanos};
 use writecliff_suite::Unit;
+pub use writecliff_suite::thousands;
 
 /// What stands for something that the drive or the run does not give.
 pub(crate) const NONE: &str = "–";
-
-/// `66,667`.
-pub fn thousands(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if value < -0.5 { format!("-{text}") } else { text }
-}
 
 /// `66,667 IOPS`.
 pub(crate) fn iops(value: f64) -> String {
@@ -157,10 +145,6 @@ mod tests {
 
     #[test]
     fn numbers_read_as_a_person_writes_them() {
-        assert_eq!(thousands(0.4), "0");
-        assert_eq!(thousands(999.6), "1,000");
-        assert_eq!(thousands(1_234_567.0), "1,234,567");
-        assert_eq!(thousands(-1_234.0), "-1,234");
         assert_eq!(iops(66_666.7), "66,667 IOPS");
         assert_eq!(megabytes_per_second(273.07), "273 MB/s");
         assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");

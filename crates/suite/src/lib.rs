@@ -44,6 +44,7 @@ pub use record::figure_statistics::{FigureStatistics, mean_and_deviation};
 pub use record::host::Host;
 pub use record::imported::ImportedFrom;
 pub use record::label::{Label, LabelError};
+pub use record::number::{in_words, thousands};
 pub use record::options::RunOptions;
 pub use record::phase::Phase;
 pub use record::power_source::PowerSource;

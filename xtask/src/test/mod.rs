@@ -10,7 +10,7 @@ mod outcome;
 mod program;
 mod table;
 
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 pub(crate) use built::Built;
@@ -39,7 +39,7 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
     let scope = Scope::of(options)?;
     // It is downloaded and unpacked while the compiler works.
     let guest = scope.reaches_guest().then(|| thread::spawn(guest::prepare));
-    let mut parts = Parts::default();
+    let mut parts = Parts::begin();
     parts.run("tidy", || tidy::outcome(scope.packages()));
     let mut built = None;
     parts.run("build", || {
@@ -49,44 +49,72 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
     });
     let mut built = built.unwrap_or_default();
     built.is_nightly = options.nightly;
-    for package in built.packages() {
-        parts.run(package, || built.test(package));
-    }
-    for package in built.missing(scope.packages()) {
-        parts.run(package, || Outcome::left_out("its tests", "they did not build"));
-    }
-    parts.run("documentation", || documentation::outcome(scope.packages()));
-    match scope.reaches("writecliff-python") {
-        true => parts.run("python", || python::outcome(&built, options.nightly)),
-        false => parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED)),
-    }
-    parts.run("guest", || match guest {
-        None => Outcome::left_out("the virtual machine", Scope::UNCHANGED),
-        Some(prepared) => match prepared.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
-            Ok(()) => guest::outcome(&built, options.nightly),
-            Err(why) => Outcome::of("its packages", Err(why)),
-        },
+    thread::scope(|scope_of_threads| {
+        // It waits for its machines half of the time, which all others can have.
+        let in_guest = || timed("guest", || in_guest(guest, &built, options.nightly));
+        let in_guest = scope_of_threads.spawn(in_guest);
+        for package in built.packages() {
+            parts.run(package, || built.test(package));
+        }
+        for package in built.missing(scope.packages()) {
+            parts.run(package, || Outcome::left_out("its tests", "they did not build"));
+        }
+        parts.run("documentation", || documentation::outcome(scope.packages()));
+        match scope.reaches("writecliff-python") {
+            true => parts.run("python", || python::outcome(&built, options.nightly)),
+            false => {
+                parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED));
+            }
+        }
+        let panicked = |_| panic!("the thread of the guest's cases panicked");
+        parts.all.push(in_guest.join().unwrap_or_else(panicked));
     });
     parts.verdict()
 }
 
+/// The cases of the virtual machine, once it is prepared.
+fn in_guest(
+    prepared: Option<JoinHandle<Result<(), String>>>,
+    built: &Built,
+    is_nightly: bool,
+) -> Outcome {
+    let Some(prepared) = prepared else {
+        return Outcome::left_out("the virtual machine", Scope::UNCHANGED);
+    };
+    match prepared.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
+        Ok(()) => guest::outcome(built, is_nightly),
+        Err(why) => Outcome::of("its packages", Err(why)),
+    }
+}
+
+fn timed(name: &str, part: impl FnOnce() -> Outcome) -> table::Part {
+    let name = name.trim_start_matches("writecliff-").to_owned();
+    let started = Instant::now();
+    let outcome = part();
+    let part = table::Part { name, outcome, took: started.elapsed() };
+    println!("xtask: {part}");
+    part
+}
+
 /// What ran so far.
-#[derive(Debug, Default)]
-struct Parts(Vec<table::Part>);
+#[derive(Debug)]
+struct Parts {
+    began: Instant,
+    all: Vec<table::Part>,
+}
 
 impl Parts {
+    fn begin() -> Self {
+        Self { began: Instant::now(), all: Vec::new() }
+    }
+
     fn run(&mut self, name: &str, part: impl FnOnce() -> Outcome) {
-        let name = name.trim_start_matches("writecliff-").to_owned();
-        let started = Instant::now();
-        let outcome = part();
-        let part = table::Part { name, outcome, took: started.elapsed() };
-        println!("xtask: {part}");
-        self.0.push(part);
+        self.all.push(timed(name, part));
     }
 
     fn verdict(&self) -> Result<(), String> {
-        print!("{}", table::Table(&self.0));
-        let failed: usize = self.0.iter().map(|part| part.outcome.failed.len()).sum();
+        print!("{}", table::Table { parts: &self.all, took: self.began.elapsed() });
+        let failed: usize = self.all.iter().map(|part| part.outcome.failed.len()).sum();
         match failed {
             0 => Ok(()),
             _ => Err("not everything passed; what failed is above".to_owned()),

@@ -24,31 +24,33 @@ impl Display for Part {
     }
 }
 
-/// Everything that ran.
-pub(crate) struct Table<'a>(pub(crate) &'a [Part]);
+/// Everything that ran, some of it at the same time.
+pub(crate) struct Table<'a> {
+    pub(crate) parts: &'a [Part],
+    pub(crate) took: Duration,
+}
 
 impl Display for Table<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f)?;
-        for part in self.0 {
+        for part in self.parts {
             writeln!(f, "{part}")?;
         }
-        let all = |of: fn(&Outcome) -> usize| self.0.iter().map(|part| of(&part.outcome)).sum();
+        let all = |of: fn(&Outcome) -> usize| self.parts.iter().map(|part| of(&part.outcome)).sum();
         let (passed, failed, skipped): (usize, usize, usize) =
             (all(|o| o.passed), all(|o| o.failed.len()), all(|o| o.skipped.len()));
         self.slow(f)?;
-        for Part { name, outcome, .. } in self.0 {
+        for Part { name, outcome, .. } in self.parts {
             for left_out in &outcome.skipped {
                 writeln!(f, "left out  {name}: {}: {}", left_out.name, left_out.why)?;
             }
         }
-        for Part { name, outcome, .. } in self.0 {
+        for Part { name, outcome, .. } in self.parts {
             for failed in &outcome.failed {
                 writeln!(f, "FAILED    {name}: {failed}")?;
             }
         }
-        let took: Duration = self.0.iter().map(|part| part.took).sum();
-        writeln!(f, "{:.0} s in all", took.as_secs_f64())?;
+        writeln!(f, "{:.0} s in all", self.took.as_secs_f64())?;
         writeln!(f, "{passed} passed, {failed} failed, {skipped} skipped")
     }
 }
@@ -60,7 +62,7 @@ impl Table<'_> {
                 |(test, took): &(String, Duration)| (part.name.clone(), test.clone(), *took);
             part.outcome.slow.iter().map(named).collect::<Vec<_>>()
         };
-        let mut slow: Vec<_> = self.0.iter().flat_map(of_part).collect();
+        let mut slow: Vec<_> = self.parts.iter().flat_map(of_part).collect();
         slow.sort_by_key(|(_, _, took)| std::cmp::Reverse(*took));
         for (part, test, took) in slow {
             writeln!(f, "{:7.1} s {part}: {test}", took.as_secs_f64())?;
@@ -83,7 +85,8 @@ mod tests {
             outcome,
             took: Duration::from_secs(1),
         };
-        let text = Table(&[part("one", first), part("two", second)]).to_string();
+        let parts = [part("one", first), part("two", second)];
+        let text = Table { parts: &parts, took: Duration::from_secs(2) }.to_string();
         let lines: Vec<&str> = text.trim().lines().map(str::trim).collect();
         assert_eq!(
             lines[2..],

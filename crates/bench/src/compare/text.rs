@@ -1,6 +1,6 @@
 //! A comparison as text: for a terminal, as Markdown, as CSV.
 
-use writecliff::suite::gate::in_words;
+use writecliff::suite::in_words;
 use writecliff_report::TextTable;
 
 use super::{Apart, Better, Comparison, Number, Row, Side, Undecided};

@@ -1,7 +1,7 @@
 //! Lists and details in lines for a terminal.
 
 use writecliff::suite::Status;
-use writecliff::suite::gate::in_words;
+use writecliff::suite::in_words;
 use writecliff_report::TextTable;
 
 use super::{Details, DriveDetails, DriveEntry, FigureEntry, RunDetails, RunEntry, ValueEntry};

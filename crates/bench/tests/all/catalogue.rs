@@ -1,5 +1,7 @@
 //! The results that ship: of today's profiles, and what the model gives.
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use writecliff::device::Nanos;
 use writecliff::{DriveName, InReviews, Overrides, Plan, RunOptions, TESTS, UNWATCHED};
@@ -118,4 +120,74 @@ fn a_review_becomes_lines_of_the_file() {
     let expected: Vec<f64> = record.figures().iter().map(|figure| figure.value).collect();
     assert_eq!(figures, expected);
     assert!(matches!(record.plan, Plan::Consistency(_)));
+}
+
+/// What README says of the drive that a new user reviews first, read from that drive's results.
+#[test]
+fn readme_says_of_its_example_what_the_example_shows() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| fs::read_to_string(workspace.join(file)).unwrap();
+    let (readme, picture) = (read("README.md"), read("docs/cliff.svg"));
+    let (_, example) = readme.split_once("reviews `sim:").expect("README reviews a drive");
+    let (drive, claims) = example.split_once('`').unwrap();
+    let (claims, _) = claims.split_once("\n\n").unwrap();
+
+    let of_review = TESTS.iter().filter(|test| test.reviews == InReviews::ByDefault).count();
+    let counted = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven",
+    ];
+    assert!(claims.contains(&format!("({} tests", counted[of_review])), "{of_review} tests");
+    for test in TESTS {
+        let how = match test.reviews {
+            InReviews::ByDefault => "in a review".to_owned(),
+            InReviews::OnRequest => format!("`--with {}`", test.name),
+            InReviews::ByName => format!("`run {}`", test.name),
+        };
+        let row = readme.lines().find(|line| line.starts_with(&format!("| `{}` |", test.name)));
+        assert!(row.unwrap().ends_with(&format!("| {how} |")), "{}: {how}", test.name);
+    }
+
+    let shipped = shipped().unwrap();
+    let of_drive = shipped.drives().iter().find(|one| one.name == drive).unwrap();
+    let consistency = shipped
+        .runs()
+        .find(|run| run.drive.id == of_drive.sheet.id && run.conditions.test == "consistency")
+        .unwrap();
+    let figure =
+        |name: &str| consistency.figures.iter().find(|(metric, _)| metric.name == name).unwrap().1;
+    // "falls over the cliff", "what it keeps once steady": nothing is doubted of it.
+    assert_eq!(consistency.doubts, [""; 0]);
+    assert!(figure("steady mean") < 0.5 * figure("fresh"));
+    let documents = writecliff::suite::consistency::Plan::default().duration;
+    let seconds = writecliff::suite::thousands(documents.as_secs_f64());
+    assert!(claims.contains(&format!("the {seconds} s that reviews have shown")), "{seconds}");
+    let cliff = writecliff::suite::thousands(figure("write cliff"));
+    for label in
+        [&format!("cliff at {cliff} s"), &format!("{seconds} s"), "steady window", "simulated"]
+    {
+        assert!(picture.contains(label), "docs/cliff.svg lacks: {label}");
+    }
+}
+
+/// Whatever drive the documents name is one that ships.
+#[test]
+fn documents_name_drives_that_ship() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = fs::read_dir(workspace.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.chain([workspace.join("README.md")]) {
+        if page.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(&page).unwrap();
+        for named in text.split("sim:").skip(1) {
+            let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            let name = named.split(|c| !is_name(c)).next().unwrap();
+            let is_file = named[name.len()..].starts_with(['.', '/', '_']) || name.len() < 3;
+            if !is_file {
+                let page = page.display();
+                assert!(writecliff::sim::load(name).is_ok(), "{page}: no drive is called {name}");
+            }
+        }
+    }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 use writecliff::{ErrorKind, Gated, gate};
 use writecliff_device::{Nanos, printable};
 use writecliff_output::send_text;
-use writecliff_suite::Good;
-use writecliff_suite::gate::{Check, Limits, in_words};
+use writecliff_suite::gate::{Check, Limits};
+use writecliff_suite::{Good, in_words};
 
 use crate::error::CliError;
 use crate::keys;
@@ -132,7 +132,7 @@ fn table(checks: &[Check]) -> String {
     checks.iter().map(line).collect()
 }
 
-/// `consistency: steady floor 4492 IOPS, at least 5000 (--min-floor-iops)`.
+/// `consistency: steady floor 4,492 IOPS, at least 5,000 IOPS (--min-floor-iops)`.
 fn describe(check: &Check) -> String {
     let side = match check.good {
         Good::AtLeast => "at least",
@@ -144,8 +144,13 @@ fn describe(check: &Check) -> String {
     format!("{test}: {figure} {got}{mean}, {side} {bound} ({because})")
 }
 
-fn write_junit(Gated { runs, checks, .. }: &Gated, file: &Path) -> Result<(), CliError> {
+fn write_junit(Gated { runs, checks, doubts }: &Gated, file: &Path) -> Result<(), CliError> {
     let mut suite = TestSuite::new(runs.first().map_or("", |run| run.drive.model.as_str()));
+    if !doubts.is_empty() {
+        suite.set_system_out(
+            doubts.iter().map(|doubt| format!("note: {doubt}\n")).collect::<String>(),
+        );
+    }
     for check in checks {
         let status = if check.passes() {
             TestCaseStatus::success()

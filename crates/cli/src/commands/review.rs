@@ -15,7 +15,7 @@ use super::run_plan::{announce, result_name, run_options, watched};
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::library::keep;
+use crate::library::{Begun, keep};
 use crate::live::{Live, Total};
 use crate::open::open;
 use crate::options::{CommonOptions, ShownOptions, percent, tests_of_a_review};
@@ -42,8 +42,8 @@ pub(crate) struct ReviewArguments {
     /// [default: light-2011]
     #[arg(long, value_name = "TRACE", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
-    /// Of a real SSD: go on with consistency until it is steady, which takes one to five drive writes
-    /// after the fill
+    /// Of a real SSD: go on with consistency, and with each spare area, until it is steady, which takes
+    /// one to five drive writes after each fill
     #[arg(long)]
     pub(crate) until_steady: bool,
     /// Host writes that the drive's maker promises, like 72TB: says which share a review uses up
@@ -95,9 +95,14 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
     let title = format!("review of {}", review.drive());
     let live = Live::begin(&title, total(review), &interrupt, shown.loudness());
     let is_real = !review.drive().is_simulated();
-    let ended = review.run(consent.as_ref(), &|event| watched(&event, is_real, &live, &interrupt));
-    live.end();
     let path = review.path().to_owned();
+    let is_kept = review.info().kind != DeviceKind::Null && !options.common.no_bench;
+    let begun = Begun::new(&path, is_kept);
+    let ended = review.run(consent.as_ref(), &|event| {
+        begun.seen();
+        watched(&event, is_real, &live, &interrupt)
+    });
+    live.end();
     let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
     if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
         if review.info().kind != DeviceKind::Null {

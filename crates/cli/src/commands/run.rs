@@ -23,7 +23,7 @@ pub(crate) struct RunArguments {
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) duration: Option<Nanos>,
-    /// Of consistency on a real SSD: go on until it is steady, which takes one to five drive writes after
+    /// Of consistency and spare-area on a real SSD: go on until it is steady, which takes one to five drive writes after
     /// the fill; on a simulated one it does so without --duration
     #[arg(long)]
     pub(crate) until_steady: bool,

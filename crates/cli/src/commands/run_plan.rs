@@ -14,7 +14,7 @@ use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, trim};
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
 use crate::interrupt::{Awaited, Interrupt};
-use crate::library::keep;
+use crate::library::{Begun, keep};
 use crate::live::{Live, Total};
 use crate::open::open;
 use crate::options::{CommonOptions, ShownOptions};
@@ -58,7 +58,11 @@ pub(crate) fn run_with(
     let total = Total::of([(plan.name(), estimate.time)], 0, !is_real);
     let title = format!("{} on {drive}", plan.name());
     let live = Live::begin(&title, total, &interrupt, shown.loudness());
-    let watch = |event: Event<'_>| watched(&event, is_real, &live, &interrupt);
+    let begun = Begun::new(path, info.kind != DeviceKind::Null && !common.no_bench);
+    let watch = |event: Event<'_>| {
+        begun.seen();
+        watched(&event, is_real, &live, &interrupt)
+    };
     let ended = writecliff::run(plan, drive, consent.as_ref(), path, options, &watch);
     live.end();
 

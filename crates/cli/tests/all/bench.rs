@@ -3,60 +3,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
 
-const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
-
-/// A user with a library of his own.
-struct User {
-    directory: TempDir,
-}
-
-impl User {
-    fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(WRITECLIFF);
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        command.env("WRITECLIFF_BENCH", self.path().join("library"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let output = self.command(arguments).output().unwrap();
-        assert!(!errors(&output).contains("panicked"), "{arguments:?}: {}", errors(&output));
-        output
-    }
-
-    fn well(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", errors(&output));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    /// Runs that are not those of the catalogue.
-    fn runs(&self) -> Vec<Value> {
-        let listed: Value =
-            serde_json::from_str(&self.well(&["bench", "list", "--runs", "--json"])).unwrap();
-        let runs = listed["runs"].as_array().unwrap().clone();
-        runs.into_iter().filter(|run| run["catalogue"] == false).collect()
-    }
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use super::user::{User, errors};
 
 const RUN: [&str; 6] = ["run", "consistency", "sim:tiny", "--duration", "5s", "--quiet"];
 

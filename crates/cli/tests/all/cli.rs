@@ -48,13 +48,15 @@ fn a_run_ends_with_a_summary_and_a_page() {
 }
 
 #[test]
-fn json_on_standard_output_is_the_run_s_record_and_its_figures() {
+fn json_on_standard_output_is_the_run_s_record_its_figures_and_its_doubts() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let arguments = ["run", "consistency", "sim:tiny", "--duration", "30s", "--json", "--out"];
     let output = writecliff(&[&arguments[..], &[path(&run)]].concat());
     let mut printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let figures = printed.as_object_mut().unwrap().remove("figures").unwrap();
+    let doubts = printed.as_object_mut().unwrap().remove("doubts").unwrap();
+    assert!(doubts[0].as_str().unwrap().contains("30 s of writes"), "{doubts}");
     let record = record(&run);
     assert_eq!(printed, record);
     let floor = figures.as_array().unwrap().iter().find(|one| one["name"] == "steady floor");

@@ -3,6 +3,7 @@
 
 mod bench;
 mod cli;
+mod faces;
 mod guard;
 mod info;
 mod integrity;
@@ -14,3 +15,4 @@ mod replay;
 mod review;
 mod trace_convert;
 mod trouble;
+mod user;

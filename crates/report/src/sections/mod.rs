@@ -19,6 +19,7 @@ mod queue_depth;
 mod read_write_mix;
 mod recovery;
 mod repeats;
+mod scales;
 mod spare_area;
 pub(crate) mod specification;
 mod steady_state;
@@ -48,7 +49,12 @@ macro_rules! sections {
         pub(crate) fn sections(subjects: &Subjects<'_>) -> Vec<Section> {
             let all: [fn(&Subjects<'_>) -> Option<Section>; _] =
                 [repeats::section, $($module::section,)* efficiency::section, counted::section];
-            all.iter().filter_map(|section| section(subjects)).collect()
+            let mut sections: Vec<Section> =
+                all.iter().filter_map(|section| section(subjects)).collect();
+            for view in sections.iter_mut().flat_map(|section| &mut section.views) {
+                scales::flatten_none(view, subjects.is_comparison());
+            }
+            sections
         }
 
         /// What a test found, in a sentence; `None` if the verdict in five sentences has it, or if

@@ -62,7 +62,7 @@ fn in_words(target: &Judged) -> String {
 fn value(target: &Judged, number: f64) -> String {
     match target.good() {
         Good::AtMost => number::latency((number * 1e6) as u64),
-        Good::AtLeast => writecliff_suite::gate::in_words(number, target.unit()),
+        Good::AtLeast => writecliff_suite::in_words(number, target.unit()),
     }
 }
 

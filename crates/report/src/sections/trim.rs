@@ -4,6 +4,7 @@ use writecliff_measure::Sample;
 use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
 use writecliff_suite::{FigureOf, Unit};
 
+use super::scales::Along;
 use super::{Answer, answers, bars, figure_row, highest_first, number_row, per_drive, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
@@ -55,17 +56,18 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
 }
 
 fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
+    let along = Along::the_drive(answers);
     let lines = |answer: &Answer<'_, Outcome>| {
         PASSES.map(|(name, phase, style, look)| Points {
             name: name.to_owned(),
             style,
             look,
-            points: rates(answer.run.recording.series(phase)),
+            points: rates(answer, phase, along),
         })
     };
     let points = || answers.iter().flat_map(lines).flat_map(|line| line.points);
     let end = points().map(|point| point.0).fold(1.0, f64::max);
-    let x = Axis::span("GB written, from the first LBA to the last", 0.0, end);
+    let x = along.axis("written, from the first LBA to the last", end);
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
     let text = "Whole sequential passes, second by second; the clean one is a line.";
     let names = ("trim-speed-over-lba", "Speed over the LBAs", text);
@@ -78,16 +80,15 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     })
 }
 
-/// Each second's rate, where it was by its end.
-fn rates<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<(f64, f64)> {
+/// Each second's rate in a pass, where it was by its end.
+fn rates(answer: &Answer<'_, Outcome>, phase: &str, along: Along) -> Vec<(f64, f64)> {
     let mut written = 0.0;
-    let whole = samples.filter(|sample| sample.is_whole());
-    whole
-        .map(|sample| {
-            written += sample.written_bytes as f64 / 1e9;
-            (written, sample.megabytes_per_second())
-        })
-        .collect()
+    let whole = answer.run.recording.series(phase).filter(|sample| sample.is_whole());
+    let rate = |sample: &Sample| {
+        written += sample.written_bytes as f64;
+        (along.place(written, &answer.run.record.drive), sample.megabytes_per_second())
+    };
+    whole.map(rate).collect()
 }
 
 /// The figures, and rates again as shares of the clean one.

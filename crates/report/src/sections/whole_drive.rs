@@ -4,6 +4,7 @@ use writecliff_device::Bytes;
 use writecliff_suite::whole_drive::{ERASED, Fill, HALF_FULL, Outcome, Plan};
 use writecliff_suite::{Good, Level};
 
+use super::scales::Along;
 use super::{Answer, answers, number_row, per_drive, table_of};
 use crate::number;
 use crate::number::NONE;
@@ -46,17 +47,21 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 
 /// A picture for each drive: every second at the place that it came to.
 fn speed(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
-    let of_answer = |answer| FILLS.iter().flat_map(move |(phase, ..)| points(answer, phase));
+    let along = Along::the_drive(answers);
+    let of_answer = |answer| FILLS.iter().flat_map(move |(phase, ..)| points(answer, phase, along));
     let all = || answers.iter().flat_map(of_answer);
     let (end, highest) = all().fold((0.0, 0.0), |(end, highest): (f64, f64), (place, speed)| {
         (end.max(place), highest.max(speed))
     });
-    let x = Axis::span("GB on the drive", 0.0, end);
+    let x = match along {
+        Along::Gigabytes => along.axis("on the drive", end),
+        _ => along.axis("that is full", end),
+    };
     let y = Axis::linear("MB/s", highest);
     let names = ("whole-drive-speed", "Speed until it is full", "Each dot is a second.");
     per_drive(subjects, answers, names, |answer, id, heading| {
         let trace = |(phase, name, style): &(&str, &str, Style)| {
-            let points = points(answer, phase);
+            let points = points(answer, phase, along);
             (!points.is_empty()).then(|| Points::dots(name, *style, points))
         };
         let traces: Vec<Trace> = FILLS.iter().filter_map(trace).collect();
@@ -67,12 +72,13 @@ fn speed(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Vie
 }
 
 /// Whole seconds of a fill: what was on the drive at their end, and their speed.
-fn points(answer: &Answer<'_, Outcome>, phase: &str) -> Vec<(f64, f64)> {
+fn points(answer: &Answer<'_, Outcome>, phase: &str, along: Along) -> Vec<(f64, f64)> {
     let mut on_drive = fill_of(answer, phase).map_or(0, |fill| fill.from.0);
     let whole = answer.run.recording.series(phase).filter(|sample| sample.is_whole());
     let point = |sample: &writecliff_measure::Sample| {
         on_drive += sample.written_bytes;
-        (on_drive as f64 / 1e9, sample.megabytes_per_second())
+        let place = along.place(on_drive as f64, &answer.run.record.drive);
+        (place, sample.megabytes_per_second())
     };
     whole.map(point).collect()
 }

@@ -448,7 +448,12 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         scheduler: None,
         link: None,
         temperature_limit: None,
-        not_modelled: vec![Mechanism::Sleep, Mechanism::Heat, Mechanism::MapMemory],
+        not_modelled: vec![
+            Mechanism::Sleep,
+            Mechanism::Heat,
+            Mechanism::MapMemory,
+            Mechanism::Power,
+        ],
         specification: profile.identity.specification(),
         profile: Some(profile.origin.record(profile)),
     }

@@ -524,6 +524,7 @@ impl SsdProfile {
         lacks.extend(self.link.sleep.is_empty().then_some(Mechanism::Sleep));
         lacks.extend((self.power.ambient == Temperature::default()).then_some(Mechanism::Heat));
         lacks.extend(self.mapping.cache.is_none().then_some(Mechanism::MapMemory));
+        lacks.extend((self.power == PowerModel::default()).then_some(Mechanism::Power));
         lacks
     }
 

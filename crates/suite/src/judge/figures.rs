@@ -17,6 +17,8 @@ pub struct WithFigures<'a> {
     pub record: &'a RunRecord,
     /// [`RunRecord::figures`].
     pub figures: Vec<Figure>,
+    /// Its warnings in words, as every other place says them.
+    pub doubts: Vec<String>,
 }
 
 impl RunRecord {
@@ -37,7 +39,8 @@ impl RunRecord {
 
     /// The record as JSON has it, and its figures beside it.
     pub fn with_figures(&self) -> WithFigures<'_> {
-        WithFigures { record: self, figures: self.figures() }
+        let doubts = self.warnings.iter().map(ToString::to_string).collect();
+        WithFigures { record: self, figures: self.figures(), doubts }
     }
 }
 

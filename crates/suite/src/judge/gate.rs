@@ -1,7 +1,5 @@
 //! A gate for regressions: does a run keep its limits, and is it no worse than an earlier one?
 
-use std::fmt;
-
 use serde::Serialize;
 use writecliff_device::{ErrorKind, Nanos};
 
@@ -9,6 +7,7 @@ use crate::list::{Outcome, RunRecord};
 use crate::record::figure::{Figure, Good};
 use crate::record::figure_statistics::FigureStatistics;
 use crate::record::judged::Judged;
+use crate::record::number::in_words;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
 use crate::tests::consistency::Plan as Consistency;
@@ -307,17 +306,6 @@ fn baseline_checks(
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
-}
-
-/// `4492 IOPS`, `7.968`: whole numbers where they say enough, else four significant digits.
-pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
-    let number = match value.abs() {
-        1000.0.. => format!("{value:.0}"),
-        100.0.. => format!("{value:.1}"),
-        10.0.. => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    };
-    format!("{number} {unit}").trim_end().to_owned()
 }
 
 /// The figures of a complete run that a gate holds it to, or the means of repeats; none of one

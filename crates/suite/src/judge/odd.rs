@@ -49,20 +49,33 @@ fn transfer_sizes(outcome: &transfer_size::Outcome) -> Vec<Warning> {
     found
 }
 
-/// More and more in flight.
+/// More and more in flight; and what gives another figure in another order.
 fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
     let mut found = Vec::new();
     for load in &outcome.loads {
+        let depends = load.depths.iter().filter_map(|depth| Some((depth, depth.iops_again?)));
+        let depends = depends.filter(|(depth, again)| {
+            let (less, more) = (depth.rate.iops.min(*again), depth.rate.iops.max(*again));
+            less < more * SLOWER
+        });
+        let far = |(depth, again): &(&queue_depth::DepthFigures, f64)| {
+            (depth.rate.iops / again).ln().abs()
+        };
+        if let Some((depth, again)) = depends.max_by(|a, b| far(a).total_cmp(&far(b))) {
+            let [first, again] = [depth.rate.iops, again].map(|iops| told(iops, Unit::Iops));
+            let what = format!("{} at QD{}", load.load.name().replace('-', " "), depth.queue_depth);
+            found.push(Warning::Method(MethodWarning::OfOrder { what, first, again }));
+        }
         let mut depths: Vec<_> = load.depths.iter().collect();
         depths.sort_by_key(|depth| depth.queue_depth);
         for pair in depths.windows(2) {
             let [less, more] = pair else { continue };
             if more.rate.iops < less.rate.iops * SLOWER {
-                let told = |depth: &queue_depth::DepthFigures| {
+                let told_of = |depth: &queue_depth::DepthFigures| {
                     let name = load.load.name().replace('-', " ");
                     (format!("{name} at QD{}", depth.queue_depth), depth.rate.iops)
                 };
-                found.push(contradiction(told(more), told(less), Unit::Iops));
+                found.push(contradiction(told_of(more), told_of(less), Unit::Iops));
             }
         }
     }
@@ -78,10 +91,10 @@ fn corners(outcome: &corners::Outcome) -> Vec<Warning> {
             let is_deeper = more.corner.queue_depth > depth
                 && corners::Corner { queue_depth: depth, ..more.corner } == less.corner;
             if is_deeper && more.rate.iops < less.rate.iops * SLOWER {
-                let told = |one: &corners::CornerFigures| {
+                let told_of = |one: &corners::CornerFigures| {
                     (one.corner.phase().replace('-', " "), one.rate.iops)
                 };
-                found.push(contradiction(told(more), told(less), Unit::Iops));
+                found.push(contradiction(told_of(more), told_of(less), Unit::Iops));
             }
         }
     }
@@ -89,8 +102,12 @@ fn corners(outcome: &corners::Outcome) -> Vec<Warning> {
 }
 
 fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
-    let told = |value: f64| format!("{} {}", value.round(), unit.symbol());
-    Warning::Method(MethodWarning::Odd { what, has: told(has), than, gave: told(gave) })
+    let (has, gave) = (told(has, unit), told(gave, unit));
+    Warning::Method(MethodWarning::Odd { what, has, than, gave })
+}
+
+fn told(value: f64, unit: Unit) -> String {
+    format!("{} {}", value.round(), unit.symbol())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub(crate) mod host;
 pub(crate) mod imported;
 pub(crate) mod judged;
 pub(crate) mod label;
+pub(crate) mod number;
 pub(crate) mod options;
 pub(crate) mod phase;
 pub(crate) mod power_source;

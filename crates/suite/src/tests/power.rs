@@ -5,7 +5,7 @@
 //! meter is added to the run afterwards.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Sample};
 use writecliff_workload::{RandomUniform, Sequential};
 
@@ -81,6 +81,7 @@ impl Test for Plan {
     const NAME: &'static str = "power";
     const QUESTION: &'static str = "what power does the drive draw?";
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const NEEDS: &'static [Mechanism] = &[Mechanism::Power];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { load: overrides.duration.unwrap_or(self.load), ..self })

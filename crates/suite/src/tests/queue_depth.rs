@@ -2,7 +2,8 @@
 //!
 //! Random and sequential reads, writes and a mixture of both with 1 to 256 I/Os in flight. The drive
 //! is prepared once, and reads come before writes, so that none of them meets what writes have left to
-//! do.
+//! do. Writes find the drive as those before left it: they are measured once more in another order,
+//! which tells what the number in flight does from what came before.
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
@@ -98,8 +99,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "how does it scale with the I/Os in flight?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
-    /// 2: each measurement goes to places of its own.
-    const METHOD_VERSION: u32 = 2;
+    /// 2: each measurement goes to places of its own. 3: writes once more in another order.
+    const METHOD_VERSION: u32 = 3;
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         Ok(Self { measurement: overrides.duration.unwrap_or(self.measurement), ..self })
@@ -124,8 +125,8 @@ impl Test for Plan {
         let each = self.measurement * self.queue_depths.len() as u64;
         let measured = |estimate: Estimate, load: Load| match (load.writes(), load.random) {
             (false, _) => estimate.rest(each),
-            (true, true) => estimate.random(each),
-            (true, false) => estimate.sequential(each),
+            (true, true) => estimate.random(each * 2),
+            (true, false) => estimate.sequential(each * 2),
         };
         let loads = self.loads(false).into_iter().chain(self.loads(true));
         loads.fold(full.fill(self.used(drive)).random(self.soak), measured)
@@ -170,13 +171,24 @@ fn phase(load: Load, queue_depth: usize) -> String {
     format!("{}-qd{queue_depth}", load.name())
 }
 
+/// The phase that does so once more, in another order.
+fn phase_again(load: Load, queue_depth: usize) -> String {
+    format!("{}-again", phase(load, queue_depth))
+}
+
 /// A load with each number in flight.
 fn measure(plan: &Plan, session: &mut Session<'_>, load: Load) -> Result<(), RunError> {
+    let in_order = plan.queue_depths.iter().map(|depth| (phase(load, *depth), *depth));
+    let mut again: Vec<(String, usize)> = match load.writes() {
+        true => plan.queue_depths.iter().map(|depth| (phase_again(load, *depth), *depth)).collect(),
+        false => Vec::new(),
+    };
+    // In an order of chance, that of their seeds.
+    again.sort_by_key(|(name, _)| seed_of(plan.seed, name).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let (span, lba_size) = (plan.used(session.drive()), session.drive().lba_size);
     let (extent, duration) = (Extent::Time(plan.measurement), Some(plan.measurement));
-    for depth in &plan.queue_depths {
-        let name = phase(load, *depth);
-        let stream = load.stream(span, lba_size, *depth, seed_of(plan.seed, &name));
+    for (name, depth) in in_order.chain(again) {
+        let stream = load.stream(span, lba_size, depth, seed_of(plan.seed, &name));
         session.record(&name, Streams::new([stream]), duration, extent)?;
     }
     Ok(())
@@ -207,6 +219,10 @@ pub struct DepthFigures {
     pub rate: Rate,
     /// How late.
     pub latency: LatencyFigures,
+    /// I/Os a second when it was measured once more in another order; `None` for reads, which leave
+    /// the drive as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_again: Option<f64>,
 }
 
 impl DepthFigures {
@@ -242,5 +258,7 @@ fn figures_of(load: Load, queue_depth: usize, recording: &Recording) -> Option<D
     let phase = phase(load, queue_depth);
     let rate = Rate::of(&Totals::of(recording.series(&phase)))?;
     let latency = LatencyFigures::of(recording, &phase, 0..u32::MAX);
-    Some(DepthFigures { queue_depth, rate, latency })
+    let again = Totals::of(recording.series(&phase_again(load, queue_depth)));
+    let iops_again = Rate::of(&again).map(|rate| rate.iops);
+    Some(DepthFigures { queue_depth, rate, latency, iops_again })
 }

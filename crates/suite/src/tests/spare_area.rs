@@ -16,7 +16,7 @@ use crate::method::test::Test;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
-use crate::tests::consistency;
+use crate::tests::consistency::{self, UntilSteady};
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,11 @@ use crate::tests::consistency;
 pub struct Plan {
     /// Shares of the LBAs, in percent, that are left untouched: one torture each.
     pub settings: Vec<f64>,
-    /// Length of each torture.
+    /// Length of each torture, or of its first part.
     pub duration: Nanos,
+    /// Whether each goes on until the drive is steady.
+    #[serde(default, skip_serializing_if = "UntilSteady::is_no")]
+    pub until_steady: UntilSteady,
     /// The part of the drive, from its start, that counts as all of it; `None` for the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Bytes>,
@@ -36,16 +39,18 @@ pub struct Plan {
 impl Default for Plan {
     /// The published setting, 25 %, and one on either side.
     fn default() -> Self {
-        let consistency::Plan { duration, span, seed, .. } = consistency::Plan::default();
-        Self { settings: vec![10.0, 25.0, 40.0], duration, span, seed }
+        let consistency::Plan { duration, until_steady, span, seed, .. } =
+            consistency::Plan::default();
+        Self { settings: vec![10.0, 25.0, 40.0], duration, until_steady, span, seed }
     }
 }
 
 impl Plan {
     /// The consistency test of one setting.
     pub fn at(&self, spare_percent: f64) -> consistency::Plan {
-        let Self { duration, span, seed, .. } = *self;
-        consistency::Plan { spare_percent, span, seed, ..consistency::Plan::lasting(duration) }
+        let Self { duration, until_steady, span, seed, .. } = *self;
+        let default = consistency::Plan::default();
+        consistency::Plan { duration, until_steady, spare_percent, span, seed, ..default }
     }
 
     fn all(&self) -> impl Iterator<Item = consistency::Plan> {
@@ -58,7 +63,7 @@ impl Test for Plan {
 
     const NAME: &'static str = "spare-area";
     const QUESTION: &'static str = "what does unused space buy?";
-    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::SpareList];
+    const CHOICES: &'static [Choice] = &[Choice::Duration, Choice::UntilSteady, Choice::SpareList];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
         let settings = match overrides.spare[..] {
@@ -66,7 +71,21 @@ impl Test for Plan {
             _ => overrides.spare.clone(),
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        Ok(Self { settings, duration, ..self })
+        let until_steady = self.until_steady.overridden(overrides);
+        Ok(Self { settings, duration, until_steady, ..self })
+    }
+
+    fn on(self, drive: &DeviceInfo) -> Self {
+        Self { until_steady: self.until_steady.on(drive), ..self }
+    }
+
+    fn asks_as(&self, other: &Self) -> bool {
+        self.as_asked() == other.as_asked()
+    }
+
+    /// How long it took until the drive was steady is its answer, not the question.
+    fn as_asked(&self) -> Self {
+        Self { until_steady: UntilSteady::No, ..self.clone() }
     }
 
     fn quick(self) -> Self {
@@ -74,7 +93,8 @@ impl Test for Plan {
         let published = self.settings.iter().position(|setting| *setting == 25.0).unwrap_or(0);
         let settings = self.settings.get(published).copied().into_iter().collect();
         let duration = QUICK_TORTURE.min(self.duration);
-        Self { settings, duration, span: quick_span(self.span), ..self }
+        let until_steady = UntilSteady::No;
+        Self { settings, duration, until_steady, span: quick_span(self.span), ..self }
     }
 
     fn demands(&self) -> Demands {

@@ -3,9 +3,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::Nanos;
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, Nanos};
 use writecliff_measure::MeterOptions;
-use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     AddMeterError, MethodWarning, Outcome, Plan, PowerSource, RunOptions, RunRecord, Warning,
     add_meter, open, power, run,
@@ -15,12 +15,12 @@ const SECONDS: u64 = 10;
 
 /// A run of the power test on a drive that does not tell what it draws.
 fn power_run(path: &Path) -> RunRecord {
-    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
+    let mut drive = Scripted::new(Bytes::from_mib(64), |_, _| Nanos::from_millis(1));
     let part = Nanos::from_secs(SECONDS);
     let plan = power::Plan { idle: part, load: part, settle: part, ..power::Plan::default() };
     let plan = Plan::Power(plan);
     let options = RunOptions::default();
-    run(&plan, &mut ssd, path, options, &mut |_| ControlFlow::Continue(())).unwrap()
+    run(&plan, &mut drive, path, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Makes a recording believe that its drive was a real one.

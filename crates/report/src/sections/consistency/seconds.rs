@@ -37,14 +37,20 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
         true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
         false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
     };
-    let documents = series.iter().find_map(|one| Some((one, ranges.documents(one)?)));
-    let closer = documents.map_or_else(String::new, |(one, documents)| {
-        let times = (ranges.end(one) - documents) / documents;
+    let pace = |one: &Series<'_>| {
+        let documents = ranges.documents(one)?;
+        Some((documents, (ranges.end(one) - documents) / documents))
+    };
+    let paces: Vec<(f64, f64)> = series.iter().filter_map(pace).collect();
+    let closer = paces.first().map_or_else(String::new, |(documents, times)| {
+        let (documents, times) = (number::seconds(*documents), number::times(*times));
+        let pace = match paces.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => format!("where time runs {times} times as fast"),
+            false => "on a time scale of each drive's own".to_owned(),
+        };
         format!(
-            " The left half is the {} of the published method; right of the line, where time runs {} \
-             times as fast, the writes go on until they are steady.",
-            number::seconds(documents),
-            number::times(times)
+            " The left half is the {documents} of the published method; right of the line, {pace}, \
+             the writes go on until they are steady."
         )
     });
     with_dead(&format!("{text}{closer}"), ranges)
@@ -54,8 +60,13 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
 pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let band = "Seconds of the steady window. A steady drive is a thin band. Look at the lowest dots, \
                 not at the middle.";
+    let own_scale = match ranges.steady_top {
+        Some(_) => "",
+        None => " Each has a scale of its own: the highest would flatten the lowest to a line.",
+    };
+    let band = format!("{band}{own_scale}");
     let closer = with_dead("The same seconds, logarithmic.", ranges);
-    let linear = view(series, ("steady-linear", "Once full", band), |one, id, title| {
+    let linear = view(series, ("steady-linear", "Once full", &band), |one, id, title| {
         Some(picture(one, ranges, (id, title), ranges.steady_from(one), false))
     });
     let log = view(series, ("steady-log", "Once full, logarithmic", &closer), |one, id, title| {
@@ -104,7 +115,10 @@ fn picture(
     let ended_before = points.is_empty();
     let iops = match log {
         true => Axis::decades("IOPS", ranges.iops, ranges.has_dead, short),
-        false => Axis::linear("IOPS", ranges.steady_top),
+        false => {
+            let own = || points.iter().map(|point| point.1).fold(0.0, f64::max);
+            Axis::linear("IOPS", ranges.steady_top.unwrap_or_else(own))
+        }
     };
     let time = match from > 0.0 {
         true => Axis::span(TIME, from, ranges.end_of_window(one)),

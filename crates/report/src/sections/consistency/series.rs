@@ -2,12 +2,13 @@
 
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::Plan;
-use writecliff_suite::consistency::{Outcome, UntilSteady};
+use writecliff_suite::consistency::{self, Outcome, UntilSteady};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Style, WRITES};
 use crate::run::Run;
 use crate::section::{Panel, Place, View, picture_id, slug};
+use crate::sections::scales;
 use crate::subjects::Subjects;
 use crate::torture::{Torture, tortures};
 use crate::writes::State;
@@ -37,6 +38,7 @@ pub(super) struct Series<'a> {
     /// `4 KiB random writes, QD32, ...`
     pub(super) conditions: String,
     pub(super) run: &'a Run,
+    plan: consistency::Plan,
     phase: String,
     suffix: String,
 }
@@ -75,8 +77,9 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             outcome,
             state: crate::writes::state(run, spare),
             style: subjects.style(subject, WRITES),
-            conditions: conditions(run, spare),
+            conditions: conditions(&plan_of(run, spare)),
             run,
+            plan: plan_of(run, spare),
             phase,
             suffix: picture_id("", subjects, subject) + &spare_id,
         }
@@ -84,13 +87,18 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
     (series.collect(), settings)
 }
 
-/// What every picture of these writes should say.
-fn conditions(run: &Run, spare: f64) -> String {
-    let plan = match &run.record.plan {
+/// What was asked at a spare area.
+fn plan_of(run: &Run, spare: f64) -> consistency::Plan {
+    match &run.record.plan {
         Plan::Consistency(plan) => plan.clone(),
         Plan::SpareArea(plan) => plan.at(spare),
         _ => Default::default(),
-    };
+    }
+}
+
+/// What every picture of these writes should say.
+fn conditions(plan: &consistency::Plan) -> String {
+    let spare = plan.spare_percent;
     let (block, duration) = (number::size(plan.block), plan.duration.as_secs_f64());
     let (depth, spare) = (plan.queue_depth, setting_in_a_name(spare));
     let spare = if spare == "default" { "no LBAs left unused".to_owned() } else { spare };
@@ -111,13 +119,17 @@ impl Series<'_> {
         if self.state == State::Settled { "steady window" } else { "last seconds" }
     }
 
+    fn steady_from(&self) -> Option<f64> {
+        Some(f64::from(self.outcome?.steady_from_s))
+    }
+
     fn end(&self) -> f64 {
         self.seconds().last().map_or(1.0, |sample| f64::from(sample.second) + 1.0)
     }
 
     /// Whether its writes go on until they are steady.
     pub(super) fn goes_on(&self) -> bool {
-        matches!(&self.run.record.plan, Plan::Consistency(plan) if plan.until_steady == UntilSteady::Yes)
+        self.plan.until_steady == UntilSteady::Yes
     }
 
     /// Its whole seconds; the last one of a phase may be a fragment.
@@ -171,8 +183,8 @@ pub(super) struct Ranges {
     steady_from: f64,
     /// Lowest and highest IOPS; the lowest is not zero.
     pub(super) iops: (f64, f64),
-    /// Highest IOPS of the steady windows.
-    pub(super) steady_top: f64,
+    /// Highest IOPS of the steady windows; `None` where that of one would flatten another.
+    pub(super) steady_top: Option<f64>,
     /// Whether any second had no I/O at all.
     pub(super) has_dead: bool,
     /// Shortest and longest latency, in nanoseconds.
@@ -192,17 +204,25 @@ impl Ranges {
         let free_blocks = || all().filter_map(|sample| Some(sample.free_blocks? as f64));
         let lowest = iops().filter(|iops| *iops > 0.0).fold(100.0, f64::min);
         let steady_from = steady_from(series);
-        let steady = all().filter(|sample| f64::from(sample.second) >= steady_from);
+        let is_equal_time = is_equal_load && !series.iter().any(Series::goes_on);
+        let top = |one: &Series<'_>| {
+            let from = one.steady_from().filter(|_| !is_equal_time).unwrap_or(steady_from);
+            let steady = one.seconds().filter(|sample| f64::from(sample.second) >= from);
+            steady.map(|sample| sample.iops().get()).fold(0.0, f64::max)
+        };
+        let steady_tops: Vec<f64> = series.iter().map(top).collect();
         let longest = all().map(|sample| sample.latency_max_ns).max().unwrap_or(1).max(1);
         let counts = series.iter().flat_map(Series::latencies).filter_map(|(_, all)| all.first());
         let shortest = counts.map(|shortest| shortest.latency).min().unwrap_or(1).max(1);
         Self {
             is_equal_load,
-            is_equal_time: is_equal_load && !series.iter().any(Series::goes_on),
+            is_equal_time,
             end: all().map(|sample| f64::from(sample.second) + 1.0).fold(1.0, f64::max),
             steady_from,
             iops: (lowest, iops().fold(1e5, f64::max)),
-            steady_top: steady.map(|sample| sample.iops().get()).fold(0.0, f64::max),
+            steady_top: scales::apart(&steady_tops)
+                .is_none()
+                .then(|| steady_tops.iter().copied().fold(0.0, f64::max)),
             has_dead: iops().any(|iops| iops == 0.0),
             latency: (shortest as f64, longest as f64),
             amplification: all().filter_map(Sample::write_amplification).fold(8.0, f64::max),
@@ -226,15 +246,21 @@ impl Ranges {
         }
     }
 
-    /// Where the documents' part ends, if what comes after it is longer than a fifth of it.
+    /// Where the documents' part ends, if what comes after it, of any that shares its time axis, is
+    /// longer than a fifth of it.
     pub(super) fn documents(&self, one: &Series<'_>) -> Option<f64> {
-        let Plan::Consistency(plan) = &one.run.record.plan else { return None };
-        let documents = plan.duration.as_secs_f64();
-        (one.goes_on() && self.end(one) > 1.2 * documents).then_some(documents)
+        let documents = one.plan.duration.as_secs_f64();
+        (one.goes_on() && self.longest(one) > 1.2 * documents).then_some(documents)
     }
 
-    /// Where the time axis of a series ends.
+    /// Where the time axis of a series ends. How long a drive takes until it is steady is its own:
+    /// after the documents' part each has as much room as any other.
     pub(super) fn end(&self, one: &Series<'_>) -> f64 {
+        let own = |documents: f64| one.end().max(2.0 * documents);
+        self.documents(one).map_or_else(|| self.longest(one), own)
+    }
+
+    fn longest(&self, one: &Series<'_>) -> f64 {
         if self.is_equal_load { self.end } else { one.end() }
     }
 
@@ -245,14 +271,13 @@ impl Ranges {
 
     /// Where its closer look begins.
     pub(super) fn steady_from(&self, one: &Series<'_>) -> f64 {
-        let own = one.outcome.map(|outcome| f64::from(outcome.steady_from_s));
-        own.filter(|_| !self.is_equal_time).unwrap_or(self.steady_from)
+        one.steady_from().filter(|_| !self.is_equal_time).unwrap_or(self.steady_from)
     }
 }
 
 fn steady_from(series: &[Series<'_>]) -> f64 {
-    let from = |one: &Series<'_>| Some(one.outcome?.steady_from_s);
-    let complete = series.iter().filter(|one| one.run.is_complete()).filter_map(from).min();
-    let earliest = complete.or_else(|| series.iter().filter_map(from).min());
-    f64::from(earliest.unwrap_or(0))
+    let complete = series.iter().filter(|one| one.run.is_complete());
+    let earliest = complete.filter_map(Series::steady_from).reduce(f64::min);
+    let of_any = || series.iter().filter_map(Series::steady_from).reduce(f64::min);
+    earliest.or_else(of_any).unwrap_or(0.0)
 }

@@ -8,6 +8,7 @@ use writecliff_suite::steady_state::{
     Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation, Window,
 };
 
+use super::scales::Along;
 use super::{Answer, answers, per_drive, table_of};
 use crate::number;
 use crate::number::NONE;
@@ -123,13 +124,14 @@ fn bounds(part: &PartOutcome) -> impl Iterator<Item = Trace> {
 
 /// IOPS over what was written.
 fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
+    let along = Along::the_writes(answers);
     let points = |answer: &Answer<'_, Outcome>| -> Vec<(f64, f64)> {
         let mut written = 0.0;
         let samples = answer.run.recording.series(Part::WriteSaturation.name());
         let whole = samples.filter(|sample| sample.is_whole());
         let point = |sample: &writecliff_measure::Sample| {
-            written += sample.written_bytes as f64 / 1e9;
-            (written, sample.iops().get())
+            written += sample.written_bytes as f64;
+            (along.place(written, &answer.run.record.drive), sample.iops().get())
         };
         whole.map(point).collect()
     };
@@ -141,7 +143,10 @@ fn saturation(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Optio
     let alive = || all().map(|point| point.1).filter(|iops| *iops > 0.0);
     let range = (alive().fold(1000.0, f64::min), alive().fold(1e4, f64::max));
     let y = Axis::decades("IOPS", range, all().any(|point| point.1 == 0.0), short);
-    let x = Axis::span("GB written", 0.0, end);
+    let x = match along {
+        Along::DriveWrites => along.axis("so far", end),
+        _ => along.axis("written", end),
+    };
     let (id, title) = ("steady-state-saturation", "Write saturation");
     let text = "4 KiB random writes without pause, over what was written. Every dot is one second. \
                 Logarithmic.";

@@ -153,6 +153,19 @@ pub enum MethodWarning {
         /// How fast that is.
         gave: String,
     },
+    /// A figure depends on what was measured before.
+    #[error(
+        "In ascending order {what} give {first}, in another {again}: what the writes before left of the \
+         buffer and of the spare area decides more than how many are in flight."
+    )]
+    OfOrder {
+        /// What gives another figure; of several that which differs most.
+        what: String,
+        /// In the order of the plan.
+        first: String,
+        /// In the other one.
+        again: String,
+    },
     /// It is about something that the model of the drive does not do.
     #[error("Not modelled: this model has no {mechanism}, so that the test was not run on it.")]
     NotModelled {

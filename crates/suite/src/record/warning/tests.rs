@@ -65,6 +65,12 @@ fn kept() -> Vec<Value> {
             "than": "reads of 4KiB",
             "gave": "402 MB/s",
         }),
+        json!({
+            "kind": "of-order",
+            "what": "random write at QD4",
+            "first": "637000 IOPS",
+            "again": "320000 IOPS",
+        }),
         json!({"kind": "no-power"}),
         json!({"kind": "no-temperature"}),
         json!({"kind": "incomplete", "recorded": "61s", "planned": "2000s"}),

@@ -61,22 +61,12 @@ impl Test for Plan {
             }
         };
         let duration = overrides.duration.unwrap_or(self.duration);
-        let until_steady = match (overrides.until_steady, overrides.duration) {
-            (true, _) => UntilSteady::Yes,
-            (false, Some(_)) => UntilSteady::No,
-            (false, None) => self.until_steady,
-        };
+        let until_steady = self.until_steady.overridden(overrides);
         Ok(Self { spare_percent, duration, until_steady, ..self })
     }
 
     fn on(self, drive: &DeviceInfo) -> Self {
-        let is_simulated_ssd = drive.kind == DeviceKind::Simulated && !is_hard_disk(drive);
-        let until_steady = match self.until_steady {
-            UntilSteady::IfSimulated if is_simulated_ssd => UntilSteady::Yes,
-            UntilSteady::IfSimulated => UntilSteady::No,
-            decided => decided,
-        };
-        Self { until_steady, ..self }
+        Self { until_steady: self.until_steady.on(drive), ..self }
     }
 
     fn asks_as(&self, other: &Self) -> bool {
@@ -167,29 +157,7 @@ impl Test for Plan {
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
-    match plan.until_steady {
-        UntilSteady::Yes => fill_and_torture_until_steady(plan, session),
-        UntilSteady::No | UntilSteady::IfSimulated => {
-            fill_and_torture(plan, session, FILL, TORTURE)
-        }
-    }
-}
-
-/// The same two phases, the second of which ends when it is steady.
-fn fill_and_torture_until_steady(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let span = plan.used(session.drive().capacity);
-    session.fill(FILL, span, plan.fill_block, plan.fill_queue_depth)?;
-
-    let is_over = Arc::new(AtomicBool::new(false));
-    let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
-    let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
-    let mut settling = Settling::of(plan, span);
-    let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
-    session.record_seen(TORTURE, writes, Extent::Both(plan.duration, all), &mut |second| {
-        if settling.add(second) {
-            is_over.store(true, Ordering::Relaxed);
-        }
-    })
+    fill_and_torture(plan, session, FILL, TORTURE)
 }
 
 /// The two phases of the test, by the names given, on a drive that is fresh.
@@ -203,6 +171,28 @@ pub(crate) fn fill_and_torture(
     session.fill(fill, span, plan.fill_block, plan.fill_queue_depth)?;
 
     let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
+    if plan.until_steady == UntilSteady::Yes {
+        return torture_until_steady(plan, session, torture, ios);
+    }
     let writes = Queue::new(ios, plan.queue_depth);
     session.record(torture, writes, Some(plan.duration), Extent::Time(plan.duration))
+}
+
+/// Random writes that end when the drive is steady.
+fn torture_until_steady(
+    plan: &Plan,
+    session: &mut Session<'_>,
+    torture: &str,
+    ios: RandomUniform,
+) -> Result<(), RunError> {
+    let span = plan.used(session.drive().capacity);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
+    let mut settling = Settling::of(plan, span);
+    let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
+    session.record_seen(torture, writes, Extent::Both(plan.duration, all), &mut |second| {
+        if settling.add(second) {
+            is_over.store(true, Ordering::Relaxed);
+        }
+    })
 }

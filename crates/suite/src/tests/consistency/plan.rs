@@ -1,9 +1,11 @@
 //! What is asked: how long, with which I/Os, on how much of the drive.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
 
+use crate::method::estimate::is_hard_disk;
 use crate::method::limits::used;
+use crate::method::overrides::Overrides;
 
 /// Whether the random writes go on beyond their duration until the drive is steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -62,8 +64,27 @@ impl Default for Plan {
 }
 
 impl UntilSteady {
-    fn is_no(&self) -> bool {
+    pub(crate) fn is_no(&self) -> bool {
         *self == Self::No
+    }
+
+    /// What a user asks for beside the plan: who sets a duration wants that.
+    pub(crate) fn overridden(self, overrides: &Overrides) -> Self {
+        match (overrides.until_steady, overrides.duration) {
+            (true, _) => Self::Yes,
+            (false, Some(_)) => Self::No,
+            (false, None) => self,
+        }
+    }
+
+    /// What it comes to on a drive.
+    pub(crate) fn on(self, drive: &DeviceInfo) -> Self {
+        let is_simulated_ssd = drive.kind == DeviceKind::Simulated && !is_hard_disk(drive);
+        match self {
+            Self::IfSimulated if is_simulated_ssd => Self::Yes,
+            Self::IfSimulated => Self::No,
+            decided => decided,
+        }
     }
 }
 

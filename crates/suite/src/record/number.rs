@@ -1,0 +1,57 @@
+//! Figures in words, wherever they are not on a page.
+
+use std::fmt;
+
+/// `66,667`.
+pub fn thousands(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value < -0.5 { format!("-{text}") } else { text }
+}
+
+/// `4,492 IOPS`, `7.968`, `0.0551 Wh`, `0`: as on a page, with a digit more, for what is held against a
+/// bound or beside another.
+pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
+    let number = match value.abs() {
+        _ if value.fract() == 0.0 => thousands(value),
+        1000.0.. => thousands(value),
+        size @ 1.0.. => format!("{value:.*}", 3 - size.log10() as usize),
+        size => format!("{value:.*}", (2.0 - size.max(1e-9).log10().floor()) as usize),
+    };
+    format!("{number} {unit}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_tell_them_apart() {
+        let said = [4492.3, 1_234_567.0, 274.46, 13.03, 7.968, 0.829_01, 0.0551, 1.0, 0.0, -0.5];
+        let said = said.map(|value| in_words(value, "W"));
+        let expected = [
+            "4,492 W",
+            "1,234,567 W",
+            "274.5 W",
+            "13.03 W",
+            "7.968 W",
+            "0.829 W",
+            "0.0551 W",
+            "1 W",
+            "0 W",
+            "-0.500 W",
+        ];
+        assert_eq!(said, expected);
+        assert_eq!(in_words(2.0, ""), "2");
+        assert_eq!(
+            [0.4, 999.6, 1_234_567.0, -1_234.0].map(thousands),
+            ["0", "1,000", "1,234,567", "-1,234"]
+        );
+    }
+}
