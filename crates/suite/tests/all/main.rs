@@ -4,6 +4,7 @@
 mod consistency;
 mod documented;
 mod encryption;
+mod fio_jobs;
 mod gate;
 mod integrity;
 mod known_answers;

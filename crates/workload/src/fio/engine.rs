@@ -37,7 +37,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (&["net", "netsplice", "rdma"], "it moves data between hosts, and no drive takes part"),
     (&["cpuio", "exec"], "it does no I/O; run it beside with fio"),
-    (&["null"], "no drive is called null: here, with ioengine=io_uring"),
+    (&["null"], "it asks no drive; ioengine=io_uring, run on the drive null:, comes nearest"),
     (
         &["libpmem", "dev-dax", "pmemblk", "mtd"],
         "it writes memory and no block device; make it a block device (fsdax, sector mode, mtdblock)",

@@ -6,6 +6,7 @@
 //! was found out by running fio 3.33; the tests still compare the two.
 
 mod engine;
+mod files;
 mod lines;
 mod options;
 mod section;
@@ -87,14 +88,14 @@ pub fn read(
 fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs> {
     let mut global = Vec::<Entry>::new();
     let mut found = FioJobs { list: JobList::default(), notes: Vec::new() };
-    let mut drives = options::Drives::default();
+    let mut files = files::Files::default();
     let (mut group, mut summed) = (0, None);
     let sections = lines::sections(text)?;
     check_engines(&sections)?;
     for Section { name, line, entries } in sections {
         for entry in &entries {
             found.notes.extend(options::judge(entry)?);
-            drives.check(entry)?;
+            files.check(entry)?;
             let is_on = entry.option == "group_reporting" && entry.value.as_deref() != Some("0");
             summed = summed.or(is_on.then_some(entry.line));
         }
@@ -105,8 +106,10 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
         if found.list.jobs.iter().any(|job| job.name == name) {
             return wrong(line, format!("a second job is called '{name}'; give each its own name"));
         }
-        let all = global.iter().chain(&entries).cloned();
-        let (mut job, waits) = section::job((&name, line), all, variable, &mut found.notes)?;
+        let all = global.iter().chain(&entries);
+        files.add_job(found.list.jobs.len(), (&name, line), all.clone())?;
+        let (mut job, waits) =
+            section::job((&name, line), all.cloned(), variable, &mut found.notes)?;
         group += u32::from(waits && !found.list.jobs.is_empty());
         job.group = group;
         check_group(&found.list.jobs, &job, line)?;
@@ -115,6 +118,7 @@ fn jobs(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judged<FioJobs
     if found.list.jobs.is_empty() {
         return wrong(1, "the file has no job; begin one with a line such as [job1]");
     }
+    found.notes.extend(files.note(&found.list.jobs));
     found.notes.extend(summed.filter(|_| has_company(&found.list.jobs)).map(note_the_sum));
     found.notes.sort_by_key(|note| note.line);
     found.notes.dedup();

@@ -53,6 +53,9 @@ const RECORD: &str = "Writecliff keeps its own record, a sample every second";
 const HOST: &str = "how Writecliff runs on the host is not part of a job";
 const DATA: &str = "data are always random, and new in every block, but for the content class";
 const VERIFY: &str = "a job's data are not verified; leave it out: `writecliff run integrity` verifies the whole drive";
+const PLACEMENT: &str = "writes carry no placement; leave it out";
+const SPRANDOM: &str = "the drive is not brought into its steady state in one pass; rw=randwrite with \
+                        loops=2 comes nearest";
 const FILES: &str = "there are no files, only the drive; leave it out";
 const ZONES: &str = "zones are not supported; use size and offset, a job for each";
 const TRACE: &str =
@@ -77,9 +80,15 @@ pub const OPTIONS: &[OptionEntry] = &[
         ),
     ),
     row(&["ba", "blockalign"], Followed("one for all operations; turns the random map off")),
-    row(&["offset"], Followed("")),
+    row(&["offset", "fileoffset"], Followed("")),
     row(&["offset_increment"], Followed("")),
     row(&["size"], Followed("")),
+    row(
+        &["filesize"],
+        Followed(
+            "as in fio: the drive ends there for the job, and size is only how much is done; no range",
+        ),
+    ),
     row(&["io_size", "io_limit"], Followed("")),
     row(&["number_ios"], Followed("not beside time_based")),
     row(&["loops"], Followed("")),
@@ -140,7 +149,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["ioengine"], Followed("only whether it is synchronous; refused if not for drives")),
     row(&["direct"], Followed("I/O is always direct; left out, a note; direct=0 is refused")),
     row(&["buffered"], Followed("buffered=1 is refused")),
-    row(&["nrfiles"], Followed("1 only")),
+    row(&["nrfiles", "nr_files"], Followed("1 only")),
     row(&["sync"], Followed("0 or none")),
     row(&["filename"], Noted(DRIVE)),
     row(&["directory"], Noted(DRIVE)),
@@ -167,7 +176,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["new_group"], Noted("every job is reported by itself")),
     row(&["unified_rw_reporting"], Noted("every job is reported by itself")),
     row(&["stats"], Noted("every job is reported by itself")),
-    row(&["thread"], Noted(HOST)),
+    row(&["thread", "threads"], Noted(HOST)),
     row(&["iodepth_batch", "iodepth_batch_submit"], Noted(ENGINE)),
     row(&["iodepth_batch_complete_min", "iodepth_batch_complete"], Noted(ENGINE)),
     row(&["iodepth_batch_complete_max"], Noted(ENGINE)),
@@ -247,13 +256,15 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["random_generator"], Noted("places come from Writecliff's own generator")),
     row(&["thinktime_spin"], Noted("a rest is a rest, whatever the processor does")),
     row(&["thinktime_blocks_type"], Noted("blocks are counted as they are issued")),
-    row(&["rate_cycle"], Noted("due times are exact")),
+    row(&["rate_cycle", "ratecycle"], Noted("due times are exact")),
     row(&["ioscheduler"], Noted("the host's setting stays; it is in the run's record")),
     row(&["exitall_on_error"], Noted("failed I/Os are counted, and the job goes on")),
     row(&["do_verify"], Noted("data are not verified")),
     row(&["verify_state_save"], Noted("data are not verified")),
     row(&["verify_fatal"], Noted("data are not verified")),
     row(&["verify_dump"], Noted("data are not verified")),
+    row(&["verify_write_sequence"], Noted("data are not verified")),
+    row(&["verify_header_seed"], Noted("data are not verified")),
     off(&["verify"], VERIFY),
     off(&["verify_only"], VERIFY),
     off(&["verify_interval"], VERIFY),
@@ -293,7 +304,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         &["max_latency"],
         "no latency ends a job; as figure = \"longest\" of a suite's target it is judged",
     ),
-    off(&["rate_min"], "no rate ends a job; as a suite's target it is judged"),
+    off(&["rate_min", "ratemin"], "no rate ends a job; as a suite's target it is judged"),
     off(&["rate_iops_min"], "no rate ends a job; as a suite's target it is judged"),
     off(
         &["rate_ignore_thinktime"],
@@ -312,9 +323,13 @@ pub const OPTIONS: &[OptionEntry] = &[
         "the queue is kept full; thinktime=1us with thinktime_blocks=N, which lets it run empty \
              after every N, comes nearest",
     ),
+    row(
+        &["iodepth_mode"],
+        Refused("a job has one depth; a job for each, with stonewall, comes nearest"),
+    ),
     unless(&["rw_sequencer"], &["sequential"], "use rw=read or rw=randread"),
     off(
-        &["bs_unaligned"],
+        &["bs_unaligned", "blocksize_unaligned"],
         "direct I/O is in whole LBAs; leave it out, and take sizes that are multiples of them",
     ),
     off(&["bs_is_seq_rand"], "make two jobs, a sequential and a random one"),
@@ -328,14 +343,20 @@ pub const OPTIONS: &[OptionEntry] = &[
     off(&["write_barrier"], "use fsync"),
     off(&["atomic"], "writes are not asked to be atomic; leave it out"),
     unless(&["write_hint"], &["none"], "writes carry no hint; leave it out"),
+    off(&["fdp"], PLACEMENT),
+    unless(&["dataplacement"], &["none"], PLACEMENT),
+    row(&["fdp_pli", "plids"], Refused(PLACEMENT)),
+    row(&["fdp_pli_select", "plid_select"], Refused(PLACEMENT)),
     row(&["prio"], Refused("I/Os have no priority; leave it out")),
     off(&["prioclass"], "I/Os have no priority; leave it out"),
     off(&["cmdprio_percentage"], "I/Os have no priority; leave it out"),
     row(&["cmdprio_class"], Refused("I/Os have no priority; leave it out")),
     row(&["cmdprio"], Refused("I/Os have no priority; leave it out")),
     row(&["cmdprio_bssplit"], Refused("I/Os have no priority; leave it out")),
+    off(&["sprandom"], SPRANDOM),
+    row(&["spr_op"], Refused(SPRANDOM)),
+    row(&["spr_num_regions"], Refused(SPRANDOM)),
     off(&["fill_device", "fill_fs"], "leave it and size out: size is the whole drive"),
-    off(&["filesize"], "use size"),
     off(&["file_append"], FILES),
     off(&["create_only"], FILES),
     row(&["opendir"], Refused(FILES)),
@@ -382,30 +403,5 @@ fn nearest(option: &str) -> String {
     match did_you_mean(option, names) {
         hint if hint.is_empty() => " known here; leave it out, or run the job with fio".to_owned(),
         hint => format!(" known here{hint}"),
-    }
-}
-
-/// The drives that a file names: no more than one, as a run has one.
-#[derive(Debug, Default)]
-pub(super) struct Drives {
-    first: Option<Entry>,
-}
-
-impl Drives {
-    pub(super) fn check(&mut self, entry: &Entry) -> Judged<()> {
-        if entry.option != "filename" {
-            return Ok(());
-        }
-        let name = entry.value.as_deref().unwrap_or_default();
-        let first = self.first.get_or_insert_with(|| entry.clone());
-        if first.value.as_deref().unwrap_or_default() == name && !name.contains(':') {
-            return Ok(());
-        }
-        let message = format!(
-            "filename={name} is one more drive than a run has (line {} names the first); make a \
-             file for each and run them one by one",
-            first.line
-        );
-        wrong(entry.line, message)
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn job(
     options.refuse_the_rest()?;
     let (mix, trim_first, order) = options.direction()?;
     let engine = options.engine()?;
+    let Extent { size, end, io_size } = options.extent()?;
     let job = Job {
         name: name.to_owned(),
         mix,
@@ -38,8 +39,9 @@ pub(super) fn job(
         offset: options.amount("offset")?.unwrap_or(Amount::ZERO),
         offset_increment: options.amount("offset_increment")?.unwrap_or(Amount::ZERO),
         offset_align: options.offset_align()?,
-        size: options.amount("size")?,
-        io_size: options.amount("io_size")?.filter(|amount| *amount != Amount::ZERO),
+        size,
+        end,
+        io_size,
         number_ios: options.count("number_ios")?.filter(|count| *count > 0),
         loops: options.number("loops", 1)?,
         queue_depth: options.depth(engine, notes)?,
@@ -70,6 +72,13 @@ pub(super) fn job(
 enum Rates {
     One(u64),
     Each { read: u64, write: u64 },
+}
+
+/// Which part of the drive a job is about, and how many bytes it does.
+struct Extent {
+    size: Option<Amount>,
+    end: Option<Bytes>,
+    io_size: Option<Amount>,
 }
 
 /// Options that are followed, by their first spelling.
@@ -215,6 +224,39 @@ impl Options {
             [read, write, trim] => Ok(each(read, write, trim)),
             _ => value.refuse("a value, or one for reads, writes and trims each, is needed"),
         }
+    }
+
+    /// How long the span is, where the drive ends, and how much is done. With filesize, size is only
+    /// the latter, and no more than there is.
+    fn extent(&self) -> Judged<Extent> {
+        let size = self.amount("size")?;
+        let io_size = self.amount("io_size")?.filter(|amount| *amount != Amount::ZERO);
+        let value = self.get("filesize").filter(|value| value.text != "0");
+        let Some(value) = value else { return Ok(Extent { size, end: None, io_size }) };
+        let end = value.size()?;
+        let beginning = match self.amount("offset")?.unwrap_or(Amount::ZERO) {
+            Amount::Bytes(offset) if !self.has_copies_apart()? => Some(offset),
+            _ => None,
+        };
+        let done = match (size, beginning) {
+            (Some(size), Some(offset)) => {
+                let length = Bytes(end.0.saturating_sub(offset.0));
+                Some(Amount::Bytes(size.of(end).min(length)))
+            }
+            (Some(_), None) if io_size.is_none() => {
+                let message = "how much of size there is depends on the offset, in percent or of \
+                               each copy; leave size out, or say io_size";
+                return value.refuse(message);
+            }
+            _ => None,
+        };
+        Ok(Extent { size: None, end: Some(end), io_size: io_size.or(done) })
+    }
+
+    /// Whether copies begin at places of their own.
+    fn has_copies_apart(&self) -> Judged<bool> {
+        let increment = self.amount("offset_increment")?.unwrap_or(Amount::ZERO);
+        Ok(increment != Amount::ZERO && self.number("numjobs", 1_u32)? > 1)
     }
 
     fn align(&self) -> Judged<Option<Bytes>> {

@@ -41,6 +41,16 @@ fn options_mean_what_they_mean_to_fio() {
             Job { size: Some(Amount::Percent(10)), offset: bytes(kib(1024)), ..default() },
         ),
         (
+            "filesize=8m\noffset=2m\nsize=12m",
+            Job {
+                end: Some(kib(8192)),
+                io_size: Some(bytes(kib(6144))),
+                offset: bytes(kib(2048)),
+                ..default()
+            },
+        ),
+        ("filesize=0\nsize=8m", Job { size: Some(bytes(kib(8192))), ..default() }),
+        (
             "io_limit=1g\nnumber_ios=1k\nloops=3",
             Job {
                 io_size: Some(bytes(Bytes::from_gib(1))),
@@ -114,6 +124,10 @@ fn options_mean_what_they_mean_to_fio() {
                 },
                 ..default()
             },
+        ),
+        (
+            "fileoffset=4k\nthreads=1\nnr_files=1\nratecycle=500\nratemin=0",
+            Job { offset: bytes(kib(4)), ..default() },
         ),
         ("offset_align=64k", Job { offset_align: Some(kib(64)), ..default() }),
         ("ramp_time=5", Job { ramp: Nanos::from_secs(5), ..default() }),
@@ -247,14 +261,32 @@ fn what_fio_does_otherwise_where_nothing_is_said_is_noted() {
         notes.map(|note| (note.line, note.option)).collect()
     };
     let direct = (3, "direct".to_owned());
-    assert_eq!(notes("[global]\nrw=read\n[a]\n[b]\n"), [direct], "once");
+    assert_eq!(notes("[global]\nrw=read\n[a]\n[b]\nstonewall\n"), [direct], "once");
     assert_eq!(notes("[global]\ndirect\n[a]\n"), []);
     assert_eq!(notes("[a]\nioengine=sg\n"), [], "past the cache by itself");
     let summed = [(3, "group_reporting".to_owned())];
-    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting\nnumjobs=4\n"), summed);
-    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting\n[b]\ndirect=1\n"), summed);
+    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting\nnumjobs=4\noffset_increment=1m\n"), summed);
+    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting\n[b]\ndirect=1\noffset=1m\n"), summed);
     assert_eq!(notes("[a]\ndirect=1\ngroup_reporting\n"), [], "of one job there is no sum");
-    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting=0\nnumjobs=4\n"), []);
+    assert_eq!(notes("[a]\ndirect=1\ngroup_reporting=0\nnumjobs=4\noffset_increment=1m\n"), []);
+}
+
+/// A job that names no file has one to itself in fio, and so has each copy.
+#[test]
+fn jobs_that_share_the_drive_and_no_file_are_told() {
+    let notes = |text: &str| -> Vec<(usize, String)> {
+        let notes = file(&format!("[global]\ndirect=1\n{text}")).unwrap().notes.into_iter();
+        notes.map(|note| (note.line, note.option)).collect()
+    };
+    let shared = |line| [(line, "filename".to_owned())];
+    assert_eq!(notes("[a]\nnumjobs=4\n"), shared(3));
+    assert_eq!(notes("[a]\n[b]\n"), shared(3), "once");
+    assert_eq!(notes("[a]\n[b]\nstonewall\n[c]\n"), shared(4));
+    assert_eq!(notes("[a]\nnumjobs=4\noffset_increment=1m\n"), []);
+    assert_eq!(notes("[a]\n[b]\noffset=50%\n"), []);
+    assert_eq!(notes("[a]\n[b]\nstonewall\n"), []);
+    assert_eq!(notes("[/dev/sda]\nnumjobs=4\n"), [], "called after its drive");
+    assert_eq!(notes("filename=/dev/sda\n[a]\n[b]\n"), shared(3), "named, as is noted of any");
 }
 
 /// kubestr's and dbench's own files say verify=0.
@@ -346,6 +378,12 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("kb_base=7", "1024 or 1000"),
         ("filename=/dev/one:/dev/two", "one more drive"),
         ("nrfiles=2", "only the drive"),
+        ("filesize=4k-1m", "a size such as"),
+        ("filesize=1m\nsize=1m\noffset=25%", "leave size out"),
+        ("ioengine=null", "the drive null:"),
+        ("iodepth_mode=stepped:10-130/5", "with stonewall"),
+        ("sprandom=1", "loops=2"),
+        ("fdp=1", "no placement"),
         ("a b=1", "is no option"),
     ] {
         let error = file(&format!("[job]\n{lines}\n")).expect_err(lines);
@@ -360,6 +398,9 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("[a]\n[\n", 2, "is no section"),
         ("[a]\n[b]\n[a]\n", 3, "a second job"),
         ("[a]\nfilename=one\n[b]\nfilename=two\n", 4, "line 2 names the first"),
+        ("[/dev/sda]\n[/dev/sdb]\n", 2, "filename=/dev/sdb is one more drive"),
+        ("[a]\nfilename=/dev/sda\n[/dev/sdb]\nfilename=/dev/sda\n[/dev/sdc]\n", 5, "line 2 names"),
+        ("[a]\nnumjobs=2\noffset_increment=1g\nsize=1g\nfilesize=4g\n", 5, "leave size out"),
         ("[a]\nrwmixread=140\nrw=rw\n", 2, "0 to 100"),
         ("[a]\nruntime=5\ntime_based\nnumber_ios=5\n", 4, "fio ignores it"),
         ("[a]\nstonewall\n[b]\nstonewall\nstartdelay=2\n", 3, "its own beginning"),

@@ -182,7 +182,8 @@ impl Job {
         }
         for copy in 0..u64::from(self.copies) {
             let Some(span) = self.copy_span(copy, capacity) else {
-                let reason = format!("the drive ends at {}", capacity.exact());
+                let end = self.end.unwrap_or(capacity).min(capacity);
+                let reason = format!("the drive ends at {}", end.exact());
                 return Err(("offset", self.offset.to_string(), reason));
             };
             whole_lbas("offset", Bytes(span.start), lba_size)?;
@@ -253,7 +254,8 @@ impl Job {
             let align = self.offset_align.or(self.align);
             start = start.checked_next_multiple_of(align.map_or(block, |align| align.0.max(1)))?;
         }
-        let rest = capacity.0.checked_sub(start)?;
+        let on_drive = capacity.0.checked_sub(start)?;
+        let rest = self.end.map_or(Some(on_drive), |end| end.0.checked_sub(start))?;
         let length = match self.size {
             None => rest,
             Some(size @ Amount::Bytes(_)) => size.of(capacity).0,

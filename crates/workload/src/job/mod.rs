@@ -52,6 +52,9 @@ pub struct Job {
     pub offset_increment: Amount,
     /// How long the span is; to the end of the drive by default.
     pub size: Option<Amount>,
+    /// Where the drive ends for this job, if not at its own end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<Bytes>,
     /// Bytes to do in all, as the sum of all operations (percent of the span): by default once the
     /// span.
     pub io_size: Option<Amount>,
@@ -114,6 +117,7 @@ impl Default for Job {
             offset_align: None,
             offset_increment: Amount::ZERO,
             size: None,
+            end: None,
             io_size: None,
             number_ios: None,
             loops: 1,

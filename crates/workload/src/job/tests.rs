@@ -247,6 +247,12 @@ fn impossible_jobs_are_refused_at_their_key() {
         (Job { size: Some(Amount::ZERO), ..good.clone() }, "size"),
         (Job { size: Some(amount(65 << 10)), ..good.clone() }, "size"),
         (Job { copies: 3, offset_increment: amount(40 << 10), ..good.clone() }, "offset"),
+        (Job { end: Some(Bytes::from_mib(65)), ..good.clone() }, "size"),
+        (Job { end: Some(Bytes::from_mib(1)), offset: amount(2 << 10), ..good.clone() }, "offset"),
+        (
+            Job { end: Some(Bytes::from_mib(99)), offset: amount(80 << 10), ..good.clone() },
+            "offset",
+        ),
     ] {
         let error = bad.check(LBA, CAPACITY).expect_err(key);
         assert_eq!(error.key, key, "{error}");

@@ -20,6 +20,7 @@ fn exact_counts_bytes_sizes_and_places() {
         ("think.fio", include_str!("../jobs/think.fio")),
         ("flush.fio", include_str!("../jobs/flush.fio")),
         ("offset-align.fio", include_str!("../jobs/offset-align.fio")),
+        ("filesize.fio", include_str!("../jobs/filesize.fio")),
     ] {
         compare(file, text, Alike::Exactly);
     }
@@ -29,6 +30,7 @@ fn exact_counts_bytes_sizes_and_places() {
 fn exact_counts_at_random_places() {
     for (file, text) in [
         ("number.fio", include_str!("../jobs/number.fio")),
+        ("filesize-random.fio", include_str!("../jobs/filesize-random.fio")),
         ("aligned.fio", include_str!("../jobs/aligned.fio")),
     ] {
         compare(file, text, Alike::InNumber);

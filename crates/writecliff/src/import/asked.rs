@@ -34,9 +34,11 @@ impl Asked {
                 Ok(jobs) => break jobs,
                 Err(error) => {
                     let at = error.line.wrapping_sub(1);
-                    match left.get(at).filter(|line| !line.starts_with('[')) {
-                        Some(_) => beside.push(left.remove(at)),
-                        None => return Err(format!("its options are no jobs: {}", error.message)),
+                    match left.get_mut(at) {
+                        // A second drive by its section's name: what was measured is told all the same.
+                        Some(line) if line.starts_with("[/") => *line = line.replacen('/', "", 1),
+                        Some(line) if !line.starts_with('[') => beside.push(left.remove(at)),
+                        _ => return Err(format!("its options are no jobs: {}", error.message)),
                     }
                 }
             }

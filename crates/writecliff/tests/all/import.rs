@@ -111,6 +111,20 @@ fn the_plan_is_that_of_the_job_file() {
     assert_eq!(record.plan.asked(), plan.asked());
 }
 
+/// fio takes `[/dev/sda]` for the drive if nothing else names one; a run here has no more than one.
+#[test]
+fn jobs_that_are_called_after_drives_are_imported() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut output = output();
+    output["global options"].as_object_mut().unwrap().remove("filename");
+    for (job, name) in [(0, "/dev/sda"), (1, "/dev/sdb"), (2, "/dev/sdb")] {
+        output["jobs"][job]["jobname"] = name.into();
+    }
+    let record = import(dir.path(), &output).unwrap();
+    let names: Vec<&str> = outcome(&record).jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["/dev/sda", "/dev/sdb 1", "/dev/sdb 2"]);
+}
+
 #[test]
 fn what_is_no_result_of_fios_says_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
