@@ -48,6 +48,7 @@ fn limits(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
             let who = match answers.len() == limited.len() {
                 true if answers.len() == 1 => "The drive takes".to_owned(),
                 true => "Each drive takes".to_owned(),
+                false if limited.len() == 1 => format!("{} takes", names_of(subjects, &limited)),
                 false => format!("{} take", names_of(subjects, &limited)),
             };
             format!(" {who} {} at once. {rest}", taken(first))
