@@ -1,10 +1,15 @@
 //! Ctrl-C and SIGTERM: asked to stop once, everything ends in order; asked again, at once.
 
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{SigSet, Signal};
 
 use crate::error::{CliError, INTERRUPTED};
 use crate::output;
@@ -12,6 +17,9 @@ use crate::output;
 /// `timeout` signals its child and then the child's group, and some terminals do alike: one signal
 /// that comes so soon after the first, of whatever kind, is the same wish.
 const REPEATED: Duration = Duration::from_secs(2);
+/// Whoever still waits so long after a Ctrl-C is told for what.
+const PATIENCE: Duration = Duration::from_secs(8);
+
 /// A flag that the first Ctrl-C raises; a second wish ends the program on the spot, which a run
 /// directory survives.
 pub(crate) struct Interrupt {
@@ -63,7 +71,8 @@ impl Interrupt {
     pub(crate) fn catch() -> Result<Self, CliError> {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
-        ctrlc::set_handler(move || theirs.signal())?;
+        ctrlc::set_handler(move || Shared::signal(&theirs))?;
+        leave_signals_to_their_thread();
         Ok(Self { shared })
     }
 
@@ -87,17 +96,28 @@ impl Interrupt {
     }
 }
 
+/// Has signals of the user go to the thread that waits for them, not to this one or those that it begins:
+/// the kernel gives them to any that takes them, and one that waits in a call for a drive that hangs
+/// takes them when it is back from there.
+fn leave_signals_to_their_thread() {
+    let of_user = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    // Where that cannot be done, a Ctrl-C may be late.
+    let _ = of_user.into_iter().collect::<SigSet>().thread_block();
+}
+
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn signal(&self) {
-        let mut state = self.state();
+    fn signal(this: &Arc<Self>) {
+        let mut state = this.state();
         match state.meaning(Instant::now()) {
             Meaning::First => {
-                self.raised.store(true, Ordering::Relaxed);
+                this.raised.store(true, Ordering::Relaxed);
                 state.say(state.awaited.announcement());
+                let waiting = Arc::clone(this);
+                thread::spawn(move || waiting.tell_what_holds());
             }
             Meaning::Repeated => {}
             Meaning::Second => {
@@ -106,6 +126,57 @@ impl Shared {
             }
         }
     }
+}
+
+impl Shared {
+    /// Says after a while what has not answered.
+    fn tell_what_holds(&self) {
+        loop {
+            thread::sleep(PATIENCE);
+            let held = held_file();
+            let state = self.state();
+            let what = match (state.awaited, held) {
+                (_, Some(Some(file))) => format!("a call on {}", file.display()),
+                (Awaited::InFlight, _) | (_, Some(None)) => "a call to the kernel".to_owned(),
+                (Awaited::Nothing | Awaited::Discard, None) => continue,
+            };
+            state.say(&format!(
+                "still waiting: {what} has not come back, as when the drive, or the file system that it or the \
+                 recording lies on, does not answer; nothing but the kernel can end that"
+            ));
+            return;
+        }
+    }
+}
+
+/// The file that a thread of this process is in a call on that nothing can break off, if one is in any.
+fn held_file() -> Option<Option<PathBuf>> {
+    let tasks = fs::read_dir("/proc/self/task").ok()?.filter_map(Result::ok);
+    tasks.map(|task| task.path()).filter(|task| is_held(task)).find_map(|task| {
+        let call = fs::read_to_string(task.join("syscall")).ok()?;
+        Some(file_of(&call))
+    })
+}
+
+/// Whether a thread sleeps so that no signal wakes it, now and a moment later.
+fn is_held(task: &Path) -> bool {
+    let sleeps = || {
+        let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
+        // After the name, which may hold anything.
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('D'))
+    };
+    sleeps() && {
+        thread::sleep(Duration::from_millis(500));
+        sleeps()
+    }
+}
+
+/// The file that a call is about, if its first argument is a descriptor of one: `1 0x5 0x7f...`.
+fn file_of(call: &str) -> Option<PathBuf> {
+    let descriptor = call.split_whitespace().nth(1)?.strip_prefix("0x")?;
+    let descriptor = u32::from_str_radix(descriptor, 16).ok()?;
+    let file = fs::read_link(format!("/proc/self/fd/{descriptor}")).ok()?;
+    file.is_absolute().then_some(file)
 }
 
 impl State {
@@ -161,6 +232,16 @@ mod tests {
     fn meanings(millis: &[u64]) -> Vec<Meaning> {
         let (mut state, begin) = (State::default(), Instant::now());
         millis.iter().map(|&after| state.meaning(begin + Duration::from_millis(after))).collect()
+    }
+
+    #[test]
+    fn a_call_is_told_by_the_file_that_it_is_about() {
+        use std::os::fd::AsRawFd;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let descriptor = file.as_file().as_raw_fd();
+        let path = file.path().canonicalize().unwrap();
+        assert_eq!(file_of(&format!("74 {descriptor:#x} 0x0 0x0")), Some(path));
+        assert_eq!([file_of("running"), file_of("-1 0x7ffc01234567 0x0")], [None, None]);
     }
 
     #[test]

@@ -153,7 +153,10 @@ pub(crate) fn watched(
             interrupt.awaits(if is_real { awaited(progress) } else { Awaited::Nothing });
             live.show(test, progress);
         }
-        Event::Ended(test) => live.forget(test),
+        Event::Ended(test) => {
+            interrupt.awaits(Awaited::Nothing);
+            live.forget(test);
+        }
         Event::EndedUnseen(test) => live.count(test),
         Event::Held(drive, held) => live.say(&format!(
             "{} has not answered {held}; this process can end when the kernel has that back: when \

@@ -272,3 +272,31 @@ fn a_stopped_process_is_the_machine_s_pause_and_not_the_drive_s() {
     assert!(span >= Nanos::from_millis(2300), "{span}");
     assert!(phases.contains(&"torture".to_owned()), "{phases:?}");
 }
+
+/// The kernel gives a signal to any thread that takes it; one that waits in a call for a drive that hangs
+/// takes it when it is back from there.
+#[test]
+fn signals_of_the_user_go_to_a_thread_that_waits_for_no_drive() {
+    let (_dir, file) = file();
+    if !has_direct_io(&file) {
+        return;
+    }
+    let mut running = Running::start(&file, &["--duration", "60s"]);
+    running.wait_for_torture(1);
+    let tasks = fs::read_dir(format!("/proc/{}/task", running.child.id())).unwrap();
+    let takes = |task: &Path, signal: u64| {
+        let status = fs::read_to_string(task.join("status")).unwrap();
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+        let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
+        blocked & (1 << (signal - 1)) == 0
+    };
+    let tasks: Vec<PathBuf> = tasks.map(|task| task.unwrap().path()).collect();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let number = u64::try_from(signal.as_raw()).unwrap();
+        let taking = tasks.iter().filter(|task| takes(task, number));
+        let names = taking.map(|task| fs::read_to_string(task.join("comm")).unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), ["ctrl-c\n"], "{signal:?}");
+    }
+    running.tell(Signal::INT);
+    assert_eq!(running.end().code(), Some(130), "{}", running.said());
+}
