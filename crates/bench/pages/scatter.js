@@ -210,7 +210,7 @@ function scatterHead(title, x, y, dots) {
       "p",
       { class: "lead" },
       `${many(dots.length, "result")}. ${words.length && words.length < 4 ? `${capital(words.join("; "))}.` : ""}${
-        frontier(x, y, dots).length > 1 ? " The line joins those that no other beats in both." : ""
+        frontier(x, y, dots).length > 1 ? " The line joins those without doubts that no other such beats in both." : ""
       }`,
     ),
     isMixed(x, y) &&
