@@ -263,7 +263,7 @@ impl fmt::Display for Mechanism {
             Self::Sleep => "sleep to wake up from",
             Self::Heat => "heat",
             Self::MapMemory => "map that is larger than its memory",
-            Self::Power => "power that it draws",
+            Self::Power => "power draw",
         })
     }
 }
