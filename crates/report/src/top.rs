@@ -206,9 +206,9 @@ const RANKED_BY: &[By] = &[
         value: |subject| of_writes(subject, |main| main.outcome.steady_iops.median, number::count),
     },
     By {
-        name: "Worst second",
+        name: "Floor",
         unit: "IOPS",
-        meaning: "the lowest of the last seconds",
+        meaning: "the worst second of the steady window",
         good: Good::AtLeast,
         test: consistency::Plan::NAME,
         value: |subject| of_writes(subject, |main| main.outcome.steady_iops.floor, number::count),

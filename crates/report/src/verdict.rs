@@ -128,7 +128,7 @@ fn left(main: &Writes<'_>) -> Sentence {
 fn range(main: &Writes<'_>) -> Sentence {
     let seconds = main.outcome.steady_iops;
     let text = format!(
-        "Its seconds then range from {} to {}, half of them above {}: {}.",
+        "Its seconds then range from {} to {}, half of them at {} or more: {}.",
         number::count(seconds.floor),
         number::iops(seconds.peak),
         number::count(seconds.median),
@@ -142,7 +142,7 @@ fn range(main: &Writes<'_>) -> Sentence {
 fn scatter(main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
     let text = match variation < EVEN {
-        true => "That its seconds are all the same is the profile's pacing, and no measurement: those of \
+        true => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
                  real drives scatter."
             .to_owned(),
         false => format!(

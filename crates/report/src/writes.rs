@@ -101,7 +101,7 @@ impl<'a> Writes<'a> {
         if latency.p50_ns >= NOTICED_NS {
             let evenly = if share >= STEADY { "evenly slow" } else { "slow and uneven" };
             let typical = number::latency(latency.p50_ns);
-            return format!("{evenly}, half of the writes take over {typical}");
+            return format!("{evenly}, half of the writes take {typical} or more");
         }
         let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, w)| w);
         let mut words = match self.bands {
@@ -208,8 +208,12 @@ const BANDS_APART: f64 = 4.0;
 /// Bands that are closer, as a share of the lower one, are nothing to speak of.
 const BANDS_DIFFER: f64 = 0.15;
 
-/// The means of two bands, if the values fall into two, on a logarithmic scale: cut where that
-/// leaves the least variance within the parts (Otsu's way), and far enough apart.
+/// Bands alternate: a rate that falls or rises once is in neither.
+const BAND_CHANGES_MIN: usize = 6;
+
+/// The means of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
+/// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
+/// one to the other again and again.
 fn bands(values: &[f64]) -> Option<(f64, f64)> {
     if values.len() < BAND_SECONDS_MIN {
         return None;
@@ -239,7 +243,9 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let within = spread(lower, low) + spread(upper, high);
     let deviation = (within / sorted.len() as f64).sqrt();
     let apart = high - low >= (BANDS_APART * deviation).max(BANDS_DIFFER.ln_1p());
-    apart.then_some((low.exp(), high.exp()))
+    let edge = f64::midpoint(low, high).exp();
+    let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
+    (apart && changes >= BAND_CHANGES_MIN).then_some((low.exp(), high.exp()))
 }
 
 #[cfg(test)]
@@ -290,7 +296,7 @@ mod tests {
         assert_eq!(words(&level, 6_000_000, 7_000_000, State::Settled), "very steady");
         assert_eq!(
             words(&[4.0; 100], 7_890_000_000, 7_900_000_000, State::Settled),
-            "evenly slow, half of the writes take over 7.89 s"
+            "evenly slow, half of the writes take 7.89 s or more"
         );
         let rare = words(&level, 6_000_000, 250_000_000, State::Settled);
         assert_eq!(rare, "very steady, but one write in a thousand takes over 250 ms");
@@ -332,6 +338,9 @@ mod tests {
         dips[7] = 100.0;
         assert_eq!(bands(&dips), None, "a few seconds are no band");
         assert_eq!(bands(&two[..50]), None);
+        let mut sorted = two;
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(bands(&sorted), None, "a rate that rises once");
         let close: Vec<f64> =
             (0..200).map(|n| if n % 2 == 0 { 4_000.0 } else { 4_100.0 }).collect();
         assert_eq!(bands(&close), None);

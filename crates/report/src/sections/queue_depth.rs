@@ -78,7 +78,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     Some(match at_first == at {
         true => format!("Random reads gain nothing by more in flight than {at}: {one}."),
         false => format!(
-            "Random reads scale from {one} at QD{at_first} to {all}, 90 % of which they reach at \
+            "Random reads scale from {one} at QD{at_first} to {all}, at least 90 % of which they reach at \
              QD{at}."
         ),
     })
@@ -185,7 +185,7 @@ fn demand(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], loads: &[Loa
     let y = curves::times("mean service time", &curves);
     let id = format!("queue-depth-demand-{}", order(load));
     let title = format!("{title} I/O: service time over speed");
-    let text = "A point for each number in flight, from left to right. Where the line turns upwards, \
+    let text = "A point for each number in flight, in their order along the line. Where the line turns upwards, \
                 more in flight only wait.";
     let names = (id.as_str(), title.as_str(), text);
     let views = curves::views_on(subjects, names, (&x, &y), &conditions(load), &curves);

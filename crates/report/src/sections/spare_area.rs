@@ -38,7 +38,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     ];
     let most = spares(&all).last().copied().unwrap_or(0.0);
     let x = Axis::span("share of the LBAs left untouched, %", 0.0, most);
-    let text = "Random writes per second in the last 30 % of each run.";
+    let text = "Random writes per second in the steady window of each run.";
     let names = ("spare-area-curve", "By spare area", text);
     let conditions = "4 KiB random writes, QD32, incompressible data";
     let views = curves::views(subjects, names, &x, "IOPS", conditions, &curves);

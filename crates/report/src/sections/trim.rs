@@ -107,8 +107,10 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         number_row(figure.label, figure.good, outcomes().map(of), number::percent)
     };
     let figures = FIGURES.iter().filter(is_there).map(figure).collect();
-    // The clean one is all of itself.
-    let shares = FIGURES.iter().filter(is_rate).skip(1).map(share).collect();
+    // The clean one is all of itself, and a whole pass is no share of its first seconds.
+    let is_whole = |figure: &&FigureOf<Outcome>| figure.name.starts_with("whole pass");
+    let shares = FIGURES.iter().filter(is_rate).skip(1).filter(|figure| !is_whole(figure));
+    let shares = shares.map(share).collect();
     vec![
         table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures),
         table_of(subjects, answers, ("As a share of the clean rate", ""), shares),

@@ -2,6 +2,7 @@
 //! does, with both figures.
 
 use crate::list::Outcome;
+use crate::record::number::in_words;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::{corners, queue_depth, transfer_size};
@@ -107,7 +108,7 @@ fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
 }
 
 fn told(value: f64, unit: Unit) -> String {
-    format!("{} {}", value.round(), unit.symbol())
+    in_words(value.round(), unit)
 }
 
 #[cfg(test)]

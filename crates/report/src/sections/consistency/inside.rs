@@ -15,8 +15,8 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let free_blocks = (
         "free-blocks",
         "Free blocks",
-        "Blocks erased and ready to be written, in the unit that the drive allocates. The cliff \
-         is where they run out. Logarithmic.",
+        "Blocks erased and ready to be written, in the unit that the drive allocates. A cliff, if \
+         there is one, is where they run out. Logarithmic.",
     );
     let amplification = view(series, amplification, |one, id, title| {
         let axis = Axis::ratio("NAND writes per host write", ranges.amplification);

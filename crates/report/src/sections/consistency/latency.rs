@@ -16,7 +16,7 @@ const QUANTITY: &str = "service time, ns";
 
 pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let heat_text = "Every write. The darker (on a dark page: the brighter) a place, the more of \
-                     that moment's writes took so long; a lone pale dot is one in ten thousand.";
+                     that moment's writes took so long; a lone pale dot may be a single one.";
     let percentiles_text = "Service time of the writes of each second. Logarithmic.";
     let views = [
         view(series, ("latency-map", "Latency of every write", heat_text), |one, id, title| {

@@ -43,9 +43,10 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
     };
     let paces: Vec<(f64, f64)> = series.iter().filter_map(pace).collect();
     let closer = paces.first().map_or_else(String::new, |(documents, times)| {
-        let (documents, times) = (number::seconds(*documents), number::times(*times));
+        let documents = number::seconds(*documents);
         let pace = match paces.windows(2).all(|pair| pair[0] == pair[1]) {
-            true => format!("where time runs {times} times as fast"),
+            true if *times == 1.0 => "where time runs on".to_owned(),
+            true => format!("where time runs {} times as fast", number::times(*times)),
             false => "on a time scale of each drive's own".to_owned(),
         };
         format!(

@@ -176,8 +176,8 @@ pub(super) struct Ranges {
     is_equal_load: bool,
     /// Whether they also have their steady windows at the same time.
     is_equal_time: bool,
-    /// End of the longest series, in seconds.
-    end: f64,
+    /// Settings, and the end of a series with that, in seconds.
+    ends: Vec<(usize, f64)>,
     /// Beginning of the earliest steady window; of complete runs, if there are any, because the
     /// window of a run that was cut off may lie anywhere.
     steady_from: f64,
@@ -217,7 +217,7 @@ impl Ranges {
         Self {
             is_equal_load,
             is_equal_time,
-            end: all().map(|sample| f64::from(sample.second) + 1.0).fold(1.0, f64::max),
+            ends: series.iter().map(|one| (one.setting, one.end())).collect(),
             steady_from,
             iops: (lowest, iops().fold(1e5, f64::max)),
             steady_top: scales::apart(&steady_tops)
@@ -261,7 +261,9 @@ impl Ranges {
     }
 
     fn longest(&self, one: &Series<'_>) -> f64 {
-        if self.is_equal_load { self.end } else { one.end() }
+        let with_it = self.ends.iter().filter(|(setting, _)| *setting == one.setting);
+        let longest = with_it.map(|(_, end)| *end).fold(1.0, f64::max);
+        if self.is_equal_load { longest } else { one.end() }
     }
 
     /// Where its closer look ends.

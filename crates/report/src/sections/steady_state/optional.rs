@@ -149,7 +149,7 @@ fn demand(subjects: &Subjects<'_>, answers: Answers<'_, '_>) -> Vec<View> {
     }
     let fastest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
     let (x, y) = (Axis::linear("IOPS", fastest), curves::times("mean service time", &curves));
-    let text = "A point for each number of I/Os in flight, from left to right; what the drive does \
+    let text = "A point for each number of I/Os in flight, in their order along the line; what the drive does \
                 not take at once waits in the host.";
     let names = ("steady-state-demand", "Demand intensity", text);
     curves::views_on(subjects, names, (&x, &y), "random reads and writes in steady state", &curves)

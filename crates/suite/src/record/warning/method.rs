@@ -44,7 +44,7 @@ pub enum MethodWarning {
     /// No more was written than a part of the drive: what it comes to is not known.
     #[error(
         "Too little was written to call it steady: after the fill {drive_writes:.2} of the drive, where at \
-         least one whole is needed. --until-steady goes on until it is."
+         least one whole is needed. --until-steady goes on until it is, for 48 hours at most."
     )]
     TooFewWrites {
         /// How often the drive was written.
@@ -155,7 +155,7 @@ pub enum MethodWarning {
     },
     /// A figure depends on what was measured before.
     #[error(
-        "In ascending order {what} give {first}, in another {again}: what the writes before left of the \
+        "In ascending order {what} gives {first}, in another {again}: what the writes before left of the \
          buffer and of the spare area decides more than how many are in flight."
     )]
     OfOrder {

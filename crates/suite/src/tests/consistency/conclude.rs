@@ -65,7 +65,9 @@ pub(crate) fn conclude_phases(
         }));
     } else if let Some(unsteady) = unsteady {
         warnings.push(Warning::Method(unsteady));
-    } else if cliff.is_some() && rounds.drive_writes(&iops) < DRIVE_WRITES_MIN {
+    } else if rounds.drive_writes(&iops) < DRIVE_WRITES_MIN
+        && (cliff.is_some() || plan.until_steady == UntilSteady::Yes)
+    {
         let drive_writes = rounds.drive_writes(&iops);
         warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes }));
     }
