@@ -9,7 +9,7 @@ use writecliff::{DriveName, Event, Plan, Report, ReportOptions, RunOptions, repo
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Purge};
 use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_output::check_directory;
-use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, trim};
+use writecliff_suite::{Estimate, PURGE, PlanError, Progress, Status, consistency, trim};
 
 use crate::consent::{ComesFirst, consent};
 use crate::error::CliError;
@@ -117,17 +117,22 @@ pub(crate) fn announce(
         return;
     }
     let Estimate { time, written, memory, is_most, .. } = estimate;
-    let (roughly, until) = match is_most {
-        true => ("at most roughly", ", until it is steady"),
-        false => ("roughly", ""),
+    let (most, until) = match is_most {
+        true => {
+            let longest = human(Duration::from_nanos(consistency::TIME_MAX.0));
+            let until =
+                format!(", until it is steady; if it is slow, up to {longest} of each torture");
+            ("at most ", until)
+        }
+        false => ("", String::new()),
     };
     let mut text = format!(
-        "{what} of {}:\n  {roughly} {} of the drive's time{until}",
+        "{what} of {}:\n  roughly {} of the drive's time{until}",
         drive.model,
         human(Duration::from_nanos(time.0)),
     );
     if written > Bytes::ZERO {
-        text += &format!("\n  {roughly} {written} to be written");
+        text += &format!("\n  {most}roughly {written} to be written");
     }
     if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)
     {
