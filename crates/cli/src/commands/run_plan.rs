@@ -119,9 +119,9 @@ pub(crate) fn announce(
     let Estimate { time, written, memory, is_most, .. } = estimate;
     let (most, until) = match is_most {
         true => {
-            let longest = human(Duration::from_nanos(consistency::TIME_MAX.0));
+            let hours = consistency::TIME_MAX.as_secs_f64() / 3600.0;
             let until =
-                format!(", until it is steady; if it is slow, up to {longest} of each torture");
+                format!(", until it is steady; if it is slow, up to {hours} h of each torture");
             ("at most ", until)
         }
         false => ("", String::new()),
