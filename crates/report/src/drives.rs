@@ -168,8 +168,8 @@ fn same_load(subjects: &Subjects<'_>) -> String {
 
 /// Where nothing that several have run differs: what all of them have run.
 fn load_in_common(subjects: &[Subject]) -> String {
-    const AXES: &str = "Pictures side by side have the same axes, but for the time after the published 2,000 s \
-                        and where they say otherwise.";
+    const AXES: &str = "Pictures side by side have the same axes, but for the time in which writes go on until \
+                        they are steady, and where they say otherwise.";
     match in_common(subjects) {
         (common, _) if common.is_empty() => {
             "No test was run on all of these drives, so that nothing here holds all of them against \

@@ -66,7 +66,8 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
                 parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED));
             }
         }
-        let panicked = |_| panic!("the thread of the guest's cases panicked");
+        let panicked =
+            |_| timed("guest", || Outcome::of("its cases", Err("they panicked".to_owned())));
         parts.all.push(in_guest.join().unwrap_or_else(panicked));
     });
     parts.verdict()

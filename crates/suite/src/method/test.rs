@@ -89,7 +89,7 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
 
     /// Whether `other` asks the same of a drive. Where a file lies is no part of that.
     fn asks_as(&self, other: &Self) -> bool {
-        self == other
+        self.as_asked() == other.as_asked()
     }
 
     /// The plan without what no drive notices: where a file lies, what a person calls it.

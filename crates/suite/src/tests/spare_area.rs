@@ -79,10 +79,6 @@ impl Test for Plan {
         Self { until_steady: self.until_steady.on(drive), ..self }
     }
 
-    fn asks_as(&self, other: &Self) -> bool {
-        self.as_asked() == other.as_asked()
-    }
-
     /// How long it took until the drive was steady is its answer, not the question.
     fn as_asked(&self) -> Self {
         Self { until_steady: UntilSteady::No, ..self.clone() }

@@ -2,7 +2,8 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::{DeviceInfo, DeviceKind, Nanos};
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::{
     MethodWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, consistency, open, run,
@@ -121,6 +122,26 @@ fn a_directory_that_holds_something_is_left_alone() {
         run(&plan, &mut ssd, dir.path(), RunOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(error.unwrap_err().to_string().contains("is not empty"));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+/// 48 hours at a write in 1.5 s: no cliff, and a fifth of the drive.
+#[test]
+fn what_was_written_too_little_is_not_judged_though_it_never_fell() {
+    let mut drive = Scripted::new(Bytes::from_gib(2), |io, _| match io.operation {
+        Operation::Write if io.length == Bytes::from_kib(4) => Nanos::from_millis(1500),
+        _ => Nanos::from_millis(1),
+    });
+    let plan = consistency::Plan { until_steady: consistency::UntilSteady::Yes, ..plan(100) };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let plan = Plan::Consistency(plan);
+    let record =
+        run(&plan, &mut drive, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+    assert_eq!(outcome(&record).cliff_s, None);
+    let is_too_few =
+        |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::TooFewWrites { .. }));
+    assert!(record.warnings.iter().any(is_too_few), "{:?}", record.warnings);
 }
 
 #[test]

@@ -190,7 +190,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     };
     let text = "Steady figures are of the steady window, which ends with the run: five rounds of a tenth \
                 of a drive write or more where it goes on until it is steady, else the last 30 % of \
-                the planned duration, or of what was recorded if that is less. Latencies are service times, from histograms at most 0.8 % too high.";
+                the planned duration, or of what was recorded if that is less. Latencies are service \
+                times, from histograms at most 0.8 % too high.";
     let columns = series.iter().map(column).collect();
     Table::new(title, text, columns, FIGURES.iter().map(row).collect())
 }
