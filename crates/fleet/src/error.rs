@@ -30,7 +30,7 @@ pub enum FleetError {
         message: String,
     },
     /// A plan that makes no fleet.
-    #[error("'{key}' makes no fleet: {reason}")]
+    #[error("the plan makes no fleet: {key}: {reason}")]
     Impossible {
         /// What to mend.
         key: String,

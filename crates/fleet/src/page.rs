@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use writecliff_device::Nanos;
 use writecliff_report::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError, fleet_summary,
     thousands, write_fleet_page,
@@ -11,7 +12,7 @@ use writecliff_report::{
 use writecliff_sweep::RowFigure;
 
 use crate::plan::Fleet;
-use crate::tally::histogram;
+use crate::tally::{Minute, histogram};
 use crate::total::{KindTotal, Service, SlowDrive};
 use crate::variants::Variant;
 
@@ -33,12 +34,14 @@ pub fn summary(fleet: &Fleet, services: &[(&Variant, Service)]) -> String {
 }
 
 fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
+    let variants: Vec<FleetPart> =
+        services.iter().map(|(variant, service)| part(variant, service)).collect();
     FleetPage {
         title: fleet.title.clone().unwrap_or_else(|| "A fleet of simulated drives".to_owned()),
         lead: lead(services),
-        headline: headline(services),
+        headline: headline(services, &variants),
         limit_ns: fleet.limit.0,
-        variants: services.iter().map(|(variant, service)| part(variant, service)).collect(),
+        variants,
     }
 }
 
@@ -53,38 +56,60 @@ fn lead(services: &[(&Variant, Service)]) -> String {
         1 => String::new(),
         many => format!(" in each of {many} variants"),
     };
-    let minutes = services.first().map_or(0.0, |(v, _)| v.fleet.duration.as_secs_f64() / 60.0);
+    let lengths = services.iter().map(|(variant, _)| variant.fleet.duration);
+    let minutes = match (lengths.clone().min(), lengths.max()) {
+        (Some(least), Some(most)) if least < most => {
+            format!("{} to {}", in_minutes(least), in_minutes(most))
+        }
+        (_, most) => in_minutes(most.unwrap_or_default()),
+    };
     let kinds = || services.iter().flat_map(|(variant, _)| &variant.fleet.drives);
     let scale = match kinds().any(|kind| kind.drive.contains("@1/")) {
         true => " Scale models have the rates of the drives they stand for, and shorter pauses.",
         false => "",
     };
     format!(
-        "{count} simulated drives{variants}, {minutes:.1} minutes of service, {} requests in \
+        "{count} simulated drives{variants}, {minutes} minutes of service, {} requests in \
          all. Response times count from when a request is due; no network and no host is simulated.\
          {scale}",
         thousands(requests as f64)
     )
 }
 
-/// The variants with the fewest and the most late requests.
-fn headline(services: &[(&Variant, Service)]) -> String {
+fn in_minutes(time: Nanos) -> String {
+    format!("{:.1}", time.as_secs_f64() / 60.0)
+}
+
+/// The variants with the fewest and the most late requests, of those that are in no doubt.
+fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
     let share = |service: &Service| {
         let (all, late) = service.requests();
         late as f64 / all.max(1) as f64 * 100.0
     };
-    let mut all: Vec<(&str, f64)> =
-        services.iter().map(|(variant, service)| (&*variant.name, share(service))).collect();
-    all.sort_by(|a, b| a.1.total_cmp(&b.1));
-    match &all[..] {
-        [(_, share)] => format!("{} of the requests are late.", percent(*share)),
+    if let [(variant, service)] = services {
+        let late = percent(share(service));
+        return format!("Above {}, and so late: {late} of the requests.", variant.fleet.limit);
+    }
+    let sure = services.iter().zip(parts).filter(|(_, part)| part.doubts.is_empty());
+    let mut sure: Vec<(&str, f64)> =
+        sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
+    sure.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let left_out = match services.len() - sure.len() {
+        0 => String::new(),
+        1 => " One more is in doubt, and not compared.".to_owned(),
+        many => format!(" {many} more are in doubt, and not compared."),
+    };
+    let compared = match &sure[..] {
+        [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
+        [(only, share)] => format!("Late with '{only}': {} of the requests.", percent(*share)),
         [(best, low), .., (worst, high)] if low < high => format!(
-            "{best} has the fewest late requests, {}; {worst} the most, {}.",
+            "'{best}' has the fewest late requests, {}; '{worst}' the most, {}.",
             percent(*low),
             percent(*high)
         ),
-        _ => String::new(),
-    }
+        [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
+    };
+    compared + &left_out
 }
 
 fn percent(share: f64) -> String {
@@ -134,20 +159,42 @@ fn doubts(fleet: &Fleet, service: &Service) -> Vec<String> {
              been at hand at once."
         ));
     }
-    let [first, last] = [service.minutes.first(), service.minutes.last()]
-        .map(|minute| minute.map_or(0, |minute| minute.percentile(99.0).0));
-    if last > first.saturating_mul(FALLS_BEHIND).max(fleet.limit.0) {
-        doubts.push(
-            "The 99th percentile of the last minute is many times that of the first: a part of the \
-             fleet falls behind, and its figures grow with the length of the service."
-                .to_owned(),
-        );
-    }
+    doubts.extend(unsettled(fleet, &service.minutes));
     doubts
 }
 
-/// A percentile that grows by more is a queue that grows.
-const FALLS_BEHIND: u64 = 5;
+/// Whether the minutes that are counted are not alike: the figures are then of how long was counted.
+fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
+    let of = |minutes: &[Minute]| {
+        let mut all: Vec<Nanos> = minutes.iter().map(|minute| minute.percentile(99.9)).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied().unwrap_or_default()
+    };
+    let [first, ..] = minutes else { return None };
+    let (first, last) =
+        (first.percentile(99.9), of(&minutes[minutes.len() - minutes.len().div_ceil(3)..]));
+    let differs =
+        |less: Nanos, more: Nanos| more.0 > less.0.saturating_mul(UNLIKE).max(fleet.limit.0);
+    let said = format!(
+        "99.9 % of the requests are served within {first}, in the last third within {last}"
+    );
+    if differs(first, last) {
+        return Some(format!(
+            "In the first minute {said}: either a part of the fleet falls behind, and its figures \
+             grow with the length of the service, or its drives had not come to rest; a longer \
+             warm_up tells."
+        ));
+    }
+    differs(last, first).then(|| {
+        format!(
+            "In the first minute {said}: the fleet had not come to rest when the counting began; a \
+             longer warm_up leaves such a time out."
+        )
+    })
+}
+
+/// Minutes of one service that are alike differ by less.
+const UNLIKE: u64 = 3;
 
 fn figures(service: &Service) -> Vec<FleetFigure> {
     let figure = |RowFigure { name, value, unit, good }| {
@@ -256,4 +303,72 @@ fn plan(fleet: &Fleet) -> Vec<(String, String)> {
         other => other.to_string(),
     };
     values.into_iter().map(|(key, value)| (key, text(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const PLAN: &str = "groups = 1\nduration = \"6min\"\nhedge = \"1ms\"\nparity = 1\n[load]\niops = 100\n\
+                        [[drives]]\ndrive = \"sim:tiny\"\n";
+
+    /// Minutes whose requests all take so many milliseconds.
+    fn service(name: &str, minutes: &[u64]) -> (Variant, Service) {
+        let fleet: Fleet = toml::from_str(PLAN).unwrap();
+        let minute = |millis: &u64| {
+            let (longest_ns, late) = (millis * 1_000_000, if *millis > 10 { 1000 } else { 0 });
+            Minute { reads: vec![(longest_ns, 1000)], writes: Vec::new(), longest_ns, late }
+        };
+        let variant = Variant { name: name.to_owned(), fleet };
+        let none = Service::of(&variant, &[]).unwrap();
+        let service = Service { minutes: minutes.iter().map(minute).collect(), ..none };
+        (variant, service)
+    }
+
+    fn headline_of(all: &[(&str, &[u64])]) -> String {
+        let all: Vec<_> = all.iter().map(|(name, minutes)| service(name, minutes)).collect();
+        let all: Vec<_> = all.iter().map(|(variant, service)| (variant, service.clone())).collect();
+        page(&all[0].0.fleet, &all).headline
+    }
+
+    #[test]
+    fn minutes_that_are_not_alike_are_a_doubt() {
+        let doubts = |minutes: &[u64]| {
+            let (variant, service) = service("", minutes);
+            doubts(&variant.fleet, &service)
+        };
+        let cases: BTreeMap<&str, &[u64]> = BTreeMap::from([
+            ("alike", &[20, 25, 20, 18, 22, 21][..]),
+            ("one pause", &[20, 20, 90, 20, 20, 20]),
+            ("within the limit", &[1, 1, 1, 5, 9, 9]),
+            ("alone", &[90]),
+        ]);
+        for (case, minutes) in cases {
+            assert_eq!(doubts(minutes), Vec::<String>::new(), "{case}");
+        }
+        let grows = doubts(&[20, 30, 40, 60, 90, 120]);
+        assert!(grows[0].contains("in the last third within 120 ms: either"), "{grows:?}");
+        let begins = doubts(&[90, 30, 20, 20, 20, 20]);
+        assert!(begins[0].contains("had not come to rest"), "{begins:?}");
+    }
+
+    #[test]
+    fn what_is_in_doubt_is_not_compared() {
+        let (calm, worse, doubtful) = (&[5, 5, 5][..], &[5, 20, 5][..], &[90, 5, 5][..]);
+        assert_eq!(
+            headline_of(&[("a", worse), ("b", calm), ("c", doubtful)]),
+            "'b' has the fewest late requests, none; 'a' the most, 33.33 %. One more is in doubt, and \
+             not compared."
+        );
+        assert_eq!(
+            headline_of(&[("a", doubtful), ("b", doubtful)]),
+            "All variants are in doubt: none is said to be the best."
+        );
+        assert_eq!(
+            headline_of(&[("", worse)]),
+            "Above 10.0 ms, and so late: 33.33 % of the requests."
+        );
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use writecliff::sim::{Profile, changed};
+use writecliff::suite::thousands;
 use writecliff::{Error, profile};
 use writecliff_device::{Bytes, Nanos, with_nearest};
 use writecliff_sweep::Amount;
@@ -323,7 +324,10 @@ impl Load {
         }
         let (block, data) = (self.block.0, u64::from(data));
         if block == 0 || block % data > 0 || !(block / data).is_multiple_of(four_kib().0) {
-            let reason = format!("{} make no whole 4KiB on each of {data} drives", self.block);
+            let reason = format!(
+                "{} B are no multiple of 4 KiB on each of the {data} drives that hold a request's data",
+                thousands(block as f64)
+            );
             return Err(impossible("load.block", reason));
         }
         if !(self.speed > 0.0 && self.speed.is_finite()) {

@@ -21,8 +21,8 @@ pub struct Service {
     pub minutes: Vec<Minute>,
     /// By kind of drive, in the plan's order.
     pub kinds: Vec<KindTotal>,
-    /// Reads that asked further drives.
-    pub hedged: u64,
+    /// Reads that asked further drives; `None` where no read does.
+    pub hedged: Option<u64>,
     /// Requests above the limit by drive, the most first; drives without any are left out.
     pub slowest: Vec<SlowDrive>,
     /// Bytes that its users wrote, the warm-up included: without copies and parity.
@@ -102,7 +102,7 @@ impl Service {
             minutes: minutes.collect(),
             kinds,
             data_written: data_written as u64,
-            hedged: rows.iter().map(|row| row.hedged).sum(),
+            hedged: fleet.hedge.map(|_| rows.iter().map(|row| row.hedged).sum()),
             slowest,
             stored: stored(fleet, rows)?,
         })
@@ -173,7 +173,7 @@ impl Service {
             ("write p99.99", at(&writes, 99.99), "ms"),
             ("p99.9 of the worst minute", worst.map(millis), "ms"),
             ("longest", longest.map(millis), "ms"),
-            ("hedged reads", share(self.hedged, reads.count()), "%"),
+            ("hedged reads", self.hedged.and_then(|hedged| share(hedged, reads.count())), "%"),
             ("write amplification", self.write_amplification(), ""),
             ("NAND writes for a byte of data", self.write_amplification_of_data(), ""),
             ("cost a year", self.dollars_a_year(), "$"),

@@ -95,7 +95,8 @@ impl Fleet {
 impl Change {
     /// The fleet with this change.
     fn of(&self, fleet: &Fleet) -> Result<Variant, FleetError> {
-        let about = |reason: String| impossible(&format!("variants '{}'", self.name), reason);
+        let named = format!("variants '{}'", self.name);
+        let about = |reason: String| impossible(&named, reason);
         if self.keys.contains_key("variants") {
             return Err(about("a variant has none of its own".to_owned()));
         }
@@ -104,7 +105,9 @@ impl Change {
         let fleet: Fleet = serde_json::from_value(whole)
             .map_err(|error| about(with_nearest(&error.to_string())))?;
         fleet.check().map_err(|error| match error {
-            FleetError::Impossible { key, reason } => about(format!("'{key}': {reason}")),
+            FleetError::Impossible { key, reason } => {
+                impossible(&format!("{named}, {key}"), reason)
+            }
             other => other,
         })?;
         Ok(Variant { name: self.name.clone(), fleet })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use writecliff_suite::TESTS;
 
 use crate::differences::in_common;
-use crate::finish::{complete, doubtful, explain, place_doubts};
+use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Files, write};
@@ -65,6 +65,7 @@ pub fn write_report_for(
     let warnings = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
         let doubtful = doubtful(section, &warnings);
+        outrank(section, &doubtful);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }
     let first = top::first(&mut sections);

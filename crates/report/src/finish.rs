@@ -6,7 +6,7 @@ use writecliff_suite::{TestEntry, consistency, spare_area};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Panel, Section, View};
+use crate::section::{Panel, Section, Table, View};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -90,6 +90,19 @@ fn has_data(subject: &Subject, test: &str) -> bool {
 pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     let of_it = |index: usize| section.doubts.iter().any(|(subject, _)| *subject == index);
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
+}
+
+/// What is in doubt is never the best of its row.
+pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
+    for Table { columns, rows, .. } in &mut section.tables {
+        let in_doubt: Vec<bool> = columns
+            .iter()
+            .map(|column| column.of.subject.is_some_and(|one| doubtful[one]))
+            .collect();
+        for row in rows {
+            row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt = *doubt);
+        }
+    }
 }
 
 /// Gives the pictures what they have to say when they stand alone, and to whoever cannot see them.

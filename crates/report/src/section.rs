@@ -73,6 +73,8 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     /// What it is compared by; `None` where there is none, or where it is no number.
     pub(crate) number: Option<f64>,
+    /// Whether it is in doubt: then it is never the best.
+    pub(crate) in_doubt: bool,
 }
 
 /// The drives of a page and the figures that decide between them: rows of drives that the reader
@@ -170,9 +172,16 @@ impl Row {
     }
 }
 
+impl Cell {
+    /// One that is in no doubt.
+    pub(crate) fn new(text: String, number: Option<f64>) -> Self {
+        Self { text, number, in_doubt: false }
+    }
+}
+
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Self { text, number: None }
+        Self::new(text, None)
     }
 }
 
@@ -187,7 +196,8 @@ impl Ranking {
 /// that read differently.
 fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
     let cells: Vec<&Cell> = cells.collect();
-    let known = || cells.iter().filter(|cell| cell.number.is_some());
+    let is_known = |cell: &&&Cell| cell.number.is_some() && !cell.in_doubt;
+    let known = || cells.iter().filter(is_known);
     let by_number = |a: &&&Cell, b: &&&Cell| {
         a.number.unwrap_or_default().total_cmp(&b.number.unwrap_or_default())
     };
@@ -198,7 +208,7 @@ fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
     let Some(best) = best.filter(|best| known().any(|cell| cell.text != best.text)) else {
         return Vec::new();
     };
-    let reads_so = |cell: &&Cell| cell.number.is_some() && cell.text == best.text;
+    let reads_so = |cell: &&Cell| is_known(&cell) && cell.text == best.text;
     (0..cells.len()).filter(|place| reads_so(&cells[*place])).collect()
 }
 
@@ -261,8 +271,12 @@ mod tests {
     #[test]
     fn the_best_are_marked_only_where_values_differ() {
         let cells = |numbers: &[Option<f64>]| -> Vec<Cell> {
-            numbers.iter().map(|n| Cell { text: format!("{n:.0?}"), number: *n }).collect()
+            numbers.iter().map(|n| Cell::new(format!("{n:.0?}"), *n)).collect()
         };
+        let mut doubtful = cells(&[Some(9.0), Some(2.0), Some(3.0)]);
+        doubtful[0].in_doubt = true;
+        assert_eq!(best(Good::AtLeast, doubtful.iter()), [2]);
+        assert!(best(Good::AtLeast, doubtful[..2].iter()).is_empty());
         let mixed = cells(&[Some(2.0), None, Some(3.0), Some(3.0)]);
         assert_eq!(best(Good::AtLeast, mixed.iter()), [2, 3]);
         assert_eq!(best(Good::AtMost, mixed.iter()), [0]);

@@ -161,6 +161,12 @@ impl Subject {
         doubts
     }
 
+    /// Whether what it did in a test is in any doubt.
+    pub(crate) fn is_doubtful(&self, test: &str) -> bool {
+        let is_of_it = |run: &usize| self.runs[*run].record.plan.name() == test;
+        self.doubts().iter().any(|(_, runs)| runs.iter().any(is_of_it))
+    }
+
     /// A doubt with the tests that it is about, if there are several tests.
     pub(crate) fn in_words(&self, (doubt, runs): &(String, Vec<usize>)) -> String {
         match self.runs.len() {

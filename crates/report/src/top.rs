@@ -75,19 +75,22 @@ fn before_the_window(outcome: &consistency::Outcome) -> Option<WorstSecond> {
     outcome.worst.filter(|worst| worst.iops < outcome.steady_iops.floor)
 }
 
-/// Who keeps the most, and the least, in the worst second of the steady window.
+/// Who keeps the most, and the least, in the worst second of the steady window; of those only whose
+/// figures are in no doubt.
 fn of_several(subjects: &Subjects<'_>) -> String {
-    let mut floors: Vec<(usize, f64)> = Vec::new();
+    let (mut floors, mut in_doubt) = (Vec::<(usize, f64)>::new(), Vec::new());
     for (index, subject) in subjects.all.iter().enumerate() {
         let all = writes(subject);
-        let judged = all.first().filter(|main| main.state != State::TooShort);
         // Drives are compared as they are sold, or not at all.
-        let main = judged.filter(|main| main.spare_percent == 0.0);
-        floors.extend(main.map(|main| (index, main.outcome.steady_iops.floor)));
+        let Some(main) = all.first().filter(|main| main.spare_percent == 0.0) else { continue };
+        match subject.is_doubtful(consistency::Plan::NAME) {
+            true => in_doubt.push(subjects.full_name(index)),
+            false => floors.push((index, main.outcome.steady_iops.floor)),
+        }
     }
     floors.sort_by(|a, b| b.1.total_cmp(&a.1));
-    match (floors.first(), floors.last()) {
-        (Some((best, high)), Some((worst, low))) if high > low => format!(
+    let compared = match &floors[..] {
+        [(best, high), .., (worst, low)] if high > low => format!(
             "In the worst second of its steady window, {} still writes {}; {} writes {}.",
             subjects.full_name(*best),
             number::iops(*high),
@@ -95,7 +98,15 @@ fn of_several(subjects: &Subjects<'_>) -> String {
             number::count(*low),
         ),
         _ => String::new(),
-    }
+    };
+    let left_out = match &in_doubt[..] {
+        [] => String::new(),
+        [one] => format!(" {one} is in doubt, and not ranked."),
+        [some @ .., last] => {
+            format!(" {} and {last} are in doubt, and not ranked.", some.join(", "))
+        }
+    };
+    (compared + &left_out).trim_start().to_owned()
 }
 
 /// Fresh, cliff, floor, 99.9th percentile, gain from spare area; of one drive with random writes.
@@ -233,7 +244,7 @@ const RANKED_BY: &[By] = &[
         value: |subject| {
             let all = writes(subject);
             let times = gain(all.first()?, published(&all[1..])?);
-            Some(Cell { text: number::times(times), number: Some(times) })
+            Some(Cell::new(number::times(times), Some(times)))
         },
     },
     By {
@@ -265,7 +276,7 @@ const RANKED_BY: &[By] = &[
         test: corners::Plan::NAME,
         value: |subject| {
             let iops = corner(subject, true)?.rate.iops;
-            Some(Cell { text: number::thousands(iops), number: Some(iops) })
+            Some(Cell::new(number::thousands(iops), Some(iops)))
         },
     },
     By {
@@ -288,7 +299,7 @@ const RANKED_BY: &[By] = &[
                 _ => None,
             })?;
             let percent = (restored * 100.0).round();
-            Some(Cell { text: number::thousands(percent), number: Some(percent) })
+            Some(Cell::new(number::thousands(percent), Some(percent)))
         },
     },
     By {
@@ -314,7 +325,11 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
     }
     let (mut columns, mut cells) = (Vec::new(), Vec::new());
     for by in RANKED_BY.iter().filter(|by| subjects.is_equal_load(by.test)) {
-        let values: Vec<Option<Cell>> = subjects.all.iter().map(by.value).collect();
+        let cell = |subject: &Subject| {
+            let in_doubt = subject.is_doubtful(by.test);
+            (by.value)(subject).map(|cell| Cell { in_doubt, ..cell })
+        };
+        let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();
         if values.iter().flatten().count() > 1 {
             let (name, meaning) = (by.name.to_owned(), by.meaning.to_owned());
             columns.push(RankedBy { name, unit: by.unit.to_owned(), meaning, good: by.good });
@@ -333,7 +348,7 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
 
 fn rate(megabytes_per_second: f64) -> Cell {
     let text = number::significant(megabytes_per_second);
-    Cell { text, number: Some(megabytes_per_second) }
+    Cell::new(text, Some(megabytes_per_second))
 }
 
 /// A figure of the random writes without more spare area.
@@ -347,7 +362,7 @@ fn of_writes(
     let number = value(main);
     // Too few seconds are shown and not ranked.
     let ranked = (main.state != State::TooShort).then_some(number);
-    Some(Cell { text: words(number), number: ranked })
+    Some(Cell::new(words(number), ranked))
 }
 
 /// A drive without a cliff has at least not met it as long as it was tested.
@@ -357,11 +372,11 @@ fn cliff_cell(subject: &Subject) -> Option<Cell> {
     // Having no cliff is worth something only if there was time for one.
     let had_time = |run: &Run| run.had_time_for_a_cliff(consistency::TORTURE);
     Some(match main.outcome.cliff_s.map(f64::from) {
-        Some(second) => Cell { text: number::thousands(second), number: Some(second) },
-        None => Cell {
-            text: format!("over {}", number::thousands(main.seconds)),
-            number: subject.runs.iter().any(had_time).then_some(main.seconds),
-        },
+        Some(second) => Cell::new(number::thousands(second), Some(second)),
+        None => Cell::new(
+            format!("over {}", number::thousands(main.seconds)),
+            subject.runs.iter().any(had_time).then_some(main.seconds),
+        ),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The result in a few plain sentences, computed from the numbers, each with the picture that shows
 //! it.
 
-use writecliff_suite::{Outcome, Plan, doubts_across};
+use writecliff_suite::{Outcome, Plan, doubts_across, is_hard_disk};
 
 use crate::run::Run;
 use crate::section::Sentence;
@@ -69,7 +69,8 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         sentences.push(Sentence::new(text.to_owned(), &[]));
     }
     let remedy = remedy(subject, main, more);
-    if remedy.is_none() && main.is_some() {
+    // A magnetic disk has neither spare area nor TRIM.
+    if remedy.is_none() && main.is_some() && !is_hard_disk(subject.drive()) {
         let text = "What more spare area or TRIM would give was not tested.".to_owned();
         sentences.push(Sentence::new(text, &[]));
     }
@@ -137,8 +138,8 @@ fn range(main: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[("consistency-range", "picture")])
 }
 
-/// How far a model's seconds scatter, and that those of drives scatter more: no model here has a
-/// mechanism for it (docs/model.md, "Where the model fails").
+/// How far a model's seconds vary, and that those of drives do so in other ways: no model here has a
+/// mechanism for them (docs/model.md, "Where the model fails").
 fn scatter(main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
     let text = match variation < EVEN {
@@ -146,8 +147,8 @@ fn scatter(main: &Writes<'_>) -> Sentence {
                  real drives scatter."
             .to_owned(),
         false => format!(
-            "Its seconds scatter by {} of their mean, which is the model's: those of real drives scatter \
-             more, in bursts and clusters that it has no mechanism for.",
+            "Its seconds vary by {} of their mean, which is the model's: it has no mechanism for the \
+             bursts and clusters of a real drive's.",
             number::percent(variation)
         ),
     };
@@ -205,13 +206,13 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let over_all = match (outcome.whole_dirty, outcome.whole_after_trim) {
-        (Some(dirty), Some(after)) => {
+        (Some(dirty), Some(after)) if outcome.is_pass_comparable() => {
             let (times, dirty, after) = (
                 gain(after / dirty.max(f64::MIN_POSITIVE)),
                 number::megabytes_per_second(dirty),
                 number::megabytes_per_second(after),
             );
-            format!("; over the whole drive it {times}: {dirty} and {after}")
+            format!("; over a whole pass it {times}: {dirty} and {after}")
         }
         _ => String::new(),
     };

@@ -35,7 +35,7 @@
     const label = document.createElement("label");
     label.append("Values ");
     const select = label.appendChild(document.createElement("select"));
-    select.append(new Option("as measured", ""), ...rows.map((row, index) => new Option(`relative to ${row.cells[0].firstChild.textContent.trim()}`, index)));
+    select.append(new Option("as they are", ""), ...rows.map((row, index) => new Option(`relative to ${row.cells[0].firstChild.textContent.trim()}`, index)));
     const texts = rows.map((row) => all("td > span:first-child", row).map((span) => span.textContent));
     select.addEventListener("change", () => rows.forEach((row, r) => all("td > span:first-child", row).forEach((span, c) => {
       const own = span.parentElement.dataset.n, base = rows[Number(select.value)].cells[c + 1].dataset.n;

@@ -38,7 +38,10 @@ pub fn scaled(profile: &Profile, parts: u32) -> Result<Profile, ProfileError> {
         Some(name) => made_from(part, name, profile, &KEYS.map(str::to_owned)),
         None => part,
     };
-    part.identity_mut().model = format!("{model}, 1/{parts} scale model");
+    let identity = part.identity_mut();
+    identity.model = format!("{model}, 1/{parts} scale model");
+    // What is on the whole drive's board is on nobody's.
+    (identity.dram, identity.configuration) = (None, None);
     match part.impossibility() {
         Some((_, reason)) => Err(refused(reason)),
         None => Ok(part),

@@ -89,8 +89,9 @@ fn forget(identity: &mut Identity, changes: &[(String, Value)], is_given: impl F
     if !is_given("identity.released") {
         identity.released = None;
     }
-    let is_of_nand = |(key, _): &(String, Value)| key.starts_with("nand.");
-    if changes.iter().any(is_of_nand) && !is_given("identity.configuration") {
+    let is_of_board =
+        |(key, _): &(String, Value)| key.starts_with("nand.") || key == "identity.capacity";
+    if changes.iter().any(is_of_board) && !is_given("identity.configuration") {
         identity.configuration = None;
     }
 }

@@ -107,7 +107,8 @@ impl DriveName {
     /// What the drive is, without touching it.
     ///
     /// # Errors
-    /// [`Error::Profile`], [`Error::Open`], [`Error::MeantSimulated`] or [`Error::MeantNull`].
+    /// [`Error::Profile`], [`Error::Open`], [`Error::MeantSimulated`], [`Error::MeantProfile`] or
+    /// [`Error::MeantNull`].
     pub fn look(&self) -> Result<DeviceInfo, Error> {
         match self {
             Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
@@ -128,7 +129,7 @@ impl DriveName {
     /// `None` for a drive that has none to lose. Whoever asks a user for consent shows this first.
     ///
     /// # Errors
-    /// [`Error::Open`] or [`Error::MeantSimulated`].
+    /// [`Error::Open`], [`Error::MeantSimulated`] or [`Error::MeantProfile`].
     pub fn inspect(&self) -> Result<Option<Inspection>, Error> {
         match self {
             Self::Real(path) => Ok(Some(writecliff_uring::inspect(existing(path)?)?)),
@@ -215,6 +216,9 @@ fn scale(name: &str) -> Option<(&str, &str)> {
 
 /// The path, unless it can only be meant for a simulated drive, or for none.
 pub(crate) fn existing(path: &Path) -> Result<&Path, Error> {
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        return Err(Error::MeantProfile { path: path.to_owned() });
+    }
     let name = path.to_str().filter(|name| !name.contains('/') && !path.exists());
     let meant = name.map_or_else(Vec::new, |name| nearest(name, writecliff_sim::catalogue()));
     match (name, &meant[..]) {

@@ -37,6 +37,14 @@ pub enum Error {
         /// The simulated drives of this name, or of names like it; at least one.
         meant: Vec<&'static str>,
     },
+    /// A profile's file, which is not to be written over.
+    #[error(
+        "{} is the profile of a simulated drive by its name; for that drive say sim:{}", path.display(), path.display()
+    )]
+    MeantProfile {
+        /// What was asked for.
+        path: PathBuf,
+    },
     /// A name that can only be meant for no drive.
     #[error(
         "no drive is called null; null: with a colon is none at all, on which tests show what this \
@@ -202,6 +210,7 @@ impl Error {
             Self::Import(error) => error.kind(),
             Self::Destination(error) => error.kind(),
             Self::MeantSimulated { .. }
+            | Self::MeantProfile { .. }
             | Self::MeantNull
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }

@@ -116,7 +116,7 @@ pub(crate) fn announce(
     if shown.quiet {
         return;
     }
-    let Estimate { time, written, memory, is_most, .. } = estimate;
+    let Estimate { time, written, memory, is_most, is_timed, rates } = estimate;
     let (most, until) = match is_most {
         true => {
             let hours = consistency::TIME_MAX.as_secs_f64() / 3600.0;
@@ -138,6 +138,12 @@ pub(crate) fn announce(
     {
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
         text += &format!(", {share:.1} % of the {rated} that it is rated for");
+    }
+    if is_timed && written > Bytes::ZERO {
+        text += &format!(
+            "\n    at {} in order and {} at random; a faster drive is written more in the same time",
+            rates.sequential, rates.random
+        );
     }
     if memory >= MEMORY_WORTH_A_WORD {
         text += &format!("\n  {memory} of this machine's memory");

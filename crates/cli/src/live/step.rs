@@ -112,10 +112,19 @@ impl Step {
         }
     }
 
+    /// Whether nobody knows how long it goes on.
+    fn is_open(&self) -> bool {
+        self.fraction > 1.0
+    }
+
     /// `torture  43 %  t = 860 s of the drive's 2,000 s  6,543 IOPS  12 s left here`.
     pub(super) fn parts(&self) -> Vec<Part> {
         let part = |gives_way, text| Part { text, gives_way };
-        let mut parts = vec![part(0, format!("{}  {:.0} %", self.name, self.fraction * 100.0))];
+        let share = match self.is_open() {
+            true => "until it is steady".to_owned(),
+            false => format!("{:.0} %", self.fraction * 100.0),
+        };
+        let mut parts = vec![part(0, format!("{}  {share}", self.name))];
         if let Some(point) = self.points.last() {
             parts.push(part(4, self.time(point.second)));
             let rate = self.rate();
@@ -124,8 +133,8 @@ impl Step {
         }
         match (self.stall(), time_left(self.began, self.fraction)) {
             (Some(stall), _) => parts.push(part(1, stall)),
-            (None, Some(left)) => parts.push(part(1, self.left(left))),
-            (None, None) => {}
+            (None, Some(left)) if !self.is_open() => parts.push(part(1, self.left(left))),
+            (None, _) => {}
         }
         parts
     }

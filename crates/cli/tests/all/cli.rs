@@ -35,7 +35,7 @@ fn a_run_ends_with_a_summary_and_a_page() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let announced = text(&output.stderr);
     assert!(announced.contains("of the drive's time\n"), "{announced}");
-    assert!(announced.contains("to be written\n"), "{announced}");
+    assert!(announced.contains("to be written\n    at 400 MB/s in order"), "{announced}");
     let summary = text(&output.stdout);
     for expected in ["Tiny", "SIMULATED", "IOPS", "report/index.html"] {
         assert!(summary.contains(expected), "no {expected} in: {summary}");
@@ -214,6 +214,7 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
         (vec!["run", "consistency", "sim:"], 2, "no simulated drive"),
         (vec!["run", "consistency", "sim:none.toml"], 2, "none.toml"),
         (vec!["run", "consistency", "tiny"], 2, "say sim:tiny"),
+        (vec!["run", "consistency", "./mine.toml"], 2, "say sim:./mine.toml"),
         (vec!["run", "consistency", &bad_profile], 2, "bad.toml:3: nand.page_sise"),
         (with(&["--duration", "0s"]), 2, "--duration 0s is not"),
         (with(&["--duration", "999999h"]), 2, "720h"),

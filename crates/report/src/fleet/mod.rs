@@ -114,7 +114,7 @@ pub struct FleetDrive {
 pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, ReportError> {
     let subject = |part: &FleetPart| SubjectPart {
         name: part.name.clone(),
-        marked: false,
+        marked: true,
         warnings: part.doubts.clone(),
         findings: Vec::new(),
         runs: vec![RunPart { title: "The plan".to_owned(), details: part.plan.clone() }],
@@ -181,8 +181,8 @@ fn ranking(fleet: &FleetPage) -> Option<Ranking> {
     };
     let cells = |part: &FleetPart| {
         let cell = |figure: &&FleetFigure| {
-            let number = part.figure(&figure.name).map(|figure| figure.value);
-            Cell { text: number.map_or_else(String::new, plain), number }
+            let value = part.figure(&figure.name).map(|figure| figure.value);
+            part.cell(value.map_or_else(String::new, plain), value)
         };
         shown.iter().map(cell).collect()
     };
@@ -244,6 +244,10 @@ impl FleetPage {
 }
 
 impl FleetPart {
+    fn cell(&self, text: String, number: Option<f64>) -> Cell {
+        Cell { in_doubt: !self.doubts.is_empty(), ..Cell::new(text, number) }
+    }
+
     fn figure(&self, name: &str) -> Option<&FleetFigure> {
         self.figures.iter().find(|figure| figure.name == name)
     }

@@ -13,7 +13,7 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
     });
     let row = |figure: &FleetFigure| {
         let cell = |part: &FleetPart| match part.figure(&figure.name) {
-            Some(own) => Cell { text: own.words(), number: Some(own.value) },
+            Some(own) => part.cell(own.words(), Some(own.value)),
             None => Cell::from(NONE.to_owned()),
         };
         let good = (fleet.variants.len() > 1).then_some(figure.good);

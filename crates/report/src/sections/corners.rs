@@ -1,6 +1,6 @@
 //! Corners: the figures of a data sheet.
 
-use writecliff_device::Operation;
+use writecliff_device::{Bytes, Operation};
 use writecliff_suite::Good;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 
@@ -25,8 +25,32 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         false => vec![alone(subjects, &answers[0], &corners)],
     };
     let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
-    let method = format!("Fresh drive, a few minutes each: what data sheets promise.{repeats}");
+    let places = places(&answers);
+    let method =
+        format!("Fresh drive, a few minutes each: what data sheets promise.{places}{repeats}");
     Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
+}
+
+/// Where random writes go, if that is a part of the drive: to less of it they are faster than to all.
+fn places(answers: &[Answer<'_, Outcome>]) -> String {
+    let part = |answer: &Answer<'_, Outcome>| match &answer.run.record.plan {
+        writecliff_suite::Plan::Corners(plan) => {
+            let span = plan.span.unwrap_or(answer.run.record.drive.capacity);
+            Some(plan.random_write_span).filter(|part| *part < span)
+        }
+        _ => None,
+    };
+    let mut parts: Vec<Bytes> = answers.iter().filter_map(part).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    match &parts[..] {
+        [] => String::new(),
+        [part] => format!(
+            " Random writes go to the first {part} only, random reads anywhere: the rate of a fresh \
+             drive over all LBAs may be another."
+        ),
+        [least, .., most] => format!(" Random writes go to the first {least} to {most} only."),
+    }
 }
 
 /// The test in a sentence.

@@ -12,6 +12,7 @@ use crate::subjects::Subjects;
 type Said = (&'static str, Option<Good>, fn(&Efficiency) -> f64, fn(f64) -> String);
 
 const IOPS: &str = "IOPS per watt";
+const ENERGY: &str = "energy";
 
 const SAID: [Said; 4] = [
     (
@@ -21,7 +22,7 @@ const SAID: [Said; 4] = [
         number::significant,
     ),
     (IOPS, Some(Good::AtLeast), |one| one.iops_per_watt, number::significant),
-    ("energy", Some(Good::AtMost), |one| one.watt_hours, watt_hours),
+    (ENERGY, Some(Good::AtMost), |one| one.watt_hours, watt_hours),
     ("power", None, |one| one.watts, |watts| format!("{watts:.2} W")),
 ];
 
@@ -80,7 +81,9 @@ fn of_several(
         let find =
             |run: &Run| run.record.efficiency.iter().find(|one| one.phase == *phase).map(value);
         let row = number_row(phase, Good::AtLeast, runs.iter().map(|(_, run)| find(run)), words);
-        Row { good: good.filter(|_| subjects.is_equal_load(test)), ..row }
+        // Who does less needs less.
+        let is_told = *name != ENERGY && subjects.is_equal_load(test);
+        Row { good: good.filter(|_| is_told), ..row }
     };
     let is_same = |one: &Row, other: &Row| {
         one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {

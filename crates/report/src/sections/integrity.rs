@@ -12,7 +12,7 @@ use crate::picture::{
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
-const CONDITIONS: &str = "stamped blocks over the whole drive; random writes, looks and trims";
+const CONDITIONS: &str = "stamped blocks over all that is tested; random writes, looks and trims";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);

@@ -119,10 +119,12 @@ fn figure_row<'a, T: 'a>(
     let cell = |outcome: Option<&T>| {
         let number = outcome.and_then(figure.value);
         let text = number.map_or_else(|| NONE.to_owned(), |value| words(value, figure.unit));
-        Cell { text, number }
+        Cell::new(text, number)
     };
     let (name, meaning) = (figure.label.to_owned(), figure.meaning.to_owned());
-    Row { name, values: outcomes.map(cell).collect(), meaning, good: Some(figure.good) }
+    // What no gate judges by, no star goes by.
+    let good = figure.judged.then_some(figure.good);
+    Row { name, values: outcomes.map(cell).collect(), meaning, good }
 }
 
 /// A view with a picture for each drive, which `draw` makes, given its id and its title; none where
@@ -187,7 +189,7 @@ fn number_row(
     words: impl Fn(f64) -> String,
 ) -> Row {
     let cell =
-        |number: Option<f64>| Cell { text: number.map_or_else(|| NONE.to_owned(), &words), number };
+        |number: Option<f64>| Cell::new(number.map_or_else(|| NONE.to_owned(), &words), number);
     let (name, meaning) = (name.to_owned(), String::new());
     Row { name, values: numbers.map(cell).collect(), meaning, good: Some(good) }
 }

@@ -135,10 +135,10 @@ fn table(subjects: &Subjects<'_>, one: &Repeated<'_>) -> Table {
 
 fn row(of: &FigureStatistics) -> Row {
     let FigureStatistics { figure, deviation, count, lowest, highest } = of;
-    let cell = |value: f64| Cell { text: in_unit(value, figure.unit), number: Some(value) };
-    let runs = Cell { text: count.to_string(), number: Some(*count as f64) };
+    let cell = |value: f64| Cell::new(in_unit(value, figure.unit), Some(value));
+    let runs = Cell::new(count.to_string(), Some(*count as f64));
     let words = deviation.map_or_else(|| NONE.to_owned(), |own| variation(own, figure.unit));
-    let deviation = Cell { text: words, number: *deviation };
+    let deviation = Cell::new(words, *deviation);
     let values = vec![cell(figure.value), deviation, runs, cell(*lowest), cell(*highest)];
     Row { name: figure.name.clone(), values, meaning: String::new(), good: None }
 }

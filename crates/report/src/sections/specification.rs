@@ -37,10 +37,13 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
     let said = subjects.all.iter().any(|s| s.drive().specification != Specification::default());
     let text = match said {
         true => {
-            "From data sheets and published reviews. Spare area: what the NAND has beyond the \
-                 capacity, as a share of the capacity."
+            "As the profiles of the drives have it, which name their sources. Spare area: what the NAND \
+             has beyond the capacity, as a share of the capacity."
         }
-        false => "Nothing but the capacity is known of these drives.",
+        false => match subjects.is_comparison() {
+            true => "Nothing but the capacity is known of these drives.",
+            false => "Nothing but the capacity is known of this drive.",
+        },
     };
     let columns = Table::columns_of(subjects, 0..subjects.all.len());
     let rows = FACTS.iter().filter(is_known).map(row).collect();

@@ -80,7 +80,7 @@ fn targets(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<T
     let row = |target: &Judged| {
         let cell = |answer: &Answer<'_, Outcome>| {
             let found = of(answer).into_iter().find(|one| one.figure == target.figure);
-            found.map_or(Cell { text: NONE.to_owned(), number: None }, |found| verdict(&found))
+            found.map_or(Cell::from(NONE.to_owned()), |found| verdict(&found))
         };
         Row {
             name: target.figure.clone(),
@@ -102,7 +102,7 @@ fn verdict(target: &Judged) -> Cell {
         Some(false) => "FAIL: ",
         None => "not judged: ",
     };
-    Cell { text: format!("{verdict}{}", in_words(target)), number: target.got }
+    Cell::new(format!("{verdict}{}", in_words(target)), target.got)
 }
 
 fn name((step, operation): &Part) -> String {

@@ -14,7 +14,7 @@ use crate::subjects::Subjects;
 /// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
 /// on it.
 const PASSES: [(&str, &str, Style, Look); 3] = [
-    ("after torture", DIRTY_PASS, ORANGE, Look::Dots),
+    ("after the later torture", DIRTY_PASS, ORANGE, Look::Dots),
     ("after TRIM", AFTER_TRIM, GREEN, Look::Dots),
     ("clean", CLEAN, BLUE, Look::Line),
 ];
@@ -69,7 +69,8 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let end = points().map(|point| point.0).fold(1.0, f64::max);
     let x = along.axis("written, from the first LBA to the last", end);
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
-    let text = "Whole sequential passes, second by second; the clean one is a line.";
+    let text = "Whole sequential passes, second by second; the clean one is a line. The later torture is shorter \
+                than the one before TRIM.";
     let names = ("trim-speed-over-lba", "Speed over the LBAs", text);
     per_drive(subjects, answers, names, |answer, id, heading| {
         let traces = lines(answer).into_iter().filter(|line| !line.points.is_empty());

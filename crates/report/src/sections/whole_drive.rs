@@ -106,7 +106,7 @@ fn levels(answer: &Answer<'_, Outcome>, (phase, name, _): &(&str, &str, Style)) 
         Row::new(&name, words(level.bytes, level.megabytes_per_second), "")
     };
     let written = fill.levels.iter().fold(Bytes::ZERO, |sum, level| sum + level.bytes);
-    let whole = Row::new("all of it", words(written, fill.megabytes_per_second), "");
+    let whole = Row::new("all together", words(written, fill.megabytes_per_second), "");
     let single = fill.levels.len() == 1;
     let rows = fill.levels.iter().enumerate().map(level).filter(|_| !single).chain([whole]);
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };

@@ -50,7 +50,7 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
             let both: Vec<usize> = points.iter().copied().filter(|p| others.contains(p)).collect();
             let mean = figure.mean(&both);
             let text = mean.map_or_else(String::new, |mean| figure.words(mean));
-            Cell { text, number: mean }
+            Cell::new(text, mean)
         };
         let values = columns.iter().map(cell).collect();
         Row { name, values, meaning: String::new(), good: Some(figure.good) }

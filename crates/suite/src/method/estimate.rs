@@ -24,17 +24,19 @@ pub struct Estimate {
     pub memory: Bytes,
     /// Whether it may well take less: it ends when the drive is steady.
     pub is_most: bool,
+    /// Whether the bytes are of times, in which a faster drive is written more.
+    pub is_timed: bool,
     /// What the drive is assumed to do.
-    pub(crate) rates: Rates,
+    pub rates: Rates,
 }
 
 /// What a drive of a class is assumed to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rates {
+pub struct Rates {
     /// Writes in order, and reads.
-    pub(crate) sequential: Throughput,
+    pub sequential: Throughput,
     /// Writes of small blocks, over long times.
-    pub(crate) random: Throughput,
+    pub random: Throughput,
 }
 
 const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };
@@ -47,7 +49,7 @@ impl Default for Rates {
 }
 
 /// Whether it turns. A loop device says that it does, but has no serial number.
-pub(crate) fn is_hard_disk(drive: &DeviceInfo) -> bool {
+pub fn is_hard_disk(drive: &DeviceInfo) -> bool {
     let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
     drive.rotational && has_name
 }
@@ -104,11 +106,13 @@ impl Estimate {
     pub fn and(self, other: Self) -> Self {
         let (time, written) = (self.time + other.time, self.written + other.written);
         let is_most = self.is_most || other.is_most;
-        Self { time, written, memory: self.memory.max(other.memory), is_most, ..self }
+        let is_timed = self.is_timed || other.is_timed;
+        Self { time, written, memory: self.memory.max(other.memory), is_most, is_timed, ..self }
     }
 
     fn at(self, rate: Throughput, duration: Nanos) -> Self {
         let bytes = rate.0 as f64 * duration.as_secs_f64();
-        Self { time: self.time + duration, written: self.written + Bytes(bytes as u64), ..self }
+        let (time, written) = (self.time + duration, self.written + Bytes(bytes as u64));
+        Self { time, written, is_timed: true, ..self }
     }
 }

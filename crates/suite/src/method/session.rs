@@ -15,6 +15,7 @@ use writecliff_measure::{
 use writecliff_trace::ReadError;
 use writecliff_workload::Sequential;
 
+use crate::method::estimate::is_hard_disk;
 use crate::method::limits::PlanError;
 use crate::method::underway::{Begun, Underway};
 use crate::record::phase::Phase;
@@ -28,7 +29,8 @@ pub struct Progress<'a> {
     pub sample: Option<&'a Sample>,
     /// The step under way.
     pub step: &'a str,
-    /// How much of the step is done, from 0 to 1.
+    /// How much of the step is done, from 0 to 1; above 1 it has taken all that it takes at least, and
+    /// goes on until the drive is steady.
     pub fraction: f64,
     /// How long the step lasts in the device's time, if that is set beforehand.
     pub length: Option<Nanos>,
@@ -86,8 +88,8 @@ pub(crate) enum Extent {
     Time(Nanos),
     /// So many bytes read or written.
     Bytes(Bytes),
-    /// So much of both, whichever takes longer.
-    Both(Nanos, Bytes),
+    /// So much of both, and then on until the drive is steady.
+    AtLeast(Nanos, Bytes),
 }
 
 /// What a watcher is told is going on while the drive is purged.
@@ -172,7 +174,10 @@ impl<'a> Session<'a> {
         let chosen = self.record.begun().purge;
         let ways = chosen.map_or_else(|| self.drive().purges.clone(), |how| vec![how]);
         if ways.is_empty() {
-            self.warn(PreparationWarning::NotPurged);
+            // A magnetic disk writes over what it holds: what that was makes no difference to it.
+            if !is_hard_disk(self.drive()) {
+                self.warn(PreparationWarning::NotPurged);
+            }
             return Ok(());
         }
         let watch = &mut self.watch;
@@ -364,7 +369,7 @@ impl<'a> Session<'a> {
         let (mut nanos, mut trimmed) = (0, 0);
         let length = match extent {
             Extent::Time(all) => Some(all),
-            Extent::Bytes(_) | Extent::Both(..) => None,
+            Extent::Bytes(_) | Extent::AtLeast(..) => None,
         };
         let watch = &mut self.watch;
         record(self.device, supply, duration, &mut self.recorder, &mut |sample, waiting| {
@@ -379,11 +384,10 @@ impl<'a> Session<'a> {
             let of_time = |all: Nanos| nanos as f64 / all.0 as f64;
             let of_bytes = |all: Bytes| (totals.bytes().0 + trimmed) as f64 / all.0 as f64;
             let fraction = match extent {
-                Extent::Time(all) => of_time(all),
-                Extent::Bytes(all) => of_bytes(all),
-                Extent::Both(time, bytes) => of_time(time).min(of_bytes(bytes)),
+                Extent::Time(all) => of_time(all).min(1.0),
+                Extent::Bytes(all) => of_bytes(all).min(1.0),
+                Extent::AtLeast(time, bytes) => of_time(time).min(of_bytes(bytes)),
             };
-            let fraction = fraction.min(1.0);
             watch(&Progress { sample: Some(sample), step: name, fraction, length, waiting })
         })?;
         if let Some(phase) = self.record.phases().last_mut() {

@@ -226,6 +226,9 @@ pub struct Outcome {
     pub dirty: Option<f64>,
     /// After torture and TRIM of every LBA.
     pub after_trim: Option<f64>,
+    /// After the later torture, which precedes the pass and the idle time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_again: Option<f64>,
     /// After torture and one sequential pass over all LBAs.
     pub after_pass: Option<f64>,
     /// After torture and idle time.
@@ -253,28 +256,32 @@ pub const FIGURES: &[Row] = &[
     Row::more("clean", "Clean", Unit::MegabytesPerSecond, |o| Some(o.clean))
         .means("the purged drive"),
     Row::more("dirty", "After torture", Unit::MegabytesPerSecond, |o| o.dirty)
-        .means("right after random writes"),
+        .means("right after the first random writes: what TRIM begins from"),
     Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
-        .means("after random writes and TRIM of every LBA"),
+        .means("after random writes and TRIM of all that was written"),
+    Row::more("dirty again", "After the later torture", Unit::MegabytesPerSecond, |o| {
+        o.dirty_again
+    })
+    .means("right after the later, shorter random writes: what a pass and idle time begin from"),
     Row::more(
         "after a sequential pass",
         "After a sequential pass",
         Unit::MegabytesPerSecond,
         |o| o.after_pass,
     )
-    .means("after random writes and one pass over all LBAs"),
+    .means("after random writes and one pass over the same LBAs"),
     Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
         .means("after random writes and time for garbage collection"),
     Row::more("whole pass, dirty", "Whole pass, dirty", Unit::MegabytesPerSecond, |o| {
         o.whole_dirty
     })
-    .means("one pass over all LBAs after random writes, from its first second to its last"),
+    .means("one pass over what is tested after random writes, from its first second to its last"),
     Row::more("whole pass after TRIM", "Whole pass after TRIM", Unit::MegabytesPerSecond, |o| {
         o.whole_after_trim
     })
-    .means("the same after random writes and TRIM of every LBA"),
+    .means("the same after random writes and TRIM of all that was written"),
     Row::less("TRIM took", "TRIM took", Unit::Milliseconds, |o| Some(millis(o.trim_took?.0)))
-        .means("for every LBA, from the first command to the last")
+        .means("for all that was written, from the first command to the last")
         .unjudged(),
     Row::more(FAST_PART, "Fast part", Unit::Bytes, |o| Some(o.fast_part?.bytes.0 as f64))
         .means("what the clean drive took before its rate fell")
@@ -286,7 +293,20 @@ impl Outcome {
     pub fn restored(&self) -> Option<f64> {
         Some(self.after_trim? / self.clean).filter(|share| share.is_finite())
     }
+
+    /// Whether the whole pass after TRIM and that over the dirty drive can be compared, which come after
+    /// tortures of other lengths: these left the drive alike, or TRIM left nothing of either.
+    pub fn is_pass_comparable(&self) -> bool {
+        let is_alike = match (self.dirty, self.dirty_again) {
+            (Some(first), Some(again)) => first.min(again) >= first.max(again) * ALIKE,
+            _ => false,
+        };
+        is_alike || self.restored().is_some_and(|share| share >= ALIKE)
+    }
 }
+
+/// Rates of one state differ by less.
+const ALIKE: f64 = 0.85;
 
 fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let rate = |phase| {
@@ -306,6 +326,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         clean,
         dirty: rate(DIRTY),
         after_trim: rate(AFTER_TRIM),
+        // Without TRIM that pass follows the first sequential writes, not random ones.
+        dirty_again: rate(AFTER_TRIM).and_then(|_| rate(DIRTY_PASS)),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
         whole_dirty: Rate::of_series(recording, DIRTY_PASS),
@@ -322,4 +344,28 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         warnings.push(Warning::Method(MethodWarning::NoTrim));
     }
     (Some(outcome), warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_after_other_tortures_are_compared_only_where_these_made_no_difference() {
+        let outcome = |dirty, dirty_again, after_trim| Outcome {
+            clean: 400.0,
+            dirty: Some(dirty),
+            after_trim: Some(after_trim),
+            dirty_again: Some(dirty_again),
+            after_pass: Some(380.0),
+            after_idle: Some(200.0),
+            whole_dirty: Some(150.0),
+            whole_after_trim: Some(390.0),
+            trim_took: None,
+            fast_part: None,
+        };
+        assert!(outcome(100.0, 110.0, 120.0).is_pass_comparable(), "the same state");
+        assert!(outcome(50.0, 110.0, 390.0).is_pass_comparable(), "nothing left of either");
+        assert!(!outcome(50.0, 110.0, 120.0).is_pass_comparable());
+    }
 }

@@ -73,5 +73,5 @@ pub const FIGURES: &[Row] = &[
     Row::more("sequential fill", "Sequential fill", Unit::MegabytesPerSecond, |o| {
         o.fill_megabytes_per_second
     })
-    .means("average rate of writing every LBA once, in order"),
+    .means("average rate of writing what is tested once, in order"),
 ];

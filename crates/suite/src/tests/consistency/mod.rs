@@ -186,7 +186,7 @@ fn torture_until_steady(
     let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
     let mut settling = Settling::of(plan, span);
     let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
-    session.record_seen(torture, writes, Extent::Both(plan.duration, all), &mut |second| {
+    session.record_seen(torture, writes, Extent::AtLeast(plan.duration, all), &mut |second| {
         if settling.add(second) {
             is_over.store(true, Ordering::Relaxed);
         }

@@ -30,7 +30,8 @@ pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo) -> Estimate {
         let jobs: Vec<Estimate> = group.iter().map(|job| of_job(plan, job, group, drive)).collect();
         let time = jobs.iter().map(|job| job.time).max().unwrap_or(Nanos::ZERO);
         let written = jobs.iter().fold(Bytes::ZERO, |sum, job| sum + job.written);
-        sum.and(Estimate { time, written, ..Estimate::on(drive) })
+        let is_timed = jobs.iter().any(|job| job.is_timed);
+        sum.and(Estimate { time, written, is_timed, ..Estimate::on(drive) })
     })
 }
 
@@ -55,5 +56,6 @@ fn of_job(plan: &Plan, job: &Job, group: &[Job], drive: &DeviceInfo) -> Estimate
     let by_amount = amount.map(|amount| rate.time_for(moved(amount)));
     let time = [by_amount, plan.limit(job)].into_iter().flatten().min().unwrap_or(Nanos::ZERO);
     let written = rate.0 as f64 * time.as_secs_f64() * f64::from(job.mix.write) / 100.0;
-    Estimate { time, written: Bytes(written as u64), ..nothing }
+    let is_timed = by_amount != Some(time) && asked(job).is_none() && written > 0.0;
+    Estimate { time, written: Bytes(written as u64), is_timed, ..nothing }
 }
