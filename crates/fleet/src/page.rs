@@ -209,7 +209,7 @@ const MEANINGS: [(&str, &str); 6] = [
     ("late requests", "above the limit"),
     (
         "cost of a TB a year",
-        "of data; drives until their rated writes are used up, five years at most",
+        "of data; a drive is kept five years, or until its rated writes, if known, are used up",
     ),
     ("p99.9 of the worst minute", "of all requests"),
     ("hedged reads", "asked further drives"),

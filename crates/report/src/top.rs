@@ -195,7 +195,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "Fresh",
         unit: "IOPS",
-        meaning: "random writes before the spare area is used up",
+        meaning: "random writes in the beginning, before any write cliff",
         good: Good::AtLeast,
         test: consistency::Plan::NAME,
         value: |subject| of_writes(subject, |main| main.outcome.fresh_iops, number::count),

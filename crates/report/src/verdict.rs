@@ -225,7 +225,8 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
             rate(after),
             number::percent(share),
         ),
-        _ => "what TRIM brings back is not known".to_owned(),
+        _ if outcome.after_idle.is_some() => "it takes no TRIM".to_owned(),
+        _ => "the test of TRIM did not come to its end".to_owned(),
     };
     Sentence::new(text, &[("trim", "TRIM")])
 }

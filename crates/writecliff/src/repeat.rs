@@ -65,7 +65,7 @@ impl RepeatRun {
     /// Time and bytes of all of them, roughly.
     pub fn estimate(&self) -> Estimate {
         let plans = self.plans.iter().map(|(_, plan)| plan.estimate(&self.info));
-        plans.fold(Estimate::default(), Estimate::and)
+        plans.reduce(Estimate::and).unwrap_or_default()
     }
 
     /// Runs them: one after the other on a real drive, which one consent is for, and on all

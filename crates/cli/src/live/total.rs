@@ -147,7 +147,7 @@ impl Total {
 
 impl Test {
     fn advance(&mut self, progress: &Progress<'_>) {
-        (self.state, self.is_open) = (State::Running, progress.fraction > 1.0);
+        self.state = State::Running;
         if self.step != progress.step {
             (self.step, self.step_began) = (progress.step.to_owned(), self.gone);
         }
@@ -158,6 +158,7 @@ impl Test {
             let step = (self.gone - self.step_began) / progress.fraction;
             self.expected = self.expected.max(self.step_began + step);
         }
+        self.is_open = progress.fraction > 1.0 || self.gone > self.expected;
     }
 }
 
@@ -215,6 +216,10 @@ mod tests {
         assert_eq!(total.left(), Some(Duration::ZERO));
         second(&mut total, "consistency", 900, 1.1);
         assert_eq!((total.fraction(), total.left()), (NEARLY, None));
+        let mut slow = of_hundred_seconds(0);
+        slow.end_unseen("trim");
+        second(&mut slow, "consistency", 5000, 0.01);
+        assert_eq!((slow.fraction(), slow.left()), (NEARLY, None));
         total.end("consistency");
         assert_eq!(total.fraction(), 1.0);
     }

@@ -278,7 +278,7 @@ impl Review {
         drive: &DeviceInfo,
     ) -> Estimate {
         let plans = tests.into_iter().map(|test| test.plan.estimate(drive));
-        plans.fold(Estimate::default(), Estimate::and)
+        plans.reduce(Estimate::and).unwrap_or_default()
     }
 }
 

@@ -254,7 +254,7 @@ type Row = FigureOf<Outcome>;
 /// came of it.
 pub const FIGURES: &[Row] = &[
     Row::more("clean", "Clean", Unit::MegabytesPerSecond, |o| Some(o.clean))
-        .means("the purged drive"),
+        .means("before any random write"),
     Row::more("dirty", "After torture", Unit::MegabytesPerSecond, |o| o.dirty)
         .means("right after the first random writes: what TRIM begins from"),
     Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
@@ -271,7 +271,7 @@ pub const FIGURES: &[Row] = &[
     )
     .means("after random writes and one pass over the same LBAs"),
     Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
-        .means("after random writes and time for garbage collection"),
+        .means("after random writes and time in which the drive is left alone"),
     Row::more("whole pass, dirty", "Whole pass, dirty", Unit::MegabytesPerSecond, |o| {
         o.whole_dirty
     })

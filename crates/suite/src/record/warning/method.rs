@@ -44,11 +44,18 @@ pub enum MethodWarning {
     /// No more was written than a part of the drive: what it comes to is not known.
     #[error(
         "Too little was written to call it steady: after the fill {drive_writes:.2} of the drive, where at \
-         least one whole is needed. --until-steady goes on until it is, for 48 hours at most."
+         least one whole is needed. {}",
+        match went_on {
+            true => "The test goes on for 48 hours at most, and the drive takes no more in them.",
+            false => "--until-steady goes on until it is, for 48 hours at most.",
+        }
     )]
     TooFewWrites {
         /// How often the drive was written.
         drive_writes: f64,
+        /// Whether the test went on as long as it does at most.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        went_on: bool,
     },
     /// Performance never fell.
     #[error(

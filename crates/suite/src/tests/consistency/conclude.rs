@@ -69,7 +69,8 @@ pub(crate) fn conclude_phases(
         && (cliff.is_some() || plan.until_steady == UntilSteady::Yes)
     {
         let drive_writes = rounds.drive_writes(&iops);
-        warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes }));
+        let went_on = plan.until_steady == UntilSteady::Yes;
+        warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes, went_on }));
     }
     let outcome = Outcome {
         fill_megabytes_per_second: Rate::of_series(recording, fill_name),

@@ -29,7 +29,7 @@ type Row = FigureOf<Outcome>;
 /// All figures of an outcome.
 pub const FIGURES: &[Row] = &[
     Row::more("fresh", "Fresh", Iops, |o| Some(o.fresh_iops))
-        .means("random writes per second before the spare area is used up"),
+        .means("random writes per second in the beginning, before any write cliff"),
     Row::more(CLIFF, "Write cliff", Seconds, |o| o.cliff_s.map(f64::from))
         .means("when performance falls below half of fresh and stays there")
         .unjudged(),
