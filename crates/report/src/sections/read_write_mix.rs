@@ -31,7 +31,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         _ => of_several(subjects, &answers),
     };
     let method = "32 in flight of which 100 to 0 % read; and reads one at a time beside writes that \
-                  come at equal steps, so many times the drive's capacity a day.";
+                  come at random moments, so many times the drive's capacity a day.";
     Some(Section::new(Plan::NAME, "Read-write mix", method, views, tables))
 }
 
@@ -184,7 +184,7 @@ fn beside(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View>
     };
     let curves: Vec<Curve<'_>> = shown.map(curve).collect();
     let x = Axis::names("drive writes a day", all.iter().map(f64::to_string).collect());
-    let text = "Random reads, one at a time, beside random writes that come at equal steps.";
+    let text = "Random reads, one at a time, beside random writes that come at random moments.";
     let names = ("mix-beside", "Reads beside writes", text);
     let conditions = "4 KiB random reads, one in flight, beside 4 KiB random writes";
     curves::views_on(

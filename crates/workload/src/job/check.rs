@@ -124,6 +124,7 @@ impl Job {
             Pace::Closed | Pace::Muse { .. } => Ok(()),
             Pace::Think { every, .. } => holds(every > 0, "pace.think.every", every, reason),
             Pace::Rate(rate) => holds(rate.0 > 0, "pace.rate", rate.exact(), reason),
+            Pace::Scatter(rate) => holds(rate.0 > 0, "pace.scatter", rate.exact(), reason),
             Pace::Bursts { rate, every, .. } => {
                 holds(rate.0 > 0, "pace.bursts.rate", rate.exact(), reason)?;
                 holds(every > 0, "pace.bursts.every", every, reason)

@@ -32,7 +32,9 @@ impl Pace {
         match self {
             Self::Closed | Self::Think { .. } | Self::Muse { .. } => Nanos::ZERO,
             Self::Rates { .. } => panic!("a load has one rate"),
-            Self::Rate(rate) | Self::Bursts { rate, .. } => rate.time_for(length),
+            Self::Rate(rate) | Self::Scatter(rate) | Self::Bursts { rate, .. } => {
+                rate.time_for(length)
+            }
             Self::Iops(iops) | Self::Arrivals { iops, .. } => Nanos(1_000_000_000 / iops),
         }
     }
@@ -56,12 +58,12 @@ impl DueTimes {
     /// # Panics
     /// If the rate is zero.
     pub fn step(&mut self, length: Bytes) -> Nanos {
-        match self.pace {
-            Pace::Arrivals { iops, gaps: Gaps::Poisson } => {
-                let exponential: f64 = Exp1.sample(&mut self.random);
-                Nanos((exponential * 1e9 / iops as f64).round() as u64)
-            }
-            pace => pace.mean_step(length),
-        }
+        let mean = match self.pace {
+            Pace::Arrivals { iops, gaps: Gaps::Poisson } => 1e9 / iops as f64,
+            Pace::Scatter(_) => self.pace.mean_step(length).0 as f64,
+            pace => return pace.mean_step(length),
+        };
+        let exponential: f64 = Exp1.sample(&mut self.random);
+        Nanos((exponential * mean).round() as u64)
     }
 }

@@ -253,6 +253,9 @@ pub enum Pace {
     },
     /// At due times that add up to this rate; what is late begins at once and moves no due time.
     Rate(Throughput),
+    /// The same with exponential gaps, which add up to this rate on average: it meets what goes on
+    /// beside it by a clock of its own at every phase.
+    Scatter(Throughput),
     /// At due times that add up to this rate, with a rest after every so many I/Os, which moves no due
     /// time: what is late by then begins at once.
     Bursts {
@@ -312,7 +315,7 @@ impl Pace {
     pub fn asked(self, length: Bytes) -> Option<Throughput> {
         match self {
             Self::Closed | Self::Think { .. } | Self::Muse { .. } => None,
-            Self::Rate(rate) | Self::Bursts { rate, .. } => Some(rate),
+            Self::Rate(rate) | Self::Scatter(rate) | Self::Bursts { rate, .. } => Some(rate),
             Self::Iops(iops) | Self::Arrivals { iops, .. } => {
                 Some(Throughput(iops.saturating_mul(length.0)))
             }
