@@ -235,6 +235,11 @@ impl Superblocks {
         limit != 0 && self.erases_of(id) >= limit
     }
 
+    /// Whether no page of any is valid.
+    pub(crate) fn hold_nothing(&self) -> bool {
+        self.valid.iter().all(|valid| valid & !NO_CANDIDATE == 0)
+    }
+
     /// `pages` pages of this superblock became valid.
     pub(crate) fn validate(&mut self, id: SuperblockId, pages: u32) {
         self.valid[id.0 as usize] += pages;

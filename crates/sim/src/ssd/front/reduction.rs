@@ -28,6 +28,11 @@ impl Reducer {
         self.stored(content) < WHOLE
     }
 
+    /// Whether there are data of which anything can be saved.
+    pub(crate) fn ever_applies(&self) -> bool {
+        self.options.compression || self.options.deduplication
+    }
+
     /// Whether the next page of such data is stored within others.
     pub(crate) fn absorbs(&mut self, content: Content) -> bool {
         self.owed += self.stored(content);

@@ -442,10 +442,20 @@ impl Ftl {
 
     /// Forgets `count` pages' data.
     pub(super) fn trim(&mut self, lpn: Lpn, count: u32) {
+        // Where there are fewer superblocks to look at than pages: a drive that holds nothing.
+        if count > self.superblocks.count() && self.is_empty() {
+            return;
+        }
         for page in lpn.0..lpn.0 + count {
             let old = self.replace(Lpn(page), Ppa::UNMAPPED);
             self.invalidate(old);
         }
+    }
+
+    /// Whether no page can hold anything: none is in NAND, none was lost, and none was stored within
+    /// others.
+    fn is_empty(&self) -> bool {
+        self.superblocks.hold_nothing() && self.lost_pages == 0 && !self.reducer.ever_applies()
     }
 
     /// Whether a page holds anything.
