@@ -15,6 +15,9 @@ use crate::record::warning::{DriveWarning, HostWarning, Warning};
 const OTHER_PERCENT: f64 = 1.0;
 /// Nor is any up to this size: somebody has read a partition table.
 const OTHER_MIN: Bytes = Bytes::from_mib(1);
+/// A drive's own count of what was written may be so much higher: it pads, and counts in units.
+const OTHER_WRITTEN_PERCENT: f64 = 5.0;
+const OTHER_WRITTEN_UNITS: u64 = 64;
 /// Above this share of a phase the host may have been what limited it.
 const BUSY_PERCENT: f64 = 90.0;
 /// In a shorter phase the processor time is mostly preparation.
@@ -29,6 +32,7 @@ const HELD_UP_MIN: Nanos = Nanos::from_millis(100);
 pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> {
     let found = [
         other_load(record, recording),
+        written_by_others(record, recording),
         too_warm(record, recording),
         generator_busy(record),
         suspended(record),
@@ -61,6 +65,26 @@ fn other_load(record: &RunRecord, recording: &Recording) -> Option<Warning> {
         percent,
         phases,
     }))
+}
+
+/// Bytes that the drive itself counts as written, beyond the run's own: what passes by the kernel's block
+/// layer is counted there alone.
+fn written_by_others(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let (first, last) = (record.phases.first()?.before, record.phases.last()?.after);
+    let unit = last.own?.written_unit;
+    let counted = last.host_written?.0.checked_sub(first.host_written?.0)?;
+    let told: u64 = recording.samples.iter().map(|sample| sample.written_bytes).sum();
+    let hidden: u64 = record.phases.iter().map(|phase| uncounted(record, phase, recording)).sum();
+    // Of a partition it is the whole disk's, as the system's is.
+    let by_system = first
+        .host
+        .zip(last.host)
+        .and_then(|(first, last)| last.written?.0.checked_sub(first.written?.0));
+    let known = (told + hidden).max(by_system.unwrap_or(0));
+    let most = known as f64 * (1.0 + OTHER_WRITTEN_PERCENT / 100.0);
+    (counted as f64 > most + (OTHER_WRITTEN_UNITS * unit.0) as f64).then_some(Warning::Drive(
+        DriveWarning::WrittenByOthers { counted: Bytes(counted), own: Bytes(told) },
+    ))
 }
 
 /// Bytes that the run itself read and wrote in a phase, as its samples have them.

@@ -139,6 +139,26 @@ fn little_load_of_others_is_no_doubt_and_any_is_while_the_drive_should_rest() {
     assert_eq!(idle, [Warning::Host(HostWarning::OtherLoad { bytes, percent: 100.0, phases })]);
 }
 
+/// What is sent past the block layer, the drive alone counts.
+#[test]
+fn what_the_drive_counts_beyond_the_run_and_the_system_was_written_by_others() {
+    let unit = Bytes(512_000);
+    let own = OwnCounters { written_unit: unit, ..OwnCounters::default() };
+    let doubts = |by_drive: u64, by_system: u64| {
+        let mut phase = phase("torture", 0, counted(by_system, 50));
+        phase.before.host_written = Some(Bytes(7));
+        phase.after.host_written = Some(Bytes(7 + by_drive * (1 << 20)));
+        (phase.before.own, phase.after.own) = (Some(own), Some(own));
+        let told = doubts_of(vec![phase], vec![sample("torture", 0, 1000)]);
+        told.into_iter().find(|told| matches!(told, Warning::Drive(_)))
+    };
+    assert_eq!(doubts(1080, 1001), None, "a few per cent and units are how drives count");
+    assert_eq!(doubts(1200, 1200), None, "the system counts it as well");
+    let (counted, own) = (Bytes::from_mib(1200), Bytes::from_mib(1000));
+    let expected = Warning::Drive(DriveWarning::WrittenByOthers { counted, own });
+    assert_eq!(doubts(1200, 1001), Some(expected));
+}
+
 #[test]
 fn failed_ios_may_have_moved_data_too() {
     let mut sample = sample("fill", 0, 100);

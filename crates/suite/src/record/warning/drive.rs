@@ -1,7 +1,7 @@
 //! What the drive is, or told of itself, that makes its figures doubtful, whatever the test.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Link, Temperature};
+use writecliff_device::{Bytes, Link, Temperature};
 
 /// The drive is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -36,6 +36,18 @@ pub enum DriveWarning {
     ReducedLink {
         /// As it came up.
         link: Link,
+    },
+    /// The drive counts more than the run wrote to it.
+    #[error(
+        "The drive counts {counted} that hosts wrote in this run, which wrote {own}: somebody else wrote \
+         to it by commands that the kernel does not count (NVMe's own, SG_IO), or it counts in another \
+         unit than it should."
+    )]
+    WrittenByOthers {
+        /// By the drive's own count.
+        counted: Bytes,
+        /// The run's own.
+        own: Bytes,
     },
     /// The device failed I/Os.
     #[error("The device failed {count} I/Os. They count in no figure; its health is in doubt.")]

@@ -23,6 +23,7 @@ fn kept() -> Vec<Value> {
             "lanes_now": 1,
             "lanes_best": 4,
         }}),
+        json!({"kind": "written-by-others", "counted": "3GiB", "own": "2GiB"}),
         json!({"kind": "failed-ios", "count": 9}),
         json!({"kind": "too-warm", "temperature": "71500mC", "limit": "70C"}),
         json!({"kind": "media-errors", "count": 2}),
