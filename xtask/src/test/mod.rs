@@ -59,7 +59,7 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
         for package in built.missing(scope.packages()) {
             parts.run(package, || Outcome::left_out("its tests", "they did not build"));
         }
-        parts.run("documentation", || documentation::outcome());
+        parts.run("documentation", documentation::outcome);
         match scope.reaches("writecliff-python") {
             true => parts.run("python", || python::outcome(&built, options.nightly)),
             false => {

@@ -469,7 +469,7 @@ fn at_byte(offset: Option<u64>) -> String {
 /// machine.
 pub(crate) fn patience(refusals: &[Refusal]) -> Duration {
     let each = refusals.iter().map(|refusal| match refusal {
-        Refusal::InUse(user) if user.is_a_look_of_udevs() => UDEV,
+        Refusal::InUse(user) if user.is_a_passing_look() => UDEV,
         Refusal::Locked | Refusal::Busy | Refusal::HeldUnseen { .. } if udev_works() => UDEV,
         Refusal::InUse(_) | Refusal::Busy | Refusal::Locked | Refusal::HeldUnseen { .. } => MOMENT,
         _ => Duration::ZERO,

@@ -71,15 +71,16 @@ pub struct User {
     pub program: String,
     /// How it has it.
     pub holding: Holding,
-    /// Whether it is one of udev's, or a program that udev runs.
-    pub is_udevs: bool,
+    /// Whether it looks at drives for a moment only: one of udev's, a program that udev runs, or another
+    /// process of this program, which compares drives of one size that nothing else tells apart.
+    pub is_passing: bool,
 }
 
 impl User {
-    /// Whether udev looks at the device, as it does for a moment at every new and changed one. Others
-    /// may call themselves so: it is only waited for.
-    pub(crate) fn is_a_look_of_udevs(&self) -> bool {
-        self.holding == Holding::Reading && self.is_udevs
+    /// Whether somebody looks at the device who does so for a moment, as udev does at every new and
+    /// changed one. Others may call themselves so: it is only waited for.
+    pub(crate) fn is_a_passing_look(&self) -> bool {
+        self.holding == Holding::Reading && self.is_passing
     }
 }
 

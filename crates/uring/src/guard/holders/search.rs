@@ -305,8 +305,8 @@ impl<'a> Search<'a> {
         let Some(program) = program(directory) else { return };
         let device = path().map(PathBuf::into_os_string).unwrap_or_default();
         let device = readable_text(device.as_encoded_bytes()).unwrap_or_default().into();
-        let is_udevs = is_udevs(directory);
-        self.users.found.push(User { device, process, program, holding, is_udevs });
+        let is_passing = is_passing(directory);
+        self.users.found.push(User { device, process, program, holding, is_passing });
     }
 
     /// Whether this is a child of this process that has not begun its own program yet: until then it has
@@ -336,16 +336,24 @@ fn program(directory: &Path) -> Option<String> {
     }
 }
 
-/// Whether a process is one of udev's, or was started by one: its rules run programs of their own.
-fn is_udevs(directory: &Path) -> bool {
+/// Whether a process is one of udev's, or was started by one (its rules run programs of their own), or
+/// is another of this program's.
+fn is_passing(directory: &Path) -> bool {
     const GENERATIONS: usize = 4;
+    let program = |process: &Path| fs::read(process.join("comm")).unwrap_or_default();
+    if program(directory).trim_ascii() == PROGRAM {
+        return true;
+    }
     let above = |child: &PathBuf| Some(child.parent()?.join(parent_of(child)?.to_string()));
     let mut family = std::iter::successors(Some(directory.to_owned()), above).take(GENERATIONS);
     family.any(|process| {
-        let name = fs::read(process.join("comm")).unwrap_or_default();
-        [&b"(udev-worker)"[..], b"systemd-udevd", b"udevd"].contains(&name.trim_ascii())
+        [&b"(udev-worker)"[..], b"systemd-udevd", b"udevd"]
+            .contains(&program(&process).trim_ascii())
     })
 }
+
+/// What the kernel calls a process of this program's.
+const PROGRAM: &[u8] = b"writecliff";
 
 /// The number of the process that started this one.
 fn parent_of(directory: &Path) -> Option<u32> {

@@ -50,20 +50,26 @@ fn another_process_is_found_by_what_it_holds_and_this_one_is_not() {
 }
 
 #[test]
-fn a_program_that_udev_runs_is_udevs() {
+fn udev_what_it_runs_and_this_program_look_for_a_moment() {
     let directory = tempfile::TempDir::new().unwrap();
     let path = directory.path().join("file");
     fs::write(&path, "").unwrap();
-    let worker = directory.path().join("(udev-worker)");
-    std::os::unix::fs::symlink("/bin/sh", &worker).unwrap();
+    let [worker, own] = ["(udev-worker)", "writecliff"].map(|name| directory.path().join(name));
+    [&worker, &own].map(|link| std::os::unix::fs::symlink("/bin/sh", link).unwrap());
     let start = |shell: &Path| {
         let script = "sleep 600 & echo $!; read -r _; kill $!";
         let mut command = Command::new(shell);
         command.args(["-c", script]).stdout(Stdio::piped()).stdin(Stdio::piped());
         command.stderr(File::open(&path).unwrap()).spawn().unwrap()
     };
-    for (shell, expected) in [(worker.as_path(), true), (Path::new("/bin/sh"), false)] {
+    let shells = [
+        (worker.as_path(), [true, true]),
+        (own.as_path(), [true, false]),
+        (Path::new("/bin/sh"), [false, false]),
+    ];
+    for (shell, expected) in shells {
         let mut shell = start(shell);
+        let itself = shell.id();
         let mut number = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut number).unwrap();
         let number: u32 = number.trim().parse().unwrap();
@@ -72,8 +78,10 @@ fn a_program_that_udev_runs_is_udevs() {
         let found = sought.users(&Host::this_machine()).unwrap().found;
         drop(shell.stdin.take());
         shell.wait().unwrap();
-        let user = found.iter().find(|user| user.process == number).unwrap();
-        assert_eq!(user.is_a_look_of_udevs(), expected, "{user:?}");
+        let looks = [itself, number].map(|process| {
+            found.iter().find(|user| user.process == process).unwrap().is_a_passing_look()
+        });
+        assert_eq!(looks, expected, "{found:?}");
     }
 }
 
