@@ -11,7 +11,7 @@ use writecliff_report::{
 
 use writecliff_sweep::RowFigure;
 
-use crate::plan::Fleet;
+use crate::plan::{Fleet, Kind, Spread};
 use crate::tally::{Minute, histogram};
 use crate::total::{KindTotal, Service, SlowDrive};
 use crate::variants::Variant;
@@ -134,8 +134,9 @@ fn part(variant: &Variant, service: &Service) -> FleetPart {
         kinds: service
             .kinds
             .iter()
-            .filter(|kind| kind.drives > 0)
-            .map(|k| kind(k, service))
+            .zip(&variant.fleet.drives)
+            .filter(|(total, _)| total.drives > 0)
+            .map(|(total, planned)| kind(total, planned, service))
             .collect(),
         slowest: service
             .slowest
@@ -264,10 +265,14 @@ fn blame(fleet: &Fleet, service: &Service) -> Vec<(f64, f64)> {
     points
 }
 
-fn kind(kind: &KindTotal, service: &Service) -> FleetKind {
+fn kind(kind: &KindTotal, planned: &Kind, service: &Service) -> FleetKind {
+    let full = match planned.full_percent {
+        Spread::Same(percent) => format!("{percent} % full"),
+        Spread::Between(low, high) => format!("{low} to {high} % full"),
+    };
     let all = |of: fn(&KindTotal) -> u64| service.kinds.iter().map(of).sum::<u64>().max(1) as f64;
     FleetKind {
-        drive: kind.drive.clone(),
+        drive: format!("{}, {full}", kind.drive),
         drives: kind.drives,
         waited_percent: kind.waited_for as f64 / all(|kind| kind.waited_for) * 100.0,
         late_percent: kind.late as f64 / all(|kind| kind.late) * 100.0,

@@ -56,6 +56,14 @@ pub(crate) fn latency(nanos: u64) -> String {
     Nanos(nanos).to_string()
 }
 
+/// `2.31 W`, `5.00 mW`.
+pub(crate) fn watts(watts: f64) -> String {
+    match watts {
+        ..0.1 => format!("{} mW", significant(watts * 1e3)),
+        _ => format!("{watts:.2} W"),
+    }
+}
+
 /// A service time, which is none where no I/O completed: nothing is done in no time.
 pub(crate) fn service_time(nanos: u64) -> String {
     if nanos == 0 { NONE.to_owned() } else { latency(nanos) }

@@ -55,7 +55,15 @@ fn of_one(subject: &Subject) -> String {
         let (iops, second) = (number::count(worst.iops), f64::from(worst.second));
         format!(", that of all is {iops}, after {}", number::seconds(second))
     });
-    match main.state {
+    let undone = undone(subject);
+    if main.state == State::TooShort && outcome.cliff_s.is_none() {
+        return format!(
+            "{block} random writes, {}: {fresh} IOPS in the beginning, {mean} in the last seconds, {floor} \
+             in the worst of these; too short to say more.{undone}",
+            number::seconds(main.seconds)
+        );
+    }
+    let said = match main.state {
         State::Settled => {
             format!("{fall}; the worst second of the steady state is {floor}{worst}.")
         }
@@ -67,7 +75,20 @@ fn of_one(subject: &Subject) -> String {
              {floor}{worst}."
         ),
         State::TooShort => format!("{fall}; the run was too short to say more."),
-    }
+    };
+    let doubtful = match subject.is_doubtful(consistency::Plan::NAME) {
+        true => " These figures are in doubt: Consistency says why.",
+        false => "",
+    };
+    format!("{said}{undone}{doubtful}")
+}
+
+/// What a run that did not come to its end says of that.
+fn undone(subject: &Subject) -> String {
+    let of_it =
+        |run: &&Run| run.record.plan.name() == consistency::Plan::NAME && !run.is_complete();
+    let run = subject.runs.iter().find(of_it);
+    run.map_or_else(String::new, |run| format!(" The run is not complete: {}.", run.status()))
 }
 
 /// The worst second of all, if it came before the steady window and was worse than any in that.
@@ -162,6 +183,10 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
             let value = number::seconds(f64::from(second));
             tile("Cliff after", value, note, "consistency-whole")
         }
+        None if main.state == State::TooShort => {
+            let note = format!("{} are too short to tell", number::seconds(main.seconds));
+            tile("Cliff", "not known".to_owned(), note, "consistency-whole")
+        }
         None => {
             let note = format!("in {}; {note}", number::seconds(main.seconds));
             tile("Cliff", "none".to_owned(), note, "consistency-whole")
@@ -203,7 +228,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "Cliff after",
         unit: "s",
-        meaning: "when random writes fall below half of fresh for good",
+        meaning: "when random writes fall below half of fresh, for ten seconds on average",
         good: Good::AtLeast,
         test: consistency::Plan::NAME,
         value: cliff_cell,

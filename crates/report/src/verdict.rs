@@ -33,7 +33,10 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let records: Vec<_> = subject.runs.iter().map(|run| &run.record).collect();
     let within: Vec<usize> = doubts_across(&records).into_iter().map(|(run, _)| run).collect();
     let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
-    runs.filter_map(move |(index, run)| headline_of(run, within.contains(&index)))
+    runs.filter_map(move |(index, run)| {
+        let sentence = headline_of(run, within.contains(&index))?;
+        Some(in_doubt(subject, run.record.plan.name(), sentence))
+    })
 }
 
 /// Of what the fast buffer took whole, and of one of several runs, it says so.
@@ -47,6 +50,17 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
         text = format!("With seed {seed}, one of {count}: {text}");
     }
     Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
+}
+
+/// The sentence of a test, which says that there is a doubt about it.
+fn in_doubt(subject: &Subject, test: &str, sentence: Sentence) -> Sentence {
+    match subject.is_doubtful(test) {
+        true => Sentence {
+            text: format!("{} In doubt: its section says why.", sentence.text),
+            ..sentence
+        },
+        false => sentence,
+    }
 }
 
 /// Fresh speed, when the cliff comes, what is left, how steady, what would help, and sequential
@@ -68,7 +82,7 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         let text = "No run came to its first second of random writes: there are no figures.";
         sentences.push(Sentence::new(text.to_owned(), &[]));
     }
-    let remedy = remedy(subject, main, more);
+    let remedy = remedy(subject, main, more).map(|sentence| in_doubt(subject, "trim", sentence));
     // A magnetic disk has neither spare area nor TRIM.
     if remedy.is_none() && main.is_some() && !is_hard_disk(subject.drive()) {
         let text = "What more spare area or TRIM would give was not tested.".to_owned();
@@ -86,6 +100,8 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
 
 /// Seconds that scatter by less than this share of their mean are all the same.
 const EVEN: f64 = 0.001;
+/// Seconds that vary by more come in bursts.
+const BURSTS: f64 = 0.3;
 
 fn fresh(main: &Writes<'_>) -> Sentence {
     let iops = main.outcome.fresh_iops;
@@ -100,7 +116,18 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 
 fn cliff(main: &Writes<'_>) -> Sentence {
     let written = |seconds: f64, iops: f64| number::bytes(iops * seconds * main.block as f64);
+    let left = main.outcome.steady_iops.mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let text = match main.outcome.cliff_s {
+        Some(second) if left >= 0.5 => format!(
+            "After {} it falls below half of that for a while, and comes back.",
+            number::seconds(f64::from(second))
+        ),
+        None if main.state == State::TooShort => {
+            format!(
+                "{} are too short to tell whether there is a write cliff.",
+                number::seconds(main.seconds)
+            )
+        }
         Some(second) => {
             let second = f64::from(second);
             let written = written(second, main.outcome.fresh_iops);
@@ -142,11 +169,15 @@ fn range(main: &Writes<'_>) -> Sentence {
 /// mechanism for them (docs/model.md, "Where the model fails").
 fn scatter(main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
-    let text = match variation < EVEN {
-        true => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
+    let text = match variation {
+        _ if variation < EVEN => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
                  real drives scatter."
             .to_owned(),
-        false => format!(
+        BURSTS.. => format!(
+            "Its seconds vary by {} of their mean, which is the model's.",
+            number::percent(variation)
+        ),
+        _ => format!(
             "Its seconds vary by {} of their mean, which is the model's: it has no mechanism for the \
              bursts and clusters of a real drive's.",
             number::percent(variation)
@@ -206,7 +237,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let over_all = match (outcome.whole_dirty, outcome.whole_after_trim) {
-        (Some(dirty), Some(after)) if outcome.is_pass_comparable() => {
+        (Some(dirty), Some(after)) if outcome.is_dirty_alike() => {
             let (times, dirty, after) = (
                 gain(after / dirty.max(f64::MIN_POSITIVE)),
                 number::megabytes_per_second(dirty),
@@ -217,11 +248,16 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let rate = number::megabytes_per_second;
-    let text = match (outcome.dirty, outcome.after_trim, outcome.restored()) {
-        (Some(dirty), Some(after), Some(share)) => format!(
-            "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after, {} of clean{over_all}",
-            gain(after / dirty.max(f64::MIN_POSITIVE)),
-            rate(dirty),
+    let dirty = outcome.dirty.map(|first| match outcome.dirty_again {
+        Some(again) if !outcome.is_dirty_alike() => {
+            format!("{} and {} on the dirty drive", rate(first.min(again)), rate(first.max(again)))
+        }
+        _ => format!("{} on the dirty drive", rate(first)),
+    });
+    let text = match (dirty.zip(outcome.gain()), outcome.after_trim, outcome.restored()) {
+        (Some((dirty, times)), Some(after), Some(share)) => format!(
+            "TRIM {} in {first}sequential writes: {dirty}, {} after, {} of clean{over_all}",
+            gain(times),
             rate(after),
             number::percent(share),
         ),

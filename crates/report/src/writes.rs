@@ -20,7 +20,7 @@ pub(crate) struct Writes<'a> {
     pub(crate) seconds: f64,
     /// Whether the last seconds can be judged.
     pub(crate) state: State,
-    /// The means of the two bands that these seconds fall into, if they do.
+    /// The medians of the two bands that these seconds fall into, if they do.
     pub(crate) bands: Option<(f64, f64)>,
     pub(crate) outcome: Cow<'a, Outcome>,
 }
@@ -211,7 +211,7 @@ const BANDS_DIFFER: f64 = 0.15;
 /// Bands alternate: a rate that falls or rises once is in neither.
 const BAND_CHANGES_MIN: usize = 6;
 
-/// The means of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
+/// The medians of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
 /// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
 /// one to the other again and again.
 fn bands(values: &[f64]) -> Option<(f64, f64)> {
@@ -245,7 +245,9 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let apart = high - low >= (BANDS_APART * deviation).max(BANDS_DIFFER.ln_1p());
     let edge = f64::midpoint(low, high).exp();
     let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
-    (apart && changes >= BAND_CHANGES_MIN).then_some((low.exp(), high.exp()))
+    // A few seconds on the way from one to the other belong to a part, and move its mean.
+    let median = |part: &[f64]| part[part.len() / 2].exp();
+    (apart && changes >= BAND_CHANGES_MIN).then(|| (median(lower), median(upper)))
 }
 
 #[cfg(test)]

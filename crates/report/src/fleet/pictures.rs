@@ -89,7 +89,7 @@ pub(super) fn cost(fleet: &FleetPage) -> Vec<View> {
     let title = "Late requests over cost";
     let mut picture = Picture::new("cost".to_owned(), title.to_owned(), x, y, traces.collect());
     finish(&mut picture, fleet);
-    let text = "Prices at launch, as the drives' profiles have them. A drive is kept for five years, or \
+    let text = "Prices as the drives' profiles have them, each of its date. A drive is kept for five years, or \
                 until its rated writes are used up, if its profile has them and that is sooner.";
     vec![View::common(title, text, picture)]
 }

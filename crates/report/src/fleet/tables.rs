@@ -16,7 +16,9 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
             Some(own) => part.cell(own.words(), Some(own.value)),
             None => Cell::from(NONE.to_owned()),
         };
-        let good = (fleet.variants.len() > 1).then_some(figure.good);
+        // How often a further drive was asked is neither good nor bad.
+        let is_judged = fleet.variants.len() > 1 && figure.name != "hedged reads";
+        let good = is_judged.then_some(figure.good);
         Row {
             name: figure.name.clone(),
             values: fleet.variants.iter().map(cell).collect(),

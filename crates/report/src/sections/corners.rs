@@ -1,8 +1,8 @@
 //! Corners: the figures of a data sheet.
 
 use writecliff_device::{Bytes, Operation};
-use writecliff_suite::Good;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
+use writecliff_suite::{DriveWarning, Good, Warning};
 
 use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
 use crate::number::NONE;
@@ -27,7 +27,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
     let places = places(&answers);
     let method =
-        format!("Fresh drive, a few minutes each: what data sheets promise.{places}{repeats}");
+        format!("Short loads on a purged drive: what data sheets promise.{places}{repeats}");
     Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
 }
 
@@ -154,7 +154,7 @@ fn compared(
     let traces = answers.iter().map(trace).collect();
     let id = if random { "corners-random" } else { "corners-sequential" };
     let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces);
-    picture.conditions = "fresh drive, incompressible data".to_owned();
+    picture.conditions = "purged drive, incompressible data".to_owned();
     Some(View::common(title, "Higher is better.", picture))
 }
 
@@ -170,8 +170,14 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
     let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
     let mut picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
-    picture.conditions = "fresh drive, incompressible data".to_owned();
+    picture.conditions = "purged drive, incompressible data".to_owned();
     View::common("All corners", "Writes are blue, reads green.", picture)
+}
+
+/// Whether heat may have decided instead of the buffer.
+fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
+    let is_it = |doubt: &Warning| matches!(doubt, Warning::Drive(DriveWarning::TooWarm { .. }));
+    answer.run.record.warnings.iter().any(is_it)
 }
 
 /// With what of its writes the fast buffer took.
@@ -179,7 +185,9 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
     let part = buffer::fast_part(&subjects.all[answer.subject]);
     let tag = match corner.operation {
         // Random writes go to the same places again.
-        Operation::Write if !corner.random => buffer::tag(part, written(answer, corner)),
+        Operation::Write if !corner.random && !is_too_warm(answer) => {
+            buffer::tag(part, written(answer, corner))
+        }
         _ => String::new(),
     };
     if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }

@@ -23,7 +23,7 @@ const SAID: [Said; 4] = [
     ),
     (IOPS, Some(Good::AtLeast), |one| one.iops_per_watt, number::significant),
     (ENERGY, Some(Good::AtMost), |one| one.watt_hours, watt_hours),
-    ("power", None, |one| one.watts, |watts| format!("{watts:.2} W")),
+    ("power", None, |one| one.watts, number::watts),
 ];
 
 /// The section's anchor; it is of no one test.

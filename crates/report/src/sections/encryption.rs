@@ -239,7 +239,7 @@ const SAID: [Said; 5] = [
         text: "",
         good: Good::AtMost,
         value: |outcome, setting, part| outcome.find(setting, part)?.watts,
-        words: Some(watts),
+        words: Some(number::watts),
     },
 ];
 
@@ -316,8 +316,4 @@ fn rate(figures: &PartFigures) -> String {
 
 fn milliseconds(seconds: f64) -> String {
     format!("{} ms", number::significant(seconds * 1e3))
-}
-
-fn watts(watts: f64) -> String {
-    format!("{watts:.2} W")
 }

@@ -67,7 +67,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let slowest = outcome.rests.iter().rev().max_by_key(|rest| rest.first_ns)?;
     let longest = outcome.rests.iter().max_by_key(|rest| rest.rest)?;
     let draws = longest.watts.map_or_else(String::new, |watts| {
-        format!("; after {} it draws {}", rest_words(longest.rest), self::watts(watts))
+        format!("; after {} it draws {}", rest_words(longest.rest), number::watts(watts))
     });
     Some(format!(
         "The first read after {} takes {} instead of {}{draws}.",
@@ -86,17 +86,10 @@ fn rests(answers: &[Answer<'_, Outcome>]) -> Vec<Nanos> {
     rests
 }
 
-fn watts(watts: f64) -> String {
-    match watts {
-        ..0.1 => format!("{} mW", number::significant(watts * 1e3)),
-        _ => format!("{watts:.2} W"),
-    }
-}
-
 /// Rests down and figures across.
 fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let row = |rest: &Rest| {
-        let power = rest.watts.map_or(NONE.to_owned(), watts);
+        let power = rest.watts.map_or(NONE.to_owned(), number::watts);
         let times = [rest.first_ns, rest.first_max_ns].map(number::latency);
         Row::new(&rest_words(rest.rest), [&times[..], &[power]].concat(), "")
     };
@@ -119,7 +112,12 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &
     let tells = answers.iter().any(|answer| answer.outcome.rests.iter().any(|r| r.watts.is_some()));
     rows.extend(rests.iter().filter(|_| tells).map(|rest| {
         let power = answers.iter().map(|answer| find(answer, *rest)?.watts);
-        number_row(&format!("power after {}", rest_words(*rest)), Good::AtMost, power, watts)
+        number_row(
+            &format!("power after {}", rest_words(*rest)),
+            Good::AtMost,
+            power,
+            number::watts,
+        )
     }));
     table_of(subjects, answers, ("At rest", ""), rows)
 }

@@ -238,6 +238,9 @@ fn is_same_rate(one: f64, other: f64) -> bool {
     (one - other).abs() <= SAME_RATE * one.abs().max(other.abs())
 }
 
+/// Before a value that several rows have, more or less.
+const ABOUT: &str = "about ";
+
 /// Rows after each other whose values are the same become one: `16 KiB to 8 MiB`.
 fn merged(rows: Vec<Row>) -> Vec<Row> {
     let is_same = |one: &Row, other: &Row| {
@@ -249,7 +252,14 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
     let mut groups: Vec<(Row, Option<String>)> = Vec::new();
     for row in rows {
         match groups.last_mut() {
-            Some((first, last)) if is_same(first, &row) => *last = Some(row.name),
+            Some((first, last)) if is_same(first, &row) => {
+                *last = Some(row.name);
+                for (told, other) in first.values.iter_mut().zip(&row.values) {
+                    if other.text != told.text && !told.text.starts_with(ABOUT) {
+                        told.text = format!("{ABOUT}{}", told.text);
+                    }
+                }
+            }
             _ => groups.push((row, None)),
         }
     }

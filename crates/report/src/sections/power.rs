@@ -49,7 +49,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let watts = |name| outcome.phases.iter().find(|phase| phase.phase == name).map(|p| p.mean);
     let (idle, busy) = (watts(IDLE)?, watts(SEQUENTIAL_WRITE)?);
-    Some(format!("It draws {idle:.2} W idle and {busy:.2} W in sequential writes."))
+    let [idle, busy] = [idle, busy].map(number::watts);
+    Some(format!("It draws {idle} idle and {busy} in sequential writes."))
 }
 
 fn view(
@@ -92,10 +93,10 @@ fn view(
 type Said = (&'static str, fn(&PowerPhase) -> Option<f64>, fn(f64) -> String);
 
 const SAID: [Said; 5] = [
-    ("mean", |phase| Some(phase.mean), watts),
-    ("lowest second", |phase| Some(phase.lowest), watts),
-    ("highest second", |phase| Some(phase.highest), watts),
-    ("settled at", |phase| (phase.settled_after_s > 0).then_some(phase.settled), watts),
+    ("mean", |phase| Some(phase.mean), number::watts),
+    ("lowest second", |phase| Some(phase.lowest), number::watts),
+    ("highest second", |phase| Some(phase.highest), number::watts),
+    ("settled at", |phase| (phase.settled_after_s > 0).then_some(phase.settled), number::watts),
     (
         "settled after",
         |phase| Some(f64::from(phase.settled_after_s)).filter(|s| *s > 0.0),
@@ -130,8 +131,4 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         table_of(subjects, answers, (&format!("{title}: {said}"), ""), rows)
     };
     [SAID[0], SAID[2]].into_iter().map(table).collect()
-}
-
-fn watts(watts: f64) -> String {
-    format!("{watts:.2} W")
 }

@@ -14,10 +14,12 @@ use crate::subjects::Subjects;
 /// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
 /// on it.
 const PASSES: [(&str, &str, Style, Look); 3] = [
-    ("after the later torture", DIRTY_PASS, ORANGE, Look::Dots),
+    (TORTURED, DIRTY_PASS, ORANGE, Look::Dots),
     ("after TRIM", AFTER_TRIM, GREEN, Look::Dots),
     ("clean", CLEAN, BLUE, Look::Line),
 ];
+
+const TORTURED: &str = "after torture";
 
 const CONDITIONS: &str = "sequential writes, 128 KiB, QD1";
 
@@ -69,9 +71,19 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let end = points().map(|point| point.0).fold(1.0, f64::max);
     let x = along.axis("written, from the first LBA to the last", end);
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
-    let text = "Whole sequential passes, second by second; the clean one is a line. The later torture is shorter \
-                than the one before TRIM.";
-    let names = ("trim-speed-over-lba", "Speed over the LBAs", text);
+    let is_shorter = |answer: &Answer<'_, Outcome>| match &answer.run.record.plan {
+        writecliff_suite::Plan::Trim(plan) => {
+            answer.outcome.after_trim.is_some() && plan.torture_again < plan.torture
+        }
+        _ => false,
+    };
+    let shorter = match answers.iter().any(is_shorter) {
+        true => " The torture before the dirty one is shorter than that before TRIM.",
+        false => "",
+    };
+    let text =
+        format!("Whole sequential passes, second by second; the clean one is a line.{shorter}");
+    let names = ("trim-speed-over-lba", "Speed over the LBAs", text.as_str());
     per_drive(subjects, answers, names, |answer, id, heading| {
         let traces = lines(answer).into_iter().filter(|line| !line.points.is_empty());
         let traces = traces.map(Trace::Points).collect();

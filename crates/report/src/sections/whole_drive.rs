@@ -122,11 +122,20 @@ const SAID: [Said; 4] = [
     ("fast buffer", |fill| Some(fill.fast_buffer()?.bytes.0 as f64), number::bytes),
     (
         "first level",
-        |fill| Some(fill.levels.first()?.megabytes_per_second),
+        |fill| Some(several(fill)?.first()?.megabytes_per_second),
         number::megabytes_per_second,
     ),
-    ("slowest level", Fill::slowest, number::megabytes_per_second),
+    (
+        "slowest level",
+        |fill| several(fill).and_then(|_| fill.slowest()),
+        number::megabytes_per_second,
+    ),
 ];
+
+/// The levels of a fill that has any: one alone is its mean.
+fn several(fill: &Fill) -> Option<&[Level]> {
+    Some(&fill.levels[..]).filter(|levels| levels.len() > 1)
+}
 
 fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     let rows = FILLS.iter().flat_map(|(phase, name, _)| {
@@ -135,6 +144,6 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
             number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words)
         })
     });
-    let text = format!("{NONE} stands for a drive that shows no fast buffer.");
+    let text = format!("{NONE} stands for a drive that shows no fast buffer, or no levels.");
     table_of(subjects, answers, ("Levels", &text), rows.collect())
 }

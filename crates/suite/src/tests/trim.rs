@@ -294,14 +294,23 @@ impl Outcome {
         Some(self.after_trim? / self.clean).filter(|share| share.is_finite())
     }
 
-    /// Whether the whole pass after TRIM and that over the dirty drive can be compared, which come after
-    /// tortures of other lengths: these left the drive alike, or TRIM left nothing of either.
-    pub fn is_pass_comparable(&self) -> bool {
-        let is_alike = match (self.dirty, self.dirty_again) {
+    /// Whether the tortures left the drive alike, as far as its rate tells: what comes after one of them
+    /// can be compared with what comes after another then.
+    pub fn is_dirty_alike(&self) -> bool {
+        match (self.dirty, self.dirty_again) {
             (Some(first), Some(again)) => first.min(again) >= first.max(again) * ALIKE,
             _ => false,
-        };
-        is_alike || self.restored().is_some_and(|share| share >= ALIKE)
+        }
+    }
+
+    /// How many times the rate of the dirty drive TRIM gave: one, if the rate after it is no more than
+    /// what the dirty drive has after one torture or another.
+    pub fn gain(&self) -> Option<f64> {
+        let (first, after) = (self.dirty?, self.after_trim?);
+        let again = self.dirty_again.unwrap_or(first);
+        let is_as_dirty = (first.min(again)..=first.max(again)).contains(&after);
+        let times = after / first.max(f64::MIN_POSITIVE);
+        Some(if is_as_dirty { 1.0 } else { times })
     }
 }
 
@@ -350,9 +359,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
 mod tests {
     use super::*;
 
-    #[test]
-    fn passes_after_other_tortures_are_compared_only_where_these_made_no_difference() {
-        let outcome = |dirty, dirty_again, after_trim| Outcome {
+    fn outcome(dirty: f64, dirty_again: f64, after_trim: f64) -> Outcome {
+        Outcome {
             clean: 400.0,
             dirty: Some(dirty),
             after_trim: Some(after_trim),
@@ -363,9 +371,22 @@ mod tests {
             whole_after_trim: Some(390.0),
             trim_took: None,
             fast_part: None,
-        };
-        assert!(outcome(100.0, 110.0, 120.0).is_pass_comparable(), "the same state");
-        assert!(outcome(50.0, 110.0, 390.0).is_pass_comparable(), "nothing left of either");
-        assert!(!outcome(50.0, 110.0, 120.0).is_pass_comparable());
+        }
+    }
+
+    #[test]
+    fn what_comes_after_another_torture_is_compared_only_where_that_made_no_difference() {
+        assert!(outcome(100.0, 110.0, 390.0).is_dirty_alike());
+        assert!(!outcome(50.0, 110.0, 390.0).is_dirty_alike());
+        assert!(!Outcome { dirty_again: None, ..outcome(50.0, 50.0, 390.0) }.is_dirty_alike());
+    }
+
+    /// A drive that ignores TRIM is as dirty after it as after any torture.
+    #[test]
+    fn trim_gives_what_no_torture_leaves() {
+        assert_eq!(outcome(13.8, 18.4, 16.8).gain(), Some(1.0));
+        assert_eq!(outcome(13.8, 18.4, 27.6).gain(), Some(2.0));
+        assert_eq!(outcome(20.0, 15.0, 10.0).gain(), Some(0.5));
+        assert_eq!(Outcome { after_trim: None, ..outcome(1.0, 1.0, 1.0) }.gain(), None);
     }
 }

@@ -50,8 +50,9 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
             false => "on a time scale of each drive's own".to_owned(),
         };
         format!(
-            " The left half is the {documents} of the published method; right of the line, {pace}, \
-             the writes go on until they are steady."
+            " Where there is a line, the left half is the {documents} of the published method; right of \
+             it, {pace}, the writes go on until they are steady, or for as long as the test goes on at \
+             most."
         )
     });
     with_dead(&format!("{text}{closer}"), ranges)

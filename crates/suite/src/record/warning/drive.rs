@@ -22,7 +22,7 @@ pub enum DriveWarning {
         "A scale model: what follows from how much is written comes {parts} times as soon (the write cliff, \
          the end of a fast buffer), and a second averages over {parts} of the drive's. Pauses of single \
          erases, times of rest, and a write buffer or read-ahead that is large beside it are not kept: its \
-         sequential figures are not the drive's."
+         sequential figures, its corners and its traces are not the drive's."
     )]
     ScaleModel {
         /// It has one of so many parts.

@@ -49,8 +49,8 @@ pub enum HostWarning {
     /// The process was stopped, starved, or in a virtual machine that stood still.
     #[error(
         "This machine paused the measuring thread for {span} during {}: it was stopped, starved of \
-         the processor, or its virtual machine stood still. Latencies of that time are the \
-         machine's own, not the drive's.",
+         the processor, or its virtual machine stood still. Rates and latencies of that time \
+         are the machine's own, not the drive's.",
         phases.join(", ")
     )]
     HeldUp {

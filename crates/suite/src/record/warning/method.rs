@@ -148,7 +148,7 @@ pub enum MethodWarning {
     /// Two figures that do not go together.
     #[error(
         "Odd: {what} give {has}, where {than} give {gave}. Either the drive was in another state (its \
-         buffer, its spare area), or something disturbed one of the two."
+         buffer, its spare area, its temperature), or something disturbed one of the two."
     )]
     Odd {
         /// What is slower than it can be.

@@ -31,7 +31,7 @@ pub const FIGURES: &[Row] = &[
     Row::more("fresh", "Fresh", Iops, |o| Some(o.fresh_iops))
         .means("random writes per second in the beginning, before any write cliff"),
     Row::more(CLIFF, "Write cliff", Seconds, |o| o.cliff_s.map(f64::from))
-        .means("when performance falls below half of fresh and stays there")
+        .means("when performance falls below half of fresh, for ten seconds on average")
         .unjudged(),
     Row::more(MEAN, "Steady mean", Iops, |o| Some(o.steady_iops.mean))
         .means("average of the seconds in the steady window, which ends with the run"),

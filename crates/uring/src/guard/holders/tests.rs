@@ -55,7 +55,9 @@ fn udev_what_it_runs_and_this_program_look_for_a_moment() {
     let path = directory.path().join("file");
     fs::write(&path, "").unwrap();
     let [worker, own] = ["(udev-worker)", "writecliff"].map(|name| directory.path().join(name));
-    [&worker, &own].map(|link| std::os::unix::fs::symlink("/bin/sh", link).unwrap());
+    for link in [&worker, &own] {
+        std::os::unix::fs::symlink("/bin/sh", link).unwrap();
+    }
     let start = |shell: &Path| {
         let script = "sleep 600 & echo $!; read -r _; kill $!";
         let mut command = Command::new(shell);
