@@ -2,11 +2,15 @@
  * "held", and stays so until its standard input ends. With "write" on standard input it writes a
  * block of its own at 8 MiB, by what it holds where that is a plain descriptor.
  *
+ * holder nvme-writes PATH: writes 256 MiB to an NVMe namespace by commands, from a node that is open
+ * for reading only, and ends.
+ *
  * holder digest PATH: of its first and last 32 MiB and of a thousand places between. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <linux/nvme_ioctl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -253,6 +258,20 @@ static void digest(void) {
   printf("%016lx\n", (unsigned long)hash);
 }
 
+static void nvme_writes(void) {
+  enum { LENGTH = 128 << 10, LBA = 512 };
+  static char data[LENGTH] __attribute__((aligned(4096)));
+  int fd = opened(O_RDONLY), number = ioctl(fd, NVME_IOCTL_ID);
+  need(number > 0, "the namespace's number");
+  struct nvme_passthru_cmd write = {
+    .opcode = 1, .nsid = number, .addr = (uintptr_t)data, .data_len = LENGTH, .cdw12 = LENGTH / LBA - 1,
+  };
+  for (int i = 0; i < (256 << 20) / LENGTH; i++) {
+    write.cdw10 = i % 256 * (LENGTH / LBA);
+    need(ioctl(fd, NVME_IOCTL_IO_CMD, &write) == 0, "the command");
+  }
+}
+
 static void stopped(void) {
   held = opened(O_RDWR);
   puts("held");
@@ -266,6 +285,7 @@ int main(int count, char **words) {
   path = words[2];
 #define IS(name) !strcmp(way, name)
   if (IS("digest")) { digest(); return 0; }
+  if (IS("nvme-writes")) { nvme_writes(); return 0; }
   setpgid(0, 0); /* so that all that it starts is known as its own */
   if (IS("reading")) by_descriptor(O_RDONLY);
   else if (IS("writing")) by_descriptor(O_RDWR);

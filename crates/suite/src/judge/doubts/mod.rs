@@ -16,7 +16,7 @@ const OTHER_PERCENT: f64 = 1.0;
 /// Nor is any up to this size: somebody has read a partition table.
 const OTHER_MIN: Bytes = Bytes::from_mib(1);
 /// A drive's own count of what was written may be so much higher: it pads, and counts in units.
-const OTHER_WRITTEN_PERCENT: f64 = 5.0;
+const OTHER_WRITTEN_PERCENT: f64 = 2.0;
 const OTHER_WRITTEN_UNITS: u64 = 64;
 /// Above this share of a phase the host may have been what limited it.
 const BUSY_PERCENT: f64 = 90.0;

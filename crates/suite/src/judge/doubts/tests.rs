@@ -152,7 +152,7 @@ fn what_the_drive_counts_beyond_the_run_and_the_system_was_written_by_others() {
         let told = doubts_of(vec![phase], vec![sample("torture", 0, 1000)]);
         told.into_iter().find(|told| matches!(told, Warning::Drive(_)))
     };
-    assert_eq!(doubts(1080, 1001), None, "a few per cent and units are how drives count");
+    assert_eq!(doubts(1040, 1001), None, "a few per cent and units are how drives count");
     assert_eq!(doubts(1200, 1200), None, "the system counts it as well");
     let (counted, own) = (Bytes::from_mib(1200), Bytes::from_mib(1000));
     let expected = Warning::Drive(DriveWarning::WrittenByOthers { counted, own });
