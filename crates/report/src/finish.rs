@@ -100,7 +100,7 @@ pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
             .map(|column| column.of.subject.is_some_and(|one| doubtful[one]))
             .collect();
         for row in rows {
-            row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt = *doubt);
+            row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }
     }
 }

@@ -146,7 +146,8 @@ impl Run {
                 consistency::UntilSteady::Yes => format!("{duration} and on, until it is steady, "),
                 _ => format!("{duration} "),
             };
-            format!("purge, sequential fill, then {duration}of {block} random writes at QD{depth}")
+            let purge = if self.record.purge.is_some() { "purge, " } else { "" };
+            format!("{purge}sequential fill, then {duration}of {block} random writes at QD{depth}")
         };
         match &self.record.plan {
             Plan::Consistency(plan) => of(plan),

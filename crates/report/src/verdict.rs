@@ -82,7 +82,12 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         let text = "No run came to its first second of random writes: there are no figures.";
         sentences.push(Sentence::new(text.to_owned(), &[]));
     }
-    let remedy = remedy(subject, main, more).map(|sentence| in_doubt(subject, "trim", sentence));
+    // That a drive takes no TRIM the sentence says itself.
+    let has_trim = subject.drive().trim;
+    let remedy = remedy(subject, main, more).map(|sentence| match has_trim {
+        true => in_doubt(subject, "trim", sentence),
+        false => sentence,
+    });
     // A magnetic disk has neither spare area nor TRIM.
     if remedy.is_none() && main.is_some() && !is_hard_disk(subject.drive()) {
         let text = "What more spare area or TRIM would give was not tested.".to_owned();
@@ -143,7 +148,7 @@ fn left(main: &Writes<'_>) -> Sentence {
     let share = mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let (mean, percent) = (number::iops(mean), number::percent(share));
     let text = match (share, main.state) {
-        (_, State::Settling | State::TooLittle) => {
+        (_, State::Settling | State::TooLittle | State::TooShort) => {
             format!("At the end of the run it gives {mean} on average, {percent} of fresh.")
         }
         (AS_FRESH.., _) => format!("Once full it gives {mean} on average, as much as fresh."),
@@ -248,18 +253,25 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let rate = number::megabytes_per_second;
-    let dirty = outcome.dirty.map(|first| match outcome.dirty_again {
-        Some(again) if !outcome.is_dirty_alike() => {
-            format!("{} and {} on the dirty drive", rate(first.min(again)), rate(first.max(again)))
+    let share = outcome.restored().map_or_else(String::new, number::percent);
+    let text = match (outcome.dirty, outcome.dirty_again, outcome.after_trim, outcome.gain()) {
+        (Some(dirty), Some(again), Some(after), Some(times)) if !outcome.is_dirty_alike() => {
+            let what = match times {
+                1.0 => format!("gives no more than a dirty drive has in {first}sequential writes"),
+                _ => format!("{} in {first}sequential writes", gain(times)),
+            };
+            format!(
+                "TRIM {what}: {} right before it ({} after a shorter torture), {} after, {share} of clean",
+                rate(dirty),
+                rate(again),
+                rate(after),
+            )
         }
-        _ => format!("{} on the dirty drive", rate(first)),
-    });
-    let text = match (dirty.zip(outcome.gain()), outcome.after_trim, outcome.restored()) {
-        (Some((dirty, times)), Some(after), Some(share)) => format!(
-            "TRIM {} in {first}sequential writes: {dirty}, {} after, {} of clean{over_all}",
+        (Some(dirty), _, Some(after), Some(times)) => format!(
+            "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after, {share} of clean{over_all}",
             gain(times),
+            rate(dirty),
             rate(after),
-            number::percent(share),
         ),
         _ if outcome.after_idle.is_some() => "it takes no TRIM".to_owned(),
         _ => "the test of TRIM did not come to its end".to_owned(),

@@ -26,8 +26,9 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
     let places = places(&answers);
-    let method =
-        format!("Short loads on a purged drive: what data sheets promise.{places}{repeats}");
+    let method = format!(
+        "Short loads, each on a purged drive if it has a purge: what data sheets promise.{places}{repeats}"
+    );
     Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
 }
 
@@ -154,7 +155,7 @@ fn compared(
     let traces = answers.iter().map(trace).collect();
     let id = if random { "corners-random" } else { "corners-sequential" };
     let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces);
-    picture.conditions = "purged drive, incompressible data".to_owned();
+    picture.conditions = "incompressible data".to_owned();
     Some(View::common(title, "Higher is better.", picture))
 }
 
@@ -170,7 +171,7 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
     let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
     let mut picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
-    picture.conditions = "purged drive, incompressible data".to_owned();
+    picture.conditions = "incompressible data".to_owned();
     View::common("All corners", "Writes are blue, reads green.", picture)
 }
 

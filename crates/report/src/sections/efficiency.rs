@@ -83,7 +83,11 @@ fn of_several(
         let row = number_row(phase, Good::AtLeast, runs.iter().map(|(_, run)| find(run)), words);
         // Who does less needs less.
         let is_told = *name != ENERGY && subjects.is_equal_load(test);
-        Row { good: good.filter(|_| is_told), ..row }
+        let mut row = Row { good: good.filter(|_| is_told), ..row };
+        for (cell, (subject, _)) in row.values.iter_mut().zip(runs) {
+            cell.in_doubt = subjects.all[*subject].is_doubtful(test);
+        }
+        row
     };
     let is_same = |one: &Row, other: &Row| {
         one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {

@@ -20,6 +20,8 @@ const PASSES: [(&str, &str, Style, Look); 3] = [
 ];
 
 const TORTURED: &str = "after torture";
+/// The same where a TRIM and another torture came before it.
+const LATER: &str = "after the later torture";
 
 const CONDITIONS: &str = "sequential writes, 128 KiB, QD1";
 
@@ -61,7 +63,10 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let along = Along::the_drive(answers);
     let lines = |answer: &Answer<'_, Outcome>| {
         PASSES.map(|(name, phase, style, look)| Points {
-            name: name.to_owned(),
+            name: match phase {
+                DIRTY_PASS if answer.outcome.after_trim.is_some() => LATER.to_owned(),
+                _ => name.to_owned(),
+            },
             style,
             look,
             points: rates(answer, phase, along),
@@ -78,7 +83,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         _ => false,
     };
     let shorter = match answers.iter().any(is_shorter) {
-        true => " The torture before the dirty one is shorter than that before TRIM.",
+        true => " The later torture, after a TRIM, is shorter than the one before it.",
         false => "",
     };
     let text =

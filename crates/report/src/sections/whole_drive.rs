@@ -14,7 +14,7 @@ use crate::subjects::Subjects;
 
 /// The fills in their order, as a person calls them.
 const FILLS: [(&str, &str, Style); 2] =
-    [(ERASED, "erased drive", BLUE), (HALF_FULL, "half-full drive", ORANGE)];
+    [(ERASED, "first fill", BLUE), (HALF_FULL, "half-full drive", ORANGE)];
 const CONDITIONS: &str = "sequential writes, 1 MiB, 8 in flight";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -22,8 +22,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.is_empty() {
         return None;
     }
-    let method = "Sequential writes over all of an erased drive, and over the second half of one \
-                  whose first half is full and has rested.";
+    let method = "Sequential writes over all of an erased drive, and, if it can be erased, over the second \
+                  half of one whose first half is full and has rested.";
     let views = speed(subjects, &answers).into_iter().collect();
     Some(Section::new(Plan::NAME, "Whole drive", method, views, tables(subjects, &answers)))
 }
@@ -84,7 +84,9 @@ fn points(answer: &Answer<'_, Outcome>, phase: &str, along: Along) -> Vec<(f64, 
 }
 
 fn fill_of<'a>(answer: &Answer<'a, Outcome>, phase: &str) -> Option<&'a Fill> {
-    answer.outcome.fills.iter().find(|fill| fill.phase == phase)
+    // Without a purge in between the drive was never half full.
+    let is_purged = phase == ERASED || answer.run.record.purge.is_some();
+    answer.outcome.fills.iter().find(|fill| is_purged && fill.phase == phase)
 }
 
 /// Of one drive every level; of several the figures of either fill.

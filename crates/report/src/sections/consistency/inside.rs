@@ -16,7 +16,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         "free-blocks",
         "Free blocks",
         "Blocks erased and ready to be written, in the unit that the drive allocates. A cliff, if \
-         there is one, is where they run out. Logarithmic.",
+         there is one, comes as they run short. Logarithmic.",
     );
     let amplification = view(series, amplification, |one, id, title| {
         let axis = Axis::ratio("NAND writes per host write", ranges.amplification);

@@ -33,7 +33,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         id: Plan::NAME,
         title: "Consistency",
         question: "Does the drive serve the same load equally well every second, once full? \
-                   Purge, fill, then 4 KiB random writes without pause; every second counts."
+                   Purge, where the drive has one, fill, then 4 KiB random writes without pause; every \
+                   second counts."
             .to_owned(),
         doubts: Vec::new(),
         settings,
@@ -179,7 +180,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
                     Some(Some(_)) => words.text.insert_str(0, "after "),
                     Some(None) => {
                         // At least it was not met as long as it was looked for.
-                        "none".clone_into(&mut words.text);
+                        let known = if one.state == State::TooShort { "not known" } else { "none" };
+                        known.clone_into(&mut words.text);
                         words.number = Some(one.seconds().count() as f64);
                     }
                     None => {}

@@ -89,7 +89,10 @@ fn conclusion(one: &Series<'_>) -> String {
     let [fresh, mean, floor] =
         [outcome.fresh_iops, outcome.steady_iops.mean, outcome.steady_iops.floor];
     let cliff = outcome.cliff_s.map_or_else(
-        || "no write cliff".to_owned(),
+        || match one.state {
+            crate::writes::State::TooShort => "too short to tell a write cliff".to_owned(),
+            _ => "no write cliff".to_owned(),
+        },
         |second| format!("write cliff after {}", number::seconds(f64::from(second))),
     );
     let worst = outcome.worst.map_or_else(String::new, |worst| {

@@ -94,7 +94,8 @@ pub enum MethodWarning {
     /// What was written fits into the drive's fast buffer.
     #[error(
         "{}{written} were written at a time, which fits into the drive's fast buffer of about \
-         {buffer}. The figures are the buffer's; a longer write would be slower.",
+         {buffer}. The figures are the buffer's, where nothing else slowed it; a longer write would be \
+         slower.",
         part.as_ref().map_or_else(String::new, |part| format!("{part}: "))
     )]
     WithinBuffer {
