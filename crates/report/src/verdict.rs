@@ -261,7 +261,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
                 _ => format!("{} in {first}sequential writes", gain(times)),
             };
             format!(
-                "TRIM {what}: {} right before it ({} after a shorter torture), {} after, {share} of clean",
+                "TRIM {what}: {} right before it ({} after a later torture), {} after, {share} of clean",
                 rate(dirty),
                 rate(again),
                 rate(after),

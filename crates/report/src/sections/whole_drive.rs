@@ -33,12 +33,10 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let fill = outcome.fills.first()?;
     let mean = number::megabytes_per_second(fill.megabytes_per_second);
     let Some(buffer) = fill.fast_buffer() else {
-        return Some(format!(
-            "The erased drive is written full at {mean}, and shows no fast buffer."
-        ));
+        return Some(format!("The drive is written full at {mean}, and shows no fast buffer."));
     };
     Some(format!(
-        "The first {} are written at {}, then it is {}; the whole erased drive takes {mean}.",
+        "The first {} are written at {}, then it is {}; the whole drive takes {mean}.",
         number::bytes(buffer.bytes.0 as f64),
         number::megabytes_per_second(buffer.fast_megabytes_per_second),
         number::megabytes_per_second(buffer.slow_megabytes_per_second),

@@ -262,7 +262,7 @@ pub const FIGURES: &[Row] = &[
     Row::more("dirty again", "After the later torture", Unit::MegabytesPerSecond, |o| {
         o.dirty_again
     })
-    .means("right after the later, shorter random writes: what a pass and idle time begin from"),
+    .means("right after the later random writes: what a pass and idle time begin from"),
     Row::more(
         "after a sequential pass",
         "After a sequential pass",
