@@ -156,7 +156,7 @@ fn load(subjects: &Subjects<'_>) -> String {
 /// Said only if it is true: else what differs.
 fn same_load(subjects: &Subjects<'_>) -> String {
     match subjects.differences() {
-        [] => load_in_common(subjects.all),
+        [] => load_in_common(subjects),
         differences => {
             let all: Vec<&str> = differences.iter().map(|one| one.text.as_str()).collect();
             format!(
@@ -168,22 +168,40 @@ fn same_load(subjects: &Subjects<'_>) -> String {
 }
 
 /// Where nothing that several have run differs: what all of them have run.
-fn load_in_common(subjects: &[Subject]) -> String {
+fn load_in_common(subjects: &Subjects<'_>) -> String {
     const AXES: &str = "Pictures side by side have the same axes, but for the time in which writes go on until \
                         they are steady, and where they say otherwise.";
-    match in_common(subjects) {
+    let purge = match &without_purge(subjects)[..] {
+        [] => String::new(),
+        names => format!(", but for the purge, which came before none of those of {}", names.join(", ")),
+    };
+    match in_common(subjects.all) {
         (common, _) if common.is_empty() => {
             "No test was run on all of these drives, so that nothing here holds all of them against \
              each other."
                 .to_owned()
         }
-        (_, alone) if alone.is_empty() => format!("Every drive was given the same load. {AXES}"),
+        (_, alone) if alone.is_empty() => {
+            format!("Every drive was given the same load{purge}. {AXES}")
+        }
         (common, alone) => format!(
-            "Every drive was given the same load in {}; not on all of them was run: {}. {AXES}",
+            "Every drive was given the same load in {}{purge}; not on all of them was run: {}. {AXES}",
             common.join(", "),
             alone.join(", ")
         ),
     }
+}
+
+/// The drives that were not purged before tests that others were purged for.
+fn without_purge(subjects: &Subjects<'_>) -> Vec<String> {
+    let runs = || subjects.all.iter().flat_map(|subject| &subject.runs);
+    let others_were = |run: &Run| {
+        let same = |other: &Run| other.record.plan.name() == run.record.plan.name();
+        runs().any(|other| same(other) && other.record.purge.is_some())
+    };
+    let lacks = |run: &Run| run.is_measured() && run.record.purge.is_none() && others_were(run);
+    let without = (0..subjects.all.len()).filter(|at| subjects.all[*at].runs.iter().any(lacks));
+    without.map(|at| subjects.full_name(at)).collect()
 }
 
 /// What is said of a drive and is not the page's headline already.

@@ -157,7 +157,11 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
         tile(
             "99.9 % of writes within",
             number::service_time(latency.p999_ns),
-            format!("half within {}, in the steady window", number::service_time(latency.p50_ns)),
+            format!(
+                "half within {}, in the {}",
+                number::service_time(latency.p50_ns),
+                main.window()
+            ),
             "consistency-latency-map",
         ),
     ];

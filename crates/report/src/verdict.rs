@@ -120,7 +120,6 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
-    let written = |seconds: f64, iops: f64| number::bytes(iops * seconds * main.block as f64);
     let left = main.outcome.steady_iops.mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
     let text = match main.outcome.cliff_s {
         Some(second) if left >= 0.5 => format!(
@@ -134,9 +133,9 @@ fn cliff(main: &Writes<'_>) -> Sentence {
             )
         }
         Some(second) => {
-            let second = f64::from(second);
-            let written = written(second, main.outcome.fresh_iops);
-            format!("The write cliff comes after {}, some {written}.", number::seconds(second))
+            let written = number::bytes(main.written_before_cliff.unwrap_or(0.0));
+            let second = number::seconds(f64::from(second));
+            format!("The write cliff comes after {second}, some {written}.")
         }
         None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
     };

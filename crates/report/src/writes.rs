@@ -22,6 +22,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) state: State,
     /// The medians of the two bands that these seconds fall into, if they do.
     pub(crate) bands: Option<(f64, f64)>,
+    /// Bytes that were written before the cliff, if one came.
+    pub(crate) written_before_cliff: Option<f64>,
     pub(crate) outcome: Cow<'a, Outcome>,
 }
 
@@ -35,6 +37,16 @@ pub(crate) enum State {
     TooLittle,
     /// It has too few seconds.
     TooShort,
+}
+
+impl State {
+    /// What the seconds are called that the figures at the end are of.
+    pub(crate) fn window(self) -> &'static str {
+        match self {
+            Self::Settled => "steady window",
+            Self::Settling | Self::TooLittle | Self::TooShort => "last seconds",
+        }
+    }
 }
 
 /// Steadiness in words: the worst second is at least this share of the mean. docs/methodology.md
@@ -82,7 +94,15 @@ impl<'a> Writes<'a> {
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
         let (seconds, bands) = (series().count() as f64, bands(&last));
-        Some(Self { spare_percent, block, seconds, state, bands, outcome })
+        let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
+        let written_before_cliff =
+            outcome.cliff_s.map(|cliff| before(cliff).map(|s| s.written_bytes as f64).sum());
+        Some(Self { spare_percent, block, seconds, state, bands, written_before_cliff, outcome })
+    }
+
+    /// What the seconds are called that the figures at the end are of.
+    pub(crate) fn window(&self) -> &'static str {
+        self.state.window()
     }
 
     /// What the last seconds are, in a word or two, or why that is not said.
@@ -242,12 +262,14 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
     let within = spread(lower, low) + spread(upper, high);
     let deviation = (within / sorted.len() as f64).sqrt();
-    let apart = high - low >= (BANDS_APART * deviation).max(BANDS_DIFFER.ln_1p());
+    let apart = high - low >= BANDS_APART * deviation;
     let edge = f64::midpoint(low, high).exp();
     let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
     // A few seconds on the way from one to the other belong to a part, and move its mean.
     let median = |part: &[f64]| part[part.len() / 2].exp();
-    (apart && changes >= BAND_CHANGES_MIN).then(|| (median(lower), median(upper)))
+    let (low, high) = (median(lower), median(upper));
+    let differ = high >= low * (1.0 + BANDS_DIFFER);
+    (apart && differ && changes >= BAND_CHANGES_MIN).then_some((low, high))
 }
 
 #[cfg(test)]

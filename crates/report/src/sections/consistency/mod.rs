@@ -15,7 +15,7 @@ use crate::section::{Column, Panel, Place, Section, Table, View, slug};
 use crate::subjects::Subjects;
 use crate::writes::State;
 
-use series::{Ranges, Series};
+use series::{Ranges, Series, windows};
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let (series, settings) = series::of(subjects);
@@ -79,9 +79,11 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
             vec![Panel { of: Place::default(), caption: None, picture }]
         }
     };
-    let how = "From the worst (large dot) over the median (stroke) to the best second (small dot) \
-               of the steady window. The shorter, the steadier; the further right, the faster. \
-               Logarithmic.";
+    let how = format!(
+        "From the worst (large dot) over the median (stroke) to the best second (small dot) of the {}. \
+         The shorter, the steadier; the further right, the faster. Logarithmic.",
+        windows(known.iter().copied())
+    );
     let order = if is_ranked { " The highest worst second first." } else { "" };
     let (title, text) = (RANGE_TITLE.to_owned(), format!("{how}{order}"));
     Some(View { id: RANGE.to_owned(), title, text, more: false, panels })

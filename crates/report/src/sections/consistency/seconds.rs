@@ -1,6 +1,6 @@
 //! Every second's IOPS, in the three views of the published method.
 
-use super::series::{Ranges, Series, TIME, view};
+use super::series::{Ranges, Series, TIME, view, windows};
 use crate::number;
 use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
 use crate::section::View;
@@ -60,8 +60,10 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
 
 /// The steady window, closer.
 pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
-    let band = "Seconds of the steady window. A steady drive is a thin band. Look at the lowest dots, \
-                not at the middle.";
+    let band = format!(
+        "Seconds of the {}. A steady drive is a thin band. Look at the lowest dots, not at the middle.",
+        windows(series.iter())
+    );
     let own_scale = match ranges.steady_top {
         Some(_) => "",
         None => " Each has a scale of its own: the highest would flatten the lowest to a line.",

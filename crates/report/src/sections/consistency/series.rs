@@ -116,7 +116,7 @@ fn setting_in_a_name(spare: f64) -> String {
 impl Series<'_> {
     /// What the seconds are called that its last figures are of.
     pub(super) fn window(&self) -> &'static str {
-        if self.state == State::Settled { "steady window" } else { "last seconds" }
+        self.state.window()
     }
 
     fn steady_from(&self) -> Option<f64> {
@@ -151,6 +151,17 @@ impl Series<'_> {
 }
 
 /// A view with the picture that `draw` makes of each series, given its id and its title.
+/// What the seconds of all of them are called that their last figures are of.
+pub(super) fn windows<'a>(series: impl Iterator<Item = &'a Series<'a>>) -> &'static str {
+    let mut names: Vec<&'static str> = series.map(Series::window).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names[..] {
+        [only] => only,
+        _ => "steady window, or the last seconds where there is none",
+    }
+}
+
 pub(super) fn view(
     series: &[Series<'_>],
     (id, title, text): (&str, &str, &str),

@@ -54,10 +54,11 @@ pub(crate) fn conclude_phases(
     };
     let (fresh_iops, cliff) = fresh_and_cliff(&iops);
     let window = steady_from as u32..iops.len() as u32;
-    if cliff.is_none() {
+    let is_long = window.len() >= WINDOW_MIN;
+    if cliff.is_none() && is_long {
         warnings.push(Warning::Method(MethodWarning::NoCliff));
     }
-    if (window.len()) < WINDOW_MIN {
+    if !is_long {
         let seconds = iops.len() as u32;
         warnings.push(Warning::Method(MethodWarning::TooShort {
             seconds,
