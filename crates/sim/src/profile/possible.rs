@@ -390,6 +390,21 @@ impl SsdProfile {
             let reason = "proportional pacing needs room between free_low and this".to_owned();
             return Some(("gc.free_high", reason));
         }
+        if let Some(start) = self.gc.free_start
+            && (start < 2 || start >= high || self.gc.pacing != Pacing::Proportional)
+        {
+            let reason = format!(
+                "{start} free superblocks is not between 2 and free_high, or pacing is not \
+                 proportional"
+            );
+            return Some(("gc.free_start", reason));
+        }
+        if let Some(copies) = self.gc.copies_max
+            && (copies == 0 || self.gc.pacing != Pacing::Proportional)
+        {
+            let reason = format!("{copies} pages is none, or pacing is not proportional");
+            return Some(("gc.copies_max", reason));
+        }
         if u64::from(self.gc.idle_free) > most {
             let reason = format!("{} free superblocks is more than {most}", self.gc.idle_free);
             return Some(("gc.idle_free", reason));

@@ -81,6 +81,10 @@ pub struct Firmware {
     /// same data path. The host's programs wait for the copies that they pay for.
     #[serde(default)]
     pub copy_time: Nanos,
+    /// Commands are taken in order: a write that waits for room in the write buffer holds up what comes
+    /// behind it, reads as well. Otherwise reads overtake it.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub in_order: bool,
     /// Data fetched ahead of reads that follow each other; zero for none.
     #[serde(default)]
     pub read_ahead: Bytes,
@@ -224,6 +228,14 @@ pub struct Gc {
     /// High water: collection stops when so many superblocks are free. Proportional pacing:
     /// collection begins below it.
     pub free_high: u32,
+    /// Proportional pacing: collection begins at so few free superblocks, and goes on up to `free_high`.
+    /// `None`: it begins below `free_high`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_start: Option<u32>,
+    /// Proportional pacing: the most pages copied for each page that the host writes, however few
+    /// superblocks are free. `None`: no such limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies_max: Option<u32>,
     /// Pages (mapping units) copied for each page that the host writes, while collecting; with
     /// proportional pacing it follows from the victim.
     #[serde(default = "one")]

@@ -211,6 +211,10 @@ impl Ssd {
             return (arrived, Status::Failed(READ_ONLY));
         };
         self.host_written += io.length;
+        if self.profile.firmware.in_order {
+            // What comes behind it waits with it for room in the buffer.
+            self.firmware.serve(self.firmware.free_at(), admitted - mapped.min(admitted));
+        }
         let written = if self.has_buffer() { admitted } else { self.translation.flush(admitted) };
         let completed = match &mut self.host_cache {
             Some(cache) => {

@@ -146,7 +146,9 @@ impl Job {
     fn check_distribution(&self) -> Verdict {
         let (is_good, got, reason) = match self.distribution {
             Distribution::Uniform => return Ok(()),
-            Distribution::Zoned(ref zones) => return check_zones(zones),
+            Distribution::Zoned(ref zones) | Distribution::Shuffled(ref zones) => {
+                return check_zones(zones);
+            }
             Distribution::Zipf(theta) => {
                 (theta > 0.0 && theta <= 100.0, theta, "zipf takes a number above 0 and up to 100")
             }
@@ -217,7 +219,9 @@ impl Job {
         let reason = "no multiple of it is within the span";
         holds(!is_random || align.0 <= span.length, "align", align.exact(), reason)?;
         match &self.distribution {
-            Distribution::Zoned(zones) if is_random => self.check_zones_in(zones, span),
+            Distribution::Zoned(zones) | Distribution::Shuffled(zones) if is_random => {
+                self.check_zones_in(zones, span)
+            }
             _ => Ok(()),
         }
     }

@@ -219,6 +219,9 @@ pub enum Distribution {
     /// Parts of the span, one after the other from its beginning, each with a share of the I/Os that
     /// fall evenly in it, as the endurance workloads of JEDEC's JESD219 have them.
     Zoned(Vec<Zone>),
+    /// The same, with the places of each part scattered over the whole span: pages that are hot and pages
+    /// that are cold lie side by side, as those of a file system or a database do.
+    Shuffled(Vec<Zone>),
 }
 
 /// A part of the span, and how often it is hit beside the others.

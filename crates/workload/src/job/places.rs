@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::Operation;
 
 use super::check::{PLACED, Span, places_of};
-use super::{Distribution, Job, Order};
+use super::{Distribution, Job, Order, Zone};
 use crate::permutation::Permutation;
 use crate::random::{below, fraction, mixed};
 
@@ -45,6 +45,9 @@ struct Drawn {
     begins_anew: bool,
 }
 
+/// Each with its weight; none that is never hit.
+type Zones = Vec<(u32, Range<u64>)>;
+
 #[derive(Debug, Clone)]
 enum Law {
     Uniform,
@@ -53,7 +56,9 @@ enum Law {
     Pareto(f64),
     Normal(Normal<f64>),
     /// Places of each zone, by weight.
-    Zoned(Vec<(u32, Range<u64>)>),
+    Zoned(Zones),
+    /// Numbers of favourites of each zone, by weight.
+    Shuffled(Zones),
 }
 
 impl Places {
@@ -161,12 +166,14 @@ fn drawn(job: &Job, span: Span, seed: u64) -> [Option<Drawn>; PLACED] {
         let room = span.length - smallest.saturating_sub(align);
         // All operations have the same favourites, as far as their blocks are alike.
         let scatter = Permutation::new(room / align, seed);
+        let by_weight = |zones: &[Zone]| -> Zones {
+            let places = places_of(zones, span.length, align, scatter.count());
+            let weights = zones.iter().map(|zone| zone.ios);
+            weights.zip(places).filter(|(ios, _)| *ios > 0).collect()
+        };
         let law = match &job.distribution {
-            Distribution::Zoned(zones) => {
-                let places = places_of(zones, span.length, align, scatter.count());
-                let weights = zones.iter().map(|zone| zone.ios);
-                Law::Zoned(weights.zip(places).filter(|(ios, _)| *ios > 0).collect())
-            }
+            Distribution::Zoned(zones) => Law::Zoned(by_weight(zones)),
+            Distribution::Shuffled(zones) => Law::Shuffled(by_weight(zones)),
             other => Law::new(other, scatter.count()),
         };
         let random_percent = job.random_percent.of(operation);
@@ -184,7 +191,9 @@ impl Law {
         let count = count as f64;
         match *distribution {
             Distribution::Uniform => Self::Uniform,
-            Distribution::Zoned(_) => unreachable!("zones are places already"),
+            Distribution::Zoned(_) | Distribution::Shuffled(_) => {
+                unreachable!("zones are places already")
+            }
             Distribution::Zipf(theta) => {
                 Self::Zipf(Zipf::new(count, theta).expect("the exponent was checked"))
             }
@@ -201,7 +210,7 @@ impl Law {
     fn draw(&self, count: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
         let rank = match self {
             Self::Uniform => return below(random, count),
-            Self::Zoned(zones) => {
+            Self::Zoned(zones) | Self::Shuffled(zones) => {
                 let all: u64 = zones.iter().map(|(ios, _)| u64::from(*ios)).sum();
                 let mut drawn = below(random, all);
                 for (ios, places) in zones {
@@ -243,7 +252,9 @@ impl Drawn {
         let rank = self.law.draw(self.scatter.count(), random);
         let place = match self.law {
             Law::Uniform | Law::Zoned(_) => rank,
-            Law::Zipf(_) | Law::Pareto(_) | Law::Normal(_) => self.scatter.at(rank),
+            Law::Zipf(_) | Law::Pareto(_) | Law::Normal(_) | Law::Shuffled(_) => {
+                self.scatter.at(rank)
+            }
         };
         place * self.align
     }

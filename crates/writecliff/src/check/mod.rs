@@ -30,10 +30,14 @@ impl Catalogue {
     }
 
     fn profile(&self, name: &str) -> Result<Profile, Error> {
-        let original = profile(name)?;
-        match self.changes.get(name) {
-            Some(changes) => Ok(changed(&original, changes)?),
-            None => Ok(original),
+        let (whole, parts) = name.split_once("@1/").map_or((name, None), |(n, p)| (n, p.parse().ok()));
+        let mut made = profile(whole)?;
+        if let Some(changes) = self.changes.get(whole) {
+            made = changed(&made, changes)?;
+        }
+        match parts {
+            Some(parts) => Ok(writecliff_sim::scaled(&made, parts)?),
+            None => Ok(made),
         }
     }
 }
@@ -48,7 +52,11 @@ impl Drives for Catalogue {
     fn is_fitted_to(&self, name: &str, scenario: Scenario) -> bool {
         !self.changes.contains_key(name)
             && profile(name).is_ok_and(|profile| {
-                profile.identity().fitted.values().any(|fitted| fitted == scenario.name)
+                let is_it = |fitted: &String| match fitted.strip_suffix('*') {
+                    Some(all_that_begin) => scenario.name.starts_with(all_that_begin),
+                    None => fitted == scenario.name,
+                };
+                profile.identity().fitted.values().any(is_it)
             })
     }
 }

@@ -5,11 +5,15 @@ use writecliff_device::DeviceTime;
 
 use crate::profile::{Gc, Pacing};
 
-/// Whether copies are paid for with `free` superblocks free: from low water on, up to high water.
-/// `was` says whether they were before.
+/// Whether copies are paid for with `free` superblocks free: from low water on, up to high water; with
+/// proportional pacing from where the profile says. `was` says whether they were before.
 pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
-    let goes_on = was || gc.pacing == Pacing::Proportional;
-    free <= gc.free_low || (goes_on && free < gc.free_high)
+    let begins_at = match (gc.pacing, gc.free_start) {
+        (Pacing::Proportional, None) => gc.free_high.saturating_sub(1),
+        (Pacing::Proportional, Some(start)) => start,
+        (Pacing::Eager | Pacing::Lazy, _) => gc.free_low,
+    };
+    free <= begins_at || (was && free < gc.free_high)
 }
 
 /// The pacing policy, and what the host owes by it.
@@ -40,7 +44,7 @@ impl Pacer {
     ///
     /// Proportional: at low water as many as win back just what the host takes, which is the
     /// steady state whatever the load; nothing at high water, twice as many as far below low
-    /// water as that is above it.
+    /// water as that is above it, and never more than the profile's most.
     pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, free: u32) -> u32 {
         let (pages, low) = (u64::from(pages), u64::from(gc.free_low));
         let copies = match gc.pacing {
@@ -53,7 +57,8 @@ impl Pacer {
                 let (missing, range) =
                     (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
                 let price = self.price.max(ONE / 16);
-                self.owed += pages * price * u64::from(missing) / u64::from(range);
+                let due = price * u64::from(missing) / u64::from(range);
+                self.owed += pages * gc.copies_max.map_or(due, |most| due.min(u64::from(most) * ONE));
                 let copies = self.owed / ONE;
                 self.owed %= ONE;
                 copies
@@ -128,6 +133,22 @@ mod tests {
         assert_eq!(single, 300);
         pacer.begins(0, 100);
         assert_eq!(pacer.copies_for(&gc, 160, 8), 10, "what costs nothing is begun all the same");
+    }
+
+    #[test]
+    fn proportional_pacing_begins_where_it_is_told_and_takes_no_more_than_its_most() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
+        let at = |gc: &Gc, was| [15, 6, 4].map(|free| is_short_of_space(gc, was, free));
+        assert_eq!(at(&gc, false), [true, true, true], "below high water");
+        gc.free_start = Some(4);
+        assert_eq!(at(&gc, false), [false, false, true]);
+        assert_eq!(at(&gc, true), [true, true, true], "and goes on up to high water");
+        gc.copies_max = Some(3);
+        let mut pacer = Pacer::default();
+        pacer.begins(75, 100); // three copies for each page won
+        let copies: Vec<_> = [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
+        assert_eq!(copies, [75, 300, 300]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub trait Drives: Sync {
     /// Why a drive cannot be had.
     type Error: From<CheckError> + Send;
 
-    /// A drive of this name, new.
+    /// A drive of this name, new; with `@1/16` behind it, its scale model of that part.
     ///
     /// # Errors
     /// If there is none.
@@ -74,8 +74,11 @@ pub fn compare<D: Drives>(
     let done = AtomicUsize::new(0);
     let measured = in_parallel(&jobs, |job| {
         let (drive, wanted) = (job.0, &job.1);
-        let mut device = drives.open(drive)?;
         let treatment = wanted[0].treatment();
+        let mut device = match treatment.scale {
+            1 => drives.open(drive)?,
+            parts => drives.open(&format!("{drive}@1/{parts}"))?,
+        };
         let values = perform::perform(treatment, device.as_mut(), wanted)?;
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         watch(CheckProgress { drive, treatment: &treatment.name, done, all: jobs.len() });

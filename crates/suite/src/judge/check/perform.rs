@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_measure::{Queue, Sample, Statistics, Totals, tally};
-use writecliff_workload::{RandomUniform, Sequential};
+use writecliff_workload::{
+    Amount, Blocks, Distribution, Job, Mix, Order as JobOrder, RandomUniform, Sequential, Sizes, Zone,
+};
 
 use super::error::CheckError;
 use super::quantity::Measured;
-use super::test_system::TestSystem;
+use super::test_system::{HostCost, TestSystem};
 use super::treatment::{Load, Order, Scenario, Span, Statistic, Step, Treatment, Until};
 use crate::tests::consistency;
 
@@ -39,10 +41,15 @@ pub(super) fn perform(
                 run(device, load, *until, &mut next)?;
             }
             Step::Do(load, until, gives) => {
-                let mut system = TestSystem::new(device, treatment.host);
-                let seconds = run(&mut system, load, *until, &mut next)?;
-                let read =
-                    |scenario: &Scenario| (scenario.name, read(scenario.statistic, load, &seconds));
+                let span = load.span(device.info().capacity);
+                let seconds = match treatment.host {
+                    HostCost::NONE => run(device, load, *until, &mut next)?,
+                    host => run(&mut TestSystem::new(device, host), load, *until, &mut next)?,
+                };
+                let read = |scenario: &Scenario| {
+                    let value = read(scenario.statistic, load, span, treatment.scale, &seconds);
+                    (scenario.name, value)
+                };
                 figures.extend(gives.iter().map(read));
             }
         }
@@ -98,6 +105,11 @@ fn run(
         Until::Moved(_) if is_small => ((span.0 / SMALL_DRIVE_SHARE / load.block.0) as usize, None),
         Until::Moved(percent) => (moved(percent), None),
     };
+    if let Some(percent) = load.hot_percent {
+        let ios = scattered(load, span, percent);
+        let ios = ios.ios(device.info().lba_size, capacity).take(most);
+        return seconds(device, ios, load.depth, duration);
+    }
     if load.order == Order::Anywhere {
         let ios = RandomUniform::new(load.operation, span, load.block, SEED);
         return seconds(device, ios.with_content(load.content).take(most), load.depth, duration);
@@ -111,6 +123,23 @@ fn run(
     let done = seconds(device, counted, load.depth, duration)?;
     *next = last;
     Ok(done)
+}
+
+/// Random places of which so many percent, scattered over the span, get all I/Os.
+fn scattered(load: &Load, span: Bytes, percent: u32) -> Job {
+    let zone = |ios, percent| Zone { ios, span: Amount::Percent(percent) };
+    Job {
+        name: "hot".to_owned(),
+        mix: Mix::only(load.operation),
+        order: JobOrder::Random,
+        block: Blocks::Same(Sizes::One(load.block)),
+        size: Some(Amount::Bytes(span)),
+        distribution: Distribution::Shuffled(vec![zone(1, percent), zone(0, 100 - percent)]),
+        // Without end: the treatment says when it ends.
+        time_based: true,
+        runtime: Some(Nanos(u64::MAX)),
+        ..Job::default()
+    }
 }
 
 /// No deeper than the drive's queue, as a kernel does.
@@ -129,7 +158,13 @@ fn seconds(
 }
 
 /// What a statistic says of the seconds of a load.
-fn read(statistic: Statistic, load: &Load, seconds: &[Sample]) -> Measured {
+fn read(
+    statistic: Statistic,
+    load: &Load,
+    span: Bytes,
+    scale: u32,
+    seconds: &[Sample],
+) -> Measured {
     let totals = Totals::of(seconds);
     let whole = seconds.iter().filter(|second| second.is_whole());
     let iops: Vec<f64> = whole.map(|second| second.iops().get()).collect();
@@ -141,7 +176,16 @@ fn read(statistic: Statistic, load: &Load, seconds: &[Sample]) -> Measured {
         let iops = statistics.as_ref().map_or(totals.iops().get(), get);
         Measured::Rate { iops, bytes_per_second: iops * load.block.0 as f64 }
     };
+    let rate = |bytes_per_second: f64| Measured::Rate {
+        iops: bytes_per_second / load.block.0 as f64,
+        bytes_per_second,
+    };
     match statistic {
+        Statistic::Between(from, to) => rate(between(seconds, span, [from, to])),
+        Statistic::SlowestMinute => rate(slowest_minute(seconds, span, scale).0),
+        Statistic::SlowestMinuteAt => {
+            Measured::Share { percent: slowest_minute(seconds, span, scale).1 }
+        }
         Statistic::Mean => {
             let (iops, bytes_per_second) = (totals.iops().get(), totals.bytes_per_second());
             Measured::Rate { iops, bytes_per_second }
@@ -155,4 +199,34 @@ fn read(statistic: Statistic, load: &Load, seconds: &[Sample]) -> Measured {
         Statistic::SteadyFastest => of(steady(), |seconds| seconds.peak),
         Statistic::SteadyP1 => of(steady(), |seconds| seconds.p1),
     }
+}
+
+/// Bytes per second while from so many to so many percent of the span were moved; a second that is partly
+/// there counts for its part.
+fn between(seconds: &[Sample], span: Bytes, [from, to]: [u32; 2]) -> f64 {
+    let at = |percent: u32| span.0 as f64 * f64::from(percent) / 100.0;
+    let (from, to) = (at(from), at(to));
+    let (mut before, mut time) = (0.0, 0.0);
+    for second in seconds {
+        let moved = (second.written_bytes + second.read_bytes) as f64;
+        let part = (to.min(before + moved) - from.max(before)).max(0.0);
+        if moved > 0.0 {
+            time += second.span_ns as f64 / 1e9 * part / moved;
+        }
+        before += moved;
+    }
+    (to.min(before) - from).max(0.0) / time
+}
+
+/// Bytes per second in the slowest minute of a drive that is so many parts as large, and how many percent
+/// of the span had been moved in its middle.
+fn slowest_minute(seconds: &[Sample], span: Bytes, scale: u32) -> (f64, f64) {
+    let length = (60 / scale.max(1)).max(1) as usize;
+    let moved = |second: &Sample| (second.written_bytes + second.read_bytes) as f64;
+    let whole: Vec<f64> = seconds.iter().filter(|second| second.is_whole()).map(moved).collect();
+    let sums = whole.windows(length).map(|window| window.iter().sum::<f64>());
+    let slowest = sums.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    let (start, sum) = slowest.unwrap_or((0, whole.iter().sum()));
+    let before: f64 = whole[..start].iter().sum();
+    (sum / length as f64, (before + sum / 2.0) / span.0 as f64 * 100.0)
 }

@@ -7,6 +7,7 @@ use crate::record::unit::Unit;
 pub(super) enum Quantity {
     Rate,
     Time,
+    Share,
 }
 
 /// What a drive did.
@@ -14,14 +15,17 @@ pub(super) enum Quantity {
 pub(super) enum Measured {
     Rate { iops: f64, bytes_per_second: f64 },
     Time { seconds: f64 },
+    /// Of the span.
+    Share { percent: f64 },
 }
 
 /// The units of published figures.
-const UNITS: [(Unit, Quantity); 4] = [
+const UNITS: [(Unit, Quantity); 5] = [
     (Unit::MegabytesPerSecond, Quantity::Rate),
     (Unit::MebibytesPerSecond, Quantity::Rate),
     (Unit::Iops, Quantity::Rate),
     (Unit::Milliseconds, Quantity::Time),
+    (Unit::Percent, Quantity::Share),
 ];
 
 /// The unit that is written so, and what is measured in it.
@@ -44,6 +48,7 @@ impl Measured {
             }
             (Self::Rate { iops, .. }, Unit::Iops) => iops,
             (Self::Time { seconds }, Unit::Milliseconds) => seconds * 1e3,
+            (Self::Share { percent }, Unit::Percent) => percent,
             (measured, unit) => unreachable!("{measured:?} is not measured in {unit}"),
         }
     }

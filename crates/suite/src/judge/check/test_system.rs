@@ -18,6 +18,11 @@ pub(super) struct HostCost {
     pub(super) latency: Nanos,
 }
 
+impl HostCost {
+    /// Of a host that is never waited for.
+    pub(super) const NONE: Self = Self { time: Nanos::ZERO, latency: Nanos::ZERO };
+}
+
 /// A desktop computer of the drives' time: system call and driver 5 us (fio's submission latency on
 /// a SATA drive, <https://unix.stackexchange.com/questions/28358>); the AHCI command 6 us (Intel, in
 /// <http://www.anandtech.com/show/7843>). With more, the fastest writes that were measured one at

@@ -26,6 +26,8 @@ pub(super) struct Treatment {
     pub(super) name: String,
     /// The computer that it was done with.
     pub(super) host: HostCost,
+    /// It is done to a scale model of so many parts: what it takes goes by drive writes.
+    pub(super) scale: u32,
     pub(super) steps: Vec<Step>,
 }
 
@@ -49,6 +51,8 @@ pub(super) struct Load {
     /// I/Os under way; what the drive's queue does not take waits in the host.
     pub(super) depth: usize,
     pub(super) span: Span,
+    /// Of random places: all I/Os go to so many percent of them, which lie scattered over the span.
+    pub(super) hot_percent: Option<u32>,
     pub(super) content: Content,
 }
 
@@ -103,6 +107,12 @@ pub struct Scenario {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Statistic {
+    /// While from so many to so many percent of the span were moved.
+    Between(u32, u32),
+    /// The slowest minute, and after how much of the span its middle came. A scale model's minute is as
+    /// much shorter as it is smaller.
+    SlowestMinute,
+    SlowestMinuteAt,
     Mean,
     Slowest,
     Fastest,
@@ -135,7 +145,11 @@ impl Scenario {
     }
 
     pub(super) fn quantity(self) -> Quantity {
-        if self.statistic == Statistic::Latency { Quantity::Time } else { Quantity::Rate }
+        match self.statistic {
+            Statistic::Latency => Quantity::Time,
+            Statistic::SlowestMinuteAt => Quantity::Share,
+            _ => Quantity::Rate,
+        }
     }
 
     pub(super) fn treatment(self) -> &'static Treatment {
@@ -189,7 +203,13 @@ struct WrittenTreatment {
     #[serde(default)]
     used: bool,
     host: Option<HostCost>,
+    #[serde(default = "whole")]
+    scale: u32,
     steps: Vec<WrittenStep>,
+}
+
+fn whole() -> u32 {
+    1
 }
 
 #[derive(Debug, Deserialize)]
@@ -207,6 +227,7 @@ struct WrittenStep {
     depth: Option<usize>,
     block: Option<Bytes>,
     span: Option<String>,
+    hot: Option<String>,
     content: Option<String>,
     #[serde(rename = "for")]
     lasts: Option<Nanos>,
@@ -228,11 +249,12 @@ impl Treatments {
     fn parse(text: &str) -> Result<Self, String> {
         let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut all = Self { treatments: Vec::new(), scenarios: BTreeMap::new() };
-        for WrittenTreatment { name, used, host, steps } in &written.treatment {
+        for WrittenTreatment { name, used, host, scale, steps } in &written.treatment {
             let steps = all.steps(steps, &written.sequence, *used);
             let steps = steps.map_err(|reason| format!("'{name}': {reason}"))?;
             let host = host.unwrap_or(DESKTOP);
-            all.treatments.push(Treatment { name: name.clone(), host, steps });
+            let (name, scale) = (name.clone(), *scale);
+            all.treatments.push(Treatment { name, host, scale, steps });
         }
         Ok(all)
     }
@@ -273,6 +295,7 @@ impl Treatments {
             block: step.block.unwrap_or(if anywhere { SMALL } else { LARGE }),
             depth: step.depth.unwrap_or(32),
             span: step.span.as_deref().map_or(Ok(Span::Percent(100.0)), span)?,
+            hot_percent: step.hot.as_deref().map(percent).transpose()?.map(|share| share as u32),
             content: match step.content.as_deref() {
                 None => Content::INCOMPRESSIBLE,
                 Some("repeating") => REPEATING,
@@ -403,6 +426,7 @@ mod tests {
             block: LARGE,
             depth: 1,
             span: span(text).unwrap(),
+            hot_percent: None,
             content: Content::INCOMPRESSIBLE,
         };
         let all = Bytes(100_000_000_000);
