@@ -33,7 +33,7 @@ pub use drives::{different_plans, write_page, write_report, write_report_for};
 pub use fleet::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, fleet_summary, write_fleet_page,
 };
-pub use model::model_picture;
+pub use model::{course_pictures, model_picture};
 pub use number::thousands;
 pub use page::error::ReportError;
 pub use page::{Files, Format, PAGE};

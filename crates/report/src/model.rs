@@ -3,7 +3,7 @@
 use writecliff_suite::check::{Bound, Comparison, Role};
 
 use crate::number::in_unit;
-use crate::picture::{BLUE, GREEN, NEUTRAL, Picture, Range, Style, svg};
+use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, Picture, Points, Range, Style, short, svg};
 
 /// The axis goes at least so far to either side.
 const LEAST: f64 = 2.0;
@@ -25,6 +25,44 @@ pub fn model_picture(drive: &str, comparisons: &[Comparison]) -> String {
         count(Role::Predicted),
     );
     svg(&picture)
+}
+
+/// The courses of one drive that figures are stretches of, each with its name, as SVG files: measured beside
+/// simulated, over drive writes.
+pub fn course_pictures(drive: &str, comparisons: &[Comparison]) -> Vec<(&'static str, String)> {
+    let stretches = || {
+        comparisons.iter().filter_map(|one| Some((one.figure.scenario.stretch()?, one)))
+    };
+    let mut courses: Vec<&'static str> = stretches().map(|((course, ..), _)| course).collect();
+    courses.dedup();
+    let draw = |course: &'static str| {
+        let of_it = || stretches().filter(move |((of, ..), _)| *of == course);
+        let line = |value: fn(&Comparison) -> f64| -> Vec<(f64, f64)> {
+            let ends = of_it().flat_map(|((_, from, to), one)| {
+                [from, to].map(|percent| (f64::from(percent) / 100.0, value(one)))
+            });
+            ends.collect()
+        };
+        let measured = line(|one| one.figure.value);
+        let simulated = line(|one| one.model);
+        let end = measured.iter().map(|point| point.0).fold(1.0, f64::max);
+        let rates = || measured.iter().chain(&simulated).map(|point| point.1);
+        let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(1.0, f64::max));
+        let unit = of_it().next().map_or("", |(_, one)| one.figure.unit.symbol());
+        let mut picture = Picture::new(
+            format!("{course}-{drive}"),
+            format!("{drive} (simulated) beside what was measured: {course}"),
+            Axis::broken("drive writes after the fill", 1.0, end),
+            Axis::decades(unit, (lowest.max(1.0), highest), false, short),
+            vec![
+                Points::line("measured", NEUTRAL, measured),
+                Points::line("simulated", BLUE, simulated),
+            ],
+        );
+        picture.conditions = "means of the stretches that figures are of".to_owned();
+        (course, svg(&picture))
+    };
+    courses.into_iter().map(draw).collect()
 }
 
 fn row(comparison: &Comparison) -> Range {

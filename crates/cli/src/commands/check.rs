@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use writecliff::check::{Catalogue, Fit, LeftOut, compare_without, fit};
 use writecliff::profile;
-use writecliff_report::{TextTable, cut, model_picture};
+use writecliff_report::{TextTable, course_pictures, cut, model_picture};
 use writecliff_suite::check::{
     Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE,
     Role, compare, parse,
@@ -29,7 +29,8 @@ pub(crate) struct CheckArguments {
     /// values of relatives
     #[arg(long, value_name = "WHAT", requires = "check")]
     pub(crate) leave_out: Option<LeaveOut>,
-    /// Draw each drive beside its figures: DIR/NAME.svg
+    /// Draw each drive beside its figures, DIR/NAME.svg, and beside courses that were measured,
+    /// DIR/NAME-COURSE.svg
     #[arg(long, value_name = "DIR", requires = "check")]
     pub(crate) pictures: Option<PathBuf>,
     /// Print everything as JSON instead
@@ -92,9 +93,15 @@ fn draw(directory: &Path, compared: &[Comparison]) -> Result<(), CliError> {
         let drive = &block[0].figure.drive;
         // A profile of one's own is called by its file.
         let name = Path::new(drive).file_stem().unwrap_or_default();
-        let path = directory.join(name).with_extension("svg");
-        std::fs::write(&path, model_picture(drive, block))
-            .map_err(|source| failed(&path, source))?;
+        let name = name.to_string_lossy();
+        let write = |name: &str, picture: &str| {
+            let path = directory.join(format!("{name}.svg"));
+            std::fs::write(&path, picture).map_err(|source| failed(&path, source))
+        };
+        write(&name, &model_picture(drive, block))?;
+        for (course, picture) in course_pictures(drive, block) {
+            write(&format!("{name}-{course}"), &picture)?;
+        }
     }
     Ok(())
 }

@@ -144,6 +144,13 @@ impl Scenario {
         TREATMENTS.scenarios.get(name).copied()
     }
 
+    /// If it is a stretch of a course: what course, and from how many to how many percent of the span were
+    /// written in it.
+    pub fn stretch(self) -> Option<(&'static str, u32, u32)> {
+        let Statistic::Between(from, to) = self.statistic else { return None };
+        Some((self.name.split('-').next().unwrap_or(self.name), from, to))
+    }
+
     pub(super) fn quantity(self) -> Quantity {
         match self.statistic {
             Statistic::Latency => Quantity::Time,
