@@ -305,7 +305,7 @@ function groupTable(test, drives, about, of, chosen, title, isMixed = false) {
     }),
     values: of.map((entry) => entry?.figures[metric.id]?.[0] ?? null),
     of: of.map((entry) => resultOf(entry?.figures[metric.id])),
-    isMore: isMixed ? null : isMore(metric),
+    isMore: isMixed || !metric.judged ? null : isMore(metric),
     say: (value) => shown(value, metric.unit),
   }));
   return sideBySide(

@@ -43,7 +43,7 @@ function coursePicture(title, picture, axes) {
   const last = lastPart(picture)
     .stretches.map(([, middle]) => middle)
     .sort((a, b) => a - b);
-  const label = `${title}: ${unit} over ${time(seconds * stretches.length)}. It begins at ${written(middles[0] ?? 0)}, and in the last part the middle is ${written(last[last.length >> 1] ?? 0)}`;
+  const label = `${title}: ${unit} over ${time(seconds * stretches.length)}. Over its first ${time(seconds)} the middle is ${written(middles[0] ?? 0)}, and in the last part ${written(last[last.length >> 1] ?? 0)}`;
   return el(
     "figure",
     {},

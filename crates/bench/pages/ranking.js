@@ -69,7 +69,9 @@ function heading(metric, { groups, isMixed }, ranked) {
       "p",
       { class: "lead" },
       test ? `${capital(test.question)} ` : "",
-      `${many(ranked.length, `${kind} result`.trim())}, ${isMore(metric) ? "more" : "less"} is better.${words}`,
+      `${many(ranked.length, `${kind} result`.trim())}, ${
+        metric.judged ? `${isMore(metric) ? "more" : "less"} is better` : "the highest or lowest is not the best"
+      }.${words}`,
     ),
   ];
 }
@@ -132,7 +134,8 @@ const placesSaid = (ranked, places) => {
 const placeText = (place) => (place ? (place[0] === place[1] ? String(place[0]) : place.join("–")) : "–");
 
 function bars(metric, ranked, isMixed, chosen) {
-  const places = isMixed ? ranked.map(() => null) : placesOf(ranked);
+  const hasPlaces = !isMixed && metric.judged;
+  const places = hasPlaces ? placesOf(ranked) : ranked.map(() => null);
   const most = ranked.reduce((most, row) => Math.max(most, row.highest), 0);
   const marks = new Set(marked(chosen));
   const item = (row, at) => bar(row, most, marks, isMixed, places[at]);
@@ -165,8 +168,8 @@ function bars(metric, ranked, isMixed, chosen) {
   });
   return [
     compareMarked(marks),
-    !isMixed && placesSaid(ranked, places),
-    el("ul", { class: "bars ranks", "aria-label": "Drives, best first" }, shownRows.map(item)),
+    hasPlaces && placesSaid(ranked, places),
+    el("ul", { class: "bars ranks", "aria-label": hasPlaces ? "Drives, best first" : "Drives" }, shownRows.map(item)),
     rest > 0 &&
       el(
         "button",

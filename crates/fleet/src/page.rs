@@ -63,15 +63,9 @@ fn lead(services: &[(&Variant, Service)]) -> String {
         }
         (_, most) => in_minutes(most.unwrap_or_default()),
     };
-    let kinds = || services.iter().flat_map(|(variant, _)| &variant.fleet.drives);
-    let scale = match kinds().any(|kind| kind.drive.contains("@1/")) {
-        true => " Scale models have the rates of the drives they stand for, and shorter pauses.",
-        false => "",
-    };
     format!(
         "{count} simulated drives{variants}, {minutes} minutes of service, {} requests in \
-         all. Response times count from when a request is due; no network and no host is simulated.\
-         {scale}",
+         all. Response times count from when a request is due; no network and no host is simulated.",
         thousands(requests as f64)
     )
 }
@@ -90,7 +84,8 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         let late = percent(share(service));
         return format!("Above {}, and so late: {late} of the requests.", variant.fleet.limit);
     }
-    let sure = services.iter().zip(parts).filter(|(_, part)| part.doubts.is_empty());
+    let is_sure = |part: &FleetPart| part.doubts.iter().all(|doubt| doubt == OF_SCALE_MODELS);
+    let sure = services.iter().zip(parts).filter(|(_, part)| is_sure(part));
     let mut sure: Vec<(&str, f64)> =
         sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
     sure.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -109,7 +104,12 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         ),
         [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
     };
-    compared + &left_out
+    let of_scale_models =
+        match parts.iter().any(|part| part.doubts.iter().any(|d| d == OF_SCALE_MODELS)) {
+            true => "Of scale models, whose pauses are shorter than the drives': ",
+            false => "",
+        };
+    format!("{of_scale_models}{compared}{left_out}")
 }
 
 fn percent(share: f64) -> String {
@@ -151,8 +151,16 @@ fn part(variant: &Variant, service: &Service) -> FleetPart {
 /// So many of the slowest drives are told.
 const SLOWEST: usize = 5;
 
+/// What a scale model keeps of its drive, and what not.
+const OF_SCALE_MODELS: &str = "Its drives are scale models: they have the rates of the drives they stand for, and pauses that are as much \
+     shorter as they are smaller. The percentiles that pauses make are longer on the whole drives, and which \
+     variant is the best may be another.";
+
 fn doubts(fleet: &Fleet, service: &Service) -> Vec<String> {
     let mut doubts = Vec::new();
+    if fleet.drives.iter().any(|kind| kind.drive.contains("@1/")) {
+        doubts.push(OF_SCALE_MODELS.to_owned());
+    }
     let failed: u64 = service.kinds.iter().map(|kind| kind.failed).sum();
     if failed > 0 {
         doubts.push(format!(

@@ -141,11 +141,15 @@ fn lead(subjects: &Subjects<'_>) -> String {
     load(subjects) + means
 }
 
+/// What a service time of a model leaves out.
+const NO_HOST: &str = " No host is simulated: service times are the drive's alone.";
+
 /// Of one drive what it is, of several whether they did the same.
 fn load(subjects: &Subjects<'_>) -> String {
     let [subject] = subjects.all else { return same_load(subjects) };
     let drive = subject.drive();
-    let tested = format!("{}, {}, tested on {}.", drive.capacity, drive.kind, subject.day());
+    let host = if subject.is_simulated() { NO_HOST } else { "" };
+    let tested = format!("{}, {}, tested on {}.{host}", drive.capacity, drive.kind, subject.day());
     // Runs of one drive that are told apart by their spare area may differ as well.
     match subjects.differences() {
         [] => tested,
@@ -173,7 +177,9 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
                         they are steady, and where they say otherwise.";
     let purge = match &without_purge(subjects)[..] {
         [] => String::new(),
-        names => format!(", but for the purge, which came before none of those of {}", names.join(", ")),
+        names => {
+            format!(", but for the purge, which came before none of those of {}", names.join(", "))
+        }
     };
     match in_common(subjects.all) {
         (common, _) if common.is_empty() => {
@@ -185,7 +191,7 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
             format!("Every drive was given the same load{purge}. {AXES}")
         }
         (common, alone) => format!(
-            "Every drive was given the same load in {}{purge}; not on all of them was run: {}. {AXES}",
+            "Every drive was given the same load in {}{purge}; these were not run on all of them: {}. {AXES}",
             common.join(", "),
             alone.join(", ")
         ),

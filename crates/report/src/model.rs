@@ -30,9 +30,8 @@ pub fn model_picture(drive: &str, comparisons: &[Comparison]) -> String {
 /// The courses of one drive that figures are stretches of, each with its name, as SVG files: measured beside
 /// simulated, over drive writes.
 pub fn course_pictures(drive: &str, comparisons: &[Comparison]) -> Vec<(&'static str, String)> {
-    let stretches = || {
-        comparisons.iter().filter_map(|one| Some((one.figure.scenario.stretch()?, one)))
-    };
+    let stretches =
+        || comparisons.iter().filter_map(|one| Some((one.figure.scenario.stretch()?, one)));
     let mut courses: Vec<&'static str> = stretches().map(|((course, ..), _)| course).collect();
     courses.dedup();
     let draw = |course: &'static str| {

@@ -76,6 +76,10 @@ pub(crate) fn percent(share: f64) -> String {
         return "under 1 %".to_owned();
     }
     let percent = (share * 100.0).round();
+    // Nearly all is not all.
+    if share < 0.9995 && percent == 100.0 {
+        return format!("{:.1} %", share * 100.0);
+    }
     // There is no negative zero for a person.
     format!("{:.0} %", if percent == 0.0 { 0.0 } else { percent })
 }

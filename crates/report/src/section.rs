@@ -1,6 +1,6 @@
 //! What the page shows of one test: pictures and tables over all drives that have it.
 
-use writecliff_suite::{Good, TestEntry};
+use writecliff_suite::{Good, TestEntry, are_apart};
 
 use crate::picture::Picture;
 use crate::subjects::Subjects;
@@ -90,7 +90,7 @@ pub(crate) struct RankedBy {
     pub(crate) name: String,
     pub(crate) unit: String,
     pub(crate) meaning: String,
-    pub(crate) good: Good,
+    pub(crate) good: Option<Good>,
 }
 
 /// A figure at the top of a page about one subject: `Floor`, `3,684 IOPS`, `55 % of the mean`.
@@ -188,12 +188,13 @@ impl From<String> for Cell {
 impl Ranking {
     /// The rows that have the best value of a column; none if all are equal.
     pub(crate) fn best(&self, column: usize) -> Vec<usize> {
-        best(self.columns[column].good, self.rows.iter().map(|row| &row[column]))
+        let cells = self.rows.iter().map(|row| &row[column]);
+        self.columns[column].good.map_or_else(Vec::new, |good| best(good, cells))
     }
 }
 
-/// The places of the best numbers, and of those that read the same; none if there are fewer than two
-/// that read differently.
+/// The places of the best number, and of those that are not told apart from it; none if that is true of
+/// all.
 fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
     let cells: Vec<&Cell> = cells.collect();
     let known = || cells.iter().filter(|cell| cell.number.is_some());
@@ -204,11 +205,15 @@ fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
         Good::AtLeast => known().max_by(by_number),
         Good::AtMost => known().min_by(by_number),
     };
+    let is_as_good = |cell: &Cell, best: &Cell| match (cell.number, best.number) {
+        (Some(one), Some(most)) => cell.text == best.text || !are_apart(one, most),
+        _ => false,
+    };
     // Where the best is in doubt, nobody is known to be.
-    let is_sure = |best: &&&Cell| !best.in_doubt && known().any(|cell| cell.text != best.text);
+    let is_sure = |best: &&&Cell| !best.in_doubt && known().any(|cell| !is_as_good(cell, best));
     let Some(best) = best.filter(is_sure) else { return Vec::new() };
-    let reads_so = |cell: &&Cell| cell.number.is_some() && cell.text == best.text && !cell.in_doubt;
-    (0..cells.len()).filter(|place| reads_so(&cells[*place])).collect()
+    let has_star = |cell: &Cell| is_as_good(cell, best) && !cell.in_doubt;
+    (0..cells.len()).filter(|place| has_star(cells[*place])).collect()
 }
 
 impl Table {
@@ -272,6 +277,10 @@ mod tests {
         let cells = |numbers: &[Option<f64>]| -> Vec<Cell> {
             numbers.iter().map(|n| Cell::new(format!("{n:.0?}"), *n)).collect()
         };
+        // Single runs differ as much by themselves.
+        let close = cells(&[Some(96.0), Some(100.0), Some(50.0)]);
+        assert_eq!(best(Good::AtLeast, close.iter()), [0, 1]);
+        assert!(best(Good::AtLeast, close[..2].iter()).is_empty());
         let mut doubtful = cells(&[Some(9.0), Some(2.0), Some(3.0)]);
         doubtful[0].in_doubt = true;
         assert!(best(Good::AtLeast, doubtful.iter()).is_empty(), "a doubtful one may be better");

@@ -4,7 +4,7 @@
 use writecliff_device::Operation;
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
-use writecliff_suite::{Good, Outcome, consistency, corners, storage_bench, trim};
+use writecliff_suite::{Good, Outcome, consistency, corners, is_hard_disk, storage_bench, trim};
 
 use crate::number::NONE;
 use crate::run::Run;
@@ -77,7 +77,7 @@ fn of_one(subject: &Subject) -> String {
         State::TooShort => format!("{fall}; the run was too short to say more."),
     };
     let doubtful = match subject.is_doubtful(consistency::Plan::NAME) {
-        true => " These figures are in doubt: Consistency says why.",
+        true => " These figures are in doubt; the doubts told here say why.",
         false => "",
     };
     format!("{said}{undone}{doubtful}")
@@ -165,7 +165,9 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
             "consistency-latency-map",
         ),
     ];
-    tiles.extend(published(&all[1..]).map(|other| {
+    // A disk that is used in part has shorter ways, and no spare area.
+    let more = published(&all[1..]).filter(|_| !is_hard_disk(subject.drive()));
+    tiles.extend(more.map(|other| {
         let times = gain(main, other);
         let value = format!("× {}", number::times(times));
         let note = format!(
@@ -214,7 +216,8 @@ struct By {
     name: &'static str,
     unit: &'static str,
     meaning: &'static str,
-    good: Good,
+    /// `None` for what is no merit: a cliff comes later on a drive that is slower before it.
+    good: Option<Good>,
     /// The test that must have been the same for all.
     test: &'static str,
     value: fn(&Subject) -> Option<Cell>,
@@ -225,7 +228,7 @@ const RANKED_BY: &[By] = &[
         name: "Fresh",
         unit: "IOPS",
         meaning: "random writes in the beginning, before any write cliff",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| of_writes(subject, |main| main.outcome.fresh_iops, number::count),
     },
@@ -233,7 +236,7 @@ const RANKED_BY: &[By] = &[
         name: "Cliff after",
         unit: "s",
         meaning: "when random writes fall below half of fresh, for ten seconds on average",
-        good: Good::AtLeast,
+        good: None,
         test: consistency::Plan::NAME,
         value: cliff_cell,
     },
@@ -241,7 +244,7 @@ const RANKED_BY: &[By] = &[
         name: "Median once full",
         unit: "IOPS",
         meaning: "the middle one of the last seconds",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| of_writes(subject, |main| main.outcome.steady_iops.median, number::count),
     },
@@ -249,7 +252,7 @@ const RANKED_BY: &[By] = &[
         name: "Floor",
         unit: "IOPS",
         meaning: "the worst second of the steady window",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| of_writes(subject, |main| main.outcome.steady_iops.floor, number::count),
     },
@@ -257,7 +260,7 @@ const RANKED_BY: &[By] = &[
         name: "99.9 % of writes within",
         unit: "ms",
         meaning: "service time in the steady window",
-        good: Good::AtMost,
+        good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
         value: |subject| {
             let millis = |main: &Writes<'_>| main.outcome.steady_latency.p999_ns as f64 / 1e6;
@@ -268,7 +271,7 @@ const RANKED_BY: &[By] = &[
         name: "Gain from spare area",
         unit: "×",
         meaning: "average once full with about 25 % left unused, over that without",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| {
             let all = writes(subject);
@@ -277,10 +280,10 @@ const RANKED_BY: &[By] = &[
         },
     },
     By {
-        name: "Sequential write",
+        name: "Sequential fill",
         unit: "MB/s",
-        meaning: "beyond the fast buffer, where the drive has one",
-        good: Good::AtLeast,
+        meaning: "before the random writes, beyond the fast buffer where the drive has one",
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| {
             let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
@@ -293,7 +296,7 @@ const RANKED_BY: &[By] = &[
         name: "In the buffer",
         unit: "MB/s",
         meaning: "sequential writes into the fast buffer",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
     },
@@ -301,7 +304,7 @@ const RANKED_BY: &[By] = &[
         name: "Random read",
         unit: "IOPS",
         meaning: "as the corners test has them",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
         value: |subject| {
             let iops = corner(subject, true)?.rate.iops;
@@ -312,15 +315,15 @@ const RANKED_BY: &[By] = &[
         name: "Sequential read",
         unit: "MB/s",
         meaning: "one at a time",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
         value: |subject| Some(rate(corner(subject, false)?.rate.megabytes_per_second)),
     },
     By {
         name: "After TRIM",
         unit: "%",
-        meaning: "sequential writes after TRIM, as a share of those of a clean drive",
-        good: Good::AtLeast,
+        meaning: "a whole pass of sequential writes after TRIM, as a share of one on the clean drive",
+        good: Some(Good::AtLeast),
         test: trim::Plan::NAME,
         value: |subject| {
             let restored = outcome(subject, |outcome| match outcome {
@@ -335,7 +338,7 @@ const RANKED_BY: &[By] = &[
         name: "Application trace",
         unit: "MB/s",
         meaning: "average data rate of the first trace of the storage bench",
-        good: Good::AtLeast,
+        good: Some(Good::AtLeast),
         test: storage_bench::Plan::NAME,
         value: |subject| {
             let served = outcome(subject, |outcome| match outcome {

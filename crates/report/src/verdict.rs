@@ -56,7 +56,7 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
 fn in_doubt(subject: &Subject, test: &str, sentence: Sentence) -> Sentence {
     match subject.is_doubtful(test) {
         true => Sentence {
-            text: format!("{} In doubt: its section says why.", sentence.text),
+            text: format!("{} In doubt; the doubts told here say why.", sentence.text),
             ..sentence
         },
         false => sentence,
@@ -82,18 +82,13 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         let text = "No run came to its first second of random writes: there are no figures.";
         sentences.push(Sentence::new(text.to_owned(), &[]));
     }
-    // That a drive takes no TRIM the sentence says itself.
-    let has_trim = subject.drive().trim;
-    let remedy = remedy(subject, main, more).map(|sentence| match has_trim {
-        true => in_doubt(subject, "trim", sentence),
-        false => sentence,
-    });
+    let remedies = remedies(subject, main, more);
     // A magnetic disk has neither spare area nor TRIM.
-    if remedy.is_none() && main.is_some() && !is_hard_disk(subject.drive()) {
+    if remedies.is_empty() && main.is_some() && !is_hard_disk(subject.drive()) {
         let text = "What more spare area or TRIM would give was not tested.".to_owned();
         sentences.push(Sentence::new(text, &[]));
     }
-    sentences.extend(remedy);
+    sentences.extend(remedies);
     sentences.extend(main.and_then(|main| less_even(main, more)));
     sentences.extend(
         buffer::fast_part(subject).map(|part| {
@@ -178,7 +173,8 @@ fn scatter(main: &Writes<'_>) -> Sentence {
                  real drives scatter."
             .to_owned(),
         BURSTS.. => format!(
-            "Its seconds vary by {} of their mean, which is the model's.",
+            "That its seconds vary by {} of their mean comes of the model's collection; a real drive's need \
+             not vary so.",
             number::percent(variation)
         ),
         _ => format!(
@@ -190,17 +186,23 @@ fn scatter(main: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[])
 }
 
-/// What more spare area gives and what TRIM gives, in one sentence; `None` if neither is known.
-fn remedy(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Option<Sentence> {
-    let spare = main.zip(published(more)).map(|(main, other)| spare_area(main, other));
+/// What more spare area gives and what TRIM gives, as far as that is known.
+fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -> Vec<Sentence> {
+    // A disk that is used in part has shorter ways, and no spare area.
+    let has_spare = !is_hard_disk(subject.drive());
+    let spare = main.zip(published(more)).filter(|_| has_spare);
+    let spare = spare.map(|(main, other)| spare_area(main, other));
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome, &run.record.plan)),
         _ => None,
     });
-    let parts: Vec<Sentence> = spare.into_iter().chain(trims.next()).collect();
-    let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-    let see: Vec<_> = parts.iter().flat_map(|part| part.see.clone()).collect();
-    (!parts.is_empty()).then(|| Sentence::new(capital(&texts.join("; ")) + ".", &see))
+    // That a drive takes no TRIM the sentence says itself.
+    let has_trim = subject.drive().trim;
+    let trim = trims.next().map(|part| match has_trim {
+        true => in_doubt(subject, "trim", part),
+        false => part,
+    });
+    spare.into_iter().chain(trim).collect()
 }
 
 /// The setting that is nearest to the 25 % of the published reviews.
@@ -219,12 +221,11 @@ fn gain(times: f64) -> String {
     }
 }
 
-/// As a part of a sentence, as [`trim`].
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     let text = format!(
-        "leaving {} % of it unused {}: {} once full, {} in the worst steady second",
+        "Leaving {} % of it unused {}: {} once full, {} in the worst steady second.",
         other.spare_percent,
         gain(times),
         number::iops(mean),
@@ -252,7 +253,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let rate = number::megabytes_per_second;
-    let share = outcome.restored().map_or_else(String::new, number::percent);
+    let share = outcome.restored().map_or_else(String::new, |share| {
+        format!("; a whole pass after it is {} of one on the clean drive", number::percent(share))
+    });
     let text = match (outcome.dirty, outcome.dirty_again, outcome.after_trim, outcome.gain()) {
         (Some(dirty), Some(again), Some(after), Some(times)) if !outcome.is_dirty_alike() => {
             let what = match times {
@@ -260,20 +263,20 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
                 _ => format!("{} in {first}sequential writes", gain(times)),
             };
             format!(
-                "TRIM {what}: {} right before it ({} after a later torture), {} after, {share} of clean",
+                "TRIM {what}: {} right before it ({} after a later torture), {} after{share}.",
                 rate(dirty),
                 rate(again),
                 rate(after),
             )
         }
         (Some(dirty), _, Some(after), Some(times)) => format!(
-            "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after, {share} of clean{over_all}",
+            "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after{over_all}{share}.",
             gain(times),
             rate(dirty),
             rate(after),
         ),
-        _ if outcome.after_idle.is_some() => "it takes no TRIM".to_owned(),
-        _ => "the test of TRIM did not come to its end".to_owned(),
+        _ if outcome.after_idle.is_some() => "It takes no TRIM.".to_owned(),
+        _ => "The test of TRIM did not come to its end.".to_owned(),
     };
     Sentence::new(text, &[("trim", "TRIM")])
 }
@@ -294,13 +297,6 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
         number::percent(share(main)),
     );
     Some(Sentence::new(text, &[("spare-area", "spare area")]))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 #[cfg(test)]

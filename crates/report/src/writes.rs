@@ -308,6 +308,7 @@ mod tests {
             block: 4096,
             seconds: 600.0,
             state,
+            written_before_cliff: None,
             bands,
             outcome: Cow::Borrowed(&outcome),
         };

@@ -208,7 +208,11 @@ impl Bench {
     fn row(&self, one: &Value, other: &Value) -> Row {
         let metric = &self.metrics[one.metric];
         let conditions = &self.conditions[one.conditions];
-        let (better, undecided) = match standing(metric.good, one, other) {
+        let standing = match metric.judged {
+            true => standing(metric.good, one, other),
+            false => Standing::Undecided(Undecided::NotJudged),
+        };
+        let (better, undecided) = match standing {
             Standing::Better(better) => (Some(better), None),
             Standing::Undecided(undecided) => (None, Some(undecided)),
         };

@@ -178,6 +178,7 @@ impl Row {
             },
             (None, Some(Undecided::Equal)) => "equal".to_owned(),
             (None, Some(Undecided::Doubted)) => "doubtful".to_owned(),
+            (None, Some(Undecided::NotJudged)) => "not judged".to_owned(),
             (None, _) => "not told apart".to_owned(),
         }
     }
@@ -202,6 +203,7 @@ impl Undecided {
             Self::Equal => "equal",
             Self::NotToldApart => "not-told-apart",
             Self::Doubted => "doubted",
+            Self::NotJudged => "not-judged",
         }
     }
 }

@@ -2,14 +2,12 @@
 //! way (`pages/told_apart.js`).
 
 use serde::Serialize;
-use writecliff::suite::Good;
+use writecliff::suite::{self, Good};
 
 use crate::model::Value;
 
-/// So far, in percent of the greater one, two figures lie apart before one is the better one, where
-/// nobody knows how far its runs do, because there is one.
-const APART_OF_ONE_RUN: f64 = 5.0;
-/// The same where runs say it: what is less matters to nobody.
+/// So far, in percent of the greater one, two figures lie apart before one is the better one, where runs
+/// say how far they do: what is less matters to nobody.
 const APART_OF_SEVERAL: f64 = 1.0;
 
 /// One of two.
@@ -32,6 +30,8 @@ pub enum Undecided {
     NotToldApart,
     /// The one that would be has doubts.
     Doubted,
+    /// More of it is no merit, and less is none.
+    NotJudged,
 }
 
 /// What is to be said of two figures.
@@ -63,11 +63,10 @@ pub(super) fn standing(good: Good, one: &Value, other: &Value) -> Standing {
 /// Whether no run of one lies among the other's, and the two lie further apart than runs of either do.
 fn are_apart(one: &Value, other: &Value) -> bool {
     let overlap = one.lowest <= other.highest && other.lowest <= one.highest;
-    let least = match one.of.len().min(other.of.len()) {
-        1 => APART_OF_ONE_RUN,
-        _ => APART_OF_SEVERAL,
-    };
-    let least = one.median.abs().max(other.median.abs()) * least / 100.0;
+    if one.of.len().min(other.of.len()) == 1 && !suite::are_apart(one.median, other.median) {
+        return false;
+    }
+    let least = one.median.abs().max(other.median.abs()) * APART_OF_SEVERAL / 100.0;
     let spread = |value: &Value| value.highest - value.lowest;
     let among_themselves = spread(one).max(spread(other)).max(least);
     !overlap && (one.median - other.median).abs() > among_themselves

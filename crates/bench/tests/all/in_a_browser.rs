@@ -317,7 +317,7 @@ fn starred(row: &Row) -> Value {
     let why = match row.undecided {
         Some(Undecided::NotToldApart) => Some("not told apart"),
         Some(Undecided::Doubted) => Some("the best has doubts"),
-        Some(Undecided::Equal) | None => None,
+        Some(Undecided::Equal | Undecided::NotJudged) | None => None,
     };
     json!([at, why])
 }

@@ -177,7 +177,7 @@ fn ranking(fleet: &FleetPage) -> Option<Ranking> {
     let shown: Vec<&FleetFigure> = fleet.figures().into_iter().take(SHOWN).collect();
     let column = |figure: &&FleetFigure| {
         let FleetFigure { name, unit, good, meaning, .. } = (*figure).clone();
-        RankedBy { name, unit, meaning: meaning.to_owned(), good }
+        RankedBy { name, unit, meaning: meaning.to_owned(), good: Some(good) }
     };
     let cells = |part: &FleetPart| {
         let cell = |figure: &&FleetFigure| {

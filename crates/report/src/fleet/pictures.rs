@@ -22,7 +22,7 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
         (lowest.min(highest), highest)
     };
     let tail = times(|part| &part.longer, |point| point.0);
-    let x = Axis::decades("response time", tail, false, latency);
+    let x = Axis::decades("response time", tail, false, latency).of_nanos();
     let shares = fleet.variants.iter().flat_map(|part| &part.longer).map(|point| point.1);
     let least = shares.filter(|share| *share > 0.0).fold(100.0, f64::min).max(SHARE_MIN);
     let y = Axis::decades("requests that take longer, %", (least, 100.0), false, share);
@@ -44,7 +44,8 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
             times(|part| &part.minutes, |point| point.1),
             false,
             latency,
-        );
+        )
+        .of_nanos();
         let title = "Every minute's 99.9th percentile";
         let minutes = picture(fleet, "minutes", title, (x, y), |part| part.minutes.clone());
         views.push(View::common(title, "", minutes));

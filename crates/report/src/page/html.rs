@@ -118,7 +118,7 @@ impl Page<'_> {
     }
 
     fn is_high_good(&self, column: &RankedBy) -> bool {
-        column.good == Good::AtLeast
+        column.good == Some(Good::AtLeast)
     }
 
     /// Whether pictures on demand leave out seconds that their files have.

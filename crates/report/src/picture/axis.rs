@@ -41,6 +41,13 @@ impl Axis {
         self
     }
 
+    /// The same, of times in nanoseconds, which its ticks tell in units that suit them.
+    #[must_use]
+    pub(crate) fn of_nanos(mut self) -> Self {
+        self.quantity = format!("{}, ns", self.quantity);
+        self
+    }
+
     /// The same, with ticks called otherwise.
     #[must_use]
     pub(crate) fn named(mut self, name: fn(f64) -> String) -> Self {

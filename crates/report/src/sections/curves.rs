@@ -45,7 +45,7 @@ pub(super) fn points(curves: &[Curve<'_>]) -> impl Iterator<Item = (f64, f64)> {
 /// Decades of time around all points, which are in nanoseconds.
 pub(super) fn times(title: &str, curves: &[Curve<'_>]) -> Axis {
     let shortest = points(curves).map(|point| point.1).fold(f64::INFINITY, f64::min).max(1.0);
-    Axis::decades(title, (shortest, highest(curves).max(shortest)), false, latency)
+    Axis::decades(title, (shortest, highest(curves).max(shortest)), false, latency).of_nanos()
 }
 
 /// The views on these axes.

@@ -37,7 +37,10 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     };
     let mut text = match writes.kept {
         ..LITTLE => format!("Software encryption costs this drive {}", writes.in_words()),
-        _ => format!("Software encryption costs this drive next to nothing: {}", writes.in_words()),
+        _ => format!(
+            "Software encryption costs random writes of this drive, once it is used, next to nothing: {}",
+            writes.in_words()
+        ),
     };
     text += &writes.reason();
     let more = [worst_corner(outcome), trim(outcome)].into_iter().flatten();

@@ -91,7 +91,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     Some(match share {
         0.9.. => format!("At {percent} % full it is as fast as empty."),
         _ => format!(
-            "At {percent} % full {name} keeps {} of its speed, the least of all.",
+            "At {percent} % full, {name}: {} of the speed when empty, the least of all.",
             number::percent(share)
         ),
     })

@@ -154,7 +154,7 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let saturation = number::iops(load.saturation_iops);
     let knee = course.knee.map_or_else(String::new, |knee| {
         format!(
-            " The knee is at {} ({:.0} %), with a mean of {}.",
+            " The last step before the knee is {} ({:.0} %), with a mean of {}.",
             number::iops(knee.iops),
             knee.percent,
             number::latency(knee.mean_ns)

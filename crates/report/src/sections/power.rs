@@ -49,8 +49,13 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let watts = |name| outcome.phases.iter().find(|phase| phase.phase == name).map(|p| p.mean);
     let (idle, busy) = (watts(IDLE)?, watts(SEQUENTIAL_WRITE)?);
-    let [idle, busy] = [idle, busy].map(number::watts);
-    Some(format!("It draws {idle} idle and {busy} in sequential writes."))
+    let [fresh, busy] = [idle, busy].map(number::watts);
+    // What it still does for itself after writes is a part of what idle costs.
+    let after =
+        watts(AFTER_RANDOM).filter(|after| *after > idle * 1.1).map_or_else(String::new, |after| {
+            format!(", {} on average in the idle time after random writes", number::watts(after))
+        });
+    Some(format!("It draws {fresh} idle before any write{after}, and {busy} in sequential writes."))
 }
 
 fn view(

@@ -33,7 +33,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let Some(buffer) = outcome.buffer else {
-        return Some("There is no fast buffer to come back.".to_owned());
+        return Some("Its seconds show no fast buffer that could come back.".to_owned());
     };
     let said =
         |burst: &Burst| Some((number::percent(outcome.share(burst)?), rest_words(burst.rest)));
@@ -122,7 +122,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["written fast", "of the buffer", "whole burst", "its end"].map(column).into();
     let text = answer.outcome.buffer.map_or_else(
-        || "It shows no fast buffer.".to_owned(),
+        || "Its seconds show no fast buffer.".to_owned(),
         |buffer| {
             format!(
                 "On the erased drive the buffer takes {} at {}; past it writes go at {}.",

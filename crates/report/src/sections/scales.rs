@@ -37,8 +37,10 @@ pub(super) fn flatten_none(view: &mut View, is_comparison: bool) {
     let shared = Axis::decades(&y.quantity, (lowest, highest), has_less, short);
     view.panels.iter_mut().for_each(|panel| panel.picture.y = shared.clone());
     let times = number::times(times);
-    let said =
-        format!("{} Logarithmic: the highest goes {times} times as high as the lowest.", view.text);
+    let said = format!(
+        "{} Logarithmic: the fastest drive's goes {times} times as high as the slowest's.",
+        view.text
+    );
     view.text = said.trim_start().to_owned();
 }
 

@@ -109,7 +109,9 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
             (number::latency(service.mean_ns), number::latency(service.deviation_ns));
         let synthetic = if served.synthetic { " (synthetic)" } else { "" };
         let trace = &served.trace;
-        format!("{trace}{synthetic} at {rate}, average service time {mean} ± {deviation}")
+        format!(
+            "{trace}{synthetic} at {rate}, average service time {mean}, standard deviation {deviation}"
+        )
     };
     let all: Vec<String> = outcome.traces.iter().map(in_words).collect();
     (!all.is_empty()).then(|| format!("Application traces: {}.", all.join("; ")))

@@ -40,7 +40,15 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let judged: Vec<bool> = all.iter().filter_map(|target| target.passes).collect();
     let met = judged.iter().filter(|passes| **passes).count();
     match (all.len(), judged.len()) {
-        (0, _) => Some(format!("Suite: {} steps, without targets.", outcome.steps.len())),
+        (0, _) => {
+            let steps = match outcome.steps.len() {
+                1 => "One step of the suite was done, and has no target.".to_owned(),
+                count => {
+                    format!("{count} steps of the suite were done; none of them has a target.")
+                }
+            };
+            Some(steps)
+        }
         (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
         (_, count) => {
             let missed = all.iter().find(|target| target.passes == Some(false));

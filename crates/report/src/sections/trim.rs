@@ -118,19 +118,28 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     let figure =
         |figure: &FigureOf<Outcome>| figure_row(figure, outcomes().map(Some), number::in_unit);
     let is_rate = |figure: &&FigureOf<Outcome>| figure.unit == Unit::MegabytesPerSecond;
+    let is_whole = |figure: &FigureOf<Outcome>| figure.name.starts_with("whole pass");
     let share = |figure: &FigureOf<Outcome>| {
         let of = |outcome: &Outcome| {
-            Some((figure.value)(outcome)? / outcome.clean.max(f64::MIN_POSITIVE))
+            let clean = match is_whole(figure) {
+                true => outcome.whole_clean?,
+                // The first seconds of a clean drive are its fast buffer's, if it has one.
+                false => Some(outcome.clean).filter(|_| outcome.fast_part.is_none())?,
+            };
+            Some((figure.value)(outcome)? / clean.max(f64::MIN_POSITIVE))
         };
         number_row(figure.label, figure.good, outcomes().map(of), number::percent)
     };
     let figures = FIGURES.iter().filter(is_there).map(figure).collect();
-    // The clean one is all of itself, and a whole pass is no share of its first seconds.
-    let is_whole = |figure: &&FigureOf<Outcome>| figure.name.starts_with("whole pass");
-    let shares = FIGURES.iter().filter(is_rate).skip(1).filter(|figure| !is_whole(figure));
+    // The clean ones are all of themselves.
+    let is_clean =
+        |figure: &&FigureOf<Outcome>| ["clean", "whole pass, clean"].contains(&figure.name);
+    let shares = FIGURES.iter().filter(is_rate).filter(|figure| !is_clean(figure));
     let shares = shares.map(share).collect();
+    let of_clean = "First seconds of first seconds, whole passes of the whole clean pass; a drive that is \
+                    clean writes its first seconds into its fast buffer, if it has one.";
     vec![
         table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures),
-        table_of(subjects, answers, ("As a share of the clean rate", ""), shares),
+        table_of(subjects, answers, ("As a share of the clean rate", of_clean), shares),
     ]
 }

@@ -22,8 +22,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.is_empty() {
         return None;
     }
-    let method = "Sequential writes over all of an erased drive, and, if it can be erased, over the second \
-                  half of one whose first half is full and has rested.";
+    let method = "Sequential writes over all of a drive, erased where that can be, and over the second half \
+                  of one whose first half is full and has rested.";
     let views = speed(subjects, &answers).into_iter().collect();
     Some(Section::new(Plan::NAME, "Whole drive", method, views, tables(subjects, &answers)))
 }
@@ -33,7 +33,9 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let fill = outcome.fills.first()?;
     let mean = number::megabytes_per_second(fill.megabytes_per_second);
     let Some(buffer) = fill.fast_buffer() else {
-        return Some(format!("The drive is written full at {mean}, and shows no fast buffer."));
+        return Some(format!(
+            "The drive is written full at {mean}, and its seconds show no fast buffer."
+        ));
     };
     Some(format!(
         "The first {} are written at {}, then it is {}; the whole drive takes {mean}.",

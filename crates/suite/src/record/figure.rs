@@ -24,6 +24,15 @@ pub struct Figure {
     pub judged: bool,
 }
 
+/// So far, in percent of the greater one, two figures lie apart before one is the better one, where nobody
+/// knows how far runs of either do, because there is one of each.
+const APART_OF_ONE_RUN: f64 = 5.0;
+
+/// Whether two figures, each of a single run, are told apart.
+pub fn are_apart(one: f64, other: f64) -> bool {
+    (one - other).abs() > one.abs().max(other.abs()) * APART_OF_ONE_RUN / 100.0
+}
+
 /// Which way a figure gets better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -233,6 +233,9 @@ pub struct Outcome {
     pub after_pass: Option<f64>,
     /// After torture and idle time.
     pub after_idle: Option<f64>,
+    /// The whole pass over the purged drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_clean: Option<f64>,
     /// The whole pass over the dirty drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_dirty: Option<f64>,
@@ -272,10 +275,16 @@ pub const FIGURES: &[Row] = &[
     .means("after random writes and one pass over the same LBAs"),
     Row::more("after idle time", "After idle time", Unit::MegabytesPerSecond, |o| o.after_idle)
         .means("after random writes and time in which the drive is left alone"),
+    Row::more("whole pass, clean", "Whole pass, clean", Unit::MegabytesPerSecond, |o| {
+        o.whole_clean
+    })
+    .means(
+        "one pass over what is tested before any random write, from its first second to its last",
+    ),
     Row::more("whole pass, dirty", "Whole pass, dirty", Unit::MegabytesPerSecond, |o| {
         o.whole_dirty
     })
-    .means("one pass over what is tested after random writes, from its first second to its last"),
+    .means("the same after random writes"),
     Row::more("whole pass after TRIM", "Whole pass after TRIM", Unit::MegabytesPerSecond, |o| {
         o.whole_after_trim
     })
@@ -289,9 +298,10 @@ pub const FIGURES: &[Row] = &[
 ];
 
 impl Outcome {
-    /// The share of the clean rate that TRIM brought back.
+    /// The share of the clean drive's rate that TRIM brought back, over a whole pass: the first seconds of a
+    /// drive with a fast buffer are the buffer's.
     pub fn restored(&self) -> Option<f64> {
-        Some(self.after_trim? / self.clean).filter(|share| share.is_finite())
+        Some(self.whole_after_trim? / self.whole_clean?).filter(|share| share.is_finite())
     }
 
     /// Whether the tortures left the drive alike, as far as its rate tells: what comes after one of them
@@ -339,6 +349,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         dirty_again: rate(AFTER_TRIM).and_then(|_| rate(DIRTY_PASS)),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
+        whole_clean: Rate::of_series(recording, CLEAN),
         whole_dirty: Rate::of_series(recording, DIRTY_PASS),
         whole_after_trim: Rate::of_series(recording, AFTER_TRIM),
         trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
@@ -367,6 +378,7 @@ mod tests {
             dirty_again: Some(dirty_again),
             after_pass: Some(380.0),
             after_idle: Some(200.0),
+            whole_clean: Some(400.0),
             whole_dirty: Some(150.0),
             whole_after_trim: Some(390.0),
             trim_took: None,

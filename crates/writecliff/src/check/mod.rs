@@ -30,7 +30,8 @@ impl Catalogue {
     }
 
     fn profile(&self, name: &str) -> Result<Profile, Error> {
-        let (whole, parts) = name.split_once("@1/").map_or((name, None), |(n, p)| (n, p.parse().ok()));
+        let (whole, parts) =
+            name.split_once("@1/").map_or((name, None), |(n, p)| (n, p.parse().ok()));
         let mut made = profile(whole)?;
         if let Some(changes) = self.changes.get(whole) {
             made = changed(&made, changes)?;

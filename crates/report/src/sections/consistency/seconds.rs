@@ -60,6 +60,9 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
 
 /// The steady window, closer.
 pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
+    if series.iter().all(|one| one.outcome.is_none()) {
+        return Vec::new();
+    }
     let band = format!(
         "Seconds of the {}. A steady drive is a thin band. Look at the lowest dots, not at the middle.",
         windows(series.iter())
@@ -153,7 +156,7 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
     }
     let documents = ranges.documents(one).filter(|_| from == 0.0);
     if let Some(at) = documents {
-        let label = format!("{} s", number::thousands(at));
+        let label = format!("the method's {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
     if from == 0.0 {

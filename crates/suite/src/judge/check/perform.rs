@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use writecliff_device::{Bytes, Device, DeviceError, Io, Nanos, Operation};
 use writecliff_measure::{Queue, Sample, Statistics, Totals, tally};
 use writecliff_workload::{
-    Amount, Blocks, Distribution, Job, Mix, Order as JobOrder, RandomUniform, Sequential, Sizes, Zone,
+    Amount, Blocks, Distribution, Job, Mix, Order as JobOrder, RandomUniform, Sequential, Sizes,
+    Zone,
 };
 
 use super::error::CheckError;

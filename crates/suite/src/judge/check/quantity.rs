@@ -13,10 +13,17 @@ pub(super) enum Quantity {
 /// What a drive did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Measured {
-    Rate { iops: f64, bytes_per_second: f64 },
-    Time { seconds: f64 },
+    Rate {
+        iops: f64,
+        bytes_per_second: f64,
+    },
+    Time {
+        seconds: f64,
+    },
     /// Of the span.
-    Share { percent: f64 },
+    Share {
+        percent: f64,
+    },
 }
 
 /// The units of published figures.

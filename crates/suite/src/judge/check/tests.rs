@@ -203,6 +203,7 @@ fn every_treatment_gives_all_that_it_says() {
             let unit = match scenario.quantity() {
                 Quantity::Rate => Unit::Iops,
                 Quantity::Time => Unit::Milliseconds,
+                Quantity::Share => Unit::Percent,
             };
             let value = figures[scenario.name].in_unit(unit);
             assert!(value > 0.0 && value.is_finite(), "{scenario}: {value}");

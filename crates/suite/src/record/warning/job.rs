@@ -92,7 +92,7 @@ pub enum JobWarning {
     /// A step of a suite read a drive that holds nothing.
     #[error(
         "The step '{step}' read what was never written, which is faster on many drives than reading \
-         data. A step before it that prepares, and writes, gives it some."
+         data. A step before it that prepares the drive, or writes, gives it data to read."
     )]
     StepReadsNothing {
         /// Its name.

@@ -45,14 +45,14 @@ pub(crate) fn conclude_phases(
             .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
     }
     let rounds = Rounds::of(plan, Totals::of(fill.iter().copied()).written);
+    let (fresh_iops, cliff) = fresh_and_cliff(&iops);
     let (steady_from, unsteady) = match plan.until_steady {
-        UntilSteady::Yes => last_rounds(plan, &rounds, &iops),
-        UntilSteady::No | UntilSteady::IfSimulated => last_seconds(plan, &iops),
+        UntilSteady::Yes => last_rounds(plan, &rounds, &iops, cliff),
+        UntilSteady::No | UntilSteady::IfSimulated => last_seconds(plan, &iops, cliff),
     };
     let Some(steady_iops) = Statistics::of(&iops[steady_from..]) else {
         return (None, warnings);
     };
-    let (fresh_iops, cliff) = fresh_and_cliff(&iops);
     let window = steady_from as u32..iops.len() as u32;
     let is_long = window.len() >= WINDOW_MIN;
     if cliff.is_none() && is_long {
@@ -96,8 +96,13 @@ pub(crate) fn conclude_phases(
 }
 
 /// The last five rounds of a torture that goes on until they are steady, and that they are not.
-fn last_rounds(plan: &Plan, rounds: &Rounds, iops: &[f64]) -> (usize, Option<MethodWarning>) {
-    let Some(last) = rounds.last(iops) else { return last_seconds(plan, iops) };
+fn last_rounds(
+    plan: &Plan,
+    rounds: &Rounds,
+    iops: &[f64],
+    cliff: Option<usize>,
+) -> (usize, Option<MethodWarning>) {
+    let Some(last) = rounds.last(iops) else { return last_seconds(plan, iops, cliff) };
     let unsteady = || MethodWarning::NotSteadyWithin {
         drive_writes: rounds.drive_writes(iops),
         most: DRIVE_WRITES_MAX,
@@ -107,9 +112,10 @@ fn last_rounds(plan: &Plan, rounds: &Rounds, iops: &[f64]) -> (usize, Option<Met
     (last.from, (!last.window.is_steady()).then(unsteady))
 }
 
-/// The last seconds of a torture that ends with its duration, and that they are not steady.
-fn last_seconds(plan: &Plan, iops: &[f64]) -> (usize, Option<MethodWarning>) {
-    let from = steady_from(plan, iops.len());
+/// The last seconds of a torture that ends with its duration, and that they are not steady. What comes before
+/// the cliff is none of them, however late that is.
+fn last_seconds(plan: &Plan, iops: &[f64], cliff: Option<usize>) -> (usize, Option<MethodWarning>) {
+    let from = steady_from(plan, iops.len()).max(cliff.unwrap_or(0));
     let drift = drift(&iops[from..]);
     let unsteady = MethodWarning::NotSteady { percent: drift * 100.0 };
     (from, (drift.abs() > DRIFT_MAX).then_some(unsteady))

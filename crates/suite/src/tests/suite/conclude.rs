@@ -64,7 +64,8 @@ fn figures(
         let name = format!("{series}, {}", target.figure);
         let figures = step.of(target.of);
         let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
-        target.judged(&name, got, capacity, is_whole)
+        let is_enough = figures.is_none_or(|figures| figures.ios >= target.figure.ios_min());
+        target.judged(&name, got, capacity, is_whole && is_enough)
     });
     step.targets = judged.collect();
     Some(step)

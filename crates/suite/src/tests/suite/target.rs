@@ -104,6 +104,14 @@ impl Target {
 }
 
 impl Measure {
+    /// I/Os that a figure needs: of fewer, a percentile is the longest of them and no percentile.
+    pub(super) fn ios_min(self) -> u64 {
+        match self {
+            Self::Percentile(percent) => (100.0 / (100.0 - percent)).round() as u64,
+            Self::Iops | Self::MebibytesPerSecond | Self::Longest => 0,
+        }
+    }
+
     fn unit(self) -> Unit {
         match self {
             Self::Iops => Unit::Iops,
