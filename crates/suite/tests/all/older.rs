@@ -84,7 +84,9 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
     fn forget(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(fields) => {
-                for added in ["worst", "dirty_again", "whole_dirty", "whole_after_trim"] {
+                for added in
+                    ["worst", "dirty_again", "whole_clean", "whole_dirty", "whole_after_trim"]
+                {
                     fields.remove(added);
                 }
                 fields.values_mut().for_each(forget);

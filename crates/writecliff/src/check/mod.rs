@@ -53,11 +53,7 @@ impl Drives for Catalogue {
     fn is_fitted_to(&self, name: &str, scenario: Scenario) -> bool {
         !self.changes.contains_key(name)
             && profile(name).is_ok_and(|profile| {
-                let is_it = |fitted: &String| match fitted.strip_suffix('*') {
-                    Some(all_that_begin) => scenario.name.starts_with(all_that_begin),
-                    None => fitted == scenario.name,
-                };
-                profile.identity().fitted.values().any(is_it)
+                profile.identity().fitted.values().any(|fitted| scenario.is_named_by(fitted))
             })
     }
 }

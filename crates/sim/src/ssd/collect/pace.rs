@@ -57,9 +57,9 @@ impl Pacer {
                 let (missing, range) =
                     (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
                 let price = self.price.max(ONE / 16);
-                let due = price * u64::from(missing) / u64::from(range);
+                let due = pages * price * u64::from(missing) / u64::from(range);
                 self.owed +=
-                    pages * gc.copies_max.map_or(due, |most| due.min(u64::from(most) * ONE));
+                    gc.copies_max.map_or(due, |most| due.min(pages * u64::from(most) * ONE));
                 let copies = self.owed / ONE;
                 self.owed %= ONE;
                 copies

@@ -287,7 +287,7 @@ mod tests {
             let profile = writecliff_sim::load(name).unwrap();
             let values = profile.record().values;
             for (key, scenario) in &profile.identity().fitted {
-                let is_about = |f: &Published| f.drive == name && f.scenario.name == scenario;
+                let is_about = |f: &Published| f.drive == name && f.scenario.is_named_by(scenario);
                 assert!(figures.iter().any(is_about), "{name}: nothing is published of {scenario}");
                 let (section, key) = key.split_once('.').unwrap();
                 assert!(values[section].get(key).is_some(), "{name}: no {section}.{key}");

@@ -144,6 +144,14 @@ impl Scenario {
         TREATMENTS.scenarios.get(name).copied()
     }
 
+    /// Whether this is it, or with `*` behind it the beginning of its name.
+    pub fn is_named_by(self, text: &str) -> bool {
+        match text.strip_suffix('*') {
+            Some(beginning) => self.name.starts_with(beginning),
+            None => self.name == text,
+        }
+    }
+
     /// If it is a stretch of a course: what course, and from how many to how many percent of the span were
     /// written in it.
     pub fn stretch(self) -> Option<(&'static str, u32, u32)> {
