@@ -45,14 +45,14 @@ pub(crate) fn differences(subjects: &[Subject], names: &[String]) -> Vec<Differe
 /// Tests that every one of these has run, and those that only some have: what a model has no mechanism
 /// for was asked of it, and not run.
 pub(crate) fn in_common(subjects: &[Subject]) -> (Vec<&'static str>, Vec<&'static str>) {
-    let tests_of = |subject: &Subject| -> Vec<&'static str> {
-        let measured = subject.runs.iter().filter(|run| run.is_measured());
-        measured.map(|run| load(&run.record.plan).name()).collect()
+    let tests_of = |subject: &Subject, is_of: fn(&Run) -> bool| -> Vec<&'static str> {
+        let runs = subject.runs.iter().filter(|run| is_of(run));
+        runs.map(|run| load(&run.record.plan).name()).collect()
     };
-    let each: Vec<Vec<&'static str>> = subjects.iter().map(tests_of).collect();
+    let each: Vec<_> = subjects.iter().map(|subject| tests_of(subject, Run::is_measured)).collect();
     let mut all: Vec<&'static str> = Vec::new();
-    for test in each.iter().flatten() {
-        if !all.contains(test) {
+    for test in subjects.iter().flat_map(|subject| tests_of(subject, |_| true)) {
+        if !all.contains(&test) {
             all.push(test);
         }
     }

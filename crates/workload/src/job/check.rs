@@ -40,8 +40,8 @@ fn check_iops(key: &'static str, iops: u64) -> Verdict {
 const ZONES_MAX: usize = 256;
 
 /// What is wrong with zones in any span.
-fn check_zones(zones: &[Zone]) -> Verdict {
-    let (key, count) = ("distribution.zoned", zones.len());
+fn check_zones(key: &'static str, zones: &[Zone]) -> Verdict {
+    let count = zones.len();
     holds((1..=ZONES_MAX).contains(&count), key, count, "there are 1 to 256 zones")?;
     let is_hit = zones.iter().any(|zone| zone.ios > 0);
     holds(is_hit, key, "without I/Os", "at least one zone needs a share of them")?;
@@ -146,8 +146,9 @@ impl Job {
     fn check_distribution(&self) -> Verdict {
         let (is_good, got, reason) = match self.distribution {
             Distribution::Uniform => return Ok(()),
-            Distribution::Zoned(ref zones) | Distribution::Shuffled(ref zones) => {
-                return check_zones(zones);
+            Distribution::Zoned(ref zones) => return check_zones("distribution.zoned", zones),
+            Distribution::Shuffled(ref zones) => {
+                return check_zones("distribution.shuffled", zones);
             }
             Distribution::Zipf(theta) => {
                 (theta > 0.0 && theta <= 100.0, theta, "zipf takes a number above 0 and up to 100")
@@ -219,26 +220,24 @@ impl Job {
         let reason = "no multiple of it is within the span";
         holds(!is_random || align.0 <= span.length, "align", align.exact(), reason)?;
         match &self.distribution {
-            Distribution::Zoned(zones) | Distribution::Shuffled(zones) if is_random => {
-                self.check_zones_in(zones, span)
+            Distribution::Zoned(zones) if is_random => {
+                self.check_zones_in("distribution.zoned", zones, span)
+            }
+            Distribution::Shuffled(zones) if is_random => {
+                self.check_zones_in("distribution.shuffled", zones, span)
             }
             _ => Ok(()),
         }
     }
 
     /// Every zone that is hit must have a place for a block.
-    fn check_zones_in(&self, zones: &[Zone], span: Span) -> Verdict {
+    fn check_zones_in(&self, key: &'static str, zones: &[Zone], span: Span) -> Verdict {
         let aligns = self.all_sizes().map(|size| self.align.unwrap_or(size).0.max(1));
         for align in aligns {
             let count = span.length / align;
             for (zone, places) in zones.iter().zip(places_of(zones, span.length, align, count)) {
                 let reason = format!("it has no place for a block of {}", Bytes(align).exact());
-                holds(
-                    zone.ios == 0 || !places.is_empty(),
-                    "distribution.zoned",
-                    zone.span,
-                    reason,
-                )?;
+                holds(zone.ios == 0 || !places.is_empty(), key, zone.span, reason)?;
             }
         }
         Ok(())

@@ -353,16 +353,34 @@ fn zones_have_their_shares_where_they_lie() {
         ..random_reads()
     };
     zoned.check(LBA, CAPACITY).unwrap();
-    let ios = ios(&zoned);
+    let all = ios(&zoned);
     let share = |from: u64, to: u64| {
         let is_in = |io: &&Io| ((4096 + from)..(4096 + to)).contains(&(io.offset.0 >> 10));
-        ios.iter().filter(is_in).count() as f64 / ios.len() as f64
+        all.iter().filter(is_in).count() as f64 / all.len() as f64
     };
     for (from, to, expected) in
         [(0, 2000, 0.5), (2000, 8000, 0.3), (8000, 12_000, 0.0), (12_000, 40_000, 0.2)]
     {
         assert!((share(from, to) - expected).abs() < 0.01, "{from}: {}", share(from, to));
     }
+    // Shuffled, the hot twentieth lies everywhere, and is as small.
+    let Distribution::Zoned(zones) = zoned.distribution.clone() else { unreachable!() };
+    let shuffled = Job {
+        distribution: Distribution::Shuffled(zones),
+        io_size: Some(amount(4_000_000)),
+        ..zoned.clone()
+    };
+    shuffled.check(LBA, CAPACITY).unwrap();
+    let ios = ios(&shuffled);
+    let mut hits = std::collections::BTreeMap::new();
+    ios.iter().for_each(|io| *hits.entry(io.offset.0).or_insert(0_usize) += 1);
+    let in_first_half = ios.iter().filter(|io| io.offset.0 < (4096 + 20_000) << 10).count() as f64;
+    assert!((in_first_half / ios.len() as f64 - 0.5).abs() < 0.1, "{in_first_half}");
+    let mut hits: Vec<usize> = hits.into_values().collect();
+    hits.sort_unstable_by(|a, b| b.cmp(a));
+    let places = 40_000 * 1024 / ios[0].length.0 as usize;
+    let hottest = hits[..places / 20].iter().sum::<usize>() as f64 / ios.len() as f64;
+    assert!((0.48..0.56).contains(&hottest), "{hottest}");
     for (zones, word) in [
         (vec![], "1 to 256"),
         (vec![zone(0, 10)], "a share of them"),

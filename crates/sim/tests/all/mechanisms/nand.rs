@@ -1,9 +1,35 @@
 //! The flash: program times, planes, channels, suspension, bad blocks.
 
-use writecliff_device::{Io, Nanos, Throughput};
+use writecliff_device::{Io, Nanos, Operation, Throughput};
 use writecliff_sim::{ProfileError, ProgramTime, load_file};
 
 use crate::mechanisms::*;
+
+/// Of a drive whose write buffer is full: a read overtakes the writes that wait for room, and where
+/// commands are taken in order it waits as long as they do.
+#[test]
+fn a_read_waits_for_room_in_the_buffer_where_commands_are_in_order() {
+    let waits = |in_order: bool| {
+        let mut profile = one_die(16);
+        profile.firmware.in_order = in_order;
+        profile.write_buffer.size = PAGE * 4;
+        // A read that meets a program hardly waits for it.
+        profile.nand.suspend_time = Some(Nanos(1000));
+        let mut drive = Drive::new(profile);
+        drive.fill(0..100);
+        drive.flush();
+        let mut ios: Vec<Io> = (0..31).map(|page| write(1000 + page, 1)).collect();
+        ios.push(read(3, 1));
+        let done = drive.together(&ios);
+        let read = done.iter().find(|done| done.io.operation == Operation::Read).unwrap();
+        let last_write = done.iter().map(|done| done.completed).max().unwrap();
+        (read.completed.0, last_write.0)
+    };
+    let (overtakes, writes) = waits(false);
+    assert!(overtakes * 2 < writes, "{overtakes} of {writes}");
+    let (waited, writes) = waits(true);
+    assert!(waited * 3 > writes * 2, "{waited} of {writes}");
+}
 
 const MS: Nanos = Nanos::from_millis(1);
 

@@ -204,6 +204,15 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_before_a_late_cliff_is_in_no_steady_window() {
+        let plan = Plan { duration: Nanos::from_secs(100), ..Plan::default() };
+        let iops = [vec![1000.0; 80], vec![100.0; 20]].concat();
+        let (_, cliff) = fresh_and_cliff(&iops);
+        assert_eq!(last_seconds(&plan, &iops, cliff), (80, None));
+        assert_eq!(last_seconds(&plan, &iops[..79], None), (55, None));
+    }
+
+    #[test]
     fn spare_area_is_what_the_span_leaves() {
         let plan = Plan { spare_percent: 25.0, ..Plan::default() };
         assert_eq!(plan.used(Bytes(4096 * 100 + 512)), Bytes(4096 * 75));
