@@ -18,12 +18,13 @@ fn a_read_waits_for_room_in_the_buffer_where_commands_are_in_order() {
         let mut drive = Drive::new(profile);
         drive.fill(0..100);
         drive.flush();
+        let start = drive.ssd.now().0;
         let mut ios: Vec<Io> = (0..31).map(|page| write(1000 + page, 1)).collect();
         ios.push(read(3, 1));
         let done = drive.together(&ios);
         let read = done.iter().find(|done| done.io.operation == Operation::Read).unwrap();
         let last_write = done.iter().map(|done| done.completed).max().unwrap();
-        (read.completed.0, last_write.0)
+        (read.completed.0 - start, last_write.0 - start)
     };
     let (overtakes, writes) = waits(false);
     assert!(overtakes * 2 < writes, "{overtakes} of {writes}");
