@@ -1,8 +1,9 @@
 //! One group of one variant: drives made and aged, requests served, all counted.
 
 use serde::{Deserialize, Serialize};
+use writecliff::memory_of;
 use writecliff_device::{Bytes, Device};
-use writecliff_sweep::{GoOn, memory_of};
+use writecliff_sweep::GoOn;
 
 use crate::aged::{Aged, aged};
 use crate::error::FleetError;

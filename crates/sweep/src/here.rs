@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use writecliff::suite::in_parallel;
+use writecliff::{Budget, memory_here};
 use writecliff_device::Bytes;
-
-use crate::budget::{Budget, memory_here};
 
 /// How work on many pieces ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

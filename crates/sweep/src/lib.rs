@@ -11,7 +11,6 @@
 //!
 //! Left out: real drives, of which there is one at a time.
 
-mod budget;
 mod cells;
 mod error;
 mod figures;
@@ -29,7 +28,6 @@ mod sample;
 mod table;
 mod work;
 
-pub use budget::memory_of;
 pub use cells::{Column, write_cells};
 pub use error::SweepError;
 pub use here::{End, GoOn, Watch, all_here};

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use writecliff::device::Bytes;
 use writecliff::sim::{Profile, changed};
-use writecliff::{Error, Overrides, Plan, profile};
+use writecliff::{Error, Overrides, Plan, memory_of, profile};
 
-use crate::budget::memory_of;
 use crate::plan::{DRIVE, Sweep};
 
 /// What is run at one point: all that makes its row again.

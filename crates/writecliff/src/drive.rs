@@ -104,6 +104,18 @@ impl DriveName {
         matches!(self, Self::Simulated(_) | Self::Recorded { .. })
     }
 
+    /// What a simulated drive is built of.
+    ///
+    /// # Errors
+    /// [`Error::Profile`]; [`Error::MeantNull`] of a drive that is no model.
+    pub(crate) fn model(&self) -> Result<Profile, Error> {
+        match self {
+            Self::Simulated(name) => profile(name),
+            Self::Recorded { profile, .. } => Ok(writecliff_sim::recorded(profile)?),
+            Self::Real(_) | Self::Null => Err(Error::MeantNull),
+        }
+    }
+
     /// What the drive is, without touching it.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Several runs on one drive: on all processors on models of it, else one after the other.
+//! Several runs on one drive: on all processors, within memory, on models of it, else one after the other.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +7,7 @@ use writecliff_suite::in_parallel;
 
 use crate::drive::DriveName;
 use crate::error::Error;
+use crate::memory::{Budget, memory_here, memory_of};
 use crate::progress::{Event, Watch};
 
 /// How a review, or repeats, ended.
@@ -46,7 +47,13 @@ pub(crate) fn run_all<J: Sync>(
         done
     };
     match drive.is_simulated() {
-        true => in_parallel(jobs, work).map(|_| ())?,
+        true => {
+            let (budget, need) = (Budget::new(memory_here()), memory_of(&drive.model()?));
+            in_parallel(jobs, |job| {
+                let _share = budget.take(need);
+                work(job)
+            })?;
+        }
         false => jobs.iter().try_for_each(work)?,
     }
     Ok(if is_broken_off.into_inner() { ReviewEnd::Interrupted } else { ReviewEnd::Complete })

@@ -1,9 +1,9 @@
-//! Memory that points share: a point begins when there is enough of it.
+//! Memory that runs on simulated drives share: one begins when there is enough of it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use writecliff::sim::Profile;
 use writecliff_device::Bytes;
+use writecliff_sim::Profile;
 
 /// RAM for each mapping unit of a simulated drive, at most: docs/model.md.
 const BYTES_PER_UNIT: u64 = 13;
@@ -12,25 +12,26 @@ const BESIDES: Bytes = Bytes::from_mib(64);
 
 /// What is left.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     all: u64,
     left: Mutex<u64>,
     returned: Condvar,
 }
 
-/// A part of a budget, given back when dropped.
-pub(crate) struct Share<'a> {
+/// A part of a budget, which is given back when dropped.
+pub struct Share<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
 impl Budget {
-    pub(crate) fn new(all: Bytes) -> Self {
+    /// So much to be shared.
+    pub fn new(all: Bytes) -> Self {
         Self { all: all.0, left: Mutex::new(all.0), returned: Condvar::new() }
     }
 
     /// Waits until so much is left; for all of it if it was never so much.
-    pub(crate) fn take(&self, bytes: Bytes) -> Share<'_> {
+    pub fn take(&self, bytes: Bytes) -> Share<'_> {
         let bytes = bytes.0.min(self.all);
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = self
@@ -59,7 +60,7 @@ pub fn memory_of(profile: &Profile) -> Bytes {
 }
 
 /// Three quarters of what this machine has free; a guess where it does not tell.
-pub(crate) fn memory_here() -> Bytes {
+pub fn memory_here() -> Bytes {
     let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let free = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = free.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
