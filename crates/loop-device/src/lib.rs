@@ -61,7 +61,14 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        // A test may have detached it, and somebody else have its number by now.
+        self.detach();
+    }
+}
+
+impl LoopDevice {
+    /// Detaches it from what is below, if its number is still its own: somebody may have detached it, and
+    /// somebody else have the number by now.
+    pub fn detach(&self) {
         let name = self.path.trim_start_matches("/dev/");
         let below = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
         // What was deleted is called so behind its name.

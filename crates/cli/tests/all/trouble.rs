@@ -90,7 +90,7 @@ impl Drop for Running {
 /// A loop device on a file of a filesystem that can be frozen; what is asked of it then does not
 /// come back.
 struct Freezable {
-    drive: String,
+    drive: LoopDevice,
     mount: TempDir,
     _below: LoopDevice,
 }
@@ -116,8 +116,7 @@ impl Freezable {
         succeeds("mount", &[below.path(), at])?;
         let backing = mount.path().join("backing");
         fs::write(&backing, vec![0x5a; 64 << 20]).unwrap();
-        let arguments = ["--find", "--show", "--direct-io=on", backing.to_str().unwrap()];
-        let drive = succeeds("losetup", &arguments)?;
+        let drive = LoopDevice::over(&backing, &["--direct-io=on"]).ok()?;
         Some(Self { drive, mount, _below: below })
     }
 
@@ -139,7 +138,7 @@ impl Drop for Freezable {
         self.thaw();
         // What hung goes on now, and a process that was killed meanwhile takes a moment to end.
         for _ in 0..100 {
-            let _ = succeeds("losetup", &["--detach", &self.drive]);
+            self.drive.detach();
             if succeeds("umount", &[self.at()]).is_some() {
                 return;
             }
@@ -158,7 +157,8 @@ fn succeeds(program: &str, arguments: &[&str]) -> Option<String> {
 #[test]
 fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
     let Some(drive) = Freezable::new() else { return };
-    let mut running = Running::start(&drive.drive, &["--duration", "600s", "--io-timeout", "3s"]);
+    let mut running =
+        Running::start(drive.drive.path(), &["--duration", "600s", "--io-timeout", "3s"]);
     running.wait_for_torture(1);
     drive.freeze();
     running.wait_for_text("no I/O completed for");
@@ -176,7 +176,7 @@ fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
 #[test]
 fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
     let Some(drive) = Freezable::new() else { return };
-    let mut running = Running::start(&drive.drive, &["--duration", "600s"]);
+    let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
     running.wait_for_torture(1);
     drive.freeze();
     running.wait_for_text("no I/O completed for");
@@ -198,7 +198,7 @@ fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
 
 /// A run on a drive that hangs, which waits for it after a Ctrl-C.
 fn asked_to_end(drive: &Freezable) -> Running {
-    let mut running = Running::start(&drive.drive, &["--duration", "600s"]);
+    let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
     running.wait_for_torture(1);
     drive.freeze();
     running.tell(Signal::INT);
