@@ -70,7 +70,7 @@ function heading(metric, { groups, isMixed }, ranked) {
       { class: "lead" },
       test ? `${capital(test.question)} ` : "",
       `${many(ranked.length, `${kind} result`.trim())}, ${
-        metric.judged ? `${isMore(metric) ? "more" : "less"} is better` : "the highest or lowest is not the best"
+        metric.judged ? `${isMore(metric) ? "more" : "less"} is better` : "which is no merit, more or less"
       }.${words}`,
     ),
   ];

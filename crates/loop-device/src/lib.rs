@@ -57,15 +57,7 @@ impl LoopDevice {
     pub fn backing(&self) -> &Path {
         &self.backing
     }
-}
 
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        self.detach();
-    }
-}
-
-impl LoopDevice {
     /// Detaches it from what is below, if its number is still its own: somebody may have detached it, and
     /// somebody else have the number by now.
     pub fn detach(&self) {
@@ -77,5 +69,11 @@ impl LoopDevice {
         if below.is_ok_and(is_ours) {
             let _ = Command::new("losetup").args(["--detach", &self.path]).status();
         }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        self.detach();
     }
 }

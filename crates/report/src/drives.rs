@@ -178,7 +178,7 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
     let purge = match &without_purge(subjects)[..] {
         [] => String::new(),
         names => {
-            format!(", but for the purge, which came before none of those of {}", names.join(", "))
+            format!(", but for the purge before it, which {} did not get", names.join(", "))
         }
     };
     match in_common(subjects.all) {

@@ -104,6 +104,26 @@ mod tests {
     use crate::Identity;
 
     #[test]
+    fn what_a_drive_forgets_of_its_base_nobody_has_given() {
+        let drive = |text: &str| load_text("own.toml", text).map(|profile| profile.record().values);
+        let base = "inherits = \"generic-datacenter-nvme-960gb\"\n";
+        let has = |values: &serde_json::Map<String, serde_json::Value>, key| {
+            values["identity"].get(key).is_some()
+        };
+        let whole = drive(base).unwrap();
+        assert!(has(&whole, "dram") && has(&whole, "released"));
+        // The base's own base gives both as well.
+        let forgets = "forgets = [\"identity.dram\", \"identity.released\"]\n";
+        let less = drive(&format!("{base}{forgets}[identity]\nreleased = \"2020\"\n")).unwrap();
+        assert!(!has(&less, "dram"));
+        assert_eq!(less["identity"]["released"], "2020", "what it gives itself it has");
+        let wrong = drive(&format!("{base}forgets = 3\n")).unwrap_err().to_string();
+        assert!(wrong.contains("own.toml:2") && wrong.contains("keys of the base"), "{wrong}");
+        let needed = drive(&format!("{base}forgets = [\"nand.channels\"]\n")).unwrap_err();
+        assert!(needed.to_string().contains("channels"), "{needed}");
+    }
+
+    #[test]
     fn every_shipped_drive_loads_and_has_spare_area() {
         let names = catalogue();
         assert!(names.len() >= 9, "{names:?}");

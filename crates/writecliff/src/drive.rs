@@ -222,7 +222,7 @@ fn stem(name: &str) -> Option<String> {
 }
 
 /// `NAME@1/16`: the whole drive's name, and how many such parts it has.
-fn scale(name: &str) -> Option<(&str, &str)> {
+pub(crate) fn scale(name: &str) -> Option<(&str, &str)> {
     name.rsplit_once("@1/")
 }
 

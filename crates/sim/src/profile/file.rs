@@ -22,6 +22,8 @@ const GEOMETRY: [&str; 4] = ["channels", "dies_per_channel", "planes", "blocks_p
 pub(crate) struct ProfileFile {
     file: String,
     pub(crate) inherits: Option<String>,
+    /// Keys of the base that are not known of this drive, as `section.key`.
+    forgets: Vec<String>,
     values: toml::Table,
     places: BTreeMap<String, Place>,
 }
@@ -68,12 +70,22 @@ impl ProfileFile {
                 return Err(syntax(line, &message));
             }
         };
-        Ok(Self { file: file.to_owned(), inherits, values, places })
+        let forgets = match values.remove("forgets") {
+            None => Vec::new(),
+            Some(value) => value.clone().try_into().map_err(|_| {
+                let message = format!(
+                    "'forgets' takes keys of the base such as \"identity.dram\", not {value}"
+                );
+                syntax(places["forgets"].line, &message)
+            })?,
+        };
+        Ok(Self { file: file.to_owned(), inherits, forgets, values, places })
     }
 
     /// Values that come from no file, called `name` in messages.
     pub(crate) fn of_values(name: &str, values: toml::Table) -> Self {
-        Self { file: name.to_owned(), inherits: None, values, places: BTreeMap::new() }
+        let (inherits, forgets) = (None, Vec::new());
+        Self { file: name.to_owned(), inherits, forgets, values, places: BTreeMap::new() }
     }
 
     /// The keys that the file gives, as `section.key`, in its order.
@@ -103,13 +115,20 @@ impl ProfileFile {
                 (_, value) => drop(base.values.insert(section, value)),
             }
         }
+        // What it forgets of its base it forgets of that one's base as well.
+        base.forgets.extend(self.forgets);
         base.places.extend(self.places);
         Self { file: self.file, inherits: base.inherits, ..base }
     }
 
-    /// A drive of another name has not the base's price, and one of other dies not what a review
+    /// What is said to be unknown of it. A drive of another name has not the base's price, and one of other dies not what a review
     /// listed of the base's.
     fn forget_what_was_the_base_s(&self, base: &mut Self) {
+        for (section, key) in self.forgets.iter().filter_map(|key| key.split_once('.')) {
+            if let Some(toml::Value::Table(below)) = base.values.get_mut(section) {
+                below.remove(key);
+            }
+        }
         let gives = |section, key| {
             self.values.get(section).is_some_and(|own: &toml::Value| own.get(key).is_some())
         };

@@ -12,7 +12,7 @@ use writecliff_device::Device;
 use writecliff_sim::{Profile, changed};
 use writecliff_suite::check::{Drives, Scenario};
 
-use crate::drive::profile;
+use crate::drive::{profile, scale};
 use crate::error::Error;
 
 pub use fit::{Fit, fit};
@@ -30,14 +30,13 @@ impl Catalogue {
     }
 
     fn profile(&self, name: &str) -> Result<Profile, Error> {
-        let (whole, parts) =
-            name.split_once("@1/").map_or((name, None), |(n, p)| (n, p.parse().ok()));
-        let mut made = profile(whole)?;
-        if let Some(changes) = self.changes.get(whole) {
-            made = changed(&made, changes)?;
-        }
-        match parts {
-            Some(parts) => Ok(writecliff_sim::scaled(&made, parts)?),
+        // A treatment that is done to a scale model is done to that of the changed drive.
+        let scaled = scale(name).and_then(|(whole, parts)| Some((whole, parts.parse().ok()?)));
+        let whole = scaled.map_or(name, |(whole, _)| whole);
+        let Some(changes) = self.changes.get(whole) else { return profile(name) };
+        let made = changed(&profile(whole)?, changes)?;
+        match scaled {
+            Some((_, parts)) => Ok(writecliff_sim::scaled(&made, parts)?),
             None => Ok(made),
         }
     }
