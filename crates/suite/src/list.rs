@@ -17,7 +17,7 @@ use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_duration};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::efficiency::Efficiency;
 use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
@@ -89,6 +89,7 @@ macro_rules! for_each_test {
             Heat heat
             Idle idle
             WorkingSet working_set
+            Skew skew
             Fullness fullness
             QueueDepth queue_depth
             LatencyAtLoad latency_at_load
@@ -305,7 +306,7 @@ macro_rules! tests {
             pub(crate) fn conclude(
                 &self,
                 recording: &Recording,
-                traces: &[TraceFacts],
+                known: &Known<'_>,
                 found: Option<&Outcome>,
                 phases: &[Phase],
             ) -> (Option<Outcome>, Vec<Warning>) {
@@ -315,7 +316,7 @@ macro_rules! tests {
                             Some(Outcome::$variant(found)) => Some(found),
                             _ => None,
                         };
-                        let (outcome, warnings) = plan.conclude_from(recording, traces, found);
+                        let (outcome, warnings) = plan.conclude_from(recording, known, found);
                         let outcome = outcome.map(|outcome| plan.with_phases(outcome, phases));
                         (outcome.map(Outcome::$variant), warnings)
                     })*

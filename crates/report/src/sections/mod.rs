@@ -20,6 +20,7 @@ mod read_write_mix;
 mod recovery;
 mod repeats;
 mod scales;
+mod skew;
 mod spare_area;
 pub(crate) mod specification;
 mod steady_state;

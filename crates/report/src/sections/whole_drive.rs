@@ -33,9 +33,12 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let fill = outcome.fills.first()?;
     let mean = number::megabytes_per_second(fill.megabytes_per_second);
     let Some(buffer) = fill.fast_buffer() else {
-        return Some(format!(
-            "The drive is written full at {mean}, and its seconds show no fast buffer."
-        ));
+        let was_too_warm = fill.levels.first().is_some_and(|level| level.too_warm);
+        let buffer = match was_too_warm && fill.levels.len() > 1 {
+            true => "it became too warm, so that nobody knows whether it has a fast buffer",
+            false => "its seconds show no fast buffer",
+        };
+        return Some(format!("The drive is written full at {mean}, and {buffer}."));
     };
     Some(format!(
         "The first {} are written at {}, then it is {}; the whole drive takes {mean}.",

@@ -6,6 +6,7 @@ use writecliff_measure::Recording;
 use crate::judge::doubts::doubts;
 use crate::judge::odd::odd;
 use crate::list::{Outcome, Plan, RunRecord};
+use crate::method::test::Known;
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
 use crate::record::warning::{MethodWarning, Warning};
@@ -52,8 +53,9 @@ impl RunRecord {
         if !lacks.is_empty() {
             return (None, lacks);
         }
+        let known = Known { drive: &self.drive, traces: &self.traces };
         let (outcome, mut warnings) =
-            self.plan.conclude(recording, &self.traces, self.outcome.as_ref(), &self.phases);
+            self.plan.conclude(recording, &known, self.outcome.as_ref(), &self.phases);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| {

@@ -1,10 +1,10 @@
 //! The fast beginning of a sequential write: what an SLC buffer takes.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, Temperature};
 use writecliff_measure::Sample;
 
-use crate::method::levels::{FALL, Level, median, share_of};
+use crate::method::levels::{FALL, Level, is_too_warm, median, share_of};
 
 /// A sequential write that began fast and then fell for good.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,17 +25,22 @@ const BEFORE: usize = 30;
 
 impl FastPart {
     /// Looks for the fall in the seconds of a sequential write; `None` if there is none, or if it
-    /// came before the first second was over. Within the second of the fall, the moment is where
-    /// a jump from the one rate to the other gives what was written in it.
-    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
-        let whole = samples.iter().filter(|sample| sample.is_whole());
-        let bytes: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
+    /// came before the first second was over, or when the drive had become as warm as the limit of
+    /// its own: then nobody can tell a buffer from a drive that protects itself. Within the second
+    /// of the fall, the moment is where a jump from the one rate to the other gives what was
+    /// written in it.
+    pub(crate) fn of(samples: &[&Sample], limit: Option<Temperature>) -> Option<Self> {
+        let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+        let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
         let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
             let next = &bytes[*second..*second + LASTING];
             let before = &bytes[(*second - 1).saturating_sub(BEFORE)..*second - 1];
             let limit = median(before) * FALL;
             next.iter().all(|rate| *rate < limit)
         })?;
+        if whole[..=fall].iter().any(|sample| is_too_warm(sample, limit)) {
+            return None;
+        }
         // The fall may lie in the second before as well, which is then slower than fast.
         let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..fall + LASTING]));
         let before: f64 = bytes[..fall - 1].iter().sum();
@@ -50,9 +55,13 @@ impl FastPart {
         })
     }
 
-    /// The first of a write's levels, if the next is slower.
+    /// The first of a write's levels, if the next is slower, and not because the drive was too
+    /// warm.
     pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
         let [fast, slow @ ..] = levels else { return None };
+        if fast.too_warm {
+            return None;
+        }
         let megabytes: f64 = slow.iter().map(|level| level.bytes.0 as f64 / 1e6).sum();
         let seconds: f64 = slow
             .iter()
@@ -72,16 +81,40 @@ impl FastPart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::method::levels::levels;
 
-    fn written(megabytes: &[u64]) -> Option<FastPart> {
+    fn seconds(megabytes: &[u64]) -> Vec<Sample> {
         let second = |(index, megabytes): (usize, &u64)| Sample {
             second: index as u32,
             span_ns: 1_000_000_000,
             written_bytes: megabytes * 1_000_000,
             ..Sample::default()
         };
-        let samples: Vec<Sample> = megabytes.iter().enumerate().map(second).collect();
-        FastPart::of(&samples.iter().collect::<Vec<_>>())
+        megabytes.iter().enumerate().map(second).collect()
+    }
+
+    fn written(megabytes: &[u64]) -> Option<FastPart> {
+        FastPart::of(&seconds(megabytes).iter().collect::<Vec<_>>(), None)
+    }
+
+    #[test]
+    fn a_drive_that_is_slower_when_it_has_become_too_warm_has_no_fast_part() {
+        let megabytes = [vec![7000; 60], vec![4000; 60]].concat();
+        let limit = Temperature(80_000);
+        let mut seconds = seconds(&megabytes);
+        let mut found = |warmest: u64| {
+            for (second, sample) in seconds.iter_mut().enumerate() {
+                let millicelsius = (40_000 + 700 * second as u64).min(warmest);
+                sample.temperature_millicelsius = Some(millicelsius);
+            }
+            let samples: Vec<_> = seconds.iter().collect();
+            let of_levels = FastPart::of_levels(&levels(&samples, Some(limit)));
+            (FastPart::of(&samples, Some(limit)), of_levels)
+        };
+        assert_eq!(found(80_000), (None, None));
+        let (by_seconds, by_levels) = found(79_000);
+        assert_eq!(by_seconds.map(|part| part.bytes), Some(Bytes(420_000_000_000)));
+        assert_eq!(by_levels.map(|part| part.bytes), Some(Bytes(420_000_000_000)));
     }
 
     #[test]
@@ -109,6 +142,7 @@ mod tests {
         let level = |gigabytes: u64, megabytes_per_second| Level {
             bytes: Bytes(gigabytes * 1_000_000_000),
             megabytes_per_second,
+            too_warm: false,
         };
         let levels = [level(40, 5000.0), level(27, 2700.0), level(63, 700.0)];
         let part = FastPart::of_levels(&levels).unwrap();

@@ -1,7 +1,7 @@
 //! The levels of a sequential write: stretches at one speed, and where one becomes another.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, Nanos, Temperature};
 use writecliff_measure::{Sample, Statistics, Totals};
 
 /// A stretch of a sequential write at one speed.
@@ -11,6 +11,17 @@ pub struct Level {
     pub bytes: Bytes,
     /// The mean over that, in MB/s (10^6).
     pub megabytes_per_second: f64,
+    /// The drive had become as warm as the limit of its own by the level's end, which may be what
+    /// ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_warm: bool,
+}
+
+/// Whether the drive was as warm at the end of a second as the limit of its own, from which on it
+/// protects itself.
+pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
+    let warmth = second.temperature_millicelsius.map(Temperature);
+    limit.zip(warmth).is_some_and(|(limit, warmth)| warmth >= limit)
 }
 
 /// Two levels differ when the lower is below this share of the higher...
@@ -28,9 +39,10 @@ const FIRST: usize = 3;
 /// The levels of a sequential write, in order; together they are all that was written. One that is
 /// over within two seconds is not told from the next; within the second of a change, the moment is
 /// where a jump from the one speed to the other gives what was written in it.
-pub(crate) fn levels(samples: &[&Sample]) -> Vec<Level> {
-    let whole = samples.iter().filter(|sample| sample.is_whole());
-    let seconds: Vec<f64> = whole.map(|sample| sample.written_bytes as f64).collect();
+pub(crate) fn levels(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Level> {
+    let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+    let seconds: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
+    let warm = whole.iter().position(|sample| is_too_warm(sample, limit));
     let mut edges = vec![0, seconds.len()];
     find_changes(&seconds, 0, seconds.len(), &mut edges);
     edges.sort_unstable();
@@ -38,7 +50,7 @@ pub(crate) fn levels(samples: &[&Sample]) -> Vec<Level> {
     let end = [totals.written.0 as f64, totals.span.as_secs_f64()];
     // Where one speed changes into another slowly, there are levels that hardly differ in between.
     loop {
-        let levels = between(&seconds, &edges, end);
+        let levels = between(&seconds, &edges, end, warm);
         let speed = |index: usize| levels[index].megabytes_per_second;
         match (1..levels.len()).find(|next| !differ(speed(next - 1), speed(*next))) {
             Some(alike) => drop(edges.remove(alike)),
@@ -48,16 +60,18 @@ pub(crate) fn levels(samples: &[&Sample]) -> Vec<Level> {
     }
 }
 
-/// The levels between these seconds, of which the first and the last are no changes.
-fn between(seconds: &[f64], edges: &[usize], end: [f64; 2]) -> Vec<Level> {
+/// The levels between these seconds, of which the first and the last are no changes; `warm` is the
+/// first second that was too warm.
+fn between(seconds: &[f64], edges: &[usize], end: [f64; 2], warm: Option<usize>) -> Vec<Level> {
     let changes: Vec<[f64; 2]> = edges.windows(3).map(|edges| moment(seconds, edges)).collect();
     let starts = std::iter::once([0.0; 2]).chain(changes.iter().copied());
     let ends = changes.iter().copied().chain([end]);
-    let level = |([from, begin], [to, end]): ([f64; 2], [f64; 2])| Level {
+    let level = |(([from, begin], [to, end]), last): (([f64; 2], [f64; 2]), &usize)| Level {
         bytes: Bytes(to.round() as u64 - from.round() as u64),
         megabytes_per_second: (to - from) / (end - begin) / 1e6,
+        too_warm: warm.is_some_and(|warm| warm <= *last),
     };
-    starts.zip(ends).map(level).collect()
+    starts.zip(ends).zip(&edges[1..]).map(level).collect()
 }
 
 fn differ(one: f64, other: f64) -> bool {
@@ -147,7 +161,7 @@ mod tests {
             megabytes.into_iter().map(|amount| sample(1_000_000_000, amount)).collect();
         let last = samples.last().map_or(0, |sample| sample.written_bytes);
         samples.push(sample(100_000_000, last as f64 / 1e7));
-        let found = levels(&samples.iter().collect::<Vec<_>>());
+        let found = levels(&samples.iter().collect::<Vec<_>>(), None);
         assert_eq!(
             found.iter().map(|level| level.bytes.0).sum::<u64>(),
             samples.iter().map(|sample| sample.written_bytes).sum::<u64>()
@@ -196,7 +210,7 @@ mod tests {
         assert_eq!(written(dip).len(), 1);
         // A disk, whose inner tracks hold half as much.
         assert_eq!(written((0..3000).map(|second| 120.0 - f64::from(second) / 50.0)).len(), 1);
-        assert_eq!(levels(&[]), []);
+        assert_eq!(levels(&[], None), []);
         assert_eq!(written([500.0, 100.0, 100.0]).len(), 1);
     }
 

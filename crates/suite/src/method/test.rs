@@ -28,6 +28,15 @@ pub enum InReviews {
     ByName,
 }
 
+/// What a run's record knows beside its recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// The drive, as it was when the run began.
+    pub(crate) drive: &'a DeviceInfo,
+    /// What the traces were then; there may be others in their places by now.
+    pub(crate) traces: &'a [TraceFacts],
+}
+
 /// A test, by its plan: all that the rest of the crate, and the list of tests, know of it. The
 /// method itself and what comes of it are `run` and `conclude`; everything else is asked before or
 /// after.
@@ -122,23 +131,22 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         Ok(Vec::new())
     }
 
-    /// What comes of a recording, complete or not, and what is to be doubted of it; of the traces
-    /// only what the record has kept, for there may be others in their places by now.
+    /// What comes of a recording, complete or not, and what is to be doubted of it.
     fn conclude(
         &self,
         recording: &Recording,
-        traces: &[TraceFacts],
+        known: &Known<'_>,
     ) -> (Option<Self::Outcome>, Vec<Warning>);
 
     /// The same of a test that keeps in its outcome, while it runs, what no recording holds.
     fn conclude_from(
         &self,
         recording: &Recording,
-        traces: &[TraceFacts],
+        known: &Known<'_>,
         found: Option<&Self::Outcome>,
     ) -> (Option<Self::Outcome>, Vec<Warning>) {
         let _ = found;
-        self.conclude(recording, traces)
+        self.conclude(recording, known)
     }
 
     /// The outcome with what was counted around the phases, for a test that asks for more than

@@ -19,10 +19,9 @@ use crate::method::limits::{
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
 use crate::record::rate::{LatencyFigures, Rate};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase that fills the drive for the reads.
@@ -245,8 +244,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -339,10 +342,14 @@ impl CornerFigures {
     }
 }
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
     let (mut corners, mut warnings) = (Vec::new(), Vec::new());
     let fill: Vec<_> = recording.series(FILL).collect();
-    let fast_part = FastPart::of(&fill);
+    let fast_part = FastPart::of(&fill, drive.temperature_limit);
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
         let Some(figures) = CornerFigures::of(corner, &phase, recording) else {

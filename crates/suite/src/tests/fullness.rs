@@ -18,7 +18,7 @@ use crate::method::limits::{
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::quick_span;
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::method::traces::Resolved;
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
@@ -226,9 +226,9 @@ impl Test for Plan {
     fn conclude(
         &self,
         recording: &Recording,
-        traces: &[TraceFacts],
+        known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, traces, recording)
+        conclude(self, known.traces, recording)
     }
 
     fn other_input(outcome: &Outcome, other: &Outcome) -> Option<String> {

@@ -13,9 +13,8 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_duration
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, Good};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -116,17 +115,13 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(recording, None)
-    }
-
-    fn conclude_from(
+    fn conclude(
         &self,
         recording: &Recording,
-        _: &[TraceFacts],
-        found: Option<&Outcome>,
+        known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(recording, found.and_then(|outcome| outcome.limit_celsius))
+        let limit = known.drive.temperature_limit;
+        conclude(recording, limit.map(|limit| celsius(limit.0)))
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -135,9 +130,6 @@ impl Test for Plan {
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let limit = session.drive().temperature_limit;
-    let limit_celsius = limit.map(|limit| celsius(limit.0));
-    session.found(Outcome { limit_celsius, loads: Vec::new() })?;
     session.purge()?;
     let span = plan.used(session.drive());
     session.fill(FILL, span, plan.block, plan.queue_depth)?;

@@ -14,10 +14,9 @@ use crate::method::limits::{
 };
 use crate::method::quick::QUICK_SPAN;
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
 use crate::record::rate::Rate;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do. The amount and the size of a transfer are those of AS-SSD's sequential test.
@@ -107,7 +106,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

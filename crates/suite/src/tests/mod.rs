@@ -17,6 +17,7 @@ pub mod power;
 pub mod queue_depth;
 pub mod read_write_mix;
 pub mod recovery;
+pub mod skew;
 pub mod spare_area;
 pub mod steady_state;
 pub mod storage_bench;

@@ -17,9 +17,8 @@ use crate::method::limits::{
 };
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, Good};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -111,8 +110,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -204,9 +207,13 @@ impl Outcome {
     }
 }
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
     let exhaust: Vec<&Sample> = recording.series(EXHAUST).collect();
-    let found = levels(&exhaust);
+    let found = levels(&exhaust, drive.temperature_limit);
     if found.is_empty() {
         return (None, vec![Warning::Method(MethodWarning::Ended { phase: EXHAUST.to_owned() })]);
     }

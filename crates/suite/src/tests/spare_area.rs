@@ -12,9 +12,8 @@ use crate::method::limits::{PlanError, check_list};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::consistency::{self, UntilSteady};
 
@@ -110,8 +109,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -185,12 +188,16 @@ impl Setting {
     }
 }
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
     let (mut settings, mut warnings) = (Vec::new(), Vec::new());
     for setting in &plan.settings {
         let (fill, torture) = (fill_phase(*setting), torture_phase(*setting));
         let concluded =
-            consistency::conclude_phases(&plan.at(*setting), recording, &fill, &torture);
+            consistency::conclude_phases(&plan.at(*setting), recording, drive, &fill, &torture);
         let (Some(outcome), doubts) = concluded else {
             warnings.push(Warning::Method(MethodWarning::Ended {
                 phase: format!("the torture at {setting} % spare"),

@@ -13,10 +13,9 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_duration
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::{Figure, FigureOf, figures_of, millis, names_of};
 use crate::record::rate::{LatencyFigures, Rate};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -126,7 +125,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

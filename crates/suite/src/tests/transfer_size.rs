@@ -16,10 +16,9 @@ use crate::method::limits::{
 };
 use crate::method::quick::QUICK_SPAN;
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
 use crate::record::rate::Rate;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do. The defaults are the published method.
@@ -115,7 +114,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -15,10 +15,9 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_duration
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::{Figure, FigureOf, figures_of, millis, names_of};
 use crate::record::rate::Rate;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -155,8 +154,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(self, recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -327,7 +330,11 @@ impl Outcome {
 /// Rates of one state differ by less.
 const ALIKE: f64 = 0.85;
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
     let rate = |phase| {
         let all = recording.series(phase);
         let measured =
@@ -353,7 +360,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         whole_dirty: Rate::of_series(recording, DIRTY_PASS),
         whole_after_trim: Rate::of_series(recording, AFTER_TRIM),
         trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
-        fast_part: FastPart::of(&clean_pass),
+        fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
     };
     let mut warnings = Vec::new();
     if outcome.after_idle.is_none() {

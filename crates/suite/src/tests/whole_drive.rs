@@ -15,9 +15,8 @@ use crate::method::levels::{Level, levels};
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::quick::quick_span;
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::{Figure, Good};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -108,8 +107,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude(recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -187,13 +190,13 @@ impl Fill {
     }
 }
 
-fn conclude(recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<Warning>) {
     let first_half = Totals::of(recording.series(FIRST_HALF)).written;
     let (mut fills, mut warnings) = (Vec::new(), Vec::new());
     for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)] {
         let samples: Vec<_> = recording.series(phase).collect();
         let phase = phase.to_owned();
-        let levels = levels(&samples);
+        let levels = levels(&samples, drive.temperature_limit);
         if levels.is_empty() {
             warnings.push(Warning::Method(MethodWarning::Ended { phase }));
             break;

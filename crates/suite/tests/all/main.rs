@@ -13,6 +13,7 @@ mod mixed;
 mod older;
 mod review;
 mod scale;
+mod skew;
 mod storage_bench;
 mod suite;
 mod trouble;

@@ -6,6 +6,7 @@
 
 mod check;
 mod due_times;
+mod groups;
 mod ios;
 mod list;
 mod places;

@@ -1,12 +1,12 @@
 //! What comes of a recording: fresh, cliff, steady window, and what is to be doubted of them.
 
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 
 use super::outcome::{Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
-use super::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds};
 use crate::method::fast_part::FastPart;
+use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -29,6 +29,7 @@ const WINDOW_MIN: usize = 60;
 pub(crate) fn conclude_phases(
     plan: &Plan,
     recording: &Recording,
+    drive: &DeviceInfo,
     fill_name: &str,
     torture_name: &str,
 ) -> (Option<Outcome>, Vec<Warning>) {
@@ -44,7 +45,7 @@ pub(crate) fn conclude_phases(
         warnings
             .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
     }
-    let rounds = Rounds::of(plan, Totals::of(fill.iter().copied()).written);
+    let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
     let (fresh_iops, cliff) = fresh_and_cliff(&iops);
     let (steady_from, unsteady) = match plan.until_steady {
         UntilSteady::Yes => last_rounds(plan, &rounds, &iops, cliff),
@@ -75,7 +76,7 @@ pub(crate) fn conclude_phases(
     }
     let outcome = Outcome {
         fill_megabytes_per_second: Rate::of_series(recording, fill_name),
-        fast_part: FastPart::of(&fill),
+        fast_part: FastPart::of(&fill, drive.temperature_limit),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
         steady_from_s: window.start,

@@ -2,20 +2,16 @@
 //!
 //! Purge; write every LBA once, in order; then 4KB random writes over all LBAs at a queue depth of
 //! 32 for 2000 s, with incompressible data. Every second is recorded. A simulated drive, and a real one
-//! that is asked for it, is written on until it is steady (`settling.rs`).
+//! that is asked for it, is written on until it is steady (`method/settling.rs`).
 //! `docs/methodology/consistency.md` has the definitions of the figures.
 
 mod conclude;
 pub(crate) mod figures;
 mod outcome;
 mod plan;
-mod settling;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Operation};
-use writecliff_measure::{Queue, Recording, Until};
+use writecliff_device::{DeviceInfo, DeviceKind, Operation};
+use writecliff_measure::{Queue, Recording};
 use writecliff_workload::RandomUniform;
 
 use crate::method::estimate::{Demands, Estimate, is_hard_disk};
@@ -24,18 +20,16 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_duration
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::{Figure, figures_of, names_of};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
 
 pub(crate) use conclude::{conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES};
 pub use outcome::{Outcome, WorstSecond};
 pub use plan::{Plan, UntilSteady};
-pub use settling::{DRIVE_WRITES_MAX, TIME_MAX};
 
-use settling::Settling;
+pub use crate::method::settling::{DRIVE_WRITES_MAX, TIME_MAX};
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -134,8 +128,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        conclude_phases(self, recording, FILL, TORTURE)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        conclude_phases(self, recording, known.drive, FILL, TORTURE)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -168,27 +166,8 @@ pub(crate) fn fill_and_torture(
 
     let ios = RandomUniform::new(Operation::Write, span, plan.block, plan.seed);
     if plan.until_steady == UntilSteady::Yes {
-        return torture_until_steady(plan, session, torture, ios);
+        return plan.settling(span).record(session, torture, ios, plan.queue_depth);
     }
     let writes = Queue::new(ios, plan.queue_depth);
     session.record(torture, writes, Some(plan.duration), Extent::Time(plan.duration))
-}
-
-/// Random writes that end when the drive is steady.
-fn torture_until_steady(
-    plan: &Plan,
-    session: &mut Session<'_>,
-    torture: &str,
-    ios: RandomUniform,
-) -> Result<(), RunError> {
-    let span = plan.used(session.drive().capacity);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let writes = Queue::new(Until::new(ios, is_over.clone()), plan.queue_depth);
-    let mut settling = Settling::of(plan, span);
-    let all = Bytes((span.0 as f64 * DRIVE_WRITES_MAX) as u64);
-    session.record_seen(torture, writes, Extent::AtLeast(plan.duration, all), &mut |second| {
-        if settling.add(second) {
-            is_over.store(true, Ordering::Relaxed);
-        }
-    })
 }

@@ -6,6 +6,7 @@ use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
 use crate::method::estimate::is_hard_disk;
 use crate::method::limits::used;
 use crate::method::overrides::Overrides;
+use crate::method::settling::Settling;
 
 /// Whether the random writes go on beyond their duration until the drive is steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -92,6 +93,11 @@ impl Plan {
     /// The published method for so long and no longer.
     pub fn lasting(duration: Nanos) -> Self {
         Self { duration, until_steady: UntilSteady::No, ..Self::default() }
+    }
+
+    /// The random writes, where so much is in use.
+    pub(super) fn settling(&self, used: Bytes) -> Settling {
+        Settling { block: self.block, least: self.duration, used }
     }
 
     /// The LBAs in use: the first part of the drive, in whole blocks.

@@ -21,10 +21,9 @@ use crate::method::limits::{
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
 use crate::record::phase::Phase;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::corners::{self, Corner, Data};
 
@@ -199,7 +198,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude::conclude(self.torture, recording)
     }
 

@@ -25,9 +25,8 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_duration
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, figures_of, names_of};
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 pub use ledger::Kind;
@@ -125,14 +124,14 @@ impl Test for Plan {
     }
 
     /// No recording holds what the blocks held.
-    fn conclude(&self, _: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, _: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         (None, Vec::new())
     }
 
     fn conclude_from(
         &self,
         _: &Recording,
-        _: &[TraceFacts],
+        _: &Known<'_>,
         found: Option<&Outcome>,
     ) -> (Option<Outcome>, Vec<Warning>) {
         let is_finished = found.is_some_and(|outcome| outcome.finished);

@@ -21,10 +21,9 @@ use crate::method::limits::PlanError;
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, quick_span};
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{JobWarning, Warning};
 
 pub(crate) use conclude::was_steady;
@@ -78,7 +77,7 @@ impl Test for Plan {
         run::run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude::conclude(self, recording)
     }
 
@@ -86,14 +85,14 @@ impl Test for Plan {
     fn conclude_from(
         &self,
         recording: &Recording,
-        traces: &[TraceFacts],
+        known: &Known<'_>,
         found: Option<&Outcome>,
     ) -> (Option<Outcome>, Vec<Warning>) {
         match found {
             Some(Outcome { imported_from: Some(program), .. }) => {
                 (found.cloned(), vec![Warning::Job(JobWarning::Imported { from: program.clone() })])
             }
-            _ => self.conclude(recording, traces),
+            _ => self.conclude(recording, known),
         }
     }
 

@@ -29,9 +29,8 @@ use crate::method::limits::{
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, quick_span};
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 pub use crate::method::window::{Settled, WINDOW, Window};
@@ -141,7 +140,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, recording: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
+    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
 

@@ -21,7 +21,7 @@ use crate::method::limits::{PlanError, check_block, check_depths, check_list};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::quick_span;
 use crate::method::session::{RunError, Session};
-use crate::method::test::Test;
+use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
 use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::Warning;
@@ -171,9 +171,9 @@ impl Test for Plan {
     fn conclude(
         &self,
         recording: &Recording,
-        traces: &[TraceFacts],
+        known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        conclude::conclude(self, traces, recording)
+        conclude::conclude(self, known.traces, recording)
     }
 
     fn other_input(outcome: &Outcome, other: &Outcome) -> Option<String> {

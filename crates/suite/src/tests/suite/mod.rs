@@ -29,9 +29,8 @@ use crate::method::estimate::{Demands, Estimate};
 use crate::method::limits::PlanError;
 use crate::method::quick::QUICK_MEASUREMENT;
 use crate::method::session::{RunError, Session};
-use crate::method::test::{InReviews, Test};
+use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
-use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{JobWarning, Warning};
 
 impl Test for Plan {
@@ -113,21 +112,12 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn conclude(&self, _: &Recording, _: &[TraceFacts]) -> (Option<Outcome>, Vec<Warning>) {
-        (None, Vec::new())
-    }
-
-    /// How large the drive is, which rates and targets depend on, is no part of the recording.
-    fn conclude_from(
+    fn conclude(
         &self,
         recording: &Recording,
-        _: &[TraceFacts],
-        found: Option<&Outcome>,
+        known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        match found {
-            Some(found) => conclude::conclude(self, recording, found.capacity),
-            None => (None, Vec::new()),
-        }
+        conclude::conclude(self, recording, known.drive.capacity)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -141,8 +131,6 @@ impl Test for Plan {
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let drive = session.drive().clone();
-    let nothing_yet = Outcome { capacity: drive.capacity, steps: Vec::new() };
-    session.found(nothing_yet)?;
     for step in &plan.steps {
         if let Some(needs) = step.needs.filter(|needs| *needs > drive.capacity) {
             session.warn(JobWarning::StepLeftOut { step: step.name.clone(), needs });

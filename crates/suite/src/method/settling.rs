@@ -1,35 +1,49 @@
-//! When the torture is steady: SNIA's rule over rounds that are measured in drive writes. What a
+//! Writes until a drive is steady: SNIA's rule over rounds that are measured in drive writes. What a
 //! drive has become steady to is decided by what was written to it, not by how long that took: 2000 s
 //! are a sixth of a drive write on a slow drive of 250 GB, and nine of a fast one of 960 GB.
 
-use writecliff_device::{Bytes, Nanos};
-use writecliff_measure::Sample;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::plan::Plan;
+use writecliff_device::{Bytes, Nanos};
+use writecliff_measure::{Queue, Sample, Source, Until};
+
+use crate::method::session::{Extent, RunError, Session};
 use crate::method::window::{WINDOW, Window};
 
 /// No drive is called steady before it was written so many times over.
 pub(crate) const DRIVE_WRITES_MIN: f64 = 1.0;
-/// However unsteady it is, the test ends after so many drive writes.
+/// However unsteady it is, the writes end after so many drive writes.
 pub const DRIVE_WRITES_MAX: f64 = 5.0;
 /// And however slow, after so long.
 pub const TIME_MAX: Nanos = Nanos::from_secs(48 * 3600);
 /// A round is at least such a share of a drive write...
 const ROUND: f64 = 0.1;
-/// ... and five rounds are at least such a share of the documents' time: 600 s of 2000 s.
+/// ... and five rounds are at least such a share of the least time: 600 s of the documents' 2000 s.
 const WINDOW_SHARE: f64 = 0.3;
 
 /// What five rounds come to, and where they begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LastRounds {
+pub(crate) struct LastRounds {
     /// The first second of them.
-    pub(super) from: usize,
-    pub(super) window: Window,
+    pub(crate) from: usize,
+    pub(crate) window: Window,
+}
+
+/// Random writes that become steady.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settling {
+    /// Size of a write.
+    pub(crate) block: Bytes,
+    /// They go on for so long at least.
+    pub(crate) least: Nanos,
+    /// What is written to: once all of it is a drive write.
+    pub(crate) used: Bytes,
 }
 
 /// What a round is, in writes and in seconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// Writes that come to all that is in use.
     drive_write: f64,
     /// Seconds that a round lasts at least.
@@ -37,45 +51,79 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Where so much is in use.
-    pub(super) fn of(plan: &Plan, used: Bytes) -> Self {
-        let drive_write = (used.0 as f64 / plan.block.0 as f64).max(1.0);
-        let window = plan.duration.as_secs_f64() * WINDOW_SHARE;
+    pub(crate) fn of(writes: Settling) -> Self {
+        let drive_write = (writes.used.0 as f64 / writes.block.0 as f64).max(1.0);
+        let window = writes.least.as_secs_f64() * WINDOW_SHARE;
         Self { drive_write, seconds: ((window / WINDOW as f64) as usize).max(1) }
     }
 
     /// How often the drive was written in these seconds.
-    pub(super) fn drive_writes(&self, iops: &[f64]) -> f64 {
-        iops.iter().sum::<f64>() / self.drive_write
+    pub(crate) fn drive_writes(&self, iops: &[f64]) -> f64 {
+        // Of nothing, a sum is less than zero by its sign.
+        (0.0 + iops.iter().sum::<f64>()) / self.drive_write
     }
 
-    /// The last five rounds, which end with the last of these seconds; `None` if there are not so many.
-    pub(super) fn last(&self, iops: &[f64]) -> Option<LastRounds> {
+    /// The rounds, from the one that ends with the last of these seconds back to the first that is
+    /// whole: where each begins, and its IOPS.
+    pub(crate) fn backwards(&self, iops: &[f64]) -> impl Iterator<Item = (usize, f64)> {
         let mut end = iops.len();
-        let mut figures = [0.0; WINDOW];
-        for figure in figures.iter_mut().rev() {
+        std::iter::from_fn(move || {
             let (mut from, mut writes) = (end, 0.0);
             while writes < self.drive_write * ROUND || end - from < self.seconds {
                 from = from.checked_sub(1)?;
                 writes += iops[from];
             }
-            (*figure, end) = (writes / (end - from) as f64, from);
+            let figure = writes / (end - from) as f64;
+            end = from;
+            Some((from, figure))
+        })
+    }
+
+    /// The last five rounds, which end with the last of these seconds; `None` if there are not so many.
+    pub(crate) fn last(&self, iops: &[f64]) -> Option<LastRounds> {
+        let mut figures = [0.0; WINDOW];
+        let mut rounds = self.backwards(iops);
+        let mut from = 0;
+        for figure in figures.iter_mut().rev() {
+            (from, *figure) = rounds.next()?;
         }
-        Some(LastRounds { from: end, window: Window::of(&figures, 1) })
+        Some(LastRounds { from, window: Window::of(&figures, 1) })
     }
 
     /// Whether enough was written, and the last five rounds are steady.
-    pub(super) fn are_steady(&self, iops: &[f64]) -> bool {
+    fn are_steady(&self, iops: &[f64]) -> bool {
         let is_steady = |rounds: LastRounds| rounds.window.is_steady();
         self.drive_writes(iops) >= DRIVE_WRITES_MIN && self.last(iops).is_some_and(is_steady)
     }
 }
 
-/// A torture under way, which ends when it is steady.
+impl Settling {
+    /// Records writes from an endless `source` as the phase `name`, so many in flight, until they are
+    /// steady, or [`DRIVE_WRITES_MAX`] or [`TIME_MAX`] is over.
+    pub(crate) fn record(
+        self,
+        session: &mut Session<'_>,
+        name: &str,
+        source: impl Source,
+        queue_depth: usize,
+    ) -> Result<(), RunError> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let writes = Queue::new(Until::new(source, is_over.clone()), queue_depth);
+        let mut underway = Underway::of(self);
+        let most = Bytes((self.used.0 as f64 * DRIVE_WRITES_MAX) as u64);
+        session.record_seen(name, writes, Extent::AtLeast(self.least, most), &mut |second| {
+            if underway.add(second) {
+                is_over.store(true, Ordering::Relaxed);
+            }
+        })
+    }
+}
+
+/// Writes under way, which end when they are steady.
 #[derive(Debug)]
-pub(super) struct Settling {
+struct Underway {
     rounds: Rounds,
-    documents: Nanos,
+    least: Nanos,
     iops: Vec<f64>,
     /// Writes in all of these seconds.
     writes: f64,
@@ -83,25 +131,25 @@ pub(super) struct Settling {
     next_look: f64,
 }
 
-impl Settling {
-    pub(super) fn of(plan: &Plan, used: Bytes) -> Self {
-        let rounds = Rounds::of(plan, used);
+impl Underway {
+    fn of(writes: Settling) -> Self {
+        let rounds = Rounds::of(writes);
         let (iops, next_look) = (Vec::new(), DRIVE_WRITES_MIN);
-        Self { rounds, documents: plan.duration, iops, writes: 0.0, next_look }
+        Self { rounds, least: writes.least, iops, writes: 0.0, next_look }
     }
 
     /// Takes a second; whether it is the last that is needed.
-    pub(super) fn add(&mut self, sample: &Sample) -> bool {
+    fn add(&mut self, sample: &Sample) -> bool {
         if sample.is_whole() {
             self.iops.push(sample.iops().get());
             self.writes += sample.iops().get();
         }
         let lasted = Nanos::from_secs(self.iops.len() as u64);
         let written = self.writes / self.rounds.drive_write;
-        if lasted >= TIME_MAX.max(self.documents) {
+        if lasted >= TIME_MAX.max(self.least) {
             return true;
         }
-        if lasted < self.documents || written < self.next_look {
+        if lasted < self.least || written < self.next_look {
             return false;
         }
         self.next_look = written + ROUND;
@@ -113,14 +161,19 @@ impl Settling {
 mod tests {
     use super::*;
 
-    /// A drive of 1,000 blocks, and rounds of at least 2 s.
+    /// A drive of 1,000 blocks.
+    fn lasting(seconds: u64) -> Settling {
+        let block = Bytes::from_kib(4);
+        Settling { block, least: Nanos::from_secs(seconds), used: Bytes(1000 * block.0) }
+    }
+
+    /// Rounds of at least 2 s.
     fn rounds() -> Rounds {
-        let plan = Plan { duration: Nanos::from_secs(34), ..Plan::default() };
-        Rounds::of(&plan, Bytes(1000 * plan.block.0))
+        Rounds::of(lasting(34))
     }
 
     #[test]
-    fn rounds_are_tenths_of_a_drive_write_counted_from_the_end() {
+    fn rounds_are_tenths_of_a_drive_write_counted_backwards() {
         let iops = [vec![1000.0; 3], vec![20.0; 27]].concat();
         let last = rounds().last(&iops).unwrap();
         assert_eq!((last.from, last.window.average, last.window.range), (5, 20.0, 0.0));
@@ -143,8 +196,7 @@ mod tests {
 
     #[test]
     fn what_never_settles_ends_after_five_drive_writes() {
-        let plan = Plan { duration: Nanos::from_secs(10), ..Plan::default() };
-        let mut settling = Settling::of(&plan, Bytes(1000 * plan.block.0));
+        let mut settling = Underway::of(lasting(10));
         // Each other tenth of a drive write takes five times as long.
         let second = |number: u64| Sample {
             writes: if number.is_multiple_of(6) { 100 } else { 20 },

@@ -1,0 +1,149 @@
+//! Skew: even writes beside writes of which most go to few pages, until they have settled.
+
+use writecliff_suite::Good;
+use writecliff_suite::skew::{LoadFigures, Outcome, Plan, Round, UNIFORM};
+
+use super::curves::{self, Curve};
+use super::{Answer, answers, number_row, table_of};
+use crate::number;
+use crate::number::NONE;
+use crate::picture::{Axis, nth_style};
+use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::subjects::Subjects;
+
+const CONDITIONS: &str = "4 KiB random writes, 32 in flight, on a full drive";
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let names = names(&answers);
+    let tables = match &answers[..] {
+        [answer] => vec![of_one(answer)],
+        _ => vec![of_several(subjects, &answers, &names)],
+    };
+    let method = "Random writes all over the drive until it is steady, and from there, each time, \
+                  writes of which most go to few pages.";
+    Some(Section::new(Plan::NAME, "Skew", method, views(subjects, &answers, &names), tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let load =
+        outcome.loads.iter().max_by(|one, other| one.rate.iops.total_cmp(&other.rate.iops))?;
+    let times = load.times(&outcome.uniform);
+    let [even, skewed] = [&outcome.uniform, load].map(|load| number::iops(load.rate.iops));
+    Some(match times > 1.1 {
+        true => format!(
+            "Skew helps it: {skewed} IOPS under the load {}, where even writes go at {even}.",
+            load.name
+        ),
+        false => {
+            format!("Skew does not help it: at best {skewed} IOPS, where even writes go at {even}.")
+        }
+    })
+}
+
+/// Of all drives, in the order of the plan.
+fn names<'a>(answers: &[Answer<'a, Outcome>]) -> Vec<&'a str> {
+    let mut names = vec![UNIFORM];
+    for load in answers.iter().flat_map(|answer| &answer.outcome.loads) {
+        if !names.contains(&load.name.as_str()) {
+            names.push(&load.name);
+        }
+    }
+    names
+}
+
+fn find<'a>(answer: &Answer<'a, Outcome>, name: &str) -> Option<&'a LoadFigures> {
+    let Outcome { uniform, loads } = answer.outcome;
+    std::iter::once(uniform).chain(loads).find(|load| load.name == name)
+}
+
+fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str]) -> Vec<View> {
+    let curve = |(index, name): (usize, &&'_ str)| {
+        let line = |answer: &Answer<'_, Outcome>| {
+            let course = &find(answer, name)?.course;
+            let point = |round: &Round| (round.drive_writes, round.iops);
+            Some((answer.subject, course.iter().map(point).collect()))
+        };
+        let lines = answers.iter().filter_map(line).collect();
+        let heading = format!("Writes under the load {name}");
+        Curve { name: names[index], heading, style: nth_style(index), lines }
+    };
+    let curves: Vec<Curve<'_>> = names.iter().enumerate().map(curve).collect();
+    let longest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
+    let x = Axis::linear("drive writes since the load began", longest);
+    let text = "Each point is a tenth of a drive write. A drive that skew does not help stays where \
+                even writes left it.";
+    let names = ("skew-iops", "Writes under skew", text);
+    curves::views(subjects, names, &x, "IOPS", CONDITIONS, &curves)
+}
+
+fn factor(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
+}
+
+/// Loads down and figures across.
+fn of_one(answer: &Answer<'_, Outcome>) -> Table {
+    let Outcome { uniform, loads } = answer.outcome;
+    let row = |load: &LoadFigures| {
+        let times = Some(load.times(uniform)).filter(|_| load.name != UNIFORM);
+        let values = vec![
+            number::iops(load.rate.iops),
+            factor(times),
+            factor(load.write_amplification),
+            factor(load.mixed_write_amplification),
+            factor(load.best_write_amplification),
+            number::latency(load.latency.p99_ns),
+            format!("{:.1}", load.settled.drive_writes),
+        ];
+        Row::new(&load.name, values, "")
+    };
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = [
+        "IOPS",
+        "times the even rate",
+        "write amplification",
+        "mixed, by theory",
+        "apart, by theory",
+        "p99",
+        "settled after, drive writes",
+    ];
+    let text = "Of the last half drive write of each load. By theory, with the spare area that the \
+                even writes tell: of a drive that collects its blocks in the order of writing, hot \
+                and cold pages mixed (Desnoyers 2012), and at best, pages of each temperature \
+                apart (Stoica and Ailamaki 2013).";
+    let rows = std::iter::once(uniform).chain(loads).map(row).collect();
+    let mut table = Table::new("Skew", text, columns.map(column).into(), rows);
+    "load".clone_into(&mut table.corner);
+    table
+}
+
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str]) -> Table {
+    let mut rows = Vec::new();
+    for name in names {
+        let of = |value: fn(&LoadFigures, &LoadFigures) -> Option<f64>| {
+            answers.iter().map(move |answer| value(find(answer, name)?, &answer.outcome.uniform))
+        };
+        let row = |figure: &str,
+                   good,
+                   value: fn(&LoadFigures, &LoadFigures) -> Option<f64>,
+                   words: fn(f64) -> String| {
+            number_row(&format!("{name}: {figure}"), good, of(value), words)
+        };
+        rows.push(row("IOPS", Good::AtLeast, |load, _| Some(load.rate.iops), number::iops));
+        let times: fn(&LoadFigures, &LoadFigures) -> Option<f64> = match *name {
+            UNIFORM => |_, _| None,
+            _ => |load, uniform| Some(load.times(uniform)),
+        };
+        rows.push(row("times the even rate", Good::AtLeast, times, |value| factor(Some(value))));
+        let amplification = |load: &LoadFigures, _: &LoadFigures| load.write_amplification;
+        rows.push(row("write amplification", Good::AtMost, amplification, |value| {
+            factor(Some(value))
+        }));
+    }
+    rows.retain(|row| row.values.iter().any(|cell| cell.text != NONE));
+    table_of(subjects, answers, ("Skew", "Of the last half drive write of each load."), rows)
+}
