@@ -255,6 +255,8 @@ pub enum Mechanism {
     MapMemory,
     /// What it draws.
     Power,
+    /// Garbage collection, which no hard disk does.
+    Collection,
 }
 
 impl fmt::Display for Mechanism {
@@ -264,6 +266,7 @@ impl fmt::Display for Mechanism {
             Self::Heat => "heat",
             Self::MapMemory => "map that is larger than its memory",
             Self::Power => "power draw",
+            Self::Collection => "garbage collection",
         })
     }
 }

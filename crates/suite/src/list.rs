@@ -12,7 +12,7 @@ use writecliff_device::{Bytes, DeviceInfo, Mechanism, with_nearest};
 use writecliff_measure::Recording;
 use writecliff_trace::ReadError;
 
-use crate::method::estimate::{Demands, Estimate};
+use crate::method::estimate::{Demands, Estimate, lacks};
 use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_duration};
 use crate::method::overrides::{Choice, Overrides};
@@ -198,7 +198,7 @@ macro_rules! tests {
 
             /// How long it will take and how much it will write, roughly.
             pub fn estimate(&self, drive: &DeviceInfo) -> Estimate {
-                if self.needs().iter().any(|needed| drive.not_modelled.contains(needed)) {
+                if self.needs().iter().any(|needed| lacks(drive, *needed)) {
                     return Estimate::on(drive);
                 }
                 match self { $(Self::$variant(plan) => plan.estimate(drive),)* }

@@ -30,18 +30,22 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let load =
-        outcome.loads.iter().max_by(|one, other| one.rate.iops.total_cmp(&other.rate.iops))?;
-    let times = load.times(&outcome.uniform);
-    let [even, skewed] = [&outcome.uniform, load].map(|load| number::iops(load.rate.iops));
-    Some(match times > 1.1 {
-        true => format!(
-            "Skew helps it: {skewed} IOPS under the load {}, where even writes go at {even}.",
-            load.name
+    let by_rate =
+        |one: &&LoadFigures, other: &&LoadFigures| one.rate.iops.total_cmp(&other.rate.iops);
+    let loads = &outcome.loads;
+    let (slowest, fastest) = (loads.iter().min_by(by_rate)?, loads.iter().max_by(by_rate)?);
+    let even = number::iops(outcome.uniform.rate.iops);
+    let said = |load: &LoadFigures| {
+        let (rate, times) = (number::iops(load.rate.iops), load.times(&outcome.uniform));
+        format!("{rate} under {} ({times:.2} times)", load.name)
+    };
+    Some(match loads.len() {
+        1 => format!("Even writes go at {even}; it does {}.", said(slowest)),
+        _ => format!(
+            "Even writes go at {even}; with skew it does between {} and {}.",
+            said(slowest),
+            said(fastest)
         ),
-        false => {
-            format!("Skew does not help it: at best {skewed} IOPS, where even writes go at {even}.")
-        }
     })
 }
 
@@ -75,8 +79,8 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str
     let curves: Vec<Curve<'_>> = names.iter().enumerate().map(curve).collect();
     let longest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
     let x = Axis::linear("drive writes since the load began", longest);
-    let text = "Each point is a tenth of a drive write. A drive that skew does not help stays where \
-                even writes left it.";
+    let text = "Each point is a tenth of a drive write. Where a load ends above the even \
+                writes, skew helps the drive; below them it costs.";
     let names = ("skew-iops", "Writes under skew", text);
     curves::views(subjects, names, &x, "IOPS", CONDITIONS, &curves)
 }
@@ -93,27 +97,19 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         let values = vec![
             number::iops(load.rate.iops),
             factor(times),
+            format!("{:.1}", load.settled.drive_writes),
             factor(load.write_amplification),
             factor(load.mixed_write_amplification),
             factor(load.best_write_amplification),
-            number::latency(load.latency.p99_ns),
-            format!("{:.1}", load.settled.drive_writes),
         ];
         Row::new(&load.name, values, "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
-    let columns = [
-        "IOPS",
-        "times the even rate",
-        "write amplification",
-        "mixed, by theory",
-        "apart, by theory",
-        "p99",
-        "settled after, drive writes",
-    ];
-    let text = "Of the last half drive write of each load. By theory, with the spare area that the \
-                even writes tell: of a drive that collects its blocks in the order of writing, hot \
-                and cold pages mixed (Desnoyers 2012), and at best, pages of each temperature \
+    let columns = ["IOPS", "times even", "settled after", "write amplification", "mixed", "apart"];
+    let text = "Of the last half drive write of each load; settled after so many drive writes. The \
+                last two are write amplification by theory, with the spare area that the even \
+                writes tell: of a drive that collects its blocks in the order of writing, hot and \
+                cold pages mixed (Desnoyers 2012), and at best, with pages of each temperature \
                 apart (Stoica and Ailamaki 2013).";
     let rows = std::iter::once(uniform).chain(loads).map(row).collect();
     let mut table = Table::new("Skew", text, columns.map(column).into(), rows);

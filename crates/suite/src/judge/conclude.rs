@@ -6,17 +6,16 @@ use writecliff_measure::Recording;
 use crate::judge::doubts::doubts;
 use crate::judge::odd::odd;
 use crate::list::{Outcome, Plan, RunRecord};
+use crate::method::estimate::lacks;
 use crate::method::test::Known;
 use crate::record::efficiency::Efficiency;
 use crate::record::run_record::Status;
 use crate::record::warning::{MethodWarning, Warning};
 
-/// What a plan needs of a drive whose model lacks it.
+/// What a plan needs of a drive that lacks it, or whose model does.
 pub(crate) fn not_modelled(plan: &Plan, drive: &DeviceInfo) -> Vec<Warning> {
-    let lacks = plan.needs().iter().filter(|needed| drive.not_modelled.contains(needed));
-    lacks
-        .map(|mechanism| Warning::Method(MethodWarning::NotModelled { mechanism: *mechanism }))
-        .collect()
+    let doubt = |mechanism| Warning::Method(MethodWarning::NotModelled { mechanism });
+    plan.needs().iter().copied().filter(|needed| lacks(drive, *needed)).map(doubt).collect()
 }
 
 impl RunRecord {

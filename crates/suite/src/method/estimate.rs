@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Mechanism, Nanos, Throughput};
 
 /// What a plan needs of a device's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,12 @@ impl Default for Rates {
 pub fn is_hard_disk(drive: &DeviceInfo) -> bool {
     let has_name = drive.kind == DeviceKind::Simulated || drive.serial.is_some();
     drive.rotational && has_name
+}
+
+/// Whether a drive, or its model, does not do this.
+pub(crate) fn lacks(drive: &DeviceInfo, mechanism: Mechanism) -> bool {
+    let is_of_no_disk = mechanism == Mechanism::Collection && is_hard_disk(drive);
+    is_of_no_disk || drive.not_modelled.contains(&mechanism)
 }
 
 impl Estimate {

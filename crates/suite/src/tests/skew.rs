@@ -8,13 +8,13 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{
     Amount, Blocks, Distribution, Job, JobIos, Mix, Order, RandomUniform, Sizes, Zone,
 };
 
-use crate::method::estimate::{Demands, Estimate, is_hard_disk};
+use crate::method::estimate::{Demands, Estimate};
 use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::limits::{PlanError, check_block, check_depths, used};
 use crate::method::quick::quick_span;
@@ -139,6 +139,7 @@ impl Test for Plan {
     const NAME: &'static str = "skew";
     const QUESTION: &'static str = "what does it gain when most of its data is left alone?";
     const REVIEWS: InReviews = InReviews::OnRequest;
+    const NEEDS: &'static [Mechanism] = &[Mechanism::Collection];
     const NOT_ALWAYS: &'static [&'static str] = &["write amplification"];
 
     fn quick(self) -> Self {
@@ -168,10 +169,6 @@ impl Test for Plan {
         };
         check_block(self.block, self.span, drive)?;
         check_depths([self.queue_depth, FILL_QUEUE_DEPTH], drive)?;
-        if is_hard_disk(drive) {
-            let reason = "a hard disk has no spare area that skew could help";
-            return refuse("the test", format!("on {}", drive.address), reason);
-        }
         if !(1.0..=100.0).contains(&self.drive_writes) {
             let reason = "each load writes the drive between 1 and 100 times over";
             return refuse("drive_writes", self.drive_writes.to_string(), reason);

@@ -62,9 +62,22 @@ fn pages_that_are_kept_apart_gain_what_there_is_to_gain() {
 }
 
 #[test]
+fn a_hard_disk_has_nothing_that_skew_could_help() {
+    let mut disk = load("wd-caviar-se16-640gb").unwrap().open("sim:disk");
+    let directory = tempfile::tempdir().unwrap();
+    let (plan, path) = (AnyPlan::Skew(Plan::default()), directory.path().join("run"));
+    let options = RunOptions::default();
+    let record =
+        run(&plan, disk.as_mut(), &path, options, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((record.outcome, record.phases), (None, Vec::new()));
+    let doubts: Vec<String> = record.warnings.iter().map(ToString::to_string).collect();
+    assert!(doubts.iter().any(|doubt| doubt.starts_with("A hard disk has no garbage collection")));
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused_by_its_name() {
-    let refused = |plan: Plan, drive: &str| {
-        let mut device = load(drive).unwrap().open(drive);
+    let refused = |plan: Plan| {
+        let mut device = load("tiny").unwrap().open("sim:tiny");
         let directory = tempfile::tempdir().unwrap();
         let (plan, path) = (AnyPlan::Skew(plan), directory.path().join("run"));
         let options = RunOptions::default();
@@ -78,16 +91,15 @@ fn what_cannot_be_asked_is_refused_by_its_name() {
         name.clone_into(&mut plan.loads[0].name);
         plan
     };
-    for (plan, drive, said) in [
-        (plan(), "wd-caviar-se16-640gb", "no spare area"),
-        (Plan { loads: Vec::new(), ..plan() }, "tiny", "at least one skewed load"),
-        (Plan { drive_writes: f64::NAN, ..plan() }, "tiny", "between 1 and 100"),
-        (Plan { drive_writes: 0.5, ..plan() }, "tiny", "0.5"),
-        (named("uniform-2"), "tiny", "'uniform-2'"),
-        (named("at-rest"), "tiny", "'at-rest'"),
-        (Plan { block: Bytes(100), ..plan() }, "tiny", "100"),
+    for (plan, said) in [
+        (Plan { loads: Vec::new(), ..plan() }, "at least one skewed load"),
+        (Plan { drive_writes: f64::NAN, ..plan() }, "between 1 and 100"),
+        (Plan { drive_writes: 0.5, ..plan() }, "0.5"),
+        (named("uniform-2"), "'uniform-2'"),
+        (named("at-rest"), "'at-rest'"),
+        (Plan { block: Bytes(100), ..plan() }, "100"),
     ] {
-        let words = refused(plan, drive);
+        let words = refused(plan);
         assert!(words.contains(said), "{words}");
     }
 }

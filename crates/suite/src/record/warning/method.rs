@@ -174,8 +174,14 @@ pub enum MethodWarning {
         /// In the other one.
         again: String,
     },
-    /// It is about something that the model of the drive does not do.
-    #[error("Not modelled: this model has no {mechanism}, so that the test was not run on it.")]
+    /// It is about something that the drive, or its model, does not do.
+    #[error(
+        "{} has no {mechanism}, so that the test was not run on it.",
+        match mechanism {
+            Mechanism::Collection => "A hard disk",
+            _ => "Not modelled: this model",
+        }
+    )]
     NotModelled {
         /// What it lacks.
         mechanism: Mechanism,
