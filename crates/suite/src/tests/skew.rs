@@ -97,6 +97,9 @@ impl Default for Plan {
     }
 }
 
+/// The figures of a load, of which a skewed one has another.
+const FIGURES: [&str; 4] = ["IOPS", "write amplification", "p99", "settled after"];
+const TIMES: &str = "times the even rate";
 /// The even writes last so long at least.
 const LEAST: Nanos = Nanos::from_secs(60);
 /// A load has settled where no later round is farther from its last ones.
@@ -140,7 +143,6 @@ impl Test for Plan {
     const QUESTION: &'static str = "what does it gain when most of its data is left alone?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const NEEDS: &'static [Mechanism] = &[Mechanism::Collection];
-    const NOT_ALWAYS: &'static [&'static str] = &["write amplification"];
 
     fn quick(self) -> Self {
         Self { span: quick_span(self.span), ..self }
@@ -205,6 +207,15 @@ impl Test for Plan {
     fn figures(outcome: &Outcome) -> Vec<Figure> {
         let loads = outcome.loads.iter().flat_map(|load| load.figures(Some(&outcome.uniform)));
         loads.chain(outcome.uniform.figures(None)).collect()
+    }
+
+    fn figure_names(&self) -> Option<Vec<String>> {
+        let of_skewed = self.loads.iter().flat_map(|load| {
+            let all = FIGURES.iter().chain([&TIMES]);
+            all.map(|figure| format!("{}, {figure}", load.name))
+        });
+        let of_uniform = FIGURES.iter().map(|figure| format!("{UNIFORM}, {figure}"));
+        Some(of_skewed.chain(of_uniform).collect())
     }
 }
 
@@ -288,29 +299,18 @@ impl LoadFigures {
     fn figures(&self, uniform: Option<&Self>) -> impl Iterator<Item = Figure> + use<> {
         let of = &self.name;
         let name = |figure: &str| format!("{of}, {figure}");
-        let number =
-            |figure: &str, value, good| Figure::new(name(figure), value, Unit::Ratio, good);
-        let settled = Figure::new(
-            name("settled after"),
-            self.settled.drive_writes,
-            Unit::Ratio,
-            Good::AtMost,
-        );
+        let ratio = |figure: &str, value, good| Figure::new(name(figure), value, Unit::Ratio, good);
+        let [iops, amplification, p99, settled] = FIGURES;
         let figures = [
-            Some(Figure::iops(name("IOPS"), self.rate.iops)),
-            uniform
-                .map(|uniform| number("times the even rate", self.times(uniform), Good::AtLeast)),
+            Some(Figure::iops(name(iops), self.rate.iops)),
+            uniform.map(|uniform| ratio(TIMES, self.times(uniform), Good::AtLeast)),
             self.write_amplification
-                .map(|factor| number("write amplification", factor, Good::AtMost).unjudged()),
-            Some(Figure::latency(name("p99"), self.latency.p99_ns).unjudged()),
-            Some(settled.unjudged()),
+                .map(|factor| ratio(amplification, factor, Good::AtMost).unjudged()),
+            Some(Figure::latency(name(p99), self.latency.p99_ns).unjudged()),
+            Some(ratio(settled, self.settled.drive_writes, Good::AtMost).unjudged()),
         ];
-        figures
-            .into_iter()
-            .flatten()
-            .map(|figure| figure.of(of.clone()))
-            .collect::<Vec<_>>()
-            .into_iter()
+        let of_load = |figure: Figure| figure.of(of.clone());
+        figures.into_iter().flatten().map(of_load).collect::<Vec<_>>().into_iter()
     }
 }
 

@@ -38,6 +38,12 @@ fn of<'a>(outcome: &'a Outcome, name: &str) -> &'a LoadFigures {
 fn a_drive_that_collects_in_order_comes_to_what_theory_says_under_every_load() {
     let outcome = outcome_on(drive(Victim::Fifo, false));
     assert_eq!(outcome.loads.len(), 3);
+    let mut names = AnyPlan::Skew(Plan::default()).figure_names().unwrap();
+    let mut found: Vec<String> =
+        AnyOutcome::Skew(outcome.clone()).figures().into_iter().map(|figure| figure.name).collect();
+    names.sort();
+    found.sort();
+    assert_eq!(found, names);
     for load in &outcome.loads {
         let found = load.write_amplification.unwrap();
         let mixed = load.mixed_write_amplification.unwrap();
