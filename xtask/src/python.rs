@@ -175,7 +175,7 @@ impl Python {
             Package::Wheel => {
                 let wheels = target.join("python/wheels");
                 let wheel = match has_maturin {
-                    true => wheel(&python, "release", &wheels)?,
+                    true => wheel(&python, "wheel", &wheels)?,
                     false => first_in(&wheels)?,
                 };
                 let wheel = wheel.to_str().ok_or("the target directory is no text")?;
