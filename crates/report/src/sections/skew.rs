@@ -1,7 +1,7 @@
 //! Skew: even writes beside writes of which most go to few pages, until they have settled.
 
-use writecliff_suite::Good;
 use writecliff_suite::skew::{LoadFigures, Outcome, Plan, Round, UNIFORM};
+use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, number_row, table_of};
@@ -10,8 +10,6 @@ use crate::number::NONE;
 use crate::picture::{Axis, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
-
-const CONDITIONS: &str = "4 KiB random writes, 32 in flight, on a full drive";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
@@ -82,7 +80,14 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str
     let text = "Each point is a tenth of a drive write. Where a load ends above the even \
                 writes, skew helps the drive; below them it costs.";
     let names = ("skew-iops", "Writes under skew", text);
-    curves::views(subjects, names, &x, "IOPS", CONDITIONS, &curves)
+    curves::views(subjects, names, &x, "IOPS", &conditions(answers), &curves)
+}
+
+/// What all drives were asked, as the first was: what is not the same is told above.
+fn conditions(answers: &[Answer<'_, Outcome>]) -> String {
+    let AnyPlan::Skew(plan) = &answers[0].run.record.plan else { return String::new() };
+    let (block, depth) = (number::size(plan.block), plan.queue_depth);
+    format!("{block} random writes, {depth} in flight, on a full drive")
 }
 
 fn factor(value: Option<f64>) -> String {

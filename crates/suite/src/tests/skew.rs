@@ -3,7 +3,7 @@
 //! Random writes all over a full drive until it is steady; then, each time from there, as many writes
 //! of which most go to few pages, wherever these lie: by degrees (Zipf), hot and cold, and all to a
 //! part while the rest is at rest. A drive that keeps hot pages apart from cold ones, or by and by
-//! leaves the cold ones alone, has less to copy and becomes faster; one that does not stays as it was.
+//! leaves the cold ones alone, has less to copy and becomes faster; one that waits for the emptiest block may become slower.
 
 use std::ops::Range;
 
@@ -323,12 +323,17 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     };
     let mut warnings = Vec::from_iter(doubt);
     let mut loads = Vec::new();
-    for load in &plan.loads {
+    for (index, load) in plan.loads.iter().enumerate() {
+        // The first even writes are judged already.
+        if index > 0 {
+            let even = load_of(&Load::before(index), &rounds, recording);
+            warnings.extend(even.and_then(|(_, doubt)| doubt));
+        }
         let Some((mut figures, doubt)) = load_of(&load.name, &rounds, recording) else {
             warnings.push(ended(&load.name));
             break;
         };
-        let groups = load.distribution.groups(fill.0 / plan.block.0);
+        let groups = load.distribution.groups(fill, plan.block);
         let even = uniform.write_amplification;
         figures.mixed_write_amplification =
             even.and_then(|even| mixed_write_amplification(even, &groups));

@@ -1,15 +1,17 @@
 //! How unevenly a distribution treats the places of a span.
 
-use super::{Amount, Distribution, Zone};
+use writecliff_device::Bytes;
+
+use super::{Distribution, Zone};
 
 /// Of distributions that go from hot to cold by degrees, so many groups stand for them.
 const GROUPS: u32 = 64;
 
 impl Distribution {
-    /// Places that are hit alike, or nearly so, in groups: each with its share of all `places` and its
-    /// share of the I/Os.
-    pub fn groups(&self, places: u64) -> Vec<(f64, f64)> {
-        let count = places.max(1) as f64;
+    /// Places that are hit alike, or nearly so, in groups: each with its share of the places of `span`,
+    /// which begin every `align` bytes, and its share of the I/Os.
+    pub fn groups(&self, span: Bytes, align: Bytes) -> Vec<(f64, f64)> {
+        let count = (span.0 / align.0.max(1)).max(1) as f64;
         let edge = |number: u32| f64::from(number) / f64::from(GROUPS);
         let geometric = |lowest: f64| (0..=GROUPS).map(move |n| lowest.powf(1.0 - edge(n)));
         match self {
@@ -31,7 +33,7 @@ impl Distribution {
                 shares(&(0..GROUPS).map(|number| (1.0, height(number))).collect::<Vec<_>>())
             }
             Self::Zoned(zones) | Self::Shuffled(zones) => {
-                let zone = |zone: &Zone| (span_of(zone), f64::from(zone.ios));
+                let zone = |zone: &Zone| (zone.span.of(span).0 as f64, f64::from(zone.ios));
                 shares(&zones.iter().map(zone).collect::<Vec<_>>())
             }
         }
@@ -56,13 +58,6 @@ fn up_to_rank(rank: f64, theta: f64) -> f64 {
     steep + area
 }
 
-fn span_of(zone: &Zone) -> f64 {
-    match zone.span {
-        Amount::Percent(percent) => f64::from(percent),
-        Amount::Bytes(bytes) => bytes.0 as f64,
-    }
-}
-
 /// Groups between these shares of the places, the hottest first, by what comes to the places below one.
 fn between(edges: impl Iterator<Item = f64>, below: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let edges: Vec<f64> = std::iter::once(0.0).chain(edges).collect();
@@ -79,10 +74,10 @@ fn shares(groups: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use writecliff_device::{Bytes, Operation};
+    use writecliff_device::Operation;
 
     use super::*;
-    use crate::{Blocks, Job, Mix, Order, Sizes};
+    use crate::{Amount, Blocks, Job, Mix, Order, Sizes};
 
     const PLACES: u64 = 4096;
 
@@ -120,9 +115,13 @@ mod tests {
             Distribution::Pareto(0.2),
             Distribution::Normal(15.0),
             Distribution::Zoned(zones.clone()),
+            Distribution::Zoned(vec![
+                Zone { ios: 80, span: Amount::Bytes(Bytes(4096 * PLACES / 4)) },
+                zone(20, 75),
+            ]),
             Distribution::Shuffled(zones),
         ] {
-            let mut groups = distribution.groups(PLACES);
+            let mut groups = distribution.groups(Bytes(4096 * PLACES), Bytes(4096));
             groups.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
             let hits = hits(&distribution);
             let (mut places, mut ios) = (0.0, 0.0);
