@@ -345,7 +345,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     (Some(Outcome { uniform, loads }), warnings)
 }
 
-/// The figures of a phase and what is to be doubted of them; `None` if there are not five rounds.
+/// The figures of a phase and what is to be doubted of them: of all of it, and in doubt, if there are not
+/// five rounds. `None` if there is nothing.
 fn load_of(
     name: &str,
     rounds: &Rounds,
@@ -353,11 +354,16 @@ fn load_of(
 ) -> Option<(LoadFigures, Option<Warning>)> {
     let samples: Vec<_> = recording.series(name).filter(|sample| sample.is_whole()).collect();
     let iops: Vec<f64> = samples.iter().map(|sample| sample.iops().get()).collect();
-    let last = rounds.last(&iops)?;
-    let window: Range<u32> = last.from as u32..iops.len() as u32;
-    let totals = Totals::of(samples[last.from..].iter().copied());
+    let last = rounds.last(&iops);
+    let last_from = last.map_or(0, |last| last.from);
+    let window: Range<u32> = last_from as u32..u32::MAX;
+    let totals = match last {
+        Some(last) => Totals::of(samples[last.from..].iter().copied()),
+        None => Totals::of(recording.series(name)),
+    };
+    let average = last.map_or(totals.iops().get(), |last| last.window.average);
     let all: Vec<(usize, f64)> = rounds.backwards(&iops).collect();
-    let is_settled = |figure: f64| (figure / last.window.average - 1.0).abs() <= SETTLED_WITHIN;
+    let is_settled = |figure: f64| (figure / average - 1.0).abs() <= SETTLED_WITHIN;
     let settled = all.iter().take_while(|(_, figure)| is_settled(*figure)).count();
     let from = match settled {
         // What comes before the first round is too short to be one.
@@ -375,7 +381,7 @@ fn load_of(
     let mut course: Vec<Round> = all.iter().copied().map(round).collect();
     course.reverse();
     let rounds = all.len() as u32;
-    let doubt = (!last.window.is_steady())
+    let doubt = (!last.is_some_and(|last| last.window.is_steady()))
         .then(|| MethodWarning::NeverSteady { part: name.to_owned(), rounds });
     let figures = LoadFigures {
         name: name.to_owned(),

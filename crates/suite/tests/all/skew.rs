@@ -80,6 +80,25 @@ fn a_hard_disk_has_nothing_that_skew_could_help() {
     assert!(doubts.iter().any(|doubt| doubt.starts_with("A hard disk has no garbage collection")));
 }
 
+/// A drive that writes a load in a second has figures of it, and a doubt about each.
+#[test]
+fn loads_that_are_over_too_soon_are_told_with_a_doubt() {
+    let mut device = load("tiny").unwrap().open("sim:tiny");
+    let directory = tempfile::tempdir().unwrap();
+    let plan = AnyPlan::Skew(Plan { span: Some(Bytes::from_mib(4)), ..Plan::default() });
+    let (path, options) = (directory.path().join("run"), RunOptions::default());
+    let record =
+        run(&plan, device.as_mut(), &path, options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let Some(AnyOutcome::Skew(outcome)) = record.outcome else { panic!("{:?}", record.warnings) };
+    let doubts: Vec<String> = record.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(outcome.loads.len(), 3);
+    for load in outcome.loads {
+        let doubt = format!("{}: not steady within", load.name);
+        assert!(doubts.iter().any(|told| told.starts_with(&doubt)), "{doubts:?}");
+        assert!(load.rate.iops > 0.0);
+    }
+}
+
 #[test]
 fn what_cannot_be_asked_is_refused_by_its_name() {
     let refused = |plan: Plan| {
