@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,24 @@ def test_columns_say_their_units():
     units = {name: (schema.field(name).metadata or {}).get(b"unit") for name in schema.names}
     assert units["latency_p99_ns"] == b"ns" and units["written_bytes"] == b"B"
     assert units["series"] is None and units["writes"] is None
+
+
+def test_a_damaged_table_is_an_error_and_never_a_crash():
+    run = tiny()
+    file = run.path / "series.parquet"
+    whole = file.read_bytes()
+    rows = len(run.series)
+    for place in range(0, len(whole), max(1, len(whole) // 200)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        file.write_bytes(damaged)
+        try:
+            assert len(run.series) == rows
+        except wc.FailedError:
+            pass
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(wc.FailedError, match=f"cannot read {re.escape(str(file))}: .+"):
+        len(run.series)
 
 
 def test_a_result_without_a_place_goes_with_its_object():

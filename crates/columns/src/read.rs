@@ -40,6 +40,11 @@ impl ColumnFile {
         entries.iter().find(|entry| entry.key == key)?.value.as_deref()
     }
 
+    /// Its columns' names and types.
+    pub fn schema(&self) -> &SchemaDescriptor {
+        self.reader.metadata().file_metadata().schema_descr()
+    }
+
     /// Whether it has just the columns of `schema`: names, types, and whether a value may be
     /// missing. What else writers note of a column differs.
     pub fn has_columns_of(&self, schema: &SchemaDescriptor) -> bool {
@@ -80,10 +85,6 @@ impl ColumnFile {
         start >= 0
             && column.compressed_size() >= 0
             && end.is_some_and(|end| end.unsigned_abs() <= self.length)
-    }
-
-    fn schema(&self) -> &SchemaDescriptor {
-        self.reader.metadata().file_metadata().schema_descr()
     }
 }
 

@@ -6,6 +6,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "what Python passes comes by value")]
 
+mod batches;
 mod device;
 mod drive;
 mod errors;

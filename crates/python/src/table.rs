@@ -1,17 +1,16 @@
 //! Columns that anything takes which speaks Arrow's C stream interface.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::batches::Batches;
 use crate::errors::FailedError;
 
 /// A table: of a Parquet file, read whenever it is asked for, or of what is in memory.
@@ -39,52 +38,9 @@ impl Table {
                     FailedError::new_err(format!("cannot read {}: {why}", path.display()))
                 };
                 let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-                let reader =
-                    ParquetRecordBatchReaderBuilder::try_new(file).and_then(|all| all.build());
-                Ok(Box::new(WithUnits::of(reader.map_err(|error| failed(error.to_string()))?)))
+                Ok(Box::new(Batches::of(file).map_err(|error| failed(error.to_string()))?))
             }
         }
-    }
-}
-
-/// What the ends of columns' names mean: the `unit` in their fields' metadata.
-const UNITS: [(&str, &str); 4] =
-    [("_ns", "ns"), ("_bytes", "B"), ("_microwatts", "uW"), ("_millicelsius", "mC")];
-
-/// Batches whose fields say in which unit they are, if they have one.
-struct WithUnits<R> {
-    batches: R,
-    schema: SchemaRef,
-}
-
-impl<R: RecordBatchReader> WithUnits<R> {
-    fn of(batches: R) -> Self {
-        let schema = batches.schema();
-        let field = |field: &Arc<Field>| {
-            let unit = UNITS.iter().find(|(end, _)| field.name().ends_with(end));
-            let unit = unit.map(|(_, unit)| ("unit".to_owned(), (*unit).to_owned()));
-            let metadata: HashMap<String, String> =
-                field.metadata().clone().into_iter().chain(unit).collect();
-            Field::clone(field).with_metadata(metadata)
-        };
-        let fields: Vec<Field> = schema.fields().iter().map(field).collect();
-        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        Self { batches, schema }
-    }
-}
-
-impl<R: RecordBatchReader> Iterator for WithUnits<R> {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.batches.next()?;
-        Some(batch.and_then(|batch| batch.with_schema(Arc::clone(&self.schema))))
-    }
-}
-
-impl<R: RecordBatchReader> RecordBatchReader for WithUnits<R> {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
     }
 }
 

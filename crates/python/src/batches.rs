@@ -1,0 +1,135 @@
+//! A Parquet file as Arrow's record batches, a batch for each group of rows.
+//!
+//! The file is read with the library's own distrust ([`ColumnFile`]), as everything is that people
+//! send each other: damage is an error of the stream.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
+    UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::basic::{ConvertedType, Type as PhysicalType};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DataType as Physical, DoubleType, Int32Type, Int64Type,
+};
+use parquet::schema::types::ColumnDescriptor;
+use writecliff_columns::{ColumnError, ColumnFile, RowGroup};
+
+/// A group is in memory whole: so many rows at most. A fleet's minutes are one group.
+const ROWS_MAX: usize = 1 << 24;
+
+/// What the ends of columns' names mean: the `unit` in their fields' metadata.
+const UNITS: [(&str, &str); 4] =
+    [("_ns", "ns"), ("_bytes", "B"), ("_microwatts", "uW"), ("_millicelsius", "mC")];
+
+/// The batches of a file, one after the other.
+pub(crate) struct Batches {
+    file: ColumnFile,
+    schema: SchemaRef,
+    next: usize,
+}
+
+impl Batches {
+    pub(crate) fn of(file: File) -> Result<Self, ColumnError> {
+        let file = ColumnFile::open(file)?;
+        let fields = file.schema().columns().iter().map(|column| field(column));
+        let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>, _>>()?));
+        Ok(Self { file, schema, next: 0 })
+    }
+
+    fn batch(&self, group: usize) -> Result<RecordBatch, ArrowError> {
+        let failed = |error: ColumnError| ArrowError::ExternalError(Box::new(error));
+        let group = self.file.group(group, ROWS_MAX).map_err(failed)?;
+        let fields = self.schema.fields().iter().enumerate();
+        let arrays = fields.map(|(column, field)| array(&group, column, field.data_type()));
+        let arrays = arrays.collect::<Result<_, _>>().map_err(failed)?;
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let group = self.next;
+        self.next += 1;
+        (group < self.file.groups()).then(|| self.batch(group))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A column's name, its type, and its unit if it has one.
+fn field(column: &ColumnDescriptor) -> Result<Field, ColumnError> {
+    let name = column.name();
+    let is_unsigned =
+        matches!(column.converted_type(), ConvertedType::UINT_32 | ConvertedType::UINT_64);
+    let kind = match (column.physical_type(), is_unsigned) {
+        (PhysicalType::INT32, false) => DataType::Int32,
+        (PhysicalType::INT32, true) => DataType::UInt32,
+        (PhysicalType::INT64, false) => DataType::Int64,
+        (PhysicalType::INT64, true) => DataType::UInt64,
+        (PhysicalType::DOUBLE, _) => DataType::Float64,
+        (PhysicalType::BYTE_ARRAY, _) => DataType::Utf8,
+        (other, _) => {
+            return Err(ColumnError::damaged(format!("column {name} is of type {other}")));
+        }
+    };
+    let unit = UNITS.iter().find(|(end, _)| name.ends_with(end));
+    let unit = unit.map(|(_, unit)| ("unit".to_owned(), (*unit).to_owned()));
+    let metadata: HashMap<_, _> = unit.into_iter().collect();
+    Ok(Field::new(name, kind, column.self_type().is_optional()).with_metadata(metadata))
+}
+
+fn array(group: &RowGroup<'_>, column: usize, kind: &DataType) -> Result<ArrayRef, ColumnError> {
+    Ok(match kind {
+        DataType::Int32 => Arc::new(Int32Array::from(values::<Int32Type>(group, column)?)),
+        DataType::UInt32 => Arc::new(
+            values::<Int32Type>(group, column)?
+                .into_iter()
+                .map(|value| value.map(i32::cast_unsigned))
+                .collect::<UInt32Array>(),
+        ),
+        DataType::Int64 => Arc::new(Int64Array::from(values::<Int64Type>(group, column)?)),
+        DataType::UInt64 => Arc::new(
+            values::<Int64Type>(group, column)?
+                .into_iter()
+                .map(|value| value.map(i64::cast_unsigned))
+                .collect::<UInt64Array>(),
+        ),
+        DataType::Float64 => Arc::new(Float64Array::from(values::<DoubleType>(group, column)?)),
+        _ => Arc::new(texts(&values::<ByteArrayType>(group, column)?)?),
+    })
+}
+
+/// A column's values, `None` where a row has none.
+fn values<T: Physical>(
+    group: &RowGroup<'_>,
+    column: usize,
+) -> Result<Vec<Option<T::T>>, ColumnError> {
+    let mut values = vec![None; group.rows()];
+    group.optional::<T, _>(column, &mut values, |row, value| *row = Some(value))?;
+    Ok(values)
+}
+
+/// Texts, which Arrow's type counts in 31 bits: a long one may stand in every row of a small file.
+fn texts(values: &[Option<ByteArray>]) -> Result<StringArray, ColumnError> {
+    let bytes: usize = values.iter().flatten().map(ByteArray::len).sum();
+    if i32::try_from(bytes).is_err() {
+        return Err(ColumnError::damaged(format!("a column has texts of {bytes} bytes")));
+    }
+    let text = |value: &ByteArray| {
+        std::str::from_utf8(value.data())
+            .map(str::to_owned)
+            .map_err(|_| ColumnError::damaged("a text is not UTF-8"))
+    };
+    values.iter().map(|value| value.as_ref().map(text).transpose()).collect()
+}
