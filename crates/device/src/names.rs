@@ -25,7 +25,13 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     let mut scored: Vec<_> =
         scored.filter(|(likeness, known)| is_near(*likeness, known) || contains(known)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().take(OFFERED_MAX).map(|(_, known)| known).collect()
+    let mut nearest = Vec::new();
+    for (_, known) in scored {
+        if nearest.len() < OFFERED_MAX && !nearest.contains(&known) {
+            nearest.push(known);
+        }
+    }
+    nearest
 }
 
 /// Whether every part of a name may be meant for a part of the other.
@@ -80,6 +86,8 @@ mod tests {
         assert_eq!(did_you_mean("-2011", known), "; did you mean light-2011 or heavy-2011?");
         assert_eq!(did_you_mean("x", known), "");
         assert_eq!(did_you_mean("", known), "");
+        let twice = ["p99.9", "p99.99", "p99.9"];
+        assert_eq!(did_you_mean("p99.", twice), "; did you mean p99.9 or p99.99?");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Which speeds are those of a drive's fast buffer.
 
+use writecliff_device::Bytes;
 use writecliff_suite::{FastPart, Outcome};
 
 use crate::number;
@@ -22,14 +23,16 @@ pub(crate) fn speeds(part: FastPart) -> String {
     )
 }
 
-/// What so many bytes, written at once into an empty buffer, are a measure of; nothing where no
-/// buffer is known.
-pub(crate) fn tag(part: Option<FastPart>, written: u64) -> String {
+/// What so many bytes, written at once into the empty buffer of a drive of this capacity, are a measure
+/// of; nothing where no buffer is known.
+pub(crate) fn tag(part: Option<FastPart>, written: u64, capacity: Bytes) -> String {
     match part {
         None => String::new(),
         Some(part) if written <= part.bytes.0 => "in the buffer".to_owned(),
+        // Written over again, a drive may have found time and room for more of it.
+        Some(_) if written > capacity.0 => "in part in the buffer".to_owned(),
         Some(part) => {
-            let (buffer, all) = (part.bytes, writecliff_device::Bytes(written));
+            let (buffer, all) = (part.bytes, Bytes(written));
             format!("{buffer} of {all} in the buffer")
         }
     }
@@ -38,7 +41,6 @@ pub(crate) fn tag(part: Option<FastPart>, written: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writecliff_device::Bytes;
 
     #[test]
     fn a_speed_says_whether_it_is_the_buffer_s() {
@@ -48,8 +50,10 @@ mod tests {
             slow_megabytes_per_second: 273.4,
         };
         assert_eq!(speeds(part), "520 MB/s for the first 3.00 GB, 273 MB/s on average after");
-        assert_eq!(tag(Some(part), 1 << 30), "in the buffer");
-        assert_eq!(tag(Some(part), 17_700_000_000), "3.00 GB of 17.7 GB in the buffer");
-        assert_eq!(tag(None, 1), "");
+        let capacity = Bytes(20_000_000_000);
+        assert_eq!(tag(Some(part), 1 << 30, capacity), "in the buffer");
+        assert_eq!(tag(Some(part), 17_700_000_000, capacity), "3.00 GB of 17.7 GB in the buffer");
+        assert_eq!(tag(Some(part), 24_700_000_000, capacity), "in part in the buffer");
+        assert_eq!(tag(None, 1, capacity), "");
     }
 }

@@ -69,6 +69,11 @@ pub(crate) fn service_time(nanos: u64) -> String {
     if nanos == 0 { NONE.to_owned() } else { latency(nanos) }
 }
 
+/// A service time that few I/Os may not tell.
+pub(crate) fn service_time_if(nanos: Option<u64>) -> String {
+    nanos.map_or_else(|| NONE.to_owned(), service_time)
+}
+
 /// `66 %`.
 pub(crate) fn percent(share: f64) -> String {
     // Little is not nothing.

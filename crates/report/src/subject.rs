@@ -35,7 +35,7 @@ pub struct Subject {
     /// In the order of the table of tests, then by directory.
     pub runs: Vec<Run>,
     /// Tests that its review has, if it is one: more than `runs` if it is not finished.
-    pub planned: Option<usize>,
+    pub planned: Option<Vec<&'static str>>,
 }
 
 impl Subject {
@@ -59,7 +59,7 @@ impl Subject {
         }
         // In an order that interrupting and resuming does not change.
         runs.sort_by(|a, b| (a.test_index(), &a.path).cmp(&(b.test_index(), &b.path)));
-        Ok(Self { runs, planned: Some(review.tests.len()) })
+        Ok(Self { runs, planned: Some(review.tests.iter().map(|test| test.plan.name()).collect()) })
     }
 
     /// Reads several directories. Those of one drive become one subject, unless a test was done
@@ -110,7 +110,7 @@ impl Subject {
     /// The names on the way to its directory, which is the review's if its runs are parts of one.
     pub(crate) fn directory(&self) -> Vec<String> {
         let path = &self.runs[0].path;
-        let own = match (self.planned, path.parent()) {
+        let own = match (&self.planned, path.parent()) {
             (Some(_), Some(review)) => review,
             _ => path,
         };
@@ -136,6 +136,13 @@ impl Subject {
             }
             _ => None,
         }
+    }
+
+    /// Tests of its review that have not begun.
+    pub(crate) fn not_begun(&self) -> Vec<&'static str> {
+        let has_begun = |test: &&str| self.runs.iter().any(|run| run.record.plan.name() == *test);
+        let planned = self.planned.iter().flatten().copied();
+        planned.filter(|test| !has_begun(test)).collect()
     }
 
     /// Every doubt once, each with the indexes of the runs that it is about. Which figures are the

@@ -9,7 +9,7 @@ use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::text_table::TextTable;
 use crate::top::ranking;
-use crate::verdict::{headlines, main};
+use crate::verdict::{headlines, main, missing};
 
 const LINE: usize = 80;
 
@@ -57,7 +57,7 @@ pub fn verdict(subjects: &[Subject]) -> String {
         for doubt in subject.doubts() {
             text += &wrapped("  ! ", &subject.in_words(&doubt));
         }
-        let sentences = main(subject).into_iter().chain(headlines(subject));
+        let sentences = main(subject).into_iter().chain(headlines(subject)).chain(missing(subject));
         for (at, sentence) in sentences.filter(|_| ranking.is_none()).enumerate() {
             text += if at == 0 { "\n" } else { "" };
             text += &wrapped("  ", &sentence.text);
@@ -84,7 +84,7 @@ fn progress(subjects: &Subjects<'_>, index: usize) -> String {
         0 => String::new(),
         count => format!(", {count} with nothing measured"),
     };
-    let of = subject.planned.unwrap_or(subject.runs.len()).max(subject.runs.len());
+    let of = subject.planned.as_ref().map_or(0, Vec::len).max(subject.runs.len());
     format!("{}{simulated}: {complete} of {of} tests complete{nothing}\n", subjects.name(index))
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
         ),
         tile(
             "99.9 % of writes within",
-            number::service_time(latency.p999_ns),
+            number::service_time_if(latency.p999_ns),
             format!(
                 "half within {}, in the {}",
                 number::service_time(latency.p50_ns),
@@ -230,7 +230,7 @@ const RANKED_BY: &[By] = &[
         meaning: "random writes in the beginning, before any write cliff",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        value: |subject| of_writes(subject, |main| main.outcome.fresh_iops, number::count),
+        value: |subject| of_writes(subject, |main| Some(main.outcome.fresh_iops), number::count),
     },
     By {
         name: "Cliff after",
@@ -246,7 +246,9 @@ const RANKED_BY: &[By] = &[
         meaning: "the middle one of the last seconds",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        value: |subject| of_writes(subject, |main| main.outcome.steady_iops.median, number::count),
+        value: |subject| {
+            of_writes(subject, |main| Some(main.outcome.steady_iops.median), number::count)
+        },
     },
     By {
         name: "Floor",
@@ -254,7 +256,9 @@ const RANKED_BY: &[By] = &[
         meaning: "the worst second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        value: |subject| of_writes(subject, |main| main.outcome.steady_iops.floor, number::count),
+        value: |subject| {
+            of_writes(subject, |main| Some(main.outcome.steady_iops.floor), number::count)
+        },
     },
     By {
         name: "99.9 % of writes within",
@@ -263,7 +267,9 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
         value: |subject| {
-            let millis = |main: &Writes<'_>| main.outcome.steady_latency.p999_ns as f64 / 1e6;
+            let millis = |main: &Writes<'_>| {
+                main.outcome.steady_latency.p999_ns.map(|nanos| nanos as f64 / 1e6)
+            };
             of_writes(subject, millis, number::significant)
         },
     },
@@ -386,12 +392,12 @@ fn rate(megabytes_per_second: f64) -> Cell {
 /// A figure of the random writes without more spare area.
 fn of_writes(
     subject: &Subject,
-    value: fn(&Writes<'_>) -> f64,
+    value: fn(&Writes<'_>) -> Option<f64>,
     words: fn(f64) -> String,
 ) -> Option<Cell> {
     let all = writes(subject);
     let main = all.first().filter(|main| main.spare_percent == 0.0)?;
-    let number = value(main);
+    let number = value(main)?;
     // Too few seconds are shown and not ranked.
     let ranked = (main.state != State::TooShort).then_some(number);
     Some(Cell::new(words(number), ranked))

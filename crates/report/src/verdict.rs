@@ -24,7 +24,15 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
     if writes(subject).is_empty() {
         sentences.extend(headlines(subject));
     }
+    sentences.extend(missing(subject));
     sentences
+}
+
+/// What a review that is not finished has not begun.
+pub(crate) fn missing(subject: &Subject) -> Option<Sentence> {
+    let missing = subject.not_begun();
+    let text = format!("Not begun: {}.", missing.join(", "));
+    (!missing.is_empty()).then(|| Sentence::new(text, &[]))
 }
 
 /// A sentence for each test that the verdict is not made of.
@@ -39,11 +47,19 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     })
 }
 
+/// Where that was which a test wrote and the fast buffer can take whole. After a rest it may have left it.
+fn within_buffer(plan: &Plan) -> &'static str {
+    match plan {
+        Plan::Idle(_) => "On data that the fast buffer may hold",
+        _ => "In the fast buffer",
+    }
+}
+
 /// Of what the fast buffer took whole, and of one of several runs, it says so.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let mut text = headline(run.record.outcome.as_ref()?)?;
     if is_within_buffer {
-        text = format!("In the fast buffer: {text}");
+        text = format!("{}: {text}", within_buffer(&run.record.plan));
     }
     if run.is_repeated() {
         let (seed, count) = (run.record.plan.seed(), run.repeats.len() + 1);
@@ -236,13 +252,19 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
 
 fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let first = match plan {
+        // The pass was over before.
+        Plan::Trim(_) if outcome.after_trim == outcome.whole_after_trim => {
+            "a whole pass of ".to_owned()
+        }
         Plan::Trim(plan) => {
             format!("the first {} of ", number::seconds(plan.measurement.as_secs_f64()))
         }
         _ => String::new(),
     };
     let over_all = match (outcome.whole_dirty, outcome.whole_after_trim) {
-        (Some(dirty), Some(after)) if outcome.is_dirty_alike() => {
+        (Some(dirty), Some(after))
+            if outcome.is_dirty_alike() && outcome.after_trim != Some(after) =>
+        {
             let (times, dirty, after) = (
                 gain(after / dirty.max(f64::MIN_POSITIVE)),
                 number::megabytes_per_second(dirty),

@@ -135,8 +135,11 @@ impl<'a> Writes<'a> {
             }
             None => word.to_owned(),
         };
+        let noticed = |(of, nanos): (&'static str, Option<u64>)| {
+            Some((of, nanos.filter(|nanos| *nanos >= NOTICED_NS)?))
+        };
         let slow = [("hundred", latency.p99_ns), ("thousand", latency.p999_ns)];
-        if let Some((of, nanos)) = slow.into_iter().find(|(_, nanos)| *nanos >= NOTICED_NS) {
+        if let Some((of, nanos)) = slow.into_iter().find_map(noticed) {
             words += &format!(", but one write in a {of} takes over {}", number::latency(nanos));
         }
         words
@@ -178,8 +181,8 @@ fn mean(all: &[&Outcome]) -> Outcome {
     let iops = |value: fn(&Statistics) -> f64| {
         average(&known(&|o| Some(value(&o.steady_iops)))).unwrap_or(0.0)
     };
-    let nanos = |value: fn(&LatencyFigures) -> u64| {
-        average(&known(&|o| Some(value(&o.steady_latency) as f64))).unwrap_or(0.0).round() as u64
+    let nanos = |value: fn(&LatencyFigures) -> Option<u64>| {
+        average(&known(&|o| Some(value(&o.steady_latency)? as f64))).map(|mean| mean.round() as u64)
     };
     let cliffs = known(&|o| o.cliff_s.map(f64::from));
     let met = average(&cliffs).filter(|_| 2 * cliffs.len() > all.len());
@@ -199,11 +202,11 @@ fn mean(all: &[&Outcome]) -> Outcome {
         },
         floor_to_mean: of(|o| o.floor_to_mean),
         steady_latency: LatencyFigures {
-            p50_ns: nanos(|l| l.p50_ns),
+            p50_ns: nanos(|l| Some(l.p50_ns)).unwrap_or(0),
             p99_ns: nanos(|l| l.p99_ns),
             p999_ns: nanos(|l| l.p999_ns),
             p9999_ns: nanos(|l| l.p9999_ns),
-            max_ns: nanos(|l| l.max_ns),
+            max_ns: nanos(|l| Some(l.max_ns)).unwrap_or(0),
         },
         steady_write_amplification: average(&known(&|o| o.steady_write_amplification)),
         worst: worst_of(all),
@@ -288,9 +291,9 @@ mod tests {
             steady_iops,
             steady_latency: writecliff_suite::LatencyFigures {
                 p50_ns,
-                p99_ns: p50_ns,
-                p999_ns,
-                p9999_ns: p999_ns,
+                p99_ns: Some(p50_ns),
+                p999_ns: Some(p999_ns),
+                p9999_ns: Some(p999_ns),
                 max_ns: p999_ns,
             },
             steady_write_amplification: None,
@@ -337,12 +340,12 @@ mod tests {
     #[test]
     fn of_repeats_every_figure_is_the_mean_and_a_cliff_is_what_most_met() {
         let [mut one, two] = [4_000.0, 6_000.0].map(|iops| outcome(&[iops], 5_000_000, 8_000_000));
-        one.steady_latency.p999_ns = 10_000_000;
+        one.steady_latency.p999_ns = Some(10_000_000);
         let both = mean(&[&one, &two]);
         assert_eq!((both.steady_iops.floor, both.steady_iops.mean), (5_000.0, 5_000.0));
         assert_eq!(
             (both.steady_latency.p50_ns, both.steady_latency.p999_ns),
-            (5_000_000, 9_000_000)
+            (5_000_000, Some(9_000_000))
         );
         assert_eq!((both.cliff_s, both.floor_to_mean), (Some(60), 1.0));
         one.cliff_s = None;

@@ -28,6 +28,7 @@ pub fn write_page(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<PathBuf, Re
         title: format!("{} of {drive}", sweep.test),
         lead: format!("{} points of simulated drives{seeds}.{quick}", rows.len()),
         points: done.len(),
+        doubts: done.iter().map(|row| row.doubts.clone()).collect(),
         keys: sweep.varied().iter().map(|name| key(name, &done)).collect(),
         figures: figures(rows).iter().filter_map(|name| figure(name, &done)).collect(),
         failed: failed.collect(),

@@ -7,7 +7,7 @@ use writecliff::suite::{RunError, Status};
 use writecliff::{DriveName, Error, Plan, RunOptions, Watch, run};
 
 use crate::point::Point;
-use crate::row::{Row, RowFigure};
+use crate::row::{Came, Row, RowFigure};
 
 impl Point {
     /// Runs it, with what it records for the moment in the new directory `path`. `None` if `watch`
@@ -31,7 +31,7 @@ impl Point {
         };
         let hash = profile.sha256.clone();
         match self.record(profile, &plan, path, watch) {
-            Ok(Some(figures)) => Ok(Some(Row::of(self, hash, figures, wanted))),
+            Ok(Some(came)) => Ok(Some(Row::of(self, hash, came, wanted))),
             Ok(None) => Ok(None),
             Err(error) if is_its_own(&error) => Ok(Some(Row::failed(self, Some(hash), &error))),
             Err(error) => Err(error),
@@ -44,12 +44,15 @@ impl Point {
         plan: &Plan,
         path: &Path,
         watch: Watch<'_>,
-    ) -> Result<Option<Vec<RowFigure>>, Error> {
+    ) -> Result<Option<Came>, Error> {
         let drive = DriveName::Recorded { address: self.drive.clone(), profile: Box::new(profile) };
         let options = RunOptions { quick: self.quick, ..RunOptions::default() };
         let record = run(plan, &drive, None, path, options, watch)?;
         Ok(match record.status {
-            Status::Complete => Some(record.figures().into_iter().map(RowFigure::from).collect()),
+            Status::Complete => Some(Came {
+                figures: record.figures().into_iter().map(RowFigure::from).collect(),
+                doubts: record.warnings.iter().map(ToString::to_string).collect(),
+            }),
             _ => None,
         })
     }

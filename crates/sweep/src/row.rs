@@ -17,8 +17,18 @@ pub struct Row {
     pub profile_sha256: Option<String>,
     /// The figures that were wanted; empty if it failed.
     pub figures: Vec<RowFigure>,
+    /// What is to be doubted of them, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Why it failed, if it did.
     pub error: Option<String>,
+}
+
+/// What a point's run came to.
+#[derive(Debug)]
+pub(crate) struct Came {
+    pub(crate) figures: Vec<RowFigure>,
+    pub(crate) doubts: Vec<String>,
 }
 
 /// A figure, by the name that gates and reports call it by.
@@ -48,7 +58,7 @@ impl Row {
     pub(crate) fn of(
         point: &Point,
         hash: String,
-        mut figures: Vec<RowFigure>,
+        Came { mut figures, doubts }: Came,
         wanted: &[String],
     ) -> Self {
         let missing = wanted.iter().find(|name| figures.iter().all(|f| f.name != **name));
@@ -59,12 +69,13 @@ impl Row {
         let place = |figure: &RowFigure| wanted.iter().position(|name| *name == figure.name);
         figures.retain(|figure| wanted.is_empty() || place(figure).is_some());
         figures.sort_by_key(|figure| place(figure));
-        Self { point: point.clone(), profile_sha256: Some(hash), figures, error }
+        Self { point: point.clone(), profile_sha256: Some(hash), figures, doubts, error }
     }
 
     pub(crate) fn failed(point: &Point, hash: Option<String>, error: &Error) -> Self {
         let (point, error) = (point.clone(), Some(error.to_string()));
-        Self { point, profile_sha256: hash, figures: Vec::new(), error }
+        let (figures, doubts) = (Vec::new(), Vec::new());
+        Self { point, profile_sha256: hash, figures, doubts, error }
     }
 
     /// The first of the `wanted` figures that it lacks although it ran.

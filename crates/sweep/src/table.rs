@@ -9,7 +9,8 @@ use crate::cells::{Column, write_cells};
 use crate::row::Row;
 
 /// Writes the rows, in the order of their points, in place of an earlier file: a column for the
-/// point, the drive, each of the `varied` keys, the seed, each figure, and what went wrong.
+/// point, the drive, each of the `varied` keys, the seed, each figure, what is to be doubted, and what
+/// went wrong.
 pub(crate) fn write(path: &Path, varied: &[String], rows: &[Row]) -> Result<(), OutputError> {
     write_cells(path, &columns(varied, rows))
 }
@@ -30,6 +31,8 @@ fn columns(varied: &[String], rows: &[Row]) -> Vec<(String, Column)> {
         let values = rows.iter().map(|row| row.figure(&name)).collect();
         (name, Column::Number(values))
     }));
+    let doubts = |row: &Row| (!row.doubts.is_empty()).then(|| row.doubts.join(" "));
+    columns.push(("doubts".to_owned(), texts(doubts)));
     columns.push(("error".to_owned(), texts(|row| row.error.clone())));
     columns.push(("profile_sha256".to_owned(), texts(|row| row.profile_sha256.clone())));
     columns

@@ -72,6 +72,11 @@ fn text(rows: &[Row], failed: &[&Row], table: &str, page: &Path) -> String {
     if failed.len() > FAILED_TOLD {
         text += &format!("  and {} more, in the table\n", failed.len() - FAILED_TOLD);
     }
+    let doubtful = rows.iter().filter(|row| !row.doubts.is_empty()).count();
+    if doubtful > 0 {
+        text +=
+            &format!("{doubtful} of {} points are in doubt: page and table say why\n", rows.len());
+    }
     if !failed.is_empty() {
         text += &format!("{} of {} points failed\n", failed.len(), rows.len());
     }

@@ -5,7 +5,6 @@ use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 use writecliff_suite::{DriveWarning, Good, Warning};
 
 use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
-use crate::number::NONE;
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
@@ -187,7 +186,7 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
     let tag = match corner.operation {
         // Random writes go to the same places again.
         Operation::Write if !corner.random && !is_too_warm(answer) => {
-            buffer::tag(part, written(answer, corner))
+            buffer::tag(part, written(answer, corner), answer.run.record.drive.capacity)
         }
         _ => String::new(),
     };
@@ -213,16 +212,15 @@ fn latencies(
     corners: &[Corner],
 ) -> Table {
     const LATENCIES: [Latency<CornerFigures>; 3] = [
-        ("median", |figures| figures.latency.p50_ns),
+        ("median", |figures| Some(figures.latency.p50_ns)),
         ("99.9 %", |figures| figures.latency.p999_ns),
-        ("longest", |figures| figures.latency.max_ns),
+        ("longest", |figures| Some(figures.latency.max_ns)),
     ];
     if let [answer] = answers {
         let row = |corner: &Corner| {
             let found = find(answer.outcome, corner);
-            let nanos = |(_, nanos): Latency<CornerFigures>| {
-                found.map_or(NONE.to_owned(), |found| number::service_time(nanos(found)))
-            };
+            let nanos =
+                |(_, nanos): Latency<CornerFigures>| number::service_time_if(found.and_then(nanos));
             Row::new(&name(corner), LATENCIES.map(nanos).into(), "")
         };
         let column = |(name, _): Latency<CornerFigures>| Column {

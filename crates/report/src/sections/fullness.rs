@@ -18,7 +18,8 @@ const CONDITIONS: &str = "corners within 8 GB, and a trace, on a drive of which 
 #[derive(Clone, PartialEq)]
 enum Measure {
     Corner(Corner),
-    /// The data rate of the trace of this name.
+    /// The data rate of the writes of the trace of this name. What it reads was in part never written
+    /// while the drive is not full, and many drives answer that at once.
     Trace(String),
 }
 
@@ -31,7 +32,7 @@ impl Measure {
                 let operation = if reads { "reads" } else { "writes" };
                 format!("{order} {operation}, QD{}", corner.queue_depth)
             }
-            Self::Trace(name) => name.clone(),
+            Self::Trace(name) => format!("{name}, writes"),
         }
     }
 
@@ -44,7 +45,8 @@ impl Measure {
             }
             Self::Trace(name) => {
                 let served = step.served.as_ref().filter(|served| served.trace == *name)?;
-                Some(served.all.megabytes_per_second)
+                let writes = &served.writes;
+                (writes.operations > 0).then_some(writes.megabytes_per_second)
             }
         }
     }
@@ -75,8 +77,9 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => of_one(answer, &measures, &percents),
         _ => of_several(subjects, &answers, &measures, &percents),
     };
-    let method =
-        "Corners and a trace, each on a drive that was purged, written so far, and rested.";
+    let method = "Corners and a trace, each on a drive that was purged, written so far, and rested. The corners' \
+         own 8 GB are written in any case. Of the trace the writes are compared: what it reads of a \
+         drive that is not full was in part never written, which many drives answer at once.";
     Some(Section::new(Plan::NAME, "Fullness", method, views, vec![table]))
 }
 
@@ -88,10 +91,14 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         measures.iter().filter_map(|measure| Some((measure, measure.share(outcome, fullest)?)));
     let (measure, share) = shares.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let (name, percent) = (measure.name(), fullest.percent);
+    let least = outcome.steps.iter().map(|step| step.percent).min()?;
     Some(match share {
-        0.9.. => format!("At {percent} % full it is as fast as empty."),
+        0.9.. => format!(
+            "At {percent} % full all that is compared has at least {} of its speed at {least} %.",
+            number::percent(share)
+        ),
         _ => format!(
-            "At {percent} % full, {name}: {} of the speed when empty, the least of all.",
+            "At {percent} % full, {name}: {} of the speed at {least} %; nothing loses more.",
             number::percent(share)
         ),
     })

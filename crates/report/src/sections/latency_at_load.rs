@@ -10,7 +10,6 @@ use super::curves::{self, Curve};
 use super::loads::sentence;
 use super::{Answer, answers, latency_row, number_row, table_of};
 use crate::number;
-use crate::number::NONE;
 use crate::picture::{Axis, BLUE, GREEN, Mark, ORANGE, PURPLE, Style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
@@ -83,10 +82,10 @@ fn arrivals(gaps: Gaps) -> &'static str {
 
 /// A quantity of a step: its name, its style where it shares a picture, and whether drives are
 /// compared by it.
-type Quantity = (&'static str, Style, bool, fn(&Step) -> u64);
+type Quantity = (&'static str, Style, bool, fn(&Step) -> Option<u64>);
 
 const QUANTITIES: [Quantity; 4] = [
-    ("mean", BLUE, true, |step| step.rate.mean_ns),
+    ("mean", BLUE, true, |step| Some(step.rate.mean_ns)),
     ("p99", GREEN, true, |step| step.p99_ns),
     ("p99.9", ORANGE, false, |step| step.p999_ns),
     ("p99.99", PURPLE, true, |step| step.p9999_ns),
@@ -98,8 +97,8 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], kind: Kind) -
     let curve = |(name, style, _, value): &Quantity| {
         let line = |answer: &Answer<'_, Outcome>| {
             let (_, course) = find(answer.outcome, kind)?;
-            let point = |step: &Step| (step.asked_iops as f64, value(step) as f64);
-            Some((answer.subject, course.steps.iter().map(point).collect()))
+            let point = |step: &Step| Some((step.asked_iops as f64, value(step)? as f64));
+            Some((answer.subject, course.steps.iter().filter_map(point).collect()))
         };
         let heading = format!("{}: {name} response time, {}", operations(load), arrivals(gaps));
         let lines = answers.iter().filter_map(line).collect();
@@ -135,10 +134,10 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
         ("IOPS", |step| number::thousands(step.asked_iops as f64)),
         ("mean", |step| number::service_time(step.rate.mean_ns)),
         ("p50", |step| number::service_time(step.p50_ns)),
-        ("p99", |step| number::service_time(step.p99_ns)),
-        ("p99.9", |step| number::service_time(step.p999_ns)),
-        ("p99.99", |step| number::service_time(step.p9999_ns)),
-        ("p99.999", |step| step.p99999_ns.map_or(NONE.to_owned(), number::service_time)),
+        ("p99", |step| number::service_time_if(step.p99_ns)),
+        ("p99.9", |step| number::service_time_if(step.p999_ns)),
+        ("p99.99", |step| number::service_time_if(step.p9999_ns)),
+        ("p99.999", |step| number::service_time_if(step.p99999_ns)),
         ("longest", |step| number::service_time(step.rate.max_ns)),
     ];
     let (load, course) = find(answer.outcome, kind)?;
@@ -154,7 +153,7 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let saturation = number::iops(load.saturation_iops);
     let knee = course.knee.map_or_else(String::new, |knee| {
         format!(
-            " The last step before the knee is {} ({:.0} %), with a mean of {}.",
+            " The knee is at {} ({:.0} %), with a mean of {}, by the curve through the steps beside it.",
             number::iops(knee.iops),
             knee.percent,
             number::latency(knee.mean_ns)
@@ -191,7 +190,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], kinds: &
                 course.steps.iter().find(|step| step.percent == percent).copied()
             };
             for (quantity, _, _, value) in &QUANTITIES {
-                let times = found().map(|found| Some(value(&step(found?.1)?)));
+                let times = found().map(|found| value(&step(found?.1)?));
                 rows.push(latency_row(&name(&format!("{quantity} at {percent} %")), times));
             }
         }

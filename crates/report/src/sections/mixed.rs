@@ -92,10 +92,10 @@ fn latencies(
     streams: &[Stream],
 ) -> Table {
     const LATENCIES: [Latency<OperationFigures>; 4] = [
-        ("mean", |figures| figures.mean_ns.unwrap_or(0)),
-        ("99 %", |figures| figures.latency.p99_ns.unwrap_or(0)),
-        ("99.9 %", |figures| figures.latency.p999_ns.unwrap_or(0)),
-        ("longest", |figures| figures.latency.max_ns.unwrap_or(0)),
+        ("mean", |figures| figures.mean_ns),
+        ("99 %", |figures| figures.latency.p99_ns),
+        ("99.9 %", |figures| figures.latency.p999_ns),
+        ("longest", |figures| figures.latency.max_ns),
     ];
     service_times(subjects, answers, streams, (name, find), &LATENCIES)
 }

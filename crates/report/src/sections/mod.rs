@@ -201,8 +201,8 @@ fn latency_row(name: &str, nanos: impl Iterator<Item = Option<u64>>) -> Row {
     number_row(name, Good::AtMost, known, |nanos| number::latency(nanos as u64))
 }
 
-/// A figure of service times, and where it is; zero if it is not known.
-type Latency<F> = (&'static str, fn(&F) -> u64);
+/// A figure of service times, and where it is, if it is known.
+type Latency<F> = (&'static str, fn(&F) -> Option<u64>);
 
 /// What a part of a test is called, and where its figures are in an outcome.
 type Found<T, P, F> = (fn(&P) -> String, for<'a> fn(&'a T, &P) -> Option<&'a F>);
@@ -226,7 +226,7 @@ fn service_times<T, P, F>(
 ) -> Table {
     let each = parts.iter().flat_map(|part| figures.iter().map(move |figure| (part, figure)));
     let rows = each.map(|(part, (figure, nanos))| {
-        let of = |answer: &Answer<'_, T>| find(answer.outcome, part).map(nanos);
+        let of = |answer: &Answer<'_, T>| find(answer.outcome, part).and_then(nanos);
         latency_row(&format!("{}: {figure}", name(part)), answers.iter().map(of))
     });
     table_of(subjects, answers, ("Service times", ""), rows.collect())

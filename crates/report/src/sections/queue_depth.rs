@@ -209,7 +209,7 @@ const SAID: [Said; 3] = [
         number::service_time(one.rate.mean_ns)
     }),
     ("99 % of the service times", "At most so long; reads and writes together.", |_, one| {
-        number::service_time(one.latency.p99_ns)
+        number::service_time_if(one.latency.p99_ns)
     }),
 ];
 
@@ -247,15 +247,14 @@ fn of_several(
             shown.push(*depth);
         }
     }
-    type Compared = (&'static str, Good, fn(Load, &DepthFigures) -> f64);
+    type Compared = (&'static str, Good, fn(Load, &DepthFigures) -> Option<f64>);
     const COMPARED: [Compared; 2] = [
-        ("Rates", Good::AtLeast, rate),
-        ("99 % of the service times", Good::AtMost, |_, one| one.latency.p99_ns as f64),
+        ("Rates", Good::AtLeast, |load, one| Some(rate(load, one))),
+        ("99 % of the service times", Good::AtMost, |_, one| Some(one.latency.p99_ns? as f64)),
     ];
     let table = |(title, good, value): &Compared| {
         let row = |load: &Load, depth: usize| {
-            let of =
-                |answer: &Answer<'_, Outcome>| Some(value(*load, &find(answer, *load, depth)?));
+            let of = |answer: &Answer<'_, Outcome>| value(*load, &find(answer, *load, depth)?);
             let words = |value: f64| match good {
                 Good::AtLeast => unit(*load).1(value),
                 Good::AtMost => number::service_time(value as u64),

@@ -38,12 +38,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let (alone, most) = (outcome.beside.first()?, outcome.beside.last()?);
-    let tail = |beside: &BesideFigures| number::latency(beside.reads.latency.p9999_ns);
+    let tail = |beside: &BesideFigures| Some(number::latency(beside.reads.latency.p9999_ns?));
     Some(format!(
         "Of 10,000 random reads all but one take at most {} beside {}, and {} beside {}.",
-        tail(alone),
+        tail(alone)?,
         writes_a_day(alone.drive_writes_per_day),
-        tail(most),
+        tail(most)?,
         writes_a_day(most.drive_writes_per_day)
     ))
 }
@@ -80,9 +80,9 @@ const RATES: [Quantity; 3] = [
 
 const LATENCIES: [Quantity; 4] = [
     ("reads, mean", READS, false, |mix| Some(mix.reads?.rate.mean_ns as f64)),
-    ("reads, p99", ORANGE, true, |mix| Some(mix.reads?.latency.p99_ns as f64)),
+    ("reads, p99", ORANGE, true, |mix| Some(mix.reads?.latency.p99_ns? as f64)),
     ("writes, mean", WRITES, false, |mix| Some(mix.writes?.rate.mean_ns as f64)),
-    ("writes, p99", PURPLE, true, |mix| Some(mix.writes?.latency.p99_ns as f64)),
+    ("writes, p99", PURPLE, true, |mix| Some(mix.writes?.latency.p99_ns? as f64)),
 ];
 
 fn curves_of(
@@ -147,10 +147,10 @@ fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], random: b
 }
 
 /// A percentile of reads beside writes: its name, its style, and whether drives are compared by it.
-type Percentile = (&'static str, Style, bool, fn(&BesideFigures) -> u64);
+type Percentile = (&'static str, Style, bool, fn(&BesideFigures) -> Option<u64>);
 
 const PERCENTILES: [Percentile; 4] = [
-    ("p50", BLUE, true, |beside| beside.reads.latency.p50_ns),
+    ("p50", BLUE, true, |beside| Some(beside.reads.latency.p50_ns)),
     ("p99", GREEN, false, |beside| beside.reads.latency.p99_ns),
     ("p99.9", ORANGE, false, |beside| beside.reads.latency.p999_ns),
     ("p99.99", PURPLE, true, |beside| beside.reads.latency.p9999_ns),
@@ -174,9 +174,10 @@ fn beside(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View>
     let shown =
         PERCENTILES.iter().filter(|(_, _, compared, _)| *compared || !subjects.is_comparison());
     let curve = |(name, style, _, value): &Percentile| {
-        let point = |one: &BesideFigures| (place(one.drive_writes_per_day), value(one) as f64);
+        let point =
+            |one: &BesideFigures| Some((place(one.drive_writes_per_day), value(one)? as f64));
         let line = |answer: &Answer<'_, Outcome>| {
-            (answer.subject, answer.outcome.beside.iter().map(point).collect())
+            (answer.subject, answer.outcome.beside.iter().filter_map(point).collect())
         };
         let heading = format!("Reads beside writes: {name}");
         let lines = answers.iter().map(line).collect();
@@ -209,10 +210,8 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Vec<Table> {
 fn mixes_of_one(answer: &Answer<'_, Outcome>, random: bool) -> Option<Table> {
     let load = of_order(answer.outcome, random).next()?.load;
     let late = |side: Option<Side>| {
-        let nanos = |value: fn(Side) -> u64| {
-            side.map_or(NONE.to_owned(), |side| number::service_time(value(side)))
-        };
-        [nanos(|side| side.rate.mean_ns), nanos(|side| side.latency.p99_ns)]
+        let nanos = |value: fn(Side) -> Option<u64>| number::service_time_if(side.and_then(value));
+        [nanos(|side| Some(side.rate.mean_ns)), nanos(|side| side.latency.p99_ns)]
     };
     let row = |mix: &MixFigures| {
         let values =
@@ -230,7 +229,8 @@ fn mixes_of_one(answer: &Answer<'_, Outcome>, random: bool) -> Option<Table> {
 /// Rates of writing down and percentiles across.
 fn beside_of_one(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let row = |beside: &BesideFigures| {
-        let late = PERCENTILES.iter().map(|(_, _, _, nanos)| number::service_time(nanos(beside)));
+        let late =
+            PERCENTILES.iter().map(|(_, _, _, nanos)| number::service_time_if(nanos(beside)));
         let rate = |side: Side| number::megabytes_per_second(side.rate.megabytes_per_second);
         let speeds =
             [number::iops(beside.reads.rate.iops), beside.writes.map_or(NONE.to_owned(), rate)];
@@ -252,7 +252,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<T
             all.copied().find(|one| one.drive_writes_per_day == times)
         };
         for (name, _, _, nanos) in &PERCENTILES {
-            let values = answers.iter().map(|answer| Some(nanos(&find(answer)?)));
+            let values = answers.iter().map(|answer| nanos(&find(answer)?));
             rows.push(latency_row(&format!("{}: {name}", writes_a_day(times)), values));
         }
     }

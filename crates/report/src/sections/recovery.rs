@@ -33,7 +33,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let Some(buffer) = outcome.buffer else {
-        return Some("Its seconds show no fast buffer that could come back.".to_owned());
+        return Some(none_found(outcome));
     };
     let said =
         |burst: &Burst| Some((number::percent(outcome.share(burst)?), rest_words(burst.rest)));
@@ -42,6 +42,14 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let last = last.map_or(String::new(), |(share, rest)| format!(", and {share} after {rest}"));
     let bytes = number::bytes(buffer.bytes.0 as f64);
     Some(format!("Of its fast buffer of {bytes}, {share} is back after {rest}{last}."))
+}
+
+/// That writes of the erased drive did not fall.
+fn none_found(outcome: &Outcome) -> String {
+    let written = outcome.span.map_or_else(String::new, |span| {
+        format!(" in {} that are written again and again", number::bytes(span.0 as f64))
+    });
+    format!("No end of a fast buffer is seen{written}: nothing of one can be told to come back.")
 }
 
 /// Of all drives, the shortest first.
@@ -112,7 +120,9 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let row = |burst: &Burst| {
         let more = if burst.all { ", and more" } else { "" };
         let values = vec![
-            format!("{}{more}", number::bytes(burst.back.0 as f64)),
+            answer.outcome.buffer.map_or(crate::number::NONE.to_owned(), |_| {
+                format!("{}{more}", number::bytes(burst.back.0 as f64))
+            }),
             answer.outcome.share(burst).map_or(crate::number::NONE.to_owned(), number::percent),
             number::megabytes_per_second(burst.megabytes_per_second),
             number::megabytes_per_second(burst.end_megabytes_per_second),
@@ -122,7 +132,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["written fast", "of the buffer", "whole burst", "its end"].map(column).into();
     let text = answer.outcome.buffer.map_or_else(
-        || "Its seconds show no fast buffer.".to_owned(),
+        || none_found(answer.outcome),
         |buffer| {
             format!(
                 "On the erased drive the buffer takes {} at {}; past it writes go at {}.",

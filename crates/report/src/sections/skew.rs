@@ -77,7 +77,7 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str
     let curves: Vec<Curve<'_>> = names.iter().enumerate().map(curve).collect();
     let longest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
     let x = Axis::linear("drive writes since the load began", longest);
-    let text = "Each point is a tenth of a drive write. Where a load ends above the even \
+    let text = "Each point is a tenth of a drive write, the first what is left of one. Where a load ends above the even \
                 writes, skew helps the drive; below them it costs.";
     let names = ("skew-iops", "Writes under skew", text);
     curves::views(subjects, names, &x, "IOPS", &conditions(answers), &curves)

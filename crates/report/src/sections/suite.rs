@@ -55,7 +55,13 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
             let first = missed.map_or_else(String::new, |target| {
                 format!(" Missed, among others: {} {}.", target.figure, in_words(target))
             });
-            Some(format!("{met} of {count} targets of the suite are met.{first}"))
+            let unjudged = match all.len() - count {
+                0 => String::new(),
+                1 => "; 1 is not judged".to_owned(),
+                more => format!("; {more} are not judged"),
+            };
+            let all = all.len();
+            Some(format!("{met} of {all} targets of the suite are met{unjudged}.{first}"))
         }
     }
 }
@@ -110,7 +116,8 @@ fn verdict(target: &Judged) -> Cell {
         Some(false) => "FAIL: ",
         None => "not judged: ",
     };
-    Cell::new(format!("{verdict}{}", in_words(target)), target.got)
+    let why = target.unjudged.map_or_else(String::new, |why| format!(" ({why})"));
+    Cell::new(format!("{verdict}{}{why}", in_words(target)), target.got)
 }
 
 fn name((step, operation): &Part) -> String {
@@ -140,11 +147,11 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
 
 fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part]) -> Table {
     const LATENCIES: [Latency<Figures>; 5] = [
-        ("mean", |figures| figures.mean_ns),
+        ("mean", |figures| Some(figures.mean_ns)),
         ("99 %", |figures| figures.latency.p99_ns),
         ("99.99 %", |figures| figures.latency.p9999_ns),
         ("99.9999 %", |figures| figures.p999999_ns),
-        ("longest", |figures| figures.latency.max_ns),
+        ("longest", |figures| Some(figures.latency.max_ns)),
     ];
     service_times(subjects, answers, parts, (name, find), &LATENCIES)
 }

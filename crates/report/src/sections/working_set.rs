@@ -75,19 +75,19 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
     let place = |figures: &SpanFigures| {
         parts.iter().position(|one| *one == Part::of(figures)).unwrap_or(0) as f64
     };
-    let curve = |name, heading: &str, style: Style, value: fn(&SpanFigures) -> f64| {
+    let curve = |name, heading: &str, style: Style, value: fn(&SpanFigures) -> Option<f64>| {
         let line = |answer: &Answer<'_, Outcome>| {
-            let point = |figures: &SpanFigures| (place(figures), value(figures));
-            (answer.subject, answer.outcome.spans.iter().map(point).collect())
+            let point = |figures: &SpanFigures| Some((place(figures), value(figures)?));
+            (answer.subject, answer.outcome.spans.iter().filter_map(point).collect())
         };
         let lines = answers.iter().map(line).collect();
         Curve { name, heading: heading.to_owned(), style, lines }
     };
     let (rate, time) = ("Reads over the size of what is read from", "Service times over that size");
-    let iops = [curve("IOPS", rate, BLUE, |span| span.rate.iops)];
+    let iops = [curve("IOPS", rate, BLUE, |span| Some(span.rate.iops))];
     let times = [
-        curve("mean", "Mean service time", ORANGE, |span| span.rate.mean_ns as f64 / 1e3),
-        curve("p99", "99 % of the service times", GREEN, |span| span.latency.p99_ns as f64 / 1e3),
+        curve("mean", "Mean service time", ORANGE, |span| Some(micros(span.rate.mean_ns))),
+        curve("p99", "99 % of the service times", GREEN, |span| span.latency.p99_ns.map(micros)),
     ];
     let text = "A level line is a drive with all of its map at hand.";
     let names = ("working-set-iops", rate, text);
@@ -97,11 +97,17 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
     views
 }
 
+fn micros(nanos: u64) -> f64 {
+    nanos as f64 / 1e3
+}
+
 /// Sizes down and figures across.
 fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let row = |figures: &SpanFigures| {
-        let times = [figures.rate.mean_ns, figures.latency.p50_ns, figures.latency.p99_ns];
-        let values = [vec![number::iops(figures.rate.iops)], times.map(number::latency).to_vec()];
+        let (mean, latency) = (figures.rate.mean_ns, figures.latency);
+        let times = [Some(mean), Some(latency.p50_ns), latency.p99_ns];
+        let words = |nanos: Option<u64>| nanos.map_or(number::NONE.to_owned(), number::latency);
+        let values = [vec![number::iops(figures.rate.iops)], times.map(words).to_vec()];
         Row::new(&Part::of(figures).words(), values.concat(), "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
@@ -134,7 +140,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &
         latency_row(&format!("{}: mean", part.words()), mean)
     }));
     rows.extend(parts.iter().map(|part| {
-        let p99 = answers.iter().map(|answer| Some(find(answer, *part)?.latency.p99_ns));
+        let p99 = answers.iter().map(|answer| find(answer, *part)?.latency.p99_ns);
         latency_row(&format!("{}: p99", part.words()), p99)
     }));
     let text = "Map in memory: what it stands for, of drives that fetch the rest from NAND.";

@@ -23,6 +23,8 @@ pub struct SweepTable {
     pub lead: String,
     /// How many points each column has.
     pub points: usize,
+    /// What is to be doubted of each point, a sentence each.
+    pub doubts: Vec<Vec<String>>,
     /// What differed from point to point.
     pub keys: Vec<SweepKey>,
     /// What came of it.
@@ -74,7 +76,7 @@ pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, Repor
     let subject = SubjectPart {
         name: sweep.title.clone(),
         marked: false,
-        warnings: sweep.failed.iter().take(FAILED_TOLD).map(failed).collect(),
+        warnings: sweep.failed.iter().take(FAILED_TOLD).map(failed).chain(doubts(sweep)).collect(),
         findings: Vec::new(),
         runs: vec![RunPart { title: "The plan".to_owned(), details: sweep.plan.clone() }],
     };
@@ -94,8 +96,34 @@ pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, Repor
     write(&about, &sections(sweep), out, Files::default())
 }
 
-/// More failures are in the table of rows.
+/// More failures and doubts are in the table of rows.
 const FAILED_TOLD: usize = 10;
+const DOUBTS_TOLD: usize = 10;
+
+/// Every kind of doubt once, with the number of points that it is about; those about the most first. Of
+/// doubts that differ by their numbers the first is told.
+fn doubts(sweep: &SweepTable) -> Vec<String> {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for doubt in sweep.doubts.iter().flatten() {
+        let kind = doubt.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, said)) => said.push(doubt),
+            None => kinds.push((kind, vec![doubt])),
+        }
+    }
+    kinds.sort_by_key(|(_, said)| std::cmp::Reverse(said.len()));
+    let told = kinds.iter().take(DOUBTS_TOLD).map(|(_, said)| {
+        let of = match said.len() == sweep.points {
+            true => "All points".to_owned(),
+            false => format!("{} of {} points", said.len(), sweep.points),
+        };
+        let is_one = said.iter().all(|doubt| *doubt == said[0]);
+        format!("{of}{}: {}", if is_one { "" } else { ", the first of them" }, said[0])
+    });
+    let more = kinds.len().saturating_sub(DOUBTS_TOLD);
+    let more = (more > 0).then(|| format!("{more} more kinds of doubts are in the table of rows."));
+    told.chain(more).collect()
+}
 
 const WORDS: Words = Words {
     subjects: "Sweeps",
@@ -141,6 +169,12 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
         ),
     ];
     all.into_iter().filter(|part| !part.views.is_empty() || !part.tables.is_empty()).collect()
+}
+
+impl SweepTable {
+    fn is_doubtful(&self, point: usize) -> bool {
+        self.doubts.get(point).is_some_and(|doubts| !doubts.is_empty())
+    }
 }
 
 impl SweepKey {

@@ -1,12 +1,15 @@
 //! Tables: the best points, and means over two keys at once.
 
-use writecliff_suite::Good;
+use writecliff_suite::{Good, are_apart};
 
 use super::{SweepFigure, SweepKey, SweepTable};
 use crate::section::{Cell, Column, Place, Row, Table};
 
 /// So many of the best points are told.
 const BEST: usize = 5;
+/// What marks mean, in tables of means.
+const MARKED: &str = "Means. ★ the best of a row, and what is not told apart from it (5 %): none where that is \
+                      all of it, or the best is in doubt.";
 /// A key of more values is no side of a table.
 const SIDE_MAX: usize = 12;
 
@@ -16,7 +19,7 @@ pub(super) fn tables(sweep: &SweepTable) -> Vec<Table> {
     let is_side = |key: &&SweepKey| (2..=SIDE_MAX).contains(&key.groups().len());
     let sides: Vec<&SweepKey> = sweep.keys.iter().filter(is_side).collect();
     let pairs = sides.iter().enumerate().flat_map(|(at, down)| {
-        sides[at + 1..].iter().filter_map(move |across| pair(figure, down, across))
+        sides[at + 1..].iter().filter_map(move |across| pair(sweep, figure, down, across))
     });
     std::iter::once(best(sweep, figure)).chain(pairs).collect()
 }
@@ -28,6 +31,8 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
         let [a, b] = [a, b].map(|point| figure.values[*point].unwrap_or_default());
         if figure.good == Good::AtLeast { b.total_cmp(&a) } else { a.total_cmp(&b) }
     });
+    let values: Vec<f64> = points.iter().filter_map(|point| figure.values[*point]).collect();
+    let places = shared_places(&values);
     let keys = sweep.keys.iter().map(|key| key.name.clone());
     let names = keys.chain(sweep.figures.iter().map(|figure| figure.name.clone()));
     let columns = names.map(|name| Column { of: Place::default(), name }).collect();
@@ -36,21 +41,44 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
         let figures = sweep.figures.iter().map(|figure| {
             figure.values[*point].map_or_else(String::new, |value| figure.words(value))
         });
-        Row::new(&format!("{}.", place + 1), keys.chain(figures).collect(), "")
+        let place = match sweep.is_doubtful(*point) {
+            true => format!("{}. in doubt", places[place]),
+            false => format!("{}.", places[place]),
+        };
+        Row::new(&place, keys.chain(figures).collect(), "")
     };
     let rows = points.iter().take(BEST).enumerate().map(row).collect();
-    Table::new(&format!("The best by {}", figure.name), "", columns, rows)
+    let text = "What differs by less than single runs tell (5 %) shares a place.";
+    Table::new(&format!("The best by {}", figure.name), text, columns, rows)
+}
+
+/// The places of values that are in order: what is not told apart from the best of a place shares it.
+fn shared_places(values: &[f64]) -> Vec<usize> {
+    let mut best = 0;
+    let place = |(index, value): (usize, &f64)| {
+        if are_apart(values[best], *value) {
+            best = index;
+        }
+        best + 1
+    };
+    values.iter().enumerate().map(place).collect()
 }
 
 /// Means of a figure, one key's values down and the other's across; none if they were not combined.
-fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Table> {
+fn pair(
+    sweep: &SweepTable,
+    figure: &SweepFigure,
+    down: &SweepKey,
+    across: &SweepKey,
+) -> Option<Table> {
     let columns = across.groups();
     let row = |(name, points): (String, Vec<usize>)| {
         let cell = |(_, others): &(String, Vec<usize>)| {
             let both: Vec<usize> = points.iter().copied().filter(|p| others.contains(p)).collect();
             let mean = figure.mean(&both);
             let text = mean.map_or_else(String::new, |mean| figure.words(mean));
-            Cell::new(text, mean)
+            let in_doubt = both.iter().any(|point| sweep.is_doubtful(*point));
+            Cell { in_doubt, ..Cell::new(text, mean) }
         };
         let values = columns.iter().map(cell).collect();
         Row { name, values, meaning: String::new(), good: Some(figure.good) }
@@ -62,8 +90,7 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
         name: format!("{} = {name}", short(&across.name)),
     });
     let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
-    let mut table =
-        Table::new(&title, "Means; the best of each row is marked.", heads.collect(), rows);
+    let mut table = Table::new(&title, MARKED, heads.collect(), rows);
     down.name.clone_into(&mut table.corner);
     is_full.then_some(table)
 }
@@ -71,4 +98,15 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
 /// `free_low` of `drive.gc.free_low`.
 fn short(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_told_apart_shares_a_place() {
+        assert_eq!(shared_places(&[100.0, 99.0, 96.0, 94.0, 93.0, 50.0]), [1, 1, 1, 4, 4, 6]);
+        assert_eq!(shared_places(&[]), [0; 0]);
+    }
 }

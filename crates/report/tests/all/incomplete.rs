@@ -157,10 +157,12 @@ fn a_review_s_verdict_says_everything_once() {
     let both = vec![consistency(&dir.path().join("consistency"), 100, 0.0), corners.clone()];
     for (runs, sentences) in [(vec![corners], &["Corners: "][..]), (both, &["Corners: ", "cliff"])]
     {
-        let text = verdict_text(&[Subject { runs, planned: Some(3) }]);
+        let planned = Some(vec!["corners", "consistency", "stutter"]);
+        let text = verdict_text(&[Subject { runs, planned }]);
         for sentence in sentences {
             assert_eq!(text.matches(sentence).count(), 1, "{sentence}: {text}");
         }
         assert!(text.contains("of 3 tests complete"), "{text}");
+        assert!(text.contains("stutter."), "what has not begun: {text}");
     }
 }

@@ -136,9 +136,9 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
     outcome.floor_to_mean = 0.881;
     outcome.steady_latency = LatencyFigures {
         p50_ns: 4_460_000,
-        p99_ns: 8_980_000,
-        p999_ns: 11_000_000,
-        p9999_ns: 12_100_000,
+        p99_ns: Some(8_980_000),
+        p999_ns: Some(11_000_000),
+        p9999_ns: Some(12_100_000),
         max_ns: 15_000_000,
     };
     (outcome.longest_ns, outcome.dead_seconds) = (1_270_000_000, 2);

@@ -22,8 +22,9 @@ const GEOMETRY: [&str; 4] = ["channels", "dies_per_channel", "planes", "blocks_p
 pub(crate) struct ProfileFile {
     file: String,
     pub(crate) inherits: Option<String>,
-    /// Keys of the base that are not known of this drive, as `section.key`.
-    forgets: Vec<String>,
+    /// Keys of the base that are not known of this drive, as `section.key`, each with whether a base
+    /// had it.
+    forgets: BTreeMap<String, bool>,
     values: toml::Table,
     places: BTreeMap<String, Place>,
 }
@@ -72,19 +73,20 @@ impl ProfileFile {
         };
         let forgets = match values.remove("forgets") {
             None => Vec::new(),
-            Some(value) => value.clone().try_into().map_err(|_| {
+            Some(value) => value.clone().try_into::<Vec<String>>().map_err(|_| {
                 let message = format!(
                     "'forgets' takes keys of the base such as \"identity.dram\", not {value}"
                 );
                 syntax(places["forgets"].line, &message)
             })?,
         };
+        let forgets = forgets.into_iter().map(|key| (key, false)).collect();
         Ok(Self { file: file.to_owned(), inherits, forgets, values, places })
     }
 
     /// Values that come from no file, called `name` in messages.
     pub(crate) fn of_values(name: &str, values: toml::Table) -> Self {
-        let (inherits, forgets) = (None, Vec::new());
+        let (inherits, forgets) = (None, BTreeMap::new());
         Self { file: name.to_owned(), inherits, forgets, values, places: BTreeMap::new() }
     }
 
@@ -102,7 +104,7 @@ impl ProfileFile {
 
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
     /// shares nothing with the base's.
-    pub(crate) fn over(self, mut base: Self) -> Self {
+    pub(crate) fn over(mut self, mut base: Self) -> Self {
         self.forget_what_was_the_base_s(&mut base);
         for (section, value) in self.values {
             match (base.values.get_mut(&section), value) {
@@ -123,10 +125,11 @@ impl ProfileFile {
 
     /// What is said to be unknown of it. A drive of another name has not the base's price, and one of other dies not what a review
     /// listed of the base's.
-    fn forget_what_was_the_base_s(&self, base: &mut Self) {
-        for (section, key) in self.forgets.iter().filter_map(|key| key.split_once('.')) {
+    fn forget_what_was_the_base_s(&mut self, base: &mut Self) {
+        for (path, was_there) in &mut self.forgets {
+            let (section, key) = path.split_once('.').unwrap_or((path, ""));
             if let Some(toml::Value::Table(below)) = base.values.get_mut(section) {
-                below.remove(key);
+                *was_there |= below.remove(key).is_some();
             }
         }
         let gives = |section, key| {
@@ -145,13 +148,18 @@ impl ProfileFile {
 
     /// The profile, every key known and present, and the drive able to work.
     pub(crate) fn check(self) -> Result<Profile, ProfileError> {
-        let Self { file, values, places, .. } = self;
+        let Self { file, values, places, forgets, .. } = self;
         // A key that nobody wrote is looked for where its section begins.
         let place_of = |path: &str| {
             let section = path.split('.').next().unwrap_or(path);
             let place = places.get(path).or_else(|| places.get(section));
             place.cloned().unwrap_or_else(|| Place { file: file.clone(), line: 1 })
         };
+        if let Some((key, _)) = forgets.iter().find(|(_, was_there)| !**was_there) {
+            let Place { file, line } = place_of("forgets");
+            let message = format!("forgets: no profile that this one inherits from has '{key}'");
+            return Err(ProfileError::Syntax { file, line, message });
+        }
         let is_disk = values.contains_key("mechanics");
         let profile = if is_disk {
             serde_path_to_error::deserialize(values).map(|disk| Profile::Disk(Box::new(disk)))
@@ -321,6 +329,21 @@ mod tests {
         let message = refused("inherit = \"tiny\"\n");
         let expected = "own.toml:1: inherit: unknown field `inherit`; did you mean inherits?";
         assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn what_no_base_has_cannot_be_forgotten() {
+        for key in ["identity.drum", "identity", "nand.name"] {
+            let message = refused(&format!("forgets = [\"nand.name\", \"{key}\"]\n"));
+            let reason = match key {
+                // It cannot do without.
+                "nand.name" => "missing field".to_owned(),
+                _ => format!(
+                    "own.toml:1: forgets: no profile that this one inherits from has '{key}'"
+                ),
+            };
+            assert!(message.contains(&reason), "{message}");
+        }
     }
 
     #[test]

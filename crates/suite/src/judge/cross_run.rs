@@ -11,7 +11,14 @@ pub fn doubts_across(records: &[&RunRecord]) -> Vec<(usize, Warning)> {
         return Vec::new();
     };
     let within = records.iter().enumerate().filter_map(|(index, record)| {
-        let written = record.plan.written_at_a_time().filter(|bytes| *bytes <= buffer)?;
+        let finds_itself = record.outcome.as_ref().and_then(Outcome::fast_part).is_some();
+        if finds_itself {
+            return None;
+        }
+        let written = record
+            .plan
+            .written_at_a_time(record.drive.capacity)
+            .filter(|bytes| *bytes <= buffer)?;
         Some((index, Warning::Method(MethodWarning::WithinBuffer { part: None, written, buffer })))
     });
     within.collect()

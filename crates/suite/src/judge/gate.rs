@@ -6,7 +6,7 @@ use writecliff_device::{ErrorKind, Nanos};
 use crate::list::{Outcome, RunRecord};
 use crate::record::figure::{Figure, Good};
 use crate::record::figure_statistics::FigureStatistics;
-use crate::record::judged::Judged;
+use crate::record::judged::{Judged, Unjudged};
 use crate::record::number::in_words;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
@@ -99,8 +99,12 @@ pub enum GateError {
     },
     /// The baseline has what the run has not.
     #[error(
-        "the baseline has {}the {test} test, and the run has not; run both with the same tests",
-        figure.as_ref().map_or_else(String::new, |figure| format!("'{figure}' of "))
+        "the baseline has {}the {test} test, and the run has not; {}",
+        figure.as_ref().map_or_else(String::new, |figure| format!("'{figure}' of ")),
+        match figure {
+            Some(_) => "hold drives against each other that both have it",
+            None => "run both with the same tests",
+        }
     )]
     Missing {
         /// The test.
@@ -125,14 +129,16 @@ pub enum GateError {
         /// The test.
         test: &'static str,
     },
-    /// A target of a run that was cut short, or whose load had no such I/Os.
+    /// A target that the run itself did not judge.
     #[error(
-        "the target for '{figure}' was not judged, because the run was a quick one or had no such \
-         I/Os; run the suite in full"
+        "the target for '{figure}' was not judged{}",
+        why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
     )]
     NotJudged {
         /// The target's figure.
         figure: String,
+        /// Why it was not, if the run tells.
+        why: Option<Unjudged>,
     },
     /// Neither limits nor a baseline.
     #[error("a gate needs a limit, like min_floor_iops, or a baseline")]
@@ -254,9 +260,9 @@ fn target_checks(group: &Group<'_>) -> Result<Vec<Check>, GateError> {
         }
         for target in targets {
             let (unit, good) = (target.unit(), target.good());
-            let Judged { figure, got, bound, passes, source, .. } = target;
+            let Judged { figure, got, bound, passes, unjudged: why, source, .. } = target;
             let (Some(got), Some(_)) = (got, passes) else {
-                return Err(GateError::NotJudged { figure });
+                return Err(GateError::NotJudged { figure, why });
             };
             checks.push(Check { test, figure, got, bound, good, unit, because: source, runs: 1 });
         }

@@ -117,9 +117,10 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         false
     }
 
-    /// How much it writes at a time, if that is little and it does not look for the drive's fast
-    /// buffer itself.
-    fn written_at_a_time(&self) -> Option<Bytes> {
+    /// How much of a drive of this capacity it writes at a time, if that may be less than a fast
+    /// buffer which it does not find then.
+    fn written_at_a_time(&self, capacity: Bytes) -> Option<Bytes> {
+        let _ = capacity;
         None
     }
 

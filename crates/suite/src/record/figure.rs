@@ -64,6 +64,11 @@ impl Figure {
         Self::new(name, millis(nanos), Unit::Milliseconds, Good::AtMost)
     }
 
+    /// A percentile of such times, if there were I/Os enough for one.
+    pub(crate) fn percentile(name: impl Into<String>, nanos: Option<u64>) -> Option<Self> {
+        Some(Self::latency(name, nanos?))
+    }
+
     /// The same of one series or setting of several.
     #[must_use]
     pub(crate) fn of(self, of: impl Into<String>) -> Self {

@@ -16,11 +16,35 @@ pub struct Judged {
     pub bound: f64,
     /// What both count: `ms`, `IOPS` or `MiB/s`.
     pub unit: String,
-    /// Whether it was so; `None` if it was not judged, because the run was cut short or had no such
-    /// I/Os.
+    /// Whether it was so; `None` if it was not judged.
     pub passes: Option<bool>,
+    /// Why it was not, if it was not. Older runs do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<Unjudged>,
     /// Who asks it.
     pub source: String,
+}
+
+/// Why a target was not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unjudged {
+    /// The step was quick, or was broken off.
+    #[error("its step did not last as long as the suite asks; run the suite in full")]
+    CutShort,
+    /// The load has none of what the target is about.
+    #[error("its step had no such I/Os; ask for what the load does")]
+    NoIos,
+    /// A percentile of fewer would be the longest of them.
+    #[error(
+        "its step had {ios} such I/Os, and {needed} make this percentile; a longer step has them"
+    )]
+    FewIos {
+        /// How many there were.
+        ios: u64,
+        /// How many it takes.
+        needed: u64,
+    },
 }
 
 impl Judged {

@@ -34,17 +34,18 @@ impl Rate {
     }
 }
 
-/// Percentiles of the service time, in nanoseconds, at most 0.8 % too high.
+/// Percentiles of the service time, in nanoseconds, at most 0.8 % too high. Of fewer I/Os than make
+/// one ([`ios_for`]) there is none: it would be the longest of them, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyFigures {
     /// Median.
     pub p50_ns: u64,
     /// 99 %.
-    pub p99_ns: u64,
+    pub p99_ns: Option<u64>,
     /// 99.9 %.
-    pub p999_ns: u64,
+    pub p999_ns: Option<u64>,
     /// 99.99 %.
-    pub p9999_ns: u64,
+    pub p9999_ns: Option<u64>,
     /// The longest, exact.
     pub max_ns: u64,
 }
@@ -59,15 +60,31 @@ impl LatencyFigures {
     }
 
     pub(crate) fn from(latencies: &LatencyHistogram, longest: Nanos) -> Self {
-        let percentile = |percent| latencies.percentile(percent).min(longest).0;
+        let percentile = |percent| percentile(latencies, longest, percent);
         Self {
-            p50_ns: percentile(50.0),
+            p50_ns: latencies.percentile(50.0).min(longest).0,
             p99_ns: percentile(99.0),
             p999_ns: percentile(99.9),
             p9999_ns: percentile(99.99),
             max_ns: longest.0,
         }
     }
+}
+
+/// I/Os that a percentile takes: one in so many is slower than it.
+pub(crate) fn ios_for(percent: f64) -> u64 {
+    (100.0 / (100.0 - percent)).round() as u64
+}
+
+/// A percentile of counted service times, none of which is longer than `longest`, in nanoseconds; `None`
+/// of fewer than make one.
+pub(crate) fn percentile(
+    latencies: &LatencyHistogram,
+    longest: Nanos,
+    percent: f64,
+) -> Option<u64> {
+    let is_enough = latencies.count() >= ios_for(percent);
+    is_enough.then(|| latencies.percentile(percent).min(longest).0)
 }
 
 /// A phase's samples as IOPS, one a second; the last second of a phase is left out if it is a

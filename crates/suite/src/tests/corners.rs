@@ -328,17 +328,18 @@ impl CornerFigures {
         Some(Self { corner, rate, latency })
     }
 
-    fn figures(&self) -> [Figure; 5] {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
         let (phase, Rate { megabytes_per_second, iops, .. }) = (self.corner.phase(), self.rate);
         let LatencyFigures { p50_ns, p999_ns, max_ns, .. } = self.latency;
         let name = |figure: &str| format!("{phase}, {figure}");
-        [
-            Figure::rate(&phase, megabytes_per_second).of(&phase),
-            Figure::iops(name("IOPS"), iops).of(&phase).unjudged(),
-            Figure::latency(name("p50"), p50_ns).of(&phase).unjudged(),
-            Figure::latency(name("p99.9"), p999_ns).of(&phase).unjudged(),
-            Figure::latency(name("longest"), max_ns).of(&phase).unjudged(),
-        ]
+        let figures = [
+            Some(Figure::rate(&phase, megabytes_per_second)),
+            Some(Figure::iops(name("IOPS"), iops).unjudged()),
+            Some(Figure::latency(name("p50"), p50_ns).unjudged()),
+            Figure::percentile(name("p99.9"), p999_ns).map(Figure::unjudged),
+            Some(Figure::latency(name("longest"), max_ns).unjudged()),
+        ];
+        figures.into_iter().flatten().map(move |figure| figure.of(&phase))
     }
 }
 

@@ -117,7 +117,7 @@ impl Test for Plan {
         check_depths([FILL_QUEUE_DEPTH], drive)
     }
 
-    fn written_at_a_time(&self) -> Option<Bytes> {
+    fn written_at_a_time(&self, _: Bytes) -> Option<Bytes> {
         Some(self.span)
     }
 

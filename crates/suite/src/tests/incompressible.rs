@@ -98,7 +98,7 @@ impl Test for Plan {
         *self == Self { seed: self.seed, ..other.clone() }
     }
 
-    fn written_at_a_time(&self) -> Option<Bytes> {
+    fn written_at_a_time(&self, _: Bytes) -> Option<Bytes> {
         Some(self.amount)
     }
 

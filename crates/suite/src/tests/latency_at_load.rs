@@ -20,7 +20,7 @@ use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, Good};
-use crate::record::rate::Rate;
+use crate::record::rate::{Rate, percentile};
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -253,7 +253,8 @@ pub struct Course {
     pub knee: Option<Knee>,
 }
 
-/// One rate of arrival. Response times are in nanoseconds, percentiles at most 0.8 % too high.
+/// One rate of arrival. Response times are in nanoseconds, percentiles at most 0.8 % too high, and none
+/// of fewer I/Os than make one (`record/rate.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Arrivals in percent of the saturation.
@@ -265,12 +266,12 @@ pub struct Step {
     /// Median.
     pub p50_ns: u64,
     /// 99 %.
-    pub p99_ns: u64,
+    pub p99_ns: Option<u64>,
     /// 99.9 %.
-    pub p999_ns: u64,
+    pub p999_ns: Option<u64>,
     /// 99.99 %.
-    pub p9999_ns: u64,
-    /// 99.999 %; `None` if there were fewer than 100,000 I/Os.
+    pub p9999_ns: Option<u64>,
+    /// 99.999 %.
     pub p99999_ns: Option<u64>,
     /// Whether the drive did not keep up: response times grew until the arrivals ended.
     pub fell_behind: bool,
@@ -309,14 +310,15 @@ impl Course {
         });
         let of_step = |step: &Step| {
             let at = format!("{load} at {} %, {arrivals}", step.percent);
-            let late = |what, nanos| Figure::latency(format!("{at}, {what}"), nanos);
+            let late = |what, nanos| Figure::percentile(format!("{at}, {what}"), nanos);
             let p99 = late("p99", step.p99_ns);
-            let p99 = if step.percent > JUDGED_UP_TO { p99.unjudged() } else { p99 };
-            let mean = late("mean", step.rate.mean_ns).unjudged();
-            let tail = late("p99.99", step.p9999_ns).unjudged();
+            let p99 = if step.percent > JUDGED_UP_TO { p99.map(Figure::unjudged) } else { p99 };
+            let mean = late("mean", Some(step.rate.mean_ns)).map(Figure::unjudged);
+            let tail = late("p99.99", step.p9999_ns).map(Figure::unjudged);
             [p99, mean, tail]
         };
-        knee.into_iter().flatten().chain(self.steps.iter().flat_map(of_step)).collect()
+        let of_steps = self.steps.iter().flat_map(of_step).flatten();
+        knee.into_iter().flatten().chain(of_steps).collect()
     }
 }
 
@@ -364,8 +366,6 @@ fn course_of(
 
 /// The arrivals of a measurement may take so much longer than it to be done, as a share of it.
 const BEHIND: f64 = 0.02;
-/// Fewer tell nothing of one in 100,000.
-const FOR_P99999: u64 = 100_000;
 
 fn step_of(
     plan: &Plan,
@@ -377,16 +377,16 @@ fn step_of(
     let totals = Totals::of(recording.series(phase));
     let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
     let latencies = recording.latencies(phase, 0..u32::MAX);
-    let percentile = |percent| latencies.percentile(percent).min(totals.longest).0;
+    let percentile = |percent| percentile(&latencies, totals.longest, percent);
     Some(Step {
         percent,
         asked_iops,
         rate,
-        p50_ns: percentile(50.0),
+        p50_ns: latencies.percentile(50.0).min(totals.longest).0,
         p99_ns: percentile(99.0),
         p999_ns: percentile(99.9),
         p9999_ns: percentile(99.99),
-        p99999_ns: (latencies.count() >= FOR_P99999).then(|| percentile(99.999)),
+        p99999_ns: percentile(99.999),
         fell_behind: totals.span.0 as f64 > plan.measurement.0 as f64 * (1.0 + BEHIND),
     })
 }

@@ -231,9 +231,10 @@ impl DepthFigures {
             true => Figure::iops(&name, self.rate.iops),
             false => Figure::rate(&name, self.rate.megabytes_per_second),
         };
-        let late = |what, nanos| Figure::latency(format!("{name}, {what}"), nanos).unjudged();
-        let (mean, p99) = (late("mean", self.rate.mean_ns), late("p99", self.latency.p99_ns));
-        [rate, mean, p99].map(|figure| figure.of(load.name())).into_iter()
+        let mean = Figure::latency(format!("{name}, mean"), self.rate.mean_ns).unjudged();
+        let p99 = Figure::percentile(format!("{name}, p99"), self.latency.p99_ns);
+        let figures = [Some(rate), Some(mean), p99.map(Figure::unjudged)];
+        figures.into_iter().flatten().map(move |figure| figure.of(load.name()))
     }
 }
 

@@ -339,11 +339,12 @@ impl MixFigures {
         };
         let late = |side: Option<Side>, of: &str| {
             let side = side?;
-            let figure = |what, nanos| Figure::latency(format!("{name}, {what} of {of}"), nanos);
-            Some([figure("mean", side.rate.mean_ns), figure("p99", side.latency.p99_ns)])
+            let mean = Figure::latency(format!("{name}, mean of {of}"), side.rate.mean_ns);
+            let p99 = Figure::percentile(format!("{name}, p99 of {of}"), side.latency.p99_ns);
+            Some([Some(mean), p99])
         };
         let late = [late(self.reads, "reads"), late(self.writes, "writes")];
-        let late = late.into_iter().flatten().flatten().map(Figure::unjudged);
+        let late = late.into_iter().flatten().flatten().flatten().map(Figure::unjudged);
         [rate].into_iter().chain(late).map(|figure| figure.of(self.load.name())).collect()
     }
 }
@@ -352,14 +353,14 @@ impl BesideFigures {
     fn figures(&self) -> impl Iterator<Item = Figure> {
         let of = format!("{} drive writes a day", self.drive_writes_per_day);
         let LatencyFigures { p50_ns, p99_ns, p999_ns, p9999_ns, .. } = self.reads.latency;
-        let figure = |what, nanos| Figure::latency(format!("reads beside {of}, {what}"), nanos);
+        let figure = |what, nanos| Figure::percentile(format!("reads beside {of}, {what}"), nanos);
         let figures = [
             figure("p99", p99_ns),
-            figure("p50", p50_ns),
-            figure("p99.9", p999_ns).unjudged(),
-            figure("p99.99", p9999_ns).unjudged(),
+            figure("p50", Some(p50_ns)),
+            figure("p99.9", p999_ns).map(Figure::unjudged),
+            figure("p99.99", p9999_ns).map(Figure::unjudged),
         ];
-        figures.map(|figure| figure.of(&of)).into_iter()
+        figures.into_iter().flatten().map(move |figure| figure.of(&of))
     }
 }
 

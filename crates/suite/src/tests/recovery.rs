@@ -62,9 +62,9 @@ impl Default for Plan {
 }
 
 impl Plan {
-    fn used(&self, drive: &DeviceInfo) -> Bytes {
-        let span = self.span.unwrap_or(Bytes(drive.capacity.0 / 2));
-        used(Some(span), drive.capacity, self.block)
+    fn used(&self, capacity: Bytes) -> Bytes {
+        let span = self.span.unwrap_or(Bytes(capacity.0 / 2));
+        used(Some(span), capacity, self.block)
     }
 }
 
@@ -97,8 +97,12 @@ impl Test for Plan {
         check_duration("burst", self.burst)?;
         check_list("rests", &self.rests)?;
         self.rests.iter().try_for_each(|rest| check_duration("rests", *rest))?;
-        check_block(self.block, Some(self.used(drive)), drive)?;
+        check_block(self.block, Some(self.used(drive.capacity)), drive)?;
         check_depths([self.queue_depth], drive)
+    }
+
+    fn written_at_a_time(&self, capacity: Bytes) -> Option<Bytes> {
+        Some(self.used(capacity))
     }
 
     /// The seed decides the bytes, not where they go.
@@ -143,7 +147,7 @@ pub fn phases(rest: Nanos) -> [String; 2] {
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.purge()?;
-    let span = plan.used(session.drive());
+    let span = plan.used(session.drive().capacity);
     // Every burst goes on where the last writes ended.
     let pass = Sequential::new(Operation::Write, span, plan.block);
     let mut ios = std::iter::repeat(pass).flatten();
@@ -165,6 +169,9 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 pub struct Outcome {
     /// The erased drive's; `None` if it shows none, and then nothing can come back.
     pub buffer: Option<FastPart>,
+    /// What is written again and again: a buffer that takes more is not seen. Unknown of older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
     /// In the order of the plan.
     pub bursts: Vec<Burst>,
 }
@@ -229,7 +236,8 @@ fn conclude(
         }
         bursts.push(burst_of(*rest, &seconds, buffer));
     }
-    (Some(Outcome { buffer, bursts }), warnings)
+    let span = Some(plan.used(drive.capacity));
+    (Some(Outcome { buffer, span, bursts }), warnings)
 }
 
 /// What a burst's seconds tell, in bytes each.

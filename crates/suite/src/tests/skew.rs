@@ -281,7 +281,7 @@ pub struct Moment {
     pub seconds: u32,
 }
 
-/// A tenth of a drive write, or some seconds if that is more.
+/// A tenth of a drive write, or some seconds if that is more; the first may be less.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// How often the load had written as much as is in use when the round was half over.
@@ -306,7 +306,7 @@ impl LoadFigures {
             uniform.map(|uniform| ratio(TIMES, self.times(uniform), Good::AtLeast)),
             self.write_amplification
                 .map(|factor| ratio(amplification, factor, Good::AtMost).unjudged()),
-            Some(Figure::latency(name(p99), self.latency.p99_ns).unjudged()),
+            Figure::percentile(name(p99), self.latency.p99_ns).map(Figure::unjudged),
             Some(ratio(settled, self.settled.drive_writes, Good::AtMost).unjudged()),
         ];
         let of_load = |figure: Figure| figure.of(of.clone());
@@ -362,12 +362,15 @@ fn load_of(
         None => Totals::of(recording.series(name)),
     };
     let average = last.map_or(totals.iops().get(), |last| last.window.average);
-    let all: Vec<(usize, f64)> = rounds.backwards(&iops).collect();
+    let mut all: Vec<(usize, f64)> = rounds.backwards(&iops).collect();
+    // What comes before the first whole round is a shorter one.
+    let rest = all.last().map_or(iops.len(), |(from, _)| *from);
+    if rest > 0 {
+        all.push((0, iops[..rest].iter().sum::<f64>() / rest as f64));
+    }
     let is_settled = |figure: f64| (figure / average - 1.0).abs() <= SETTLED_WITHIN;
     let settled = all.iter().take_while(|(_, figure)| is_settled(*figure)).count();
     let from = match settled {
-        // What comes before the first round is too short to be one.
-        _ if settled == all.len() => 0,
         0 => iops.len(),
         rounds => all[rounds - 1].0,
     };

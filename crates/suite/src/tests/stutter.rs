@@ -211,12 +211,12 @@ pub const FIGURES: &[Row] = &[
     .means("half of the small writes took at most this")
     .unjudged(),
     Row::less("small write p99", "Latency p99", Unit::Milliseconds, |o| {
-        Some(millis(o.latency.p99_ns))
+        o.latency.p99_ns.map(millis)
     })
     .means("99 of 100 took at most this")
     .unjudged(),
     Row::less("small write p99.9", "Latency p99.9", Unit::Milliseconds, |o| {
-        Some(millis(o.latency.p999_ns))
+        o.latency.p999_ns.map(millis)
     })
     .means("999 of 1,000 took at most this"),
     Row::more("small writes", "Small writes", Unit::Count, |o| Some(o.writes as f64))
@@ -274,8 +274,11 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     };
     let mut warnings = Vec::new();
     if recorded < plan.duration {
-        warnings
-            .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
+        warnings.push(Warning::Method(MethodWarning::Incomplete {
+            recorded,
+            planned: plan.duration,
+            until_steady: false,
+        }));
     }
     (Some(outcome), warnings)
 }

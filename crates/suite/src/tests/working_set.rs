@@ -165,13 +165,14 @@ pub struct SpanFigures {
 impl SpanFigures {
     fn figures(&self) -> impl Iterator<Item = Figure> {
         let of = if self.whole { "all".to_owned() } else { self.span.exact() };
+        let name = |what: &str| format!("reads from {of}, {what}");
         let figures = [
-            Figure::iops(format!("reads from {of}"), self.rate.iops),
-            Figure::latency(format!("reads from {of}, mean"), self.rate.mean_ns).unjudged(),
-            Figure::latency(format!("reads from {of}, p50"), self.latency.p50_ns).unjudged(),
-            Figure::latency(format!("reads from {of}, p99"), self.latency.p99_ns).unjudged(),
+            Some(Figure::iops(format!("reads from {of}"), self.rate.iops)),
+            Some(Figure::latency(name("mean"), self.rate.mean_ns).unjudged()),
+            Some(Figure::latency(name("p50"), self.latency.p50_ns).unjudged()),
+            Figure::percentile(name("p99"), self.latency.p99_ns).map(Figure::unjudged),
         ];
-        figures.map(|figure| figure.of(&of)).into_iter()
+        figures.into_iter().flatten().map(move |figure| figure.of(&of))
     }
 }
 

@@ -106,9 +106,11 @@ fn an_interrupted_run_is_kept_and_says_so() {
     let record = record.unwrap();
     assert_eq!(record.status, Status::Interrupted);
     let (recorded, planned) = (Nanos::from_secs(20), Nanos::from_secs(100));
-    assert!(
-        record.warnings.contains(&Warning::Method(MethodWarning::Incomplete { recorded, planned }))
-    );
+    assert!(record.warnings.contains(&Warning::Method(MethodWarning::Incomplete {
+        recorded,
+        planned,
+        until_steady: false
+    })));
     assert_eq!(open(&path).unwrap().0, record);
 }
 

@@ -156,7 +156,7 @@ fn what_was_cut_short_is_shown_and_not_judged() {
         assert!(targets.iter().all(|target| target.passes.is_none()), "{targets:?}");
     }
     let error = gate(&[quick], &Limits::default(), None, 0.0).unwrap_err();
-    assert!(matches!(error, GateError::NotJudged { .. }), "{error}");
+    assert!(error.to_string().contains("did not last as long as the suite asks"), "{error}");
     let error = gate(&[broken_off], &Limits::default(), None, 0.0).unwrap_err();
     assert!(matches!(error, GateError::Incomplete { .. }), "{error}");
 }

@@ -4,6 +4,9 @@ use super::{ALARM, Drawing, QUIET, escaped};
 use crate::picture::Mark;
 use crate::picture::path::Path;
 
+/// How long a name may be, as a share of a narrow picture.
+const NAME: f64 = 0.4;
+
 impl Drawing<'_> {
     pub(super) fn windows(&mut self) {
         for mark in &self.picture.marks {
@@ -35,6 +38,18 @@ impl Drawing<'_> {
         }
     }
 
+    /// Whether another upright line, to the left of this place, has its name where this one's would be, on
+    /// a narrow screen. Its own then stands below.
+    fn is_beside_another(&self, place: f64) -> bool {
+        self.picture.marks.iter().any(|mark| match mark {
+            Mark::Upright { at, .. } => {
+                let other = self.picture.x.place(*at);
+                (place - NAME..place).contains(&other)
+            }
+            _ => false,
+        })
+    }
+
     /// Names of marks, lines' above the axes' area, windows' in it; and the watermark over all of it.
     pub(super) fn labels(&mut self) {
         let (picture, sheet) = (self.picture, self.sheet);
@@ -46,8 +61,12 @@ impl Drawing<'_> {
                     let side = if place < 0.5 { "start" } else { "end" };
                     let (x, label, class) =
                         (sheet.h(place), escaped(label), sheet.class("mark alarm"));
+                    let (y, halo) = match self.is_beside_another(place) {
+                        true => ("33", sheet.halo()),
+                        false => ("-7", ""),
+                    };
                     self.put(format_args!(
-                        "<text{class}{} x=\"{x}\" y=\"{top}\" dy=\"-7\" fill=\"{ALARM}\" \
+                        "<text{class}{}{halo} x=\"{x}\" y=\"{top}\" dy=\"{y}\" fill=\"{ALARM}\" \
                          text-anchor=\"{side}\">{label}</text>",
                         sheet.value(*at)
                     ));

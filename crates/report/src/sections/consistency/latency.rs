@@ -36,15 +36,16 @@ fn axes(one: &Series<'_>, ranges: &Ranges) -> (Axis, Axis) {
 }
 
 fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Picture {
-    let trace = |name, style, value: fn(&Sample) -> u64| {
-        let points = one.points(|sample| (sample.ios() > 0).then(|| value(sample) as f64));
+    // A percentile of few I/Os would be the longest of them.
+    let trace = |name, style, ios_min, value: fn(&Sample) -> u64| {
+        let points = one.points(|sample| (sample.ios() >= ios_min).then(|| value(sample) as f64));
         Points::dots(name, style, points)
     };
     let traces = vec![
-        trace("longest", ORANGE, |sample| sample.latency_max_ns),
-        trace("p99.9", PURPLE, |sample| sample.latency_p999_ns),
-        trace("p99", BLUE, |sample| sample.latency_p99_ns),
-        trace("p50", GREEN, |sample| sample.latency_p50_ns),
+        trace("longest", ORANGE, 1, |sample| sample.latency_max_ns),
+        trace("p99.9", PURPLE, 1000, |sample| sample.latency_p999_ns),
+        trace("p99", BLUE, 100, |sample| sample.latency_p99_ns),
+        trace("p50", GREEN, 1, |sample| sample.latency_p50_ns),
     ];
     let (x, y) = axes(one, ranges);
     Picture::new(id, title, x, y, traces)
@@ -109,7 +110,7 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
             one.name,
             one.window(),
             number::service_time(latency.p50_ns),
-            number::service_time(latency.p999_ns),
+            number::service_time_if(latency.p999_ns),
             number::service_time(outcome.longest_ns)
         );
     }

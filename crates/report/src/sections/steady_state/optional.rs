@@ -217,8 +217,9 @@ fn cross_of_one(cross: &CrossStimulus) -> Table {
 /// I/Os in flight down and figures across.
 fn demand_of_one(demand: &Demand) -> Table {
     let row = |one: &DemandFigures| {
-        let late = [one.rate.mean_ns, one.latency.p50_ns, one.latency.p99_ns, one.latency.p9999_ns];
-        let late = late.map(number::service_time);
+        let (mean, latency) = (one.rate.mean_ns, one.latency);
+        let late = [Some(mean), Some(latency.p50_ns), latency.p99_ns, latency.p9999_ns];
+        let late = late.map(number::service_time_if);
         let values = [number::thousands(one.rate.iops)].into_iter().chain(late).collect();
         Row::new(&one.queue_depth.to_string(), values, "")
     };

@@ -47,7 +47,8 @@ pub enum MethodWarning {
          least one whole is needed. {}",
         match went_on {
             true => "The test goes on for 48 hours at most, and the drive takes no more in them.",
-            false => "--until-steady goes on until it is, for 48 hours at most.",
+            false => "With --until-steady, and on a simulated drive, the test goes on until it is, for 48 \
+                      hours at most, if it is left to.",
         }
     )]
     TooFewWrites {
@@ -201,13 +202,17 @@ pub enum MethodWarning {
     NoTemperature,
     /// The run ended before its planned duration.
     #[error(
-        "The run ended after {recorded} of the planned {planned} of random writes; the figures \
-         cover what was recorded."
+        "The run ended after {recorded} of the planned {planned} of random writes{}; the figures \
+         cover what was recorded.",
+        if *until_steady { ", which go on until they are steady" } else { "" }
     )]
     Incomplete {
         /// Device time recorded in the main phase.
         recorded: Nanos,
         /// The planned duration.
         planned: Nanos,
+        /// Whether that is only the least.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        until_steady: bool,
     },
 }

@@ -6,7 +6,7 @@ use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 use super::outcome::{Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
-use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds};
+use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -42,8 +42,11 @@ pub(crate) fn conclude_phases(
     if recorded == Nanos::ZERO {
         warnings.push(Warning::Method(MethodWarning::NoRandomWrites));
     } else if recorded < plan.duration {
-        warnings
-            .push(Warning::Method(MethodWarning::Incomplete { recorded, planned: plan.duration }));
+        warnings.push(Warning::Method(MethodWarning::Incomplete {
+            recorded,
+            planned: plan.duration,
+            until_steady: plan.until_steady == UntilSteady::Yes,
+        }));
     }
     let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
     let (fresh_iops, cliff) = fresh_and_cliff(&iops);
@@ -56,7 +59,8 @@ pub(crate) fn conclude_phases(
     };
     let window = steady_from as u32..iops.len() as u32;
     let is_long = window.len() >= WINDOW_MIN;
-    if cliff.is_none() && is_long {
+    // A disk has no spare area to run out of.
+    if cliff.is_none() && is_long && !drive.rotational {
         warnings.push(Warning::Method(MethodWarning::NoCliff));
     }
     if !is_long {
@@ -71,7 +75,8 @@ pub(crate) fn conclude_phases(
         && (cliff.is_some() || plan.until_steady == UntilSteady::Yes)
     {
         let drive_writes = rounds.drive_writes(&iops);
-        let went_on = plan.until_steady == UntilSteady::Yes;
+        let seconds = Nanos::from_secs(iops.len() as u64);
+        let went_on = plan.until_steady == UntilSteady::Yes && seconds >= TIME_MAX;
         warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes, went_on }));
     }
     let outcome = Outcome {

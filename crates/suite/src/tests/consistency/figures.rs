@@ -55,11 +55,11 @@ pub const FIGURES: &[Row] = &[
     })
     .means("half of the writes in the steady window took at most this")
     .unjudged(),
-    Row::less(P99, "Latency p99", Milliseconds, |o| Some(millis(o.steady_latency.p99_ns)))
+    Row::less(P99, "Latency p99", Milliseconds, |o| o.steady_latency.p99_ns.map(millis))
         .means("99 of 100 writes took at most this"),
-    Row::less(P999, "Latency p99.9", Milliseconds, |o| Some(millis(o.steady_latency.p999_ns)))
+    Row::less(P999, "Latency p99.9", Milliseconds, |o| o.steady_latency.p999_ns.map(millis))
         .means("999 of 1,000 writes took at most this"),
-    Row::less(P9999, "Latency p99.99", Milliseconds, |o| Some(millis(o.steady_latency.p9999_ns)))
+    Row::less(P9999, "Latency p99.99", Milliseconds, |o| o.steady_latency.p9999_ns.map(millis))
         .means("9,999 of 10,000 writes took at most this"),
     Row::less(LONGEST, "Longest write", Milliseconds, |o| Some(millis(o.longest_ns)))
         .means("the longest service time of the whole run of random writes"),

@@ -78,7 +78,8 @@ pub struct OperationFigures {
     pub latency: KnownLatencies,
 }
 
-/// Percentiles of the service time in nanoseconds. All are known of what was measured here.
+/// Percentiles of the service time in nanoseconds, as far as they are known: others' results tell some
+/// of them, and few I/Os make none (`record/rate.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KnownLatencies {
     /// Median.
@@ -97,9 +98,9 @@ impl From<LatencyFigures> for KnownLatencies {
     fn from(latency: LatencyFigures) -> Self {
         Self {
             p50_ns: Some(latency.p50_ns),
-            p99_ns: Some(latency.p99_ns),
-            p999_ns: Some(latency.p999_ns),
-            p9999_ns: Some(latency.p9999_ns),
+            p99_ns: latency.p99_ns,
+            p999_ns: latency.p999_ns,
+            p9999_ns: latency.p9999_ns,
             max_ns: Some(latency.max_ns),
         }
     }

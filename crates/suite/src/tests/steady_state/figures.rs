@@ -94,10 +94,10 @@ fn of_demand(demand: &Demand) -> Vec<Figure> {
         .map(|best| Figure::iops(format!("{part}, at most 5 ms on average"), best.rate.iops));
     let of_depth = |one: &DemandFigures| {
         let name = format!("{part} at QD{}", one.queue_depth);
-        let late = |what, nanos| Figure::latency(format!("{name}, {what}"), nanos).unjudged();
-        let (mean, p99) = (late("mean", one.rate.mean_ns), late("p99", one.latency.p99_ns));
-        [Figure::iops(&name, one.rate.iops), mean, p99]
+        let mean = Figure::latency(format!("{name}, mean"), one.rate.mean_ns).unjudged();
+        let p99 = Figure::percentile(format!("{name}, p99"), one.latency.p99_ns);
+        [Some(Figure::iops(&name, one.rate.iops)), Some(mean), p99.map(Figure::unjudged)]
     };
-    let all = best.into_iter().chain(demand.depths.iter().flat_map(of_depth));
+    let all = best.into_iter().chain(demand.depths.iter().flat_map(of_depth).flatten());
     all.map(|figure| figure.of(part)).collect()
 }

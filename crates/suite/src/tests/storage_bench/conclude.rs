@@ -109,9 +109,9 @@ impl Served {
             }));
         }
         if let Some(lateness) = self.lateness
-            && lateness.percentiles.p99_ns > LATE.0
+            && let Some(late) = lateness.percentiles.p99_ns.map(Nanos)
+            && late > LATE
         {
-            let late = Nanos(lateness.percentiles.p99_ns);
             doubts.push(Warning::Trace(TraceWarning::Late { trace: name, late }));
         }
         doubts

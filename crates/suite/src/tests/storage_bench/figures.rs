@@ -46,15 +46,17 @@ pub const FIGURES: &[Row] = &[
     Row::less("p50", "Service time p50", Milliseconds, |s| time(s.all.service.percentiles.p50_ns))
         .means("half of the operations took at most this")
         .unjudged(),
-    Row::less("p99", "Service time p99", Milliseconds, |s| time(s.all.service.percentiles.p99_ns))
-        .means("99 of 100 took at most this")
-        .unjudged(),
+    Row::less("p99", "Service time p99", Milliseconds, |s| {
+        s.all.service.percentiles.p99_ns.map(millis)
+    })
+    .means("99 of 100 took at most this")
+    .unjudged(),
     Row::less("p99.9", "Service time p99.9", Milliseconds, |s| {
-        Some(millis(s.all.service.percentiles.p999_ns))
+        s.all.service.percentiles.p999_ns.map(millis)
     })
     .means("999 of 1,000"),
     Row::less("p99.99", "Service time p99.99", Milliseconds, |s| {
-        time(s.all.service.percentiles.p9999_ns)
+        s.all.service.percentiles.p9999_ns.map(millis)
     })
     .means("9,999 of 10,000")
     .unjudged(),
@@ -67,17 +69,17 @@ pub const FIGURES: &[Row] = &[
     .means("due to completed, by the trace's clock")
     .unjudged(),
     Row::less("response time p99", "Response time p99", Milliseconds, |s| {
-        of(s.response, |response| response.percentiles.p99_ns)
+        s.response.and_then(|response| response.percentiles.p99_ns).map(millis)
     })
     .means("99 of 100 were done so long after they were due")
     .unjudged(),
     Row::less("response time p99.9", "Response time p99.9", Milliseconds, |s| {
-        of(s.response, |response| response.percentiles.p999_ns)
+        s.response.and_then(|response| response.percentiles.p999_ns).map(millis)
     })
     .means("999 of 1,000")
     .unjudged(),
     Row::less("lateness p99", "Began late, p99", Milliseconds, |s| {
-        of(s.lateness, |lateness| lateness.percentiles.p99_ns)
+        s.lateness.and_then(|lateness| lateness.percentiles.p99_ns).map(millis)
     })
     .means("due to submitted: a full queue or a busy host")
     .unjudged(),

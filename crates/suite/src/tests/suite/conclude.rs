@@ -6,6 +6,7 @@ use writecliff_measure::{Recording, Sample};
 use super::outcome::{Figures, Outcome, StepFigures};
 use super::plan::{Plan, Turn};
 use crate::method::loads::series;
+use crate::record::judged::Unjudged;
 use crate::record::warning::{JobWarning, Warning};
 use crate::tests::mixed;
 
@@ -64,8 +65,16 @@ fn figures(
         let name = format!("{series}, {}", target.figure);
         let figures = step.of(target.of);
         let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
-        let is_enough = figures.is_none_or(|figures| figures.ios >= target.figure.ios_min());
-        target.judged(&name, got, capacity, is_whole && is_enough)
+        let needed = target.figure.ios_min();
+        let unjudged = match figures {
+            _ if !is_whole => Some(Unjudged::CutShort),
+            None => Some(Unjudged::NoIos),
+            Some(figures) if figures.ios < needed => {
+                Some(Unjudged::FewIos { ios: figures.ios, needed })
+            }
+            Some(_) => None,
+        };
+        target.judged(&name, got, capacity, unjudged)
     });
     step.targets = judged.collect();
     Some(step)

@@ -1,4 +1,4 @@
-//! Suite: does the drive keep what is asked of it under published loads?
+//! Suite: does the drive keep what a suite of loads asks of it?
 //!
 //! A list of steps, each a load of [`mixed`](crate::mixed) with targets: least rates, longest service times.
 //! Steps that prepare the drive come first. What a step's jobs do together is judged, as fio
@@ -21,7 +21,7 @@ pub use published::FioSynthError;
 pub use step::{JobText, Step, Variable};
 pub use target::{Limit, Measure, Target, terabytes};
 
-pub use crate::record::judged::Judged;
+pub use crate::record::judged::{Judged, Unjudged};
 
 use plan::Turn;
 
@@ -37,8 +37,7 @@ impl Test for Plan {
     type Outcome = Outcome;
 
     const NAME: &'static str = "suite";
-    const QUESTION: &'static str =
-        "does the drive keep what is asked of it under published loads of data centres?";
+    const QUESTION: &'static str = "does the drive keep what a suite of loads asks of it?";
     const REVIEWS: InReviews = InReviews::ByName;
 
     fn purges(&self) -> bool {

@@ -8,7 +8,7 @@ use super::target::Measure;
 use crate::method::loads::plural;
 use crate::record::figure::{Figure, millis};
 use crate::record::judged::Judged;
-use crate::record::rate::LatencyFigures;
+use crate::record::rate::{LatencyFigures, percentile};
 
 /// What every step came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Figures {
     /// Percentiles of it.
     pub latency: LatencyFigures,
     /// 99.9999 %.
-    pub p999999_ns: u64,
+    pub p999999_ns: Option<u64>,
 }
 
 impl StepFigures {
@@ -74,15 +74,15 @@ impl StepFigures {
         let of_operation = |(operation, figures): (&str, &Figures)| {
             let of = format!("{} {operation}", self.name);
             let name = |figure: &str| format!("{of}, {figure}");
-            [
-                Figure::iops(name("rate"), figures.iops),
-                Figure::latency(name("mean"), figures.mean_ns).unjudged(),
-                Figure::latency(name("p99"), figures.latency.p99_ns).unjudged(),
-                Figure::latency(name("p99.99"), figures.latency.p9999_ns),
-                Figure::latency(name("p99.9999"), figures.p999999_ns).unjudged(),
-                Figure::latency(name("longest"), figures.latency.max_ns),
-            ]
-            .map(|figure| figure.of(&of))
+            let all = [
+                Some(Figure::iops(name("rate"), figures.iops)),
+                Some(Figure::latency(name("mean"), figures.mean_ns).unjudged()),
+                Figure::percentile(name("p99"), figures.latency.p99_ns).map(Figure::unjudged),
+                Figure::percentile(name("p99.99"), figures.latency.p9999_ns),
+                Figure::percentile(name("p99.9999"), figures.p999999_ns).map(Figure::unjudged),
+                Some(Figure::latency(name("longest"), figures.latency.max_ns)),
+            ];
+            all.into_iter().flatten().map(move |figure| figure.of(&of))
         };
         self.operations().flat_map(of_operation).collect()
     }
@@ -102,7 +102,7 @@ impl Figures {
             mebibytes_per_second: bytes / f64::from(1 << 20) / span.as_secs_f64(),
             mean_ns: totals.mean().0,
             latency: LatencyFigures::of(recording, series, from..u32::MAX),
-            p999999_ns: latencies.percentile(99.9999).min(totals.longest).0,
+            p999999_ns: percentile(&latencies, totals.longest, 99.9999),
         })
     }
 

@@ -9,7 +9,8 @@ use writecliff_device::{Bytes, Nanos, Operation};
 use crate::method::limits::PlanError;
 use crate::method::loads::plural;
 use crate::record::figure::{Good, millis};
-use crate::record::judged::Judged;
+use crate::record::judged::{Judged, Unjudged};
+use crate::record::rate::ios_for;
 use crate::record::unit::Unit;
 
 /// A figure of one operation, and what it must be.
@@ -86,20 +87,20 @@ impl Target {
         name: &str,
         got: Option<f64>,
         capacity: Bytes,
-        is_judged: bool,
+        unjudged: Option<Unjudged>,
     ) -> Judged {
         let (bound, good) = match self.limit {
             Limit::Time(time) => (millis(time.0), Good::AtMost),
             Limit::Rate(rate) if self.per_terabyte => (rate * terabytes(capacity), Good::AtLeast),
             Limit::Rate(rate) => (rate, Good::AtLeast),
         };
-        let passes = got.filter(|_| is_judged).map(|got| match good {
+        let passes = got.filter(|_| unjudged.is_none()).map(|got| match good {
             Good::AtLeast => got >= bound,
             Good::AtMost => got <= bound,
         });
         let source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
         let unit = self.figure.unit().symbol().to_owned();
-        Judged { figure: name.to_owned(), got, bound, unit, passes, source }
+        Judged { figure: name.to_owned(), got, bound, unit, passes, unjudged, source }
     }
 }
 
@@ -107,7 +108,7 @@ impl Measure {
     /// I/Os that a figure needs: of fewer, a percentile is the longest of them and no percentile.
     pub(super) fn ios_min(self) -> u64 {
         match self {
-            Self::Percentile(percent) => (100.0 / (100.0 - percent)).round() as u64,
+            Self::Percentile(percent) => ios_for(percent),
             Self::Iops | Self::MebibytesPerSecond | Self::Longest => 0,
         }
     }
