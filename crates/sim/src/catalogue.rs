@@ -283,6 +283,8 @@ mod tests {
                 "[gc]\nseparate_copies = false\nseparate_hot = true\n",
                 "own.toml:4: 'gc.separate_hot'",
             ),
+            ("[gc]\nseparate_copies = false\ngenerations = 2\n", "own.toml:4: 'gc.generations'"),
+            ("[gc]\nwindow = 9\n", "own.toml:3: 'gc.window'"),
             ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),
             ("[write_buffer]\nsize = \"4KiB\"\n", "own.toml:3: 'write_buffer.size'"),
             ("[link]\nread_throughput = \"1B/s\"\n", "own.toml:3: 'link.read_throughput'"),

@@ -660,7 +660,7 @@ fn a_real_block_device_is_reviewed_unattended() {
     let review = dir.path().join("review");
     // What is particular to a real drive in a review: purges between tests, reads alone, and no meter.
     // What each test does on a real drive is tested by itself.
-    let tests = ["corners", "power"];
+    let tests = ["whole-drive", "power"];
     let named = tests.join(",");
     let begin = ["review", drive.path(), "--quick", "--out", path(&review), "--tests", &named];
     let refused = writecliff(&begin);

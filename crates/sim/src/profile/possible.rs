@@ -57,6 +57,8 @@ impl SsdProfile {
             ("nand.blocks_reserved_per_plane", nand.blocks_reserved_per_plane, 0, 1 << 16),
             ("gc.quantum", self.gc.quantum, 1, 1 << 20),
             ("gc.choices", self.gc.choices, 1, 1 << 16),
+            ("gc.window", self.gc.window, 1, 1 << 16),
+            ("gc.generations", self.gc.generations, 1, 2),
             ("parity.data", self.parity.data, 0, 1024),
             ("reduction.stored_percent_min", self.reduction.stored_percent_min, 0, 100),
             ("trim.share_percent", self.trim.share_percent, 0, 100),
@@ -206,6 +208,11 @@ impl SsdProfile {
         if self.gc.separate_hot && !self.gc.separate_copies {
             let reason = "hot pages are not kept apart where copies go among them".to_owned();
             return Some(("gc.separate_hot", reason));
+        }
+        if self.gc.generations > 1 && !self.gc.separate_copies {
+            let reason =
+                "copies have no generations where they go among the host's pages".to_owned();
+            return Some(("gc.generations", reason));
         }
         if slc.kind != SlcKind::None && !self.gc.separate_copies {
             let reason = "copies out of an SLC buffer need superblocks of their own".to_owned();
@@ -420,6 +427,10 @@ impl SsdProfile {
         if self.gc.choices > 1 && self.gc.victim != Victim::Random {
             let reason = "only victim = \"random\" has a number of choices".to_owned();
             return Some(("gc.choices", reason));
+        }
+        if self.gc.window > 1 && self.gc.victim != Victim::Windowed {
+            let reason = "only victim = \"windowed\" has a window".to_owned();
+            return Some(("gc.window", reason));
         }
         None
     }

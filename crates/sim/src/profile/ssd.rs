@@ -219,6 +219,9 @@ pub struct Gc {
     /// How many superblocks `victim = "random"` chooses the emptiest of.
     #[serde(default = "one")]
     pub choices: u32,
+    /// How many of the superblocks that were filled first `victim = "windowed"` chooses the emptiest of.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub window: u32,
     /// How copying is spread over the host's writes.
     #[serde(default)]
     pub pacing: Pacing,
@@ -246,6 +249,10 @@ pub struct Gc {
     /// Copies have superblocks of their own, apart from those that the host writes to.
     #[serde(default = "yes")]
     pub separate_copies: bool,
+    /// Generations of copies with superblocks of their own: with two, what is copied once is kept apart
+    /// from what is copied again.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub generations: u32,
     /// Pages that the host is expected to overwrite soon have superblocks of their own, and so
     /// have copies of them.
     #[serde(default)]
@@ -262,6 +269,10 @@ fn one() -> u32 {
     1
 }
 
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
 /// Which superblock is collected next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -271,6 +282,8 @@ pub enum Victim {
     Greedy,
     /// The one that was filled first.
     Fifo,
+    /// The one with the fewest valid pages of those that were filled first (Hu and others, 2009).
+    Windowed,
     /// The one with the fewest valid pages of a few random ones.
     Random,
     /// The one with the greatest age × (1 − u) / 2u, where u is its share of valid pages.
@@ -583,9 +596,13 @@ impl SsdProfile {
     }
 
     /// Superblocks that must be spare: one open for the host, one for copies, as many again for hot
-    /// pages that are kept apart, and one free to copy into.
+    /// pages that are kept apart, one for a second generation of copies, and one free to copy into.
     pub(crate) fn superblocks_spare_min(&self) -> u32 {
-        if self.gc.separate_hot { 5 } else { 3 }
+        match (self.gc.separate_hot, self.gc.generations > 1) {
+            (true, _) => 5,
+            (false, true) => 4,
+            (false, false) => 3,
+        }
     }
 
     pub(crate) fn programs_per_superblock(&self) -> u32 {

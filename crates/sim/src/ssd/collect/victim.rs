@@ -40,6 +40,15 @@ fn by_policy(
             emptiest.or_else(|| candidates().min_by_key(|id| blocks.valid(*id)))
         }
         Victim::Fifo => candidates().min_by_key(|id| blocks.closed(*id)),
+        Victim::Windowed => {
+            let mut oldest: Vec<SuperblockId> = candidates().collect();
+            if let Some(behind) = oldest.len().checked_sub(gc.window as usize).filter(|n| *n > 0) {
+                let last = oldest.len() - behind - 1;
+                oldest.select_nth_unstable_by_key(last, |id| blocks.closed(*id));
+                oldest.truncate(last + 1);
+            }
+            oldest.into_iter().min_by_key(|id| (blocks.valid(*id), blocks.closed(*id)))
+        }
         Victim::CostBenefit => candidates().max_by_key(|id| benefit(blocks, *id, pages)),
         Victim::Random => {
             let mut draw = || draw(blocks, dice, &is_candidate);

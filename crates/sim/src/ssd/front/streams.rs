@@ -11,8 +11,9 @@ pub(crate) enum Stream {
     Host,
     /// What the host is expected to overwrite soon.
     Hot,
-    /// What garbage collection moves out of superblocks of hot pages.
-    HotCopies,
+    /// What garbage collection moves for the first time, where it has superblocks apart: out of those
+    /// of hot pages, or of all of the host's.
+    YoungCopies,
     /// What else garbage collection moves.
     Copies,
     /// What the host writes into the SLC buffer, as long as that has room.
@@ -21,11 +22,11 @@ pub(crate) enum Stream {
 
 impl Stream {
     pub(crate) const ALL: [Self; 5] =
-        [Self::Host, Self::Hot, Self::HotCopies, Self::Copies, Self::Slc];
+        [Self::Host, Self::Hot, Self::YoungCopies, Self::Copies, Self::Slc];
     /// Those of the host's own pages.
     pub(crate) const OF_HOST: [Self; 3] = [Self::Host, Self::Hot, Self::Slc];
     /// Those of copies, where they have their own.
-    pub(crate) const OF_COPIES: [Self; 2] = [Self::HotCopies, Self::Copies];
+    pub(crate) const OF_COPIES: [Self; 2] = [Self::YoungCopies, Self::Copies];
 }
 
 /// The write frontier of every stream.

@@ -5,14 +5,14 @@
 //! lived: one that is overwritten more often than the mean of what is overwritten is hot (by update
 //! frequency, as Stoica and Ailamaki divide pages, VLDB 2013, estimated from the last interval
 //! alone). What survives in a superblock of hot pages has a second chance in one with its like; who
-//! survives that is cold.
+//! survives that is cold (`map/copying.rs`).
 //!
 //! Time is pages written by the host, in epochs of a sixteenth of the drive: a byte for each page
 //! tells intervals of up to sixteen drive writes apart, and takes longer ones for shorter.
 
 use super::Stream;
 use crate::profile::SsdProfile;
-use crate::ssd::array::{Lpn, SuperblockId};
+use crate::ssd::array::Lpn;
 
 /// Epochs of one drive write.
 const EPOCHS: u32 = 16;
@@ -32,8 +32,6 @@ pub(crate) struct Temperature {
     last: Vec<u8>,
     /// The mean age of what is overwritten, in parts of an epoch: what is younger is hot.
     mean: u64,
-    /// What each superblock was opened for last.
-    streams: Vec<Stream>,
 }
 
 impl Temperature {
@@ -48,7 +46,6 @@ impl Temperature {
             epoch: 0,
             last: vec![0; pages as usize],
             mean: u64::from(EPOCHS) * PARTS,
-            streams: vec![Stream::Host; profile.superblocks() as usize + 1],
         })
     }
 
@@ -56,19 +53,6 @@ impl Temperature {
     pub(crate) fn stream_of(&self, lpn: Lpn, is_overwrite: bool) -> Stream {
         let is_hot = is_overwrite && self.age(lpn) * PARTS < self.mean;
         if is_hot { Stream::Hot } else { Stream::Host }
-    }
-
-    /// Where copies out of this superblock go.
-    pub(crate) fn stream_of_copies(&self, victim: SuperblockId) -> Stream {
-        match self.streams[victim.0 as usize] {
-            Stream::Hot => Stream::HotCopies,
-            Stream::Host | Stream::HotCopies | Stream::Copies | Stream::Slc => Stream::Copies,
-        }
-    }
-
-    /// A superblock was opened for this stream.
-    pub(crate) fn opened(&mut self, id: SuperblockId, stream: Stream) {
-        self.streams[id.0 as usize] = stream;
     }
 
     /// The host wrote a page.
@@ -147,15 +131,5 @@ mod tests {
         assert!((epochs - 4.0).abs() < 0.1, "{epochs}");
         temperature.clear();
         assert_eq!(temperature.mean, u64::from(EPOCHS) * PARTS);
-    }
-
-    #[test]
-    fn copies_of_hot_pages_have_a_second_chance_and_no_third() {
-        let mut temperature = temperature();
-        let after = [Stream::Hot, Stream::HotCopies, Stream::Copies, Stream::Host].map(|stream| {
-            temperature.opened(SuperblockId(1), stream);
-            temperature.stream_of_copies(SuperblockId(1))
-        });
-        assert_eq!(after, [Stream::HotCopies, Stream::Copies, Stream::Copies, Stream::Copies]);
     }
 }

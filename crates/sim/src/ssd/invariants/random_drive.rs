@@ -86,7 +86,14 @@ fn shape(profile: &mut SsdProfile, dice: &mut Dice) {
 fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     let dies = profile.dies();
     let gc = &mut profile.gc;
-    gc.victim = dice.one_of(&[Victim::Greedy, Victim::Fifo, Victim::Random, Victim::CostBenefit]);
+    gc.victim = dice.one_of(&[
+        Victim::Greedy,
+        Victim::Fifo,
+        Victim::Windowed,
+        Victim::Random,
+        Victim::CostBenefit,
+    ]);
+    gc.window = if gc.victim == Victim::Windowed { dice.between(1, 10) } else { 1 };
     gc.choices = if gc.victim == Victim::Random { dice.between(1, 10) } else { 1 };
     gc.pacing = dice.one_of(&[Pacing::Eager, Pacing::Lazy, Pacing::Proportional]);
     gc.free_low = dice.between(2, 5);
@@ -96,6 +103,7 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     gc.copy_dies = dice.below(dies + 1);
     gc.separate_copies = !dice.once_in(3);
     gc.separate_hot = gc.separate_copies && dice.once_in(2);
+    gc.generations = if gc.separate_copies { dice.between(1, 2) } else { 1 };
     gc.idle_after = dice.once_in(2).then(|| Nanos::from_millis(u64::from(dice.below(50))));
     gc.idle_free = dice.below(8);
 }

@@ -357,12 +357,16 @@ impl Ftl {
         self.nand.read(start, die, mode, valid, senses)
     }
 
-    /// Copies have streams of their own, or go among the host's pages.
+    /// Copies have streams of their own, or go among the host's pages. What is hot, or where there are
+    /// generations whatever the host has written, is among its like after the first copy, and with all
+    /// others after the second.
     fn stream_of_copies(&self, victim: SuperblockId) -> Stream {
-        match &self.temperature {
-            Some(temperature) => temperature.stream_of_copies(victim),
-            None if self.collector.policy.gc.separate_copies => Stream::Copies,
-            None => Stream::Host,
+        let gc = &self.collector.policy.gc;
+        match self.opened_for[victim.0 as usize] {
+            _ if !gc.separate_copies => Stream::Host,
+            Stream::Hot => Stream::YoungCopies,
+            Stream::Host | Stream::Slc if gc.generations > 1 => Stream::YoungCopies,
+            Stream::Host | Stream::Slc | Stream::YoungCopies | Stream::Copies => Stream::Copies,
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Ftl {
     pub(super) streams: Streams,
     /// Which of the host's pages are hot, if those are kept apart.
     pub(super) temperature: Option<Temperature>,
+    /// What each superblock was opened for last.
+    pub(super) opened_for: Vec<Stream>,
     pub(super) evacuation: Option<Evacuation>,
     pub(super) collector: Collector,
     pub(super) buffer: BufferSlots,
@@ -68,6 +70,7 @@ impl Ftl {
             superblocks,
             streams: Streams::default(),
             temperature: Temperature::new(profile),
+            opened_for: vec![Stream::Host; profile.superblocks() as usize + 1],
             evacuation: None,
             collector: Collector::new(profile),
             buffer: BufferSlots::new((buffer / unit) as u32),
@@ -259,9 +262,7 @@ impl Ftl {
     /// Opens a free superblock for a stream.
     pub(super) fn open(&mut self, stream: Stream, mode: CellMode, now: DeviceTime) {
         let id = self.superblocks.open(mode);
-        if let Some(temperature) = &mut self.temperature {
-            temperature.opened(id, stream);
-        }
+        self.opened_for[id.0 as usize] = stream;
         let skipped = self.streams[stream].open(id, mode, &self.layout);
         self.program_parity(skipped, mode, now);
     }

@@ -64,6 +64,46 @@ fn under_a_skewed_load_age_is_worth_knowing() {
     assert!(cost_benefit * 1.05 < greedy);
 }
 
+/// A window of one is FIFO; the wider it is, the less it copies, down to greedy.
+#[test]
+fn a_window_lies_between_first_come_and_the_emptiest_of_all() {
+    let windowed = |window| {
+        let mut profile = small(400, 0.85);
+        (profile.gc.victim, profile.gc.window) = (Victim::Windowed, window);
+        let (pages, mut random) = (profile.identity.capacity.0 / PAGE.0, dice(4));
+        settled_amplification(profile, || random(pages))
+    };
+    let (fifo, greedy) = (uniform(Victim::Fifo, 1), uniform(Victim::Greedy, 1));
+    let [one, some, many, all] = [1, 20, 100, 400].map(windowed);
+    println!("FIFO {fifo:.4}, windows {one:.4} {some:.4} {many:.4} {all:.4}, greedy {greedy:.4}");
+    assert_eq!(one, fifo);
+    assert!(some < one && many < some && all < many);
+    assert!(
+        (all / greedy - 1.0).abs() < 0.01,
+        "they differ by which of several emptiest comes first"
+    );
+}
+
+/// Under skew what survives again is colder than what survives once; under even writes there is
+/// nothing to tell apart.
+#[test]
+fn generations_of_copies_help_where_age_tells_something() {
+    let of = |generations| {
+        let mut profile = small(400, 0.85);
+        (profile.gc.victim, profile.gc.generations) = (Victim::CostBenefit, generations);
+        profile
+    };
+    let even = |generations| {
+        let profile = of(generations);
+        let (pages, mut random) = (profile.identity.capacity.0 / PAGE.0, dice(4));
+        settled_amplification(profile, || random(pages))
+    };
+    let (one, two) = (skewed(of(1)), skewed(of(2)));
+    println!("skewed: one generation {one:.3}, two {two:.3}; even: {:.3}, {:.3}", even(1), even(2));
+    assert!(two < one * 0.97);
+    assert!((even(2) / even(1) - 1.0).abs() < 0.02);
+}
+
 #[test]
 fn copies_apart_from_the_hosts_pages_keep_hot_and_cold_apart() {
     let with = |separate_copies| {
