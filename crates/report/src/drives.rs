@@ -135,7 +135,9 @@ fn title(subjects: &Subjects<'_>) -> String {
 fn lead(subjects: &Subjects<'_>) -> String {
     let is_repeated = |run: &Run| run.is_repeated() && !tortures(run).is_empty();
     let means = match subjects.runs().any(|(_, run)| is_repeated(run)) {
-        true => " Sentences and figures up here are means of repeated runs.",
+        true => {
+            " Sentences and figures up here are means of repeated runs, but for the worst second, which is that of all of them."
+        }
         false => "",
     };
     load(subjects) + means
@@ -173,8 +175,8 @@ fn same_load(subjects: &Subjects<'_>) -> String {
 
 /// Where nothing that several have run differs: what all of them have run.
 fn load_in_common(subjects: &Subjects<'_>) -> String {
-    const AXES: &str = "Pictures side by side have the same axes, but for the time in which writes go on until \
-                        they are steady, and where they say otherwise.";
+    const AXES: &str = "Pictures side by side have the same axes, but for the time, which is cut at the method's \
+                        2,000 s where writes went on beyond them, and where they say otherwise.";
     let purge = match &without_purge(subjects)[..] {
         [] => String::new(),
         names => {

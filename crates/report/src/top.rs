@@ -189,7 +189,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
             let value = number::seconds(f64::from(second));
             tile("Cliff after", value, note, "consistency-whole")
         }
-        None if main.state == State::TooShort => {
+        None if main.state == State::TooShort && !main.had_time_for_a_cliff => {
             let note = format!("{} are too short to tell", number::seconds(main.seconds));
             tile("Cliff", "not known".to_owned(), note, "consistency-whole")
         }
@@ -277,7 +277,8 @@ const RANKED_BY: &[By] = &[
         name: "Gain from spare area",
         unit: "×",
         meaning: "average once full with about 25 % left unused, over that without",
-        good: Some(Good::AtLeast),
+        // Who is worst without gains the most.
+        good: None,
         test: consistency::Plan::NAME,
         value: |subject| {
             let all = writes(subject);

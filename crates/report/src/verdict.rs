@@ -137,7 +137,7 @@ fn cliff(main: &Writes<'_>) -> Sentence {
             "After {} it falls below half of that for a while, and comes back.",
             number::seconds(f64::from(second))
         ),
-        None if main.state == State::TooShort => {
+        None if main.state == State::TooShort && !main.had_time_for_a_cliff => {
             format!(
                 "{} are too short to tell whether there is a write cliff.",
                 number::seconds(main.seconds)
@@ -252,19 +252,16 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
 
 fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let first = match plan {
-        // The pass was over before.
-        Plan::Trim(_) if outcome.after_trim == outcome.whole_after_trim => {
-            "a whole pass of ".to_owned()
-        }
         Plan::Trim(plan) => {
-            format!("the first {} of ", number::seconds(plan.measurement.as_secs_f64()))
+            // A whole pass may be over before.
+            let or_less =
+                if outcome.after_trim == outcome.whole_after_trim { " or less" } else { "" };
+            format!("the first {}{or_less} of ", number::seconds(plan.measurement.as_secs_f64()))
         }
         _ => String::new(),
     };
     let over_all = match (outcome.whole_dirty, outcome.whole_after_trim) {
-        (Some(dirty), Some(after))
-            if outcome.is_dirty_alike() && outcome.after_trim != Some(after) =>
-        {
+        (Some(dirty), Some(after)) if outcome.is_dirty_alike() => {
             let (times, dirty, after) = (
                 gain(after / dirty.max(f64::MIN_POSITIVE)),
                 number::megabytes_per_second(dirty),

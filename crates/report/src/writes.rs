@@ -22,6 +22,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) state: State,
     /// The medians of the two bands that these seconds fall into, if they do.
     pub(crate) bands: Option<(f64, f64)>,
+    /// Whether any spare area would have been used up.
+    pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
     pub(crate) written_before_cliff: Option<f64>,
     pub(crate) outcome: Cow<'a, Outcome>,
@@ -97,7 +99,17 @@ impl<'a> Writes<'a> {
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
             outcome.cliff_s.map(|cliff| before(cliff).map(|s| s.written_bytes as f64).sum());
-        Some(Self { spare_percent, block, seconds, state, bands, written_before_cliff, outcome })
+        let had_time_for_a_cliff = run.had_time_for_a_cliff(&torture.phase);
+        Some(Self {
+            spare_percent,
+            block,
+            seconds,
+            state,
+            bands,
+            had_time_for_a_cliff,
+            written_before_cliff,
+            outcome,
+        })
     }
 
     /// What the seconds are called that the figures at the end are of.
@@ -272,7 +284,14 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let median = |part: &[f64]| part[part.len() / 2].exp();
     let (low, high) = (median(lower), median(upper));
     let differ = high >= low * (1.0 + BANDS_DIFFER);
-    (apart && differ && changes >= BAND_CHANGES_MIN).then_some((low, high))
+    // In either half of the time there are both: what swings once, if with scatter, is no band.
+    let (first, last) = values.split_at(values.len() / 2);
+    let has_both = |half: &[f64]| {
+        let above = half.iter().filter(|value| **value >= edge).count();
+        above.min(half.len() - above) >= least / 4
+    };
+    let lasts = has_both(first) && has_both(last);
+    (apart && differ && lasts && changes >= BAND_CHANGES_MIN).then_some((low, high))
 }
 
 #[cfg(test)]
@@ -311,6 +330,7 @@ mod tests {
             block: 4096,
             seconds: 600.0,
             state,
+            had_time_for_a_cliff: true,
             written_before_cliff: None,
             bands,
             outcome: Cow::Borrowed(&outcome),

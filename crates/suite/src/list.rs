@@ -246,6 +246,10 @@ macro_rules! tests {
 
             /// How much the test writes at a time, if that is little and it does not look for the
             /// drive's fast buffer itself.
+            pub(crate) fn is_one_rate(&self, series: &str) -> bool {
+                match self { $(Self::$variant(plan) => plan.is_one_rate(series),)* }
+            }
+
             pub(crate) fn written_at_a_time(&self, capacity: Bytes) -> Option<Bytes> {
                 match self { $(Self::$variant(plan) => plan.written_at_a_time(capacity),)* }
             }

@@ -121,14 +121,11 @@ impl Page<'_> {
         column.good == Some(Good::AtLeast)
     }
 
-    /// Whether pictures on demand leave out seconds that their files have.
-    fn is_thinned(&self, section: &Section) -> bool {
-        let mut more = section.views.iter().filter(|view| view.more);
-        let longest = |view: &View| {
-            let named = view.panels.iter().flat_map(|panel| panel.picture.named());
-            named.map(|points| points.points.len()).max().unwrap_or(0)
-        };
-        more.any(|view| longest(view) > points_max(view.panels.len(), true))
+    /// Whether a view shows fewer points than there are.
+    fn is_thinned(&self, view: &View) -> bool {
+        let named = view.panels.iter().flat_map(|panel| panel.picture.named());
+        let longest = named.map(|points| points.points.len()).max().unwrap_or(0);
+        longest > points_max(view.panels.len(), view.more)
     }
 
     /// The titles of the views of a section that are shown on demand.

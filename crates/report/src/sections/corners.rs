@@ -2,7 +2,7 @@
 
 use writecliff_device::{Bytes, Operation};
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
-use writecliff_suite::{DriveWarning, Good, Warning};
+use writecliff_suite::{DriveWarning, Good, Warning, changed};
 
 use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
@@ -26,7 +26,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
     let places = places(&answers);
     let method = format!(
-        "Short loads, each on a purged drive if it has a purge: what data sheets promise.{places}{repeats}"
+        "Short loads: each write on a purged drive if it has a purge, reads on one that is filled. What data sheets promise.{places}{repeats}"
     );
     Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
 }
@@ -180,11 +180,22 @@ fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
     answer.run.record.warnings.iter().any(is_it)
 }
 
-/// With what of its writes the fast buffer took.
+/// What a rate was at first and in the end, where that differs.
+fn course(answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
+    let phase = corner.phase();
+    let samples = answer.run.recording.series(&phase).filter(|sample| sample.is_whole());
+    let iops: Vec<f64> = samples.map(|sample| sample.iops().get()).collect();
+    changed(&iops).map_or_else(String::new, |(first, last)| {
+        format!("{} at first, {} in the end", number::iops(first), number::iops(last))
+    })
+}
+
+/// With what of its writes the fast buffer took, or how they changed.
 fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let part = buffer::fast_part(&subjects.all[answer.subject]);
     let tag = match corner.operation {
-        // Random writes go to the same places again.
+        // Random writes go to the same places again, and nobody knows how much of them a buffer took.
+        Operation::Write if corner.random => course(answer, corner),
         Operation::Write if !corner.random && !is_too_warm(answer) => {
             buffer::tag(part, written(answer, corner), answer.run.record.drive.capacity)
         }

@@ -152,8 +152,16 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let title = sentence(&format!("{}, {}", operations(kind.0), arrivals(kind.1)));
     let saturation = number::iops(load.saturation_iops);
     let knee = course.knee.map_or_else(String::new, |knee| {
+        let place = match course.steps.iter().map(|step| step.asked_iops as f64).collect::<Vec<_>>()
+        {
+            steps if steps.iter().all(|step| knee.iops >= *step) => {
+                "the last step: up to there more load brings more than it costs"
+            }
+            steps if steps.contains(&knee.iops) => "a step",
+            _ => "by the curve through the steps beside it",
+        };
         format!(
-            " The knee is at {} ({:.0} %), with a mean of {}, by the curve through the steps beside it.",
+            " The knee is at {} ({:.0} %), with a mean of {}, {place}.",
             number::iops(knee.iops),
             knee.percent,
             number::latency(knee.mean_ns)

@@ -199,7 +199,7 @@ fn over_time(
     let y = Axis::decades("service time, ns", (shortest, longest), false, latency).untitled();
     let id = format!("storage-bench-{}", slug(&trace.label));
     let title = format!("{}: service time over the trace", trace.label);
-    let text = "Mean of each second. A faster drive is done sooner. Logarithmic.";
+    let text = "Mean of each second. Without the trace's clock a faster drive is done sooner. Logarithmic.";
     let answers: Vec<Answer<'_, Outcome>> =
         answers.iter().filter(|answer| served(answer, trace).is_some()).copied().collect();
     let names = (id.as_str(), title.as_str(), text);

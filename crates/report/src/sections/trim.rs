@@ -94,7 +94,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         let traces = traces.map(Trace::Points).collect();
         let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
         picture.conditions = CONDITIONS.to_owned();
-        Some(picture)
+        (!picture.traces.is_empty()).then_some(picture)
     })
 }
 

@@ -77,7 +77,9 @@ fn speed(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Vie
 
 /// Whole seconds of a fill: what was on the drive at their end, and their speed.
 fn points(answer: &Answer<'_, Outcome>, phase: &str, along: Along) -> Vec<(f64, f64)> {
-    let mut on_drive = fill_of(answer, phase).map_or(0, |fill| fill.from.0);
+    // Who was not purged was never half full, and is not drawn as if.
+    let Some(fill) = fill_of(answer, phase) else { return Vec::new() };
+    let mut on_drive = fill.from.0;
     let whole = answer.run.recording.series(phase).filter(|sample| sample.is_whole());
     let point = |sample: &writecliff_measure::Sample| {
         on_drive += sample.written_bytes;

@@ -42,7 +42,7 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
             figure.values[*point].map_or_else(String::new, |value| figure.words(value))
         });
         let place = match sweep.is_doubtful(*point) {
-            true => format!("{}. in doubt", places[place]),
+            true => "in doubt".to_owned(),
             false => format!("{}.", places[place]),
         };
         Row::new(&place, keys.chain(figures).collect(), "")

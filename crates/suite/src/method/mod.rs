@@ -3,6 +3,7 @@
 //!
 //! Nothing here names a test.
 
+pub(crate) mod change;
 pub(crate) mod estimate;
 pub(crate) mod fast_part;
 pub(crate) mod fill;

@@ -117,6 +117,13 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         false
     }
 
+    /// Whether all that a series of this name holds is to be one rate: that it changes on the way is
+    /// doubted.
+    fn is_one_rate(&self, series: &str) -> bool {
+        let _ = series;
+        false
+    }
+
     /// How much of a drive of this capacity it writes at a time, if that may be less than a fast
     /// buffer which it does not find then.
     fn written_at_a_time(&self, capacity: Bytes) -> Option<Bytes> {

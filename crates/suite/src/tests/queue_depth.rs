@@ -152,6 +152,10 @@ impl Test for Plan {
         ladder.climb(session, |session, load| measure(self, session, load))
     }
 
+    fn is_one_rate(&self, series: &str) -> bool {
+        series.contains("-qd") && !series.ends_with("-again")
+    }
+
     fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }

@@ -180,6 +180,11 @@ impl Test for Plan {
         run(self, session)
     }
 
+    fn is_one_rate(&self, series: &str) -> bool {
+        let mut loads = [true, false].into_iter().flat_map(|random| self.loads(random));
+        series.starts_with(BESIDE) || loads.any(|load| series.starts_with(&load.name()))
+    }
+
     fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
         conclude(self, recording)
     }
@@ -209,9 +214,12 @@ fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
     Throughput((times * drive.capacity.0 as f64 / DAY).round() as u64)
 }
 
+/// What phases of reads beside writes begin with.
+const BESIDE: &str = "reads-beside";
+
 /// What reads beside so many drive writes a day are called.
 fn beside_phase(times: f64) -> String {
-    format!("reads-beside-{times}-dwpd")
+    format!("{BESIDE}-{times}-dwpd")
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {

@@ -327,6 +327,8 @@ impl Outcome {
     }
 }
 
+/// Passes that are shorter than this tell no rate.
+const BRIEF: Nanos = Nanos::from_secs(2);
 /// Rates of one state differ by less.
 const ALIKE: f64 = 0.85;
 
@@ -363,6 +365,11 @@ fn conclude(
         fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
     };
     let mut warnings = Vec::new();
+    let lasted = Totals::of(recording.series(CLEAN)).span;
+    if lasted < BRIEF {
+        let part = "A whole pass over the clean drive".to_owned();
+        warnings.push(Warning::Method(MethodWarning::Brief { part, lasted }));
+    }
     if outcome.after_idle.is_none() {
         warnings.push(Warning::Method(MethodWarning::Ended {
             phase: "the writes after idle time".to_owned(),

@@ -1,11 +1,21 @@
 //! What points at a place of the picture, and what is written across it.
 
+use std::ops::Range;
+
 use super::{ALARM, Drawing, QUIET, escaped};
 use crate::picture::Mark;
 use crate::picture::path::Path;
 
 /// How long a name may be, as a share of a narrow picture.
 const NAME: f64 = 0.4;
+
+/// Where the name of an upright line stands, and which end of it is at the line.
+fn name_at(place: f64) -> (Range<f64>, &'static str) {
+    match place < 0.5 {
+        true => (place..place + NAME, "start"),
+        false => (place - NAME..place, "end"),
+    }
+}
 
 impl Drawing<'_> {
     pub(super) fn windows(&mut self) {
@@ -41,10 +51,12 @@ impl Drawing<'_> {
     /// Whether another upright line, to the left of this place, has its name where this one's would be, on
     /// a narrow screen. Its own then stands below.
     fn is_beside_another(&self, place: f64) -> bool {
+        let (own, _) = name_at(place);
         self.picture.marks.iter().any(|mark| match mark {
             Mark::Upright { at, .. } => {
                 let other = self.picture.x.place(*at);
-                (place - NAME..place).contains(&other)
+                let (name, _) = name_at(other);
+                other < place && name.start < own.end && own.start < name.end
             }
             _ => false,
         })
@@ -58,7 +70,7 @@ impl Drawing<'_> {
             match mark {
                 Mark::Upright { at, label } => {
                     let place = picture.x.place(*at);
-                    let side = if place < 0.5 { "start" } else { "end" };
+                    let (_, side) = name_at(place);
                     let (x, label, class) =
                         (sheet.h(place), escaped(label), sheet.class("mark alarm"));
                     let (y, halo) = match self.is_beside_another(place) {

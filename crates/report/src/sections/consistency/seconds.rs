@@ -34,7 +34,7 @@ pub(super) fn whole(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
 fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String {
     let most = points_max(series.len(), on_demand);
     let text = match series.iter().any(|one| one.seconds().count() > most) {
-        true => "Logarithmic. So many seconds that each stretch shows its lowest and highest.",
+        true => "Logarithmic: each line is ten times the one below.",
         false => "Every dot is one second. Logarithmic: each line is ten times the one below.",
     };
     let pace = |one: &Series<'_>| {
@@ -51,8 +51,8 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
         };
         format!(
             " Where there is a line, the left half is the {documents} of the published method; right of \
-             it, {pace}, the writes go on until they are steady, or for as long as the test goes on at \
-             most."
+             it, {pace}, the writes of a drive that needs more go on until they are steady, or for as long \
+             as the test goes on at most."
         )
     });
     with_dead(&format!("{text}{closer}"), ranges)
@@ -95,7 +95,9 @@ fn conclusion(one: &Series<'_>) -> String {
         [outcome.fresh_iops, outcome.steady_iops.mean, outcome.steady_iops.floor];
     let cliff = outcome.cliff_s.map_or_else(
         || match one.state {
-            crate::writes::State::TooShort => "too short to tell a write cliff".to_owned(),
+            crate::writes::State::TooShort if !one.had_time_for_a_cliff() => {
+                "too short to tell a write cliff".to_owned()
+            }
             _ => "no write cliff".to_owned(),
         },
         |second| format!("write cliff after {}", number::seconds(f64::from(second))),

@@ -114,6 +114,11 @@ fn setting_in_a_name(spare: f64) -> String {
 }
 
 impl Series<'_> {
+    /// Whether any spare area would have been used up.
+    pub(super) fn had_time_for_a_cliff(&self) -> bool {
+        self.run.had_time_for_a_cliff(&self.phase)
+    }
+
     /// What the seconds are called that its last figures are of.
     pub(super) fn window(&self) -> &'static str {
         self.state.window()
@@ -261,7 +266,7 @@ impl Ranges {
     /// longer than a fifth of it.
     pub(super) fn documents(&self, one: &Series<'_>) -> Option<f64> {
         let documents = one.plan.duration.as_secs_f64();
-        (one.goes_on() && self.longest(one) > 1.2 * documents).then_some(documents)
+        (self.longest(one) > 1.2 * documents).then_some(documents)
     }
 
     /// Where the time axis of a series ends. How long a drive takes until it is steady is its own:

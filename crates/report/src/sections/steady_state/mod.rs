@@ -166,12 +166,12 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
         ("average", |part| in_words(part.part, part.window.average)),
         ("steady", |part| if part.steady { "yes" } else { "NO" }.to_owned()),
         ("range", |part| number::percent(part.window.range)),
-        ("rise", |part| number::percent(part.window.rise)),
+        ("rise or fall", |part| rise_or_fall(part.window.rise)),
     ];
     type SaidOfAll = (&'static str, fn(&Saturation) -> String);
     const SATURATED: [SaidOfAll; 3] = [
-        ("at first", |saturation| number::iops(saturation.first_iops)),
-        ("at last", |saturation| number::iops(saturation.last_iops)),
+        ("first minute", |saturation| number::iops(saturation.first_iops)),
+        ("last minute", |saturation| number::iops(saturation.last_iops)),
         ("written", |saturation| saturation.written.to_string()),
     ];
     let mut rows = Vec::new();
@@ -211,9 +211,15 @@ fn verdict(part: &PartOutcome) -> String {
     let window = &part.window;
     let rounds = format!("{}–{}", window.first_round, part.tracked.len());
     let steady = if part.steady { "steady in rounds" } else { "NOT STEADY in rounds" };
-    let (range, rise) = (number::percent(window.range), number::percent(window.rise));
+    let (range, rise) = (number::percent(window.range), rise_or_fall(window.rise));
     let average = in_words(part.part, window.average);
-    format!("{average}; {steady} {rounds} (range {range}, rise {rise})")
+    format!("{average}; {steady} {rounds} (range {range}, {rise})")
+}
+
+/// `rise 3 %`, `fall under 1 %`.
+fn rise_or_fall(rise: f64) -> String {
+    let word = if rise < 0.0 { "fall" } else { "rise" };
+    format!("{word} {}", number::percent(rise.abs()))
 }
 
 /// What a part tracks, with its unit.

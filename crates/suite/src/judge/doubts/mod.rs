@@ -8,8 +8,11 @@ use writecliff_device::{
 use writecliff_measure::{Recording, Sample};
 
 use crate::list::RunRecord;
+use crate::method::change;
+use crate::record::number::in_words;
 use crate::record::phase::Phase;
-use crate::record::warning::{DriveWarning, HostWarning, Warning};
+use crate::record::unit::Unit;
+use crate::record::warning::{DriveWarning, HostWarning, MethodWarning, Warning};
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -37,12 +40,37 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         generator_busy(record),
         suspended(record),
         held_up(record),
+        changed(record, recording),
         failed_ios(recording),
         media_errors(record),
         throttled(record),
         unsafe_shutdown(record),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Where what was to be measured at one rate had several.
+fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
+    let whole = recording.samples.iter().filter(|sample| sample.is_whole());
+    for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
+        let rate = sample.megabytes_per_second();
+        match series.last_mut().filter(|(name, _)| *name == sample.series) {
+            Some((_, rates)) => rates.push(rate),
+            None => series.push((&sample.series, vec![rate])),
+        }
+    }
+    let is_changed = |(name, rates): &(_, Vec<f64>)| Some((*name, change::changed(rates)?));
+    let found: Vec<(&str, (f64, f64))> = series.iter().filter_map(is_changed).collect();
+    let times = |(first, last): (f64, f64)| (first / last.max(f64::MIN_POSITIVE)).ln().abs();
+    let (most, (first, last)) = found.iter().max_by(|a, b| times(a.1).total_cmp(&times(b.1)))?;
+    let told = |rate: f64| in_words(rate, Unit::MegabytesPerSecond);
+    Some(Warning::Method(MethodWarning::Changed {
+        parts: found.len(),
+        most: (*most).to_owned(),
+        first: told(*first),
+        last: told(*last),
+    }))
 }
 
 /// Bytes that the system counted in the phases beyond the run's own.

@@ -312,3 +312,26 @@ fn every_warning_says_what_it_means_in_words() {
     let warm = Warning::Drive(DriveWarning::TooWarm { temperature, limit }).to_string();
     assert!(warm.contains("reached 72 °C; from 70 °C on"), "{warm}");
 }
+
+/// Twenty seconds of a level, of which some were the fast buffer's; what is no level may change.
+#[test]
+fn a_level_whose_rate_changes_is_no_level() {
+    let mut record = record(Vec::new());
+    let told = |record: &RunRecord, name: &str, rates: &[u64]| {
+        let mut recording = Recording::default();
+        let samples = rates.iter().zip(0..).map(|(rate, second)| sample(name, second, *rate));
+        recording.samples.extend(samples);
+        changed(record, &recording)
+    };
+    let falls = [vec![480; 7], vec![146; 13]].concat();
+    let name = "sequential-write-qd16";
+    assert_eq!(told(&record, name, &falls), None, "not of this test");
+    record.plan = Plan::QueueDepth(Default::default());
+    let doubt = told(&record, name, &falls).unwrap().to_string();
+    assert!(doubt.contains("in 1 of the parts") && doubt.contains(name), "{doubt}");
+    assert!(doubt.contains("from 503.3 MB/s") && doubt.contains("to 153.1 MB/s"), "{doubt}");
+    assert_eq!(told(&record, "fill", &falls), None);
+    assert_eq!(told(&record, name, &[146; 20]), None);
+    let few = [480, 480, 146, 146, 146];
+    assert_eq!(told(&record, name, &few), None);
+}

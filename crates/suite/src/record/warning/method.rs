@@ -120,10 +120,34 @@ pub enum MethodWarning {
         /// I/Os done a second.
         done: f64,
     },
+    /// Over before a rate means anything.
+    #[error("{part} lasted {lasted}: too short for a rate that can be relied on.")]
+    Brief {
+        /// What.
+        part: String,
+        /// How long it was.
+        lasted: Nanos,
+    },
+    /// What was to be measured at one rate had several.
+    #[error(
+        "The rate changed while it was measured, in {parts} of the parts, most of all in {most}: from \
+         {first} in the first third to {last} in the last. Figures there are means of both, and no speed \
+         of the drive."
+    )]
+    Changed {
+        /// In how many parts.
+        parts: usize,
+        /// Where it changed most.
+        most: String,
+        /// What it was at first.
+        first: String,
+        /// What it was in the end.
+        last: String,
+    },
     /// Fewer writes went on beside the reads than were asked for.
     #[error(
         "Beside {drive_writes_per_day} drive writes a day: {asked:.0} writes a second were asked \
-         for, and the drive did {done:.0}. The reads there are beside as many as it can do."
+         for, and the drive did {done:.0} on average. The reads there are beside these."
     )]
     WritesFellBehind {
         /// As the plan has it.
@@ -149,8 +173,9 @@ pub enum MethodWarning {
     },
     /// Two figures that do not go together.
     #[error(
-        "Odd: {what} give {has}, where {than} give {gave}. Either the drive was in another state (its \
-         buffer, its spare area, its temperature), or something disturbed one of the two."
+        "Odd: {what} give {has}, where {than} give {gave}. The drive may have been in another state (its \
+         buffer, its spare area, its temperature) or work in other units than it was asked for, or something \
+         disturbed one of the two."
     )]
     Odd {
         /// What is slower than it can be.

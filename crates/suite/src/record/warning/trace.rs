@@ -58,7 +58,7 @@ pub enum TraceWarning {
     /// A replay by the clock did not keep to it.
     #[error(
         "The trace {trace}: one of a hundred operations began {late} late or later, because the \
-         queue was full or this machine was busy. Response times hold that wait."
+         queue was full or, of a real drive, this machine was busy. Response times hold that wait."
     )]
     Late {
         /// Its name.
