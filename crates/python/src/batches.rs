@@ -8,8 +8,8 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
-    UInt32Array, UInt64Array,
+    ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, RecordBatchReader, StringArray,
+    types,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::basic::{ConvertedType, Type as PhysicalType};
@@ -90,24 +90,30 @@ fn field(column: &ColumnDescriptor) -> Result<Field, ColumnError> {
 }
 
 fn array(group: &RowGroup<'_>, column: usize, kind: &DataType) -> Result<ArrayRef, ColumnError> {
-    Ok(match kind {
-        DataType::Int32 => Arc::new(Int32Array::from(values::<Int32Type>(group, column)?)),
-        DataType::UInt32 => Arc::new(
-            values::<Int32Type>(group, column)?
-                .into_iter()
-                .map(|value| value.map(i32::cast_unsigned))
-                .collect::<UInt32Array>(),
-        ),
-        DataType::Int64 => Arc::new(Int64Array::from(values::<Int64Type>(group, column)?)),
-        DataType::UInt64 => Arc::new(
-            values::<Int64Type>(group, column)?
-                .into_iter()
-                .map(|value| value.map(i64::cast_unsigned))
-                .collect::<UInt64Array>(),
-        ),
-        DataType::Float64 => Arc::new(Float64Array::from(values::<DoubleType>(group, column)?)),
-        _ => Arc::new(texts(&values::<ByteArrayType>(group, column)?)?),
-    })
+    match kind {
+        DataType::Int32 => numbers::<Int32Type, types::Int32Type>(group, column, |value| value),
+        DataType::UInt32 => {
+            numbers::<Int32Type, types::UInt32Type>(group, column, i32::cast_unsigned)
+        }
+        DataType::Int64 => numbers::<Int64Type, types::Int64Type>(group, column, |value| value),
+        DataType::UInt64 => {
+            numbers::<Int64Type, types::UInt64Type>(group, column, i64::cast_unsigned)
+        }
+        DataType::Float64 => {
+            numbers::<DoubleType, types::Float64Type>(group, column, |value| value)
+        }
+        _ => Ok(Arc::new(texts(&values::<ByteArrayType>(group, column)?)?)),
+    }
+}
+
+/// A column of numbers, each as what `of` makes of it.
+fn numbers<T: Physical, A: ArrowPrimitiveType>(
+    group: &RowGroup<'_>,
+    column: usize,
+    of: impl Fn(T::T) -> A::Native,
+) -> Result<ArrayRef, ColumnError> {
+    let values = values::<T>(group, column)?.into_iter();
+    Ok(Arc::new(values.map(|value| value.map(&of)).collect::<PrimitiveArray<A>>()))
 }
 
 /// A column's values, `None` where a row has none.

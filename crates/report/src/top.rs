@@ -243,7 +243,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "Median once full",
         unit: "IOPS",
-        meaning: "the middle one of the last seconds",
+        meaning: "the middle second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| {

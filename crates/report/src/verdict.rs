@@ -92,7 +92,7 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
-    sentences.extend(main.filter(|_| subject.is_simulated()).map(scatter));
+    sentences.extend(main.filter(|_| subject.is_simulated()).map(|main| scatter(subject, main)));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
         let text = "No run came to its first second of random writes: there are no figures.";
@@ -181,14 +181,18 @@ fn range(main: &Writes<'_>) -> Sentence {
 }
 
 /// How far a model's seconds vary, and that those of drives do so in other ways: no model here has a
-/// mechanism for them (docs/model.md, "Where the model fails").
-fn scatter(main: &Writes<'_>) -> Sentence {
+/// mechanism for them (docs/model.md, "Where the model fails"), but those that collect in bursts.
+fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
     let text = match variation {
         _ if variation < EVEN => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
                  real drives scatter."
             .to_owned(),
-        BURSTS.. => format!(
+        _ if is_hard_disk(subject.drive()) => format!(
+            "Its seconds vary by {} of their mean, which is the model's; a real disk's may vary in other ways.",
+            number::percent(variation)
+        ),
+        _ if variation >= BURSTS || collects_in_bursts(subject) => format!(
             "That its seconds vary by {} of their mean comes of the model's collection; a real drive's need \
              not vary so.",
             number::percent(variation)
@@ -200,6 +204,13 @@ fn scatter(main: &Writes<'_>) -> Sentence {
         ),
     };
     Sentence::new(text, &[])
+}
+
+/// Whether the model's copying alternates with the host's writes, as its profile says.
+fn collects_in_bursts(subject: &Subject) -> bool {
+    let profile = subject.drive().profile.as_ref();
+    let pacing = profile.and_then(|profile| profile.values.get("gc")?.get("pacing")?.as_str());
+    pacing.is_some_and(|pacing| pacing != "proportional")
 }
 
 /// What more spare area gives and what TRIM gives, as far as that is known.

@@ -240,6 +240,8 @@ const BAND_SHARE: f64 = 0.05;
 /// Bands are as far apart as so many of their standard deviations: an even spread that is cut in two
 /// gives 3.5, an exponential one 3.4, a normal one 2.7.
 const BANDS_APART: f64 = 4.0;
+/// At most such a share of the seconds lies in the middle half of the way from one band to the other.
+const BETWEEN_SHARE: f64 = 0.1;
 /// Bands that are closer, as a share of the lower one, are nothing to speak of.
 const BANDS_DIFFER: f64 = 0.15;
 
@@ -291,7 +293,13 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
         above.min(half.len() - above) >= least / 4
     };
     let lasts = has_both(first) && has_both(last);
-    (apart && differ && lasts && changes >= BAND_CHANGES_MIN).then_some((low, high))
+    // Between bands there is next to nothing: else it is a spread with two ends.
+    let quarter = (high - low) / 4.0;
+    let is_between = |value: &&f64| (low + quarter..high - quarter).contains(*value);
+    let between = values.iter().filter(is_between).count() as f64;
+    let is_empty = between <= values.len() as f64 * BETWEEN_SHARE;
+    let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
+    is_so.then_some((low, high))
 }
 
 #[cfg(test)]
@@ -392,5 +400,17 @@ mod tests {
         let close: Vec<f64> =
             (0..200).map(|n| if n % 2 == 0 { 4_000.0 } else { 4_100.0 }).collect();
         assert_eq!(bands(&close), None);
+        // A third of the seconds between the ends: in neither.
+        let ends = |n: usize| match n % 6 {
+            0 | 1 => 328.0,
+            2 | 3 => 32_000.0,
+            _ => 1_000.0 + 30_000.0 * ((n * 7919 % 1000) as f64 / 1000.0),
+        };
+        let filled: Vec<f64> = (0..1200).map(ends).collect();
+        assert_eq!(bands(&filled), None, "the way between them is not empty");
+        // Both at first, and one of them no more.
+        let fades: Vec<f64> =
+            (0..600).map(|n| if n < 200 && n % 2 == 0 { 4_000.0 } else { 3_000.0 }).collect();
+        assert_eq!(bands(&fades), None, "a band that does not come back");
     }
 }

@@ -244,12 +244,13 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.warms(),)* }
             }
 
-            /// How much the test writes at a time, if that is little and it does not look for the
-            /// drive's fast buffer itself.
+            /// Whether all that a series of this name holds is to be one rate.
             pub(crate) fn is_one_rate(&self, series: &str) -> bool {
                 match self { $(Self::$variant(plan) => plan.is_one_rate(series),)* }
             }
 
+            /// How much of a drive of this capacity the test writes at a time, if that may be less than a
+            /// fast buffer which it does not find then.
             pub(crate) fn written_at_a_time(&self, capacity: Bytes) -> Option<Bytes> {
                 match self { $(Self::$variant(plan) => plan.written_at_a_time(capacity),)* }
             }

@@ -1,6 +1,7 @@
 //! Corners: the figures of a data sheet.
 
 use writecliff_device::{Bytes, Operation};
+use writecliff_measure::Sample;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 use writecliff_suite::{DriveWarning, Good, Warning, changed};
 
@@ -41,13 +42,15 @@ fn places(answers: &[Answer<'_, Outcome>]) -> String {
         _ => None,
     };
     let mut parts: Vec<Bytes> = answers.iter().filter_map(part).collect();
+    let holding_more = parts.len();
     parts.sort_unstable();
     parts.dedup();
     match &parts[..] {
         [] => String::new(),
         [part] => format!(
-            " Random writes go to the first {part} only, random reads anywhere: the rate of a fresh \
-             drive over all LBAs may be another."
+            " Random writes go to the first {part} only{}, random reads anywhere: the rate of a fresh \
+             drive over all LBAs may be another.",
+            if holding_more < answers.len() { " of a drive that holds more" } else { "" }
         ),
         [least, .., most] => format!(" Random writes go to the first {least} to {most} only."),
     }
@@ -184,23 +187,27 @@ fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
 fn course(answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let phase = corner.phase();
     let samples = answer.run.recording.series(&phase).filter(|sample| sample.is_whole());
-    let iops: Vec<f64> = samples.map(|sample| sample.iops().get()).collect();
-    changed(&iops).map_or_else(String::new, |(first, last)| {
-        format!("{} at first, {} in the end", number::iops(first), number::iops(last))
+    let rates: Vec<f64> = match corner.random {
+        true => samples.map(|sample| sample.iops().get()).collect(),
+        false => samples.map(Sample::megabytes_per_second).collect(),
+    };
+    let words = unit(corner.random).1;
+    changed(&rates).map_or_else(String::new, |(first, last)| {
+        format!("{} at first, {} in the end", words(first), words(last))
     })
 }
 
-/// With what of its writes the fast buffer took, or how they changed.
+/// With what of its writes the fast buffer took, or else how its rate changed.
 fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let part = buffer::fast_part(&subjects.all[answer.subject]);
     let tag = match corner.operation {
-        // Random writes go to the same places again, and nobody knows how much of them a buffer took.
-        Operation::Write if corner.random => course(answer, corner),
+        // Random writes go to the same places again.
         Operation::Write if !corner.random && !is_too_warm(answer) => {
             buffer::tag(part, written(answer, corner), answer.run.record.drive.capacity)
         }
         _ => String::new(),
     };
+    let tag = if tag.is_empty() { course(answer, corner) } else { tag };
     if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }
 }
 

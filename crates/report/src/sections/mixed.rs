@@ -5,7 +5,7 @@ use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
 
 use super::{
-    Answer, Latency, answers, bars, highest_first, number_row, per_drive, service_times, table_of,
+    Answer, Latency, answers, number_row, per_drive, ranked_bars, service_times, table_of,
 };
 use crate::number;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
@@ -121,7 +121,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], stream: &St
         let figures = find(outcome, stream)?;
         Some(if is_large { rate(figures) } else { figures.iops })
     };
-    let bars = highest_first(bars(subjects, answers, value, words));
+    let bars = ranked_bars(subjects, answers, Good::AtLeast, value, words);
     let title = format!("Mixed: {}", name(stream));
     let id = format!("mixed-{}", slug(&name(stream)));
     View::common(&title, "Longer is better.", Picture::bars(id, title.clone(), unit, bars, 0.0))

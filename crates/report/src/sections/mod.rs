@@ -290,8 +290,23 @@ fn bars<T: OfTest>(
     answers.iter().filter_map(bar).collect()
 }
 
-/// The highest first.
-fn highest_first(mut bars: Vec<Bar>) -> Vec<Bar> {
-    bars.sort_by(|a, b| b.value.total_cmp(&a.value));
-    bars
+/// The same, the best first. What is in doubt has no place: it comes last, as it came.
+fn ranked_bars<T: OfTest>(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, T>],
+    good: Good,
+    value: impl Fn(&T) -> Option<f64>,
+    words: impl Fn(f64) -> String,
+) -> Vec<Bar> {
+    let is_sure = |answer: &Answer<'_, T>| {
+        !subjects.all[answer.subject].is_doubtful(answer.run.record.plan.name())
+    };
+    let (sure, doubtful): (Vec<_>, Vec<_>) = answers.iter().copied().partition(is_sure);
+    let mut ranked = bars(subjects, &sure, &value, &words);
+    ranked.sort_by(|a, b| match good {
+        Good::AtLeast => b.value.total_cmp(&a.value),
+        Good::AtMost => a.value.total_cmp(&b.value),
+    });
+    ranked.extend(bars(subjects, &doubtful, value, |value| format!("{}, in doubt", words(value))));
+    ranked
 }

@@ -2,9 +2,10 @@
 
 use writecliff_device::Operation;
 use writecliff_measure::{ReplaySeries, Sample};
+use writecliff_suite::Good;
 use writecliff_suite::storage_bench::{FIGURES, Moment, Outcome, Plan, Served, series_name};
 
-use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive, table_of};
+use super::{Answer, answers, figure_row, moments, per_drive, ranked_bars, table_of};
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, Picture, Points, READS, Style, WRITES, latency};
@@ -36,7 +37,7 @@ struct Ranking {
     quantity: &'static str,
     value: fn(&Served) -> f64,
     words: fn(f64) -> String,
-    highest_first: bool,
+    good: Good,
 }
 
 const RANKINGS: &[Ranking] = &[
@@ -47,7 +48,7 @@ const RANKINGS: &[Ranking] = &[
         quantity: "MB/s",
         value: |served| served.all.megabytes_per_second,
         words: number::megabytes_per_second,
-        highest_first: true,
+        good: Good::AtLeast,
     },
     Ranking {
         id: "service",
@@ -56,7 +57,7 @@ const RANKINGS: &[Ranking] = &[
         quantity: "milliseconds",
         value: |served| served.all.service.mean_ns as f64 / 1e6,
         words: |millis| number::latency((millis * 1e6) as u64),
-        highest_first: false,
+        good: Good::AtMost,
     },
     Ranking {
         id: "deviation",
@@ -65,7 +66,7 @@ const RANKINGS: &[Ranking] = &[
         quantity: "milliseconds",
         value: |served| served.all.service.deviation_ns as f64 / 1e6,
         words: |millis| number::latency((millis * 1e6) as u64),
-        highest_first: false,
+        good: Good::AtMost,
     },
     Ranking {
         id: "busy",
@@ -74,7 +75,7 @@ const RANKINGS: &[Ranking] = &[
         quantity: "seconds",
         value: |served| served.all.busy_ns as f64 / 1e9,
         words: number::seconds,
-        highest_first: false,
+        good: Good::AtMost,
     },
 ];
 
@@ -164,10 +165,7 @@ fn ranking(
         let served = outcome.traces.iter().find(|served| trace.is(served))?;
         Some((by.value)(served))
     };
-    let mut bars = highest_first(bars(subjects, answers, value, by.words));
-    if !by.highest_first {
-        bars.reverse();
-    }
+    let bars = ranked_bars(subjects, answers, by.good, value, by.words);
     let title = format!("{}: {}", trace.label, by.title);
     let id = format!("storage-bench-{}-{}", slug(&trace.label), by.id);
     View::common(&title, by.text, Picture::bars(id, title.clone(), by.quantity, bars, 0.0))

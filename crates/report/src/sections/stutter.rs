@@ -1,10 +1,11 @@
 //! Stutter: how long small writes are kept waiting while something writes in the background.
 
 use writecliff_measure::Sample;
+use writecliff_suite::Good;
 use writecliff_suite::Unit;
 use writecliff_suite::stutter::{FIGURES, Outcome, Pause, Plan, SMALL_WRITES};
 
-use super::{Answer, answers, bars, figure_row, highest_first, moments, per_drive, table_of};
+use super::{Answer, answers, figure_row, moments, per_drive, ranked_bars, table_of};
 use crate::number;
 use crate::picture::{Axis, ORANGE, Picture, Points, latency};
 use crate::section::{Row, Section, Table, View};
@@ -52,8 +53,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let longest = |outcome: &Outcome| Some(outcome.latency.max_ns as f64 / 1e6);
     let words = |millis: f64| number::latency((millis * 1e6) as u64);
-    let mut bars = highest_first(bars(subjects, answers, longest, words));
-    bars.reverse();
+    let bars = ranked_bars(subjects, answers, Good::AtMost, longest, words);
     let title = "Longest pause";
     let id = "stutter-longest".to_owned();
     let picture = Picture::bars(id, format!("{title} of a small write"), "milliseconds", bars, 0.0);

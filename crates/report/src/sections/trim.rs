@@ -1,11 +1,12 @@
 //! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
 
 use writecliff_measure::Sample;
+use writecliff_suite::Good;
 use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
 use writecliff_suite::{FigureOf, Unit};
 
 use super::scales::Along;
-use super::{Answer, answers, bars, figure_row, highest_first, number_row, per_drive, table_of};
+use super::{Answer, answers, figure_row, number_row, per_drive, ranked_bars, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
 use crate::section::{Section, Table, View};
@@ -47,13 +48,14 @@ pub(super) fn headline(_: &Outcome) -> Option<String> {
 
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let share = |outcome: &Outcome| outcome.restored().map(|share| share * 100.0);
-    let bars = bars(subjects, answers, share, |share| number::percent(share / 100.0));
+    let words = |share: f64| number::percent(share / 100.0);
+    let bars = ranked_bars(subjects, answers, Good::AtLeast, share, words);
     let title = "What TRIM brings back";
     let picture = Picture::bars(
         "trim-restored".to_owned(),
         format!("{title}: sequential writes after TRIM, % of clean"),
         "% of the clean rate",
-        highest_first(bars),
+        bars,
         100.0,
     );
     View::common(title, "The rate after TRIM as a share of the clean one.", picture)

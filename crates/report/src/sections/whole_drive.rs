@@ -36,7 +36,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         let was_too_warm = fill.levels.first().is_some_and(|level| level.too_warm);
         let buffer = match was_too_warm && fill.levels.len() > 1 {
             true => "it became too warm, so that nobody knows whether it has a fast buffer",
-            false => "its seconds show no fast buffer",
+            false => "its seconds show no fast buffer that lasts for two of them",
         };
         return Some(format!("The drive is written full at {mean}, and {buffer}."));
     };

@@ -6,7 +6,7 @@ use std::fs;
 use drives::{alone, consistency, page};
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Source, Subject, different_plans, verdict_text};
-use writecliff_suite::{MethodWarning, Plan, Warning, incompressible, transfer_size};
+use writecliff_suite::{MethodWarning, Outcome, Plan, Warning, incompressible, transfer_size};
 
 fn named(run: &Run, label: &str) -> Subject {
     let mut run = run.clone();
@@ -67,6 +67,27 @@ fn drives_under_different_plans_are_not_said_to_have_had_one_load() {
     assert!(!html.contains("given the same load"));
     assert!(html.contains("NOT the same load") && html.contains("duration 100 s"), "what differs");
     assert!(!html.contains("The highest worst second first"), "nothing is ranked");
+}
+
+/// However fast: it comes last, and in every picture that is in an order.
+#[test]
+fn what_is_in_doubt_is_in_no_order_of_merit() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut slow = consistency(&dir.path().join("run"), 100, 0.0);
+    slow.record.warnings.clear();
+    let mut fast = slow.clone();
+    let Some(Outcome::Consistency(outcome)) = &mut fast.record.outcome else { panic!("another") };
+    outcome.steady_iops.floor *= 1.5;
+    let order = |fast: &Run, name: &str| {
+        let out = dir.path().join(name);
+        let html = page(&[named(&slow, "slow"), named(fast, "fast")], &out);
+        let csv = fs::read_to_string(out.join("pictures/consistency-range.csv")).unwrap();
+        let place = |drive: &str| csv.lines().position(|line| line.contains(drive)).unwrap();
+        (place("fast") < place("slow"), html.contains("what is in doubt last"))
+    };
+    assert_eq!(order(&fast, "sure"), (true, false));
+    fast.record.warnings.push(Warning::Method(MethodWarning::NoTrim));
+    assert_eq!(order(&fast, "doubtful"), (false, true));
 }
 
 #[test]

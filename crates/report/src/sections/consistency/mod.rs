@@ -59,7 +59,9 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
         return None;
     }
     let is_long = known.iter().all(|one| one.state != State::TooShort);
-    let is_ranked = is_long && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
+    let any_sure = known.iter().any(|one| !is_doubtful(subjects, one));
+    let is_ranked =
+        is_long && any_sure && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
     let by_setting = subjects.is_comparison() && settings.len() > 1;
     let ends = ends(&known);
     let panels = match by_setting {
@@ -70,12 +72,18 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
                 Panel {
                     of: Place { subject: None, setting: Some(setting) },
                     caption: Some(settings[setting].clone()),
-                    picture: range_picture(&own, Some(&settings[setting]), is_ranked, ends),
+                    picture: range_picture(
+                        subjects,
+                        &own,
+                        Some(&settings[setting]),
+                        is_ranked,
+                        ends,
+                    ),
                 }
             })
             .collect(),
         false => {
-            let picture = range_picture(&known, None, is_ranked, ends);
+            let picture = range_picture(subjects, &known, None, is_ranked, ends);
             vec![Panel { of: Place::default(), caption: None, picture }]
         }
     };
@@ -84,7 +92,11 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
          The shorter, the steadier; the further right, the faster. Logarithmic.",
         windows(known.iter().copied())
     );
-    let order = if is_ranked { " The highest worst second first." } else { "" };
+    let order = match (is_ranked, known.iter().any(|one| is_doubtful(subjects, one))) {
+        (false, _) => "",
+        (true, false) => " The highest worst second first.",
+        (true, true) => " The highest worst second first, what is in doubt last.",
+    };
     let (title, text) = (RANGE_TITLE.to_owned(), format!("{how}{order}"));
     Some(View { id: RANGE.to_owned(), title, text, more: false, panels })
 }
@@ -97,7 +109,12 @@ fn ends(series: &[&Series<'_>]) -> (f64, f64) {
     (lowest.min(highest).max(1.0), highest)
 }
 
+fn is_doubtful(subjects: &Subjects<'_>, one: &Series<'_>) -> bool {
+    subjects.all[one.subject].is_doubtful(Plan::NAME)
+}
+
 fn range_picture(
+    subjects: &Subjects<'_>,
     series: &[&Series<'_>],
     setting: Option<&str>,
     is_ranked: bool,
@@ -113,6 +130,7 @@ fn range_picture(
         };
         let [low, middle, high] = [iops.floor, iops.median, iops.peak].map(number::count);
         let unsettled = match one.state {
+            State::Settled if is_doubtful(subjects, one) => ", in doubt",
             State::Settled => "",
             State::Settling => ", still settling",
             State::TooLittle => ", too little written",
@@ -127,10 +145,14 @@ fn range_picture(
             style: one.style,
         })
     };
-    let mut ranges: Vec<Range> = series.iter().filter_map(range).collect();
+    let (mut sure, doubtful): (Vec<&Series<'_>>, Vec<&Series<'_>>) =
+        series.iter().copied().partition(|one| !(is_ranked && is_doubtful(subjects, one)));
     if is_ranked {
-        ranges.sort_by(|a, b| b.low.total_cmp(&a.low));
+        let floor =
+            |one: &&Series<'_>| one.outcome.map_or(0.0, |outcome| outcome.steady_iops.floor);
+        sure.sort_by(|a, b| floor(b).total_cmp(&floor(a)));
     }
+    let ranges: Vec<Range> = sure.iter().chain(&doubtful).filter_map(range).collect();
     let id = setting.map_or(RANGE.to_owned(), |setting| format!("{RANGE}-{}", slug(setting)));
     let title = match (setting, is_one_drive) {
         (Some(setting), _) => format!("{RANGE_TITLE} ({setting})"),
@@ -182,7 +204,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
                     Some(Some(_)) => words.text.insert_str(0, "after "),
                     Some(None) => {
                         // At least it was not met as long as it was looked for.
-                        let known = if one.state == State::TooShort { "not known" } else { "none" };
+                        let is_open = one.state == State::TooShort && !one.had_time_for_a_cliff();
+                        let known = if is_open { "not known" } else { "none" };
                         known.clone_into(&mut words.text);
                         words.number = Some(one.seconds().count() as f64);
                     }

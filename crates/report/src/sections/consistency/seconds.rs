@@ -64,7 +64,7 @@ pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         return Vec::new();
     }
     let band = format!(
-        "Seconds of the {}. A steady drive is a thin band. Look at the lowest dots, not at the middle.",
+        "Shown: the {}. A steady drive is a thin band. Look at the lowest dots, not at the middle.",
         windows(series.iter())
     );
     let own_scale = match ranges.steady_top {

@@ -2,6 +2,8 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology/any-run.md has the bounds.
 
+use std::collections::BTreeMap;
+
 use writecliff_device::{
     Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Nanos, OwnCounters, Temperature,
 };
@@ -51,17 +53,15 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
 
 /// Where what was to be measured at one rate had several.
 fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
-    let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
+    // What ran at once stands second by second.
+    let mut series: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let whole = recording.samples.iter().filter(|sample| sample.is_whole());
     for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
-        let rate = sample.megabytes_per_second();
-        match series.last_mut().filter(|(name, _)| *name == sample.series) {
-            Some((_, rates)) => rates.push(rate),
-            None => series.push((&sample.series, vec![rate])),
-        }
+        series.entry(&sample.series).or_default().push(sample.megabytes_per_second());
     }
-    let is_changed = |(name, rates): &(_, Vec<f64>)| Some((*name, change::changed(rates)?));
-    let found: Vec<(&str, (f64, f64))> = series.iter().filter_map(is_changed).collect();
+    let found =
+        series.into_iter().filter_map(|(name, rates)| Some((name, change::changed(&rates)?)));
+    let found: Vec<(&str, (f64, f64))> = found.collect();
     let times = |(first, last): (f64, f64)| (first / last.max(f64::MIN_POSITIVE)).ln().abs();
     let (most, (first, last)) = found.iter().max_by(|a, b| times(a.1).total_cmp(&times(b.1)))?;
     let told = |rate: f64| in_words(rate, Unit::MegabytesPerSecond);

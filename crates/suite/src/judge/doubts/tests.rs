@@ -334,4 +334,17 @@ fn a_level_whose_rate_changes_is_no_level() {
     assert_eq!(told(&record, name, &[146; 20]), None);
     let few = [480, 480, 146, 146, 146];
     assert_eq!(told(&record, name, &few), None);
+    // Reads that nearly stop beside writes that do not.
+    record.plan = Plan::ReadWriteMix(Default::default());
+    let mut recording = Recording::default();
+    for second in 0..60 {
+        let reads = if second < 39 { 40 } else { 1 };
+        recording.samples.push(sample("reads-beside-10-dwpd reads", second, reads));
+        recording.samples.push(sample("reads-beside-10-dwpd writes", second, 13));
+    }
+    let doubt = changed(&record, &recording).unwrap().to_string();
+    assert!(
+        doubt.contains("in 1 of the parts, most of all in reads-beside-10-dwpd reads"),
+        "{doubt}"
+    );
 }
