@@ -101,10 +101,13 @@ fn of_again(error: &RerunError) -> String {
 
 fn of_gate(error: &GateError) -> String {
     match error {
-        GateError::NoConsistency { limit } => format!(
-            "{} is about the consistency test, which is not in this run; run it",
-            as_typed(limit)
-        ),
+        GateError::NoConsistency { limit } => {
+            GateError::NoConsistency { limit: as_typed(limit) }.to_string()
+        }
+        GateError::NoFigure { limit, test, figure, missing, runs } => {
+            let (limit, missing, runs) = (as_typed(limit), *missing, *runs);
+            GateError::NoFigure { limit, test, figure, missing, runs }.to_string()
+        }
         GateError::NothingAsked => {
             "a gate needs a limit, like --min-floor-iops, or a --baseline".to_owned()
         }

@@ -39,7 +39,9 @@ fn of_one(subject: &Subject) -> String {
     let fall = match outcome.cliff_s {
         Some(second) => {
             let second = number::seconds(f64::from(second));
-            format!("{block} random writes fall from {fresh} to {mean} IOPS after {second}")
+            format!(
+                "{block} random writes fall after {second}, from {fresh} to {mean} IOPS on average"
+            )
         }
         None => {
             let share = number::percent(outcome.steady_iops.mean / outcome.fresh_iops.max(1.0));

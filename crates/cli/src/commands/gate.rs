@@ -8,7 +8,7 @@ use serde::Serialize;
 use writecliff::{ErrorKind, Gated, gate};
 use writecliff_device::{Nanos, printable};
 use writecliff_output::send_text;
-use writecliff_suite::gate::{Check, Limits};
+use writecliff_suite::gate::{Check, Limits, Of};
 use writecliff_suite::{Good, in_words};
 
 use crate::error::CliError;
@@ -138,10 +138,14 @@ fn describe(check: &Check) -> String {
         Good::AtLeast => "at least",
         Good::AtMost => "at most",
     };
-    let Check { test, figure, unit, because, runs, .. } = check;
+    let Check { test, figure, unit, because, runs, of, .. } = check;
     let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
-    let mean = if *runs > 1 { format!(" (mean of {runs} runs)") } else { String::new() };
-    format!("{test}: {figure} {got}{mean}, {side} {bound} ({because})")
+    let of = match of {
+        _ if *runs == 1 => String::new(),
+        Of::Mean => format!(" (mean of {runs} runs)"),
+        Of::Worst => format!(" (worst of {runs} runs)"),
+    };
+    format!("{test}: {figure} {got}{of}, {side} {bound} ({because})")
 }
 
 fn write_junit(Gated { runs, checks, doubts }: &Gated, file: &Path) -> Result<(), CliError> {

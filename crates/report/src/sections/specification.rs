@@ -14,7 +14,7 @@ const FACTS: &[Fact] = &[
     ("Capacity", |drive| Some(drive.capacity.to_string())),
     ("Form factor", |drive| drive.specification.form_factor.clone()),
     ("First sold", |drive| drive.specification.released.clone()),
-    ("Controller", |drive| drive.specification.controller.clone()),
+    ("Controller and link", |drive| drive.specification.controller.clone()),
     ("DRAM", |drive| drive.specification.dram.map(binary)),
     ("NAND", |drive| drive.specification.nand.clone()),
     ("NAND configuration", |drive| drive.specification.nand_configuration.clone()),

@@ -162,12 +162,12 @@ fn nothing_is_concluded_from_a_quick_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = consistency(&dir.path().join("run"), 100, 0.0);
     let whole = page(&[alone(run.clone())], &dir.path().join("whole"));
-    assert!(whole.contains("random writes fall from"), "the headline of a whole run");
+    assert!(whole.contains("random writes fall after"), "the headline of a whole run");
     run.record.warnings.push(Warning::Method(MethodWarning::Quick));
     let out = dir.path().join("quick");
     let html = page(&[alone(run.clone())], &out);
     assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
-    assert!(!html.contains("random writes fall from"), "no headline");
+    assert!(!html.contains("random writes fall after"), "no headline");
     assert!(!verdict_text(&[alone(run)]).contains("Once full"));
     let map = fs::read_to_string(out.join("pictures/consistency-latency-map.svg")).unwrap();
     let (cells, watermark) = (map.rfind("<path").unwrap(), map.find("paint-order").unwrap());

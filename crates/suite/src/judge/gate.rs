@@ -66,8 +66,20 @@ pub struct Check {
     pub unit: Unit,
     /// The bound's origin: the limit's field in [`Limits`], or the baseline's figure.
     pub because: String,
-    /// How many runs the figure is of; the mean, if it is more than one.
+    /// How many runs the figure is of.
     pub runs: usize,
+    /// What `got` is of them, if there are several.
+    pub of: Of,
+}
+
+/// What is held against a bound where a test ran several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Of {
+    /// The worst run: what must be is so in each.
+    Worst,
+    /// Their mean: what single runs do by chance is no regression.
+    Mean,
 }
 
 /// The runs of one test: one, or repeats of it. At least one.
@@ -90,6 +102,26 @@ pub enum GateError {
         test: &'static str,
         /// What its user was told.
         error: String,
+    },
+    /// A limit for a figure that the run was too short to have.
+    #[error(
+        "{limit} is about the {test} test's '{figure}', which {} not have; it takes a longer run",
+        match (missing, runs) {
+            (_, 1) => "this run does".to_owned(),
+            _ => format!("{missing} of {runs} runs do"),
+        }
+    )]
+    NoFigure {
+        /// The limit's field in [`Limits`].
+        limit: &'static str,
+        /// The test.
+        test: &'static str,
+        /// The figure.
+        figure: &'static str,
+        /// How many runs lack it.
+        missing: usize,
+        /// How many there are.
+        runs: usize,
     },
     /// A limit for something that was not run.
     #[error("{limit} is about the consistency test, which is not in this run; run it")]
@@ -156,10 +188,10 @@ impl GateError {
 }
 
 impl Check {
-    fn new(group: &Group<'_>, found: Figure, bound: f64, good: Good, because: String) -> Self {
-        let Figure { name, value, unit, .. } = found;
+    fn new(group: &Group<'_>, found: Figure, bound: f64, of: Of, because: String) -> Self {
+        let Figure { name, value, unit, good, .. } = found;
         let (test, runs) = (group[0].plan.name(), group.len());
-        Self { test, figure: name, got: value, bound, good, unit, because, runs }
+        Self { test, figure: name, got: value, bound, good, unit, because, runs, of }
     }
 
     /// Whether the answer is good.
@@ -172,7 +204,8 @@ impl Check {
 }
 
 /// Holds the runs of one drive against limits, and against an earlier state of the same tests by
-/// at most `tolerance_percent`. Where a test is there several times, its figures are the means.
+/// at most `tolerance_percent`. Where a test is there several times, each of its runs keeps the limits,
+/// and the means are held against the baseline's.
 ///
 /// # Errors
 /// [`GateError`] if that cannot be said.
@@ -221,26 +254,34 @@ fn has_not_failed(run: &RunRecord) -> Result<(), GateError> {
 }
 
 fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, GateError> {
-    use Good::{AtLeast, AtMost};
     let ms = |limit: Option<Nanos>| limit.map(|limit| limit.0 as f64 / 1e6);
     let asked = [
-        ("min_floor_iops", FLOOR, limits.min_floor_iops, AtLeast),
-        ("min_worst_iops", WORST, limits.min_worst_iops, AtLeast),
-        ("min_mean_iops", MEAN, limits.min_mean_iops, AtLeast),
-        ("min_floor_to_mean", FLOOR_TO_MEAN, limits.min_floor_to_mean, AtLeast),
-        ("max_p99", P99, ms(limits.max_p99), AtMost),
-        ("max_p999", P999, ms(limits.max_p999), AtMost),
-        ("max_p9999", P9999, ms(limits.max_p9999), AtMost),
-        ("max_latency", LONGEST, ms(limits.max_latency), AtMost),
+        ("min_floor_iops", FLOOR, limits.min_floor_iops),
+        ("min_worst_iops", WORST, limits.min_worst_iops),
+        ("min_mean_iops", MEAN, limits.min_mean_iops),
+        ("min_floor_to_mean", FLOOR_TO_MEAN, limits.min_floor_to_mean),
+        ("max_p99", P99, ms(limits.max_p99)),
+        ("max_p999", P999, ms(limits.max_p999)),
+        ("max_p9999", P9999, ms(limits.max_p9999)),
+        ("max_latency", LONGEST, ms(limits.max_latency)),
     ];
-    let consistency = groups.iter().find(|group| group[0].plan.name() == Consistency::NAME);
+    let test = Consistency::NAME;
+    let consistency = groups.iter().find(|group| group[0].plan.name() == test);
     let mut checks = Vec::new();
-    for (limit, figure, bound, good) in asked {
+    for (limit, figure, bound) in asked {
         let Some(bound) = bound else { continue };
         let group = consistency.ok_or(GateError::NoConsistency { limit })?;
-        let found = judged(group)?.into_iter().find(|found| found.name == figure);
-        let found = found.ok_or(GateError::Incomplete { test: Consistency::NAME })?;
-        checks.push(Check::new(group, found, bound, good, limit.to_owned()));
+        let all = judged(group)?.into_iter().find(|all| all.figure.name == figure);
+        let missing = group.len() - all.as_ref().map_or(0, |all| all.count);
+        let Some(all) = all.filter(|_| missing == 0) else {
+            return Err(GateError::NoFigure { limit, test, figure, missing, runs: group.len() });
+        };
+        let worst = match all.figure.good {
+            Good::AtLeast => all.lowest,
+            Good::AtMost => all.highest,
+        };
+        let found = Figure { value: worst, ..all.figure };
+        checks.push(Check::new(group, found, bound, Of::Worst, limit.to_owned()));
     }
     Ok(checks)
 }
@@ -264,7 +305,17 @@ fn target_checks(group: &Group<'_>) -> Result<Vec<Check>, GateError> {
             let (Some(got), Some(_)) = (got, passes) else {
                 return Err(GateError::NotJudged { figure, why });
             };
-            checks.push(Check { test, figure, got, bound, good, unit, because: source, runs: 1 });
+            checks.push(Check {
+                test,
+                figure,
+                got,
+                bound,
+                good,
+                unit,
+                because: source,
+                runs: 1,
+                of: Of::Worst,
+            });
         }
     }
     Ok(checks)
@@ -295,8 +346,8 @@ fn baseline_checks(
             return Err(GateError::OtherTrace { trace });
         }
         let mut now = judged(group)?;
-        for before in judged(before)? {
-            let place = now.iter().position(|figure| figure.name == before.name);
+        for FigureStatistics { figure: before, .. } in judged(before)? {
+            let place = now.iter().position(|all| all.figure.name == before.name);
             let Some(place) = place else {
                 return Err(GateError::Missing { test, figure: Some(before.name) });
             };
@@ -305,22 +356,22 @@ fn baseline_checks(
                 Good::AtLeast => before.value - slack,
                 Good::AtMost => before.value + slack,
             };
-            let (unit, good) = (before.unit, before.good);
-            let value = in_words(before.value, unit);
+            let value = in_words(before.value, before.unit);
             let because = format!("baseline {value}, tolerance {tolerance_percent} %");
-            checks.push(Check::new(group, now.swap_remove(place), bound, good, because));
+            let found = now.swap_remove(place).figure;
+            checks.push(Check::new(group, found, bound, Of::Mean, because));
         }
     }
     if checks.is_empty() { Err(GateError::NothingInCommon) } else { Ok(checks) }
 }
 
-/// The figures of a complete run that a gate holds it to, or the means of repeats; none of one
-/// without an outcome, such as a power test without a meter.
-fn judged(group: &Group<'_>) -> Result<Vec<Figure>, GateError> {
+/// The figures of complete runs that a gate holds them to; none of one without an outcome, such as a
+/// power test without a meter.
+fn judged(group: &Group<'_>) -> Result<Vec<FigureStatistics>, GateError> {
     if let Some(run) = group.iter().find(|run| run.status != Status::Complete) {
         return Err(GateError::Incomplete { test: run.plan.name() });
     }
     let figures: Vec<_> = group.iter().map(|run| run.figures()).collect();
-    let means = FigureStatistics::of(&figures).into_iter().map(|all| all.figure);
-    Ok(means.filter(|figure| figure.judged).collect())
+    let all = FigureStatistics::of(&figures).into_iter();
+    Ok(all.filter(|all| all.figure.judged).collect())
 }
