@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use writecliff::RunRecord;
-use writecliff::device::{DeviceKind, Purge};
+use writecliff::device::{DeviceKind, Nanos, Purge};
 use writecliff::suite::Status;
 
 use crate::model::{Conditions, Kind};
@@ -39,11 +39,12 @@ impl Conditions {
             parts.insert("quick".to_owned(), "yes".to_owned());
         }
         if unfinished {
-            parts.insert("ended".to_owned(), "no".to_owned());
+            // Runs that were cut off at different times tell of different things.
+            parts.insert("ended".to_owned(), format!("no, after {}", lasted(record)));
         }
         let mut words = Vec::new();
         words.extend(quick.then(|| "quick, not a result".to_owned()));
-        words.extend(unfinished.then(|| "not finished".to_owned()));
+        words.extend(unfinished.then(|| format!("not finished, cut off after {}", lasted(record))));
         words.push(if differs.is_empty() {
             "as the method says".to_owned()
         } else {
@@ -78,6 +79,12 @@ impl Conditions {
     fn marked(self, quick: bool, unfinished: bool) -> Self {
         Self { quick, unfinished, ..self }
     }
+}
+
+/// How long a run went on, in whole seconds of the drive's.
+fn lasted(record: &RunRecord) -> Nanos {
+    let ends = record.phases.iter().map(|phase| phase.start.0 + phase.length.0);
+    Nanos::from_secs(ends.max().unwrap_or(0) / 1_000_000_000)
 }
 
 /// The beginning of a text's SHA-256.

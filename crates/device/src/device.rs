@@ -257,6 +257,8 @@ pub enum Mechanism {
     Power,
     /// Garbage collection, which no hard disk does.
     Collection,
+    /// Time that a TRIM takes beyond that of a command.
+    TrimTime,
 }
 
 impl fmt::Display for Mechanism {
@@ -267,6 +269,7 @@ impl fmt::Display for Mechanism {
             Self::MapMemory => "map that is larger than its memory",
             Self::Power => "power draw",
             Self::Collection => "garbage collection",
+            Self::TrimTime => "time that a TRIM takes",
         })
     }
 }

@@ -6,7 +6,7 @@ use writecliff_suite::{TestEntry, consistency, spare_area};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Panel, Section, Table, View};
+use crate::section::{DOUBT_MEANS, Panel, Section, Table, View, mark_doubts};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -92,15 +92,18 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
 }
 
-/// What is in doubt is never the best of its row.
+/// What is in doubt is never the best of its row, and is marked beside what is not.
 pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
-    for Table { columns, rows, .. } in &mut section.tables {
+    for Table { columns, rows, text, .. } in &mut section.tables {
         let in_doubt: Vec<bool> = columns
             .iter()
             .map(|column| column.of.subject.is_some_and(|one| doubtful[one]))
             .collect();
-        for row in rows {
+        for row in &mut *rows {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
+        }
+        if mark_doubts(rows.iter_mut().flat_map(|row| &mut row.values)) {
+            *text = format!("{text} {DOUBT_MEANS}").trim_start().to_owned();
         }
     }
 }

@@ -15,8 +15,13 @@ pub fn model_picture(drive: &str, comparisons: &[Comparison]) -> String {
     let most = rows.iter().fold(LEAST, farthest);
     let title = format!("{drive} (simulated) beside published figures");
     let quantity = "model / published";
-    let mut picture =
-        Picture::ranges(format!("model-{drive}"), title, quantity, rows, (1.0 / most, most));
+    let mut picture = Picture::ranges(
+        format!("model-{drive}"),
+        title,
+        quantity,
+        ("scenario", rows),
+        (1.0 / most, most),
+    );
     let count = |role| comparisons.iter().filter(|one| one.role == role).count();
     picture.conditions = format!(
         "{} ratings (grey), {} fitted to (green), {} predicted (blue)",
@@ -84,6 +89,7 @@ fn row(comparison: &Comparison) -> Range {
         name: figure.scenario.to_string(),
         low,
         middle: ratio,
+        middle_is: "model",
         high,
         words,
         style: style(comparison.role),

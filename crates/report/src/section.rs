@@ -179,6 +179,22 @@ impl Cell {
     }
 }
 
+/// What stands behind a figure that is in doubt beside others that are not.
+pub(crate) const DOUBT: &str = " ?";
+/// What that means.
+pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
+
+/// Marks the figures in doubt if some of them are and some are not; whether it did.
+pub(crate) fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>) -> bool {
+    let (doubtful, sure): (Vec<&mut Cell>, Vec<&mut Cell>) =
+        cells.filter(|cell| cell.number.is_some()).partition(|cell| cell.in_doubt);
+    let marks = !sure.is_empty() && !doubtful.is_empty();
+    if marks {
+        doubtful.into_iter().for_each(|cell| cell.text += DOUBT);
+    }
+    marks
+}
+
 impl From<String> for Cell {
     fn from(text: String) -> Self {
         Self::new(text, None)
@@ -271,6 +287,17 @@ impl Sentence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_doubt_is_marked_beside_what_is_in_none() {
+        let cell = |in_doubt| Cell { in_doubt, ..Cell::new("5".to_owned(), Some(5.0)) };
+        let mut mixed = [cell(true), cell(false), Cell::from("none".to_owned())];
+        assert!(mark_doubts(mixed.iter_mut()));
+        assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5", "none"]);
+        let mut all = [cell(true), cell(true)];
+        assert!(!mark_doubts(all.iter_mut()), "what is true of all stands above them");
+        assert_eq!(all[0].text, "5");
+    }
 
     #[test]
     fn the_best_are_marked_only_where_values_differ() {

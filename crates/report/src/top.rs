@@ -8,7 +8,7 @@ use writecliff_suite::{Good, Outcome, consistency, corners, is_hard_disk, storag
 
 use crate::number::NONE;
 use crate::run::Run;
-use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
+use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View, mark_doubts};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
@@ -169,8 +169,8 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     ];
     // A disk that is used in part has shorter ways, and no spare area.
     let more = published(&all[1..]).filter(|_| !is_hard_disk(subject.drive()));
-    tiles.extend(more.map(|other| {
-        let times = gain(main, other);
+    let more = more.and_then(|other| Some((other, gain(main, other)?)));
+    tiles.extend(more.map(|(other, times)| {
         let value = format!("× {}", number::times(times));
         let note = format!(
             "{} with {} % unused",
@@ -209,8 +209,11 @@ fn floor_name(main: &Writes<'_>) -> &'static str {
     }
 }
 
-fn gain(main: &Writes<'_>, other: &Writes<'_>) -> f64 {
-    other.outcome.steady_iops.mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE)
+/// Of the means once full; not known where one of them had not settled.
+fn gain(main: &Writes<'_>, other: &Writes<'_>) -> Option<f64> {
+    let are_settled = [main, other].iter().all(|one| one.state == State::Settled);
+    let times = other.outcome.steady_iops.mean / main.outcome.steady_iops.mean.max(1e-9);
+    are_settled.then_some(times)
 }
 
 /// A figure that decides between drives.
@@ -284,7 +287,7 @@ const RANKED_BY: &[By] = &[
         test: consistency::Plan::NAME,
         value: |subject| {
             let all = writes(subject);
-            let times = gain(all.first()?, published(&all[1..])?);
+            let times = gain(all.first()?, published(&all[1..])?)?;
             Some(Cell::new(number::times(times), Some(times)))
         },
     },
@@ -383,7 +386,8 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
         };
         cells.iter().map(cell).collect()
     };
-    let rows = (0..subjects.all.len()).map(row).collect();
+    let mut rows: Vec<Vec<Cell>> = (0..subjects.all.len()).map(row).collect();
+    mark_doubts(rows.iter_mut().flatten());
     (!columns.is_empty()).then_some(Ranking { columns, rows })
 }
 

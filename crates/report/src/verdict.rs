@@ -92,7 +92,9 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
-    sentences.extend(main.filter(|_| subject.is_simulated()).map(|main| scatter(subject, main)));
+    // Before it has settled its seconds vary because it has not.
+    let settled = main.filter(|main| main.state == State::Settled && subject.is_simulated());
+    sentences.extend(settled.map(|main| scatter(subject, main)));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
         let text = "No run came to its first second of random writes: there are no figures.";
@@ -159,7 +161,10 @@ fn left(main: &Writes<'_>) -> Sentence {
     let (mean, percent) = (number::iops(mean), number::percent(share));
     let text = match (share, main.state) {
         (_, State::Settling | State::TooLittle | State::TooShort) => {
-            format!("At the end of the run it gives {mean} on average, {percent} of fresh.")
+            let last = number::seconds(main.seconds - f64::from(main.outcome.steady_from_s));
+            format!(
+                "Over the last {last} of the run it gives {mean} on average, {percent} of fresh."
+            )
         }
         (AS_FRESH.., _) => format!("Once full it gives {mean} on average, as much as fresh."),
         (HOLDS.., _) => format!("Once full it holds {percent} of that: {mean} on average."),
@@ -251,6 +256,16 @@ fn gain(times: f64) -> String {
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
+    if main.state != State::Settled || other.state != State::Settled {
+        let text = format!(
+            "With {} % of it unused it gives {} in the last seconds of the run, {} in the worst of these; \
+             what that gains is not known, since not both had settled.",
+            other.spare_percent,
+            number::iops(mean),
+            number::count(floor),
+        );
+        return Sentence::new(text, &[("spare-area", "spare area")]);
+    }
     let text = format!(
         "Leaving {} % of it unused {}: {} once full, {} in the worst steady second.",
         other.spare_percent,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome, WorstSecond};
-use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Warning};
+use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Shape, Warning};
 
 use crate::number;
 use crate::run::Run;
@@ -20,8 +20,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) seconds: f64,
     /// Whether the last seconds can be judged.
     pub(crate) state: State,
-    /// The medians of the two bands that these seconds fall into, if they do.
-    pub(crate) bands: Option<(f64, f64)>,
+    /// What these seconds look like, if there are enough of them.
+    pub(crate) shape: Option<Shape>,
     /// Whether any spare area would have been used up.
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
@@ -95,7 +95,7 @@ impl<'a> Writes<'a> {
             false => Cow::Owned(mean(&[&[outcome], &repeats[..]].concat())),
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
-        let (seconds, bands) = (series().count() as f64, bands(&last));
+        let (seconds, shape) = (series().count() as f64, Shape::of(&last));
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
             outcome.cliff_s.map(|cliff| before(cliff).map(|s| s.written_bytes as f64).sum());
@@ -105,7 +105,7 @@ impl<'a> Writes<'a> {
             block,
             seconds,
             state,
-            bands,
+            shape,
             had_time_for_a_cliff,
             written_before_cliff,
             outcome,
@@ -136,17 +136,14 @@ impl<'a> Writes<'a> {
             return format!("{evenly}, half of the writes take {typical} or more");
         }
         let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, w)| w);
-        let mut words = match self.bands {
-            Some((low, high)) => {
-                let bands = format!(
-                    "in two bands, about {} and {} IOPS",
-                    number::thousands(low),
-                    number::thousands(high)
-                );
-                if share >= STEADY { bands } else { format!("{word}, {bands}") }
-            }
-            None => word.to_owned(),
+        let mut words = match self.shape {
+            Some(Shape::Bands { .. }) if share >= STEADY => String::new(),
+            _ => word.to_owned(),
         };
+        if let Some(shape) = self.shape {
+            words += if words.is_empty() { "" } else { ", " };
+            words += &in_words(shape);
+        }
         let noticed = |(of, nanos): (&'static str, Option<u64>)| {
             Some((of, nanos.filter(|nanos| *nanos >= NOTICED_NS)?))
         };
@@ -155,6 +152,23 @@ impl<'a> Writes<'a> {
             words += &format!(", but one write in a {of} takes over {}", number::latency(nanos));
         }
         words
+    }
+}
+
+/// What one sees of seconds of this shape. docs/methodology/consistency.md has the same table.
+fn in_words(shape: Shape) -> String {
+    match shape {
+        Shape::Line => "on a flat line".to_owned(),
+        Shape::Band => "in a narrow band".to_owned(),
+        Shape::Cloud => "in a cloud".to_owned(),
+        Shape::Swings => "up and down".to_owned(),
+        Shape::Declines => "falling all the while".to_owned(),
+        Shape::Rises => "rising all the while".to_owned(),
+        Shape::Bands { low, high } => format!(
+            "in two bands, about {} and {} IOPS",
+            number::thousands(low),
+            number::thousands(high)
+        ),
     }
 }
 
@@ -233,75 +247,6 @@ fn worst_of(all: &[&Outcome]) -> Option<WorstSecond> {
     worst.min_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
-/// Fewer seconds than this fall into bands by chance.
-const BAND_SECONDS_MIN: usize = 60;
-/// A band has at least this share of the seconds.
-const BAND_SHARE: f64 = 0.05;
-/// Bands are as far apart as so many of their standard deviations: an even spread that is cut in two
-/// gives 3.5, an exponential one 3.4, a normal one 2.7.
-const BANDS_APART: f64 = 4.0;
-/// At most such a share of the seconds lies in the middle half of the way from one band to the other.
-const BETWEEN_SHARE: f64 = 0.1;
-/// Bands that are closer, as a share of the lower one, are nothing to speak of.
-const BANDS_DIFFER: f64 = 0.15;
-
-/// Bands alternate: a rate that falls or rises once is in neither.
-const BAND_CHANGES_MIN: usize = 6;
-
-/// The medians of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
-/// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
-/// one to the other again and again.
-fn bands(values: &[f64]) -> Option<(f64, f64)> {
-    if values.len() < BAND_SECONDS_MIN {
-        return None;
-    }
-    // A second without any I/O is as good as one with a single one.
-    let mut sorted: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let least = (sorted.len() as f64 * BAND_SHARE).ceil() as usize;
-    // About their mean, the variance within the parts is least where that between them is most.
-    let middle = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    let (mut below, mut cut, mut most) = (0.0, None, 0.0);
-    for (count, value) in (1..).zip(&sorted) {
-        below += value - middle;
-        let above = sorted.len() - count;
-        if count < least || above < least {
-            continue;
-        }
-        let between = below * below * (1.0 / count as f64 + 1.0 / above as f64);
-        if between > most {
-            (cut, most) = (Some(count), between);
-        }
-    }
-    let (lower, upper) = sorted.split_at(cut?);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let (low, high) = (mean(lower), mean(upper));
-    let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
-    let within = spread(lower, low) + spread(upper, high);
-    let deviation = (within / sorted.len() as f64).sqrt();
-    let apart = high - low >= BANDS_APART * deviation;
-    let edge = f64::midpoint(low, high).exp();
-    let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
-    // A few seconds on the way from one to the other belong to a part, and move its mean.
-    let median = |part: &[f64]| part[part.len() / 2].exp();
-    let (low, high) = (median(lower), median(upper));
-    let differ = high >= low * (1.0 + BANDS_DIFFER);
-    // In either half of the time there are both: what swings once, if with scatter, is no band.
-    let (first, last) = values.split_at(values.len() / 2);
-    let has_both = |half: &[f64]| {
-        let above = half.iter().filter(|value| **value >= edge).count();
-        above.min(half.len() - above) >= least / 4
-    };
-    let lasts = has_both(first) && has_both(last);
-    // Between bands there is next to nothing: else it is a spread with two ends.
-    let quarter = (high - low) / 4.0;
-    let is_between = |value: &&f64| (low + quarter..high - quarter).contains(*value);
-    let between = values.iter().filter(is_between).count() as f64;
-    let is_empty = between <= values.len() as f64 * BETWEEN_SHARE;
-    let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
-    is_so.then_some((low, high))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,7 +277,6 @@ mod tests {
 
     fn words(seconds: &[f64], p50_ns: u64, p999_ns: u64, state: State) -> String {
         let outcome = outcome(seconds, p50_ns, p999_ns);
-        let bands = bands(seconds);
         let writes = Writes {
             spare_percent: 0.0,
             block: 4096,
@@ -340,7 +284,7 @@ mod tests {
             state,
             had_time_for_a_cliff: true,
             written_before_cliff: None,
-            bands,
+            shape: Shape::of(seconds),
             outcome: Cow::Borrowed(&outcome),
         };
         writes.steadiness()
@@ -349,16 +293,26 @@ mod tests {
     #[test]
     fn steadiness_is_no_matter_of_the_worst_second_alone() {
         let level = [5_000.0; 100];
-        assert_eq!(words(&level, 6_000_000, 7_000_000, State::Settled), "very steady");
+        assert_eq!(
+            words(&level, 6_000_000, 7_000_000, State::Settled),
+            "very steady, on a flat line"
+        );
         assert_eq!(
             words(&[4.0; 100], 7_890_000_000, 7_900_000_000, State::Settled),
             "evenly slow, half of the writes take 7.89 s or more"
         );
         let rare = words(&level, 6_000_000, 250_000_000, State::Settled);
-        assert_eq!(rare, "very steady, but one write in a thousand takes over 250 ms");
+        assert_eq!(
+            rare,
+            "very steady, on a flat line, but one write in a thousand takes over 250 ms"
+        );
         let mut falling = level;
         falling[3] = 3_000.0;
-        assert_eq!(words(&falling, 6_000_000, 7_000_000, State::Settled), "uneven");
+        let said = words(&falling, 6_000_000, 7_000_000, State::Settled);
+        assert_eq!(said, "uneven, in a narrow band");
+        let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
+        let said = words(&two, 6_000_000, 7_000_000, State::Settled);
+        assert_eq!(said, "in two bands, about 3,000 and 4,000 IOPS");
         for (state, said) in [(State::TooShort, "too short"), (State::Settling, "still settling")] {
             let words = words(&level, 6_000_000, 7_000_000, state);
             assert!(words.contains(said) && !words.contains("steady"), "{words}");
@@ -379,38 +333,5 @@ mod tests {
         one.cliff_s = None;
         assert_eq!(mean(&[&one, &two]).cliff_s, None);
         assert_eq!(mean(&[&one, &two, &two]).cliff_s, Some(60));
-    }
-
-    #[test]
-    fn two_bands_are_told_from_a_spread() {
-        let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
-        let found = bands(&two).map(|(low, high)| (low.round(), high.round()));
-        assert_eq!(found, Some((3_000.0, 4_000.0)));
-        let said = words(&two, 6_000_000, 7_000_000, State::Settled);
-        assert_eq!(said, "in two bands, about 3,000 and 4,000 IOPS");
-        let spread: Vec<f64> = (0..200).map(|n| 3_000.0 + 10.0 * f64::from(n)).collect();
-        assert_eq!(bands(&spread), None);
-        let mut dips = vec![4_000.0; 200];
-        dips[7] = 100.0;
-        assert_eq!(bands(&dips), None, "a few seconds are no band");
-        assert_eq!(bands(&two[..50]), None);
-        let mut sorted = two;
-        sorted.sort_by(f64::total_cmp);
-        assert_eq!(bands(&sorted), None, "a rate that rises once");
-        let close: Vec<f64> =
-            (0..200).map(|n| if n % 2 == 0 { 4_000.0 } else { 4_100.0 }).collect();
-        assert_eq!(bands(&close), None);
-        // A third of the seconds between the ends: in neither.
-        let ends = |n: usize| match n % 6 {
-            0 | 1 => 328.0,
-            2 | 3 => 32_000.0,
-            _ => 1_000.0 + 30_000.0 * ((n * 7919 % 1000) as f64 / 1000.0),
-        };
-        let filled: Vec<f64> = (0..1200).map(ends).collect();
-        assert_eq!(bands(&filled), None, "the way between them is not empty");
-        // Both at first, and one of them no more.
-        let fades: Vec<f64> =
-            (0..600).map(|n| if n < 200 && n % 2 == 0 { 4_000.0 } else { 3_000.0 }).collect();
-        assert_eq!(bands(&fades), None, "a band that does not come back");
     }
 }

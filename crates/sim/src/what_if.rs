@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::profile::{Identity, Origin, Profile, ProfileError, of_values};
+use crate::profile::{Identity, OF_VICTIM, Origin, Profile, ProfileError, of_values};
 
 /// So many changes are told in a drive's name.
 const CHANGES_NAMED: usize = 2;
@@ -20,6 +20,12 @@ pub fn changed(profile: &Profile, changes: &Map<String, Value>) -> Result<Profil
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let section = record.values.entry(section).or_insert_with(|| Map::new().into());
         if let Value::Object(section) = section {
+            if name == "victim" && section.get(name) != Some(value) {
+                let is_given = |own: &&&str| changes.contains_key(&format!("gc.{own}"));
+                OF_VICTIM.iter().filter(|own| !is_given(own)).for_each(|own| {
+                    section.remove(*own);
+                });
+            }
             section.remove(name);
             if !value.is_null() {
                 section.insert(name.to_owned(), value.clone());
@@ -106,5 +112,35 @@ fn in_words(changes: &[(String, Value)]) -> String {
     match changes.len().saturating_sub(CHANGES_NAMED) {
         0 => named,
         more => format!("{named} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn another_policy_of_victims_does_without_the_keys_of_the_one_before() {
+        let evo = crate::load("samsung-840-evo-250gb").unwrap();
+        let change = |key: &str, value| [(key.to_owned(), value)].into_iter().collect();
+        let fifo = changed(&evo, &change("gc.victim", json!("fifo"))).unwrap();
+        assert!(fifo.values()["gc"].get("choices").is_none_or(|choices| *choices == 1));
+        let own: Map<String, Value> = [("gc.victim", json!("windowed")), ("gc.window", json!(30))]
+            .map(|(k, v)| (k.to_owned(), v))
+            .into_iter()
+            .collect();
+        assert_eq!(changed(&evo, &own).unwrap().values()["gc"]["window"], 30);
+        let more = changed(&evo, &change("gc.choices", json!(4))).unwrap();
+        assert_eq!(more.values()["gc"]["choices"], 4);
+        let refused = changed(
+            &evo,
+            &[("gc.victim", json!("fifo")), ("gc.choices", json!(4))]
+                .map(|(k, v)| (k.to_owned(), v))
+                .into_iter()
+                .collect(),
+        );
+        assert!(refused.unwrap_err().to_string().contains("only victim"), "asked for itself");
     }
 }

@@ -25,6 +25,7 @@ mod tests;
 
 pub use judge::cross_run::doubts_across;
 pub use judge::figures::WithFigures;
+pub use judge::shape::Shape;
 pub use judge::{check, gate};
 pub use list::{Outcome, Plan, RunRecord, TESTS, TestEntry};
 pub use method::change::changed;

@@ -185,7 +185,7 @@ impl Row {
 }
 
 impl Number {
-    /// How far several runs lie apart: `3536 to 4492, 5 runs`.
+    /// How far several runs lie apart: `3536 to 4492, median of 5 runs`.
     fn spread(&self) -> Option<String> {
         spread(self.lowest, self.highest, self.of)
     }
@@ -193,7 +193,8 @@ impl Number {
 
 /// How far so many runs lie apart; nothing of one.
 pub(crate) fn spread(lowest: f64, highest: f64, runs: usize) -> Option<String> {
-    let range = || format!("{} to {}, {runs} runs", in_words(lowest, ""), in_words(highest, ""));
+    let range =
+        || format!("{} to {}, median of {runs} runs", in_words(lowest, ""), in_words(highest, ""));
     (runs > 1).then(range)
 }
 

@@ -12,8 +12,8 @@ use writecliff::check::{Catalogue, Fit, LeftOut, compare_without, fit};
 use writecliff::profile;
 use writecliff_report::{TextTable, course_pictures, cut, model_picture};
 use writecliff_suite::check::{
-    Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, RATING_TOLERANCE,
-    Role, compare, parse,
+    Accuracy, Bound, CheckProgress, Class, Comparison, PUBLISHED, Published, PublishedShape,
+    RATING_TOLERANCE, Role, ShapeComparison, compare, compare_shapes, parse, published_shapes,
 };
 
 use crate::error::CliError;
@@ -71,13 +71,21 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
         Some(LeaveOut::Drive) => compare_without(LeftOut::Drive, &figures, watch)?,
         Some(LeaveOut::Test) => compare_without(LeftOut::Test, &figures, watch)?,
     };
+    let shapes = match options.figures.is_none() && options.leave_out.is_none() {
+        true => {
+            let of_these = |shape: &PublishedShape| figures.iter().any(|f| f.drive == shape.drive);
+            let shapes: Vec<_> = published_shapes().into_iter().filter(of_these).collect();
+            compare_shapes(&shapes, &Catalogue::default(), watch)?
+        }
+        false => Vec::new(),
+    };
     drop(line);
     if let Some(directory) = &options.pictures {
         draw(directory, &compared)?;
     }
     match options.json {
-        true => print_json(&report(&compared))?,
-        false => print(&table(&compared))?,
+        true => print_json(&report(&compared, &shapes))?,
+        false => print(&(table(&compared) + &shape_table(&shapes)))?,
     }
     match compared.iter().filter(|comparison| comparison.fails()).count() {
         0 => Ok(()),
@@ -180,15 +188,46 @@ struct Report<'a> {
     #[serde(flatten)]
     accuracy: Accuracy,
     comparisons: &'a [Comparison],
+    shapes: &'a [ShapeComparison],
 }
 
-fn report(comparisons: &[Comparison]) -> Report<'_> {
+fn report<'a>(comparisons: &'a [Comparison], shapes: &'a [ShapeComparison]) -> Report<'a> {
     Report {
         rating_tolerance: RATING_TOLERANCE,
         ratings_missed: comparisons.iter().filter(|comparison| comparison.fails()).count(),
         accuracy: Accuracy::of(comparisons),
         comparisons,
+        shapes,
     }
+}
+
+/// What reviews call the seconds of a steady state, and what the model's are.
+fn shape_table(shapes: &[ShapeComparison]) -> String {
+    if shapes.is_empty() {
+        return String::new();
+    }
+    let mut table = TextTable::new()
+        .text("steady state of", 27, 40)
+        .text("in words", 34, 34)
+        .text("looks like", 15, 20)
+        .text("model", 9, 12)
+        .numbers("scatter", 0)
+        .text("", 6, 6);
+    for ShapeComparison { published, model, variation, fits } in shapes {
+        let spare = match published.spare {
+            0.0 => String::new(),
+            percent => format!(", {percent} % unused"),
+        };
+        table.row(vec![
+            format!("{}{spare}", published.drive),
+            published.words.clone(),
+            published.shapes.replace('|', " or "),
+            (*model).to_owned(),
+            format!("{:.1} %", variation * 100.0),
+            (if *fits { "so" } else { "NOT SO" }).to_owned(),
+        ]);
+    }
+    format!("\n{}", table.render())
 }
 
 const WIDTH: usize = 100;

@@ -24,7 +24,14 @@ fn points_csv(picture: &Picture) -> String {
     let mut xs: Vec<f64> = traces.iter().flat_map(|t| t.points.iter().map(|p| p.0)).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
-    let mut rest: Vec<&[(f64, f64)]> = traces.iter().map(|trace| &trace.points[..]).collect();
+    // Points of a scatter come in any order.
+    let in_order = |trace: &&Points| {
+        let mut points = trace.points.clone();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    let in_order: Vec<Vec<(f64, f64)>> = traces.iter().map(in_order).collect();
+    let mut rest: Vec<&[(f64, f64)]> = in_order.iter().map(Vec::as_slice).collect();
     for x in xs {
         // Where a trace stands still it has several values for one x: a row for each.
         while rest.iter().any(|points| points.first().is_some_and(|point| point.0 == x)) {
@@ -57,7 +64,8 @@ fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
 
 fn ranges_csv(picture: &Picture, ranges: &[Range]) -> String {
     let unit = &picture.x.quantity;
-    let ends = ["lowest", "median", "highest"].map(|end| field(&format!("{end} {unit}")));
+    let middle = ranges.first().map_or("middle", |range| range.middle_is);
+    let ends = ["lowest", middle, "highest"].map(|end| field(&format!("{end} {unit}")));
     let mut text = format!("{},{}\n", field(&picture.y.quantity), ends.join(","));
     for range in ranges {
         let Range { low, middle, high, .. } = range;
@@ -109,5 +117,14 @@ mod tests {
         let picture = Picture::new("id".into(), "title".into(), x, y, vec![one, two]);
         let expected = "size,read,write\n4KiB,1,2\n8KiB,,9\n\"a \"\"b\"\", c\",3.5,\n";
         assert_eq!(csv(&picture), expected);
+    }
+
+    #[test]
+    fn no_point_of_a_scatter_is_lost() {
+        let [x, y] = ["watts", "IOPS"].map(|name| Axis::linear(name, 10.0));
+        let points = vec![(3.0, 1.0), (1.0, 2.0), (3.0, 4.0), (2.0, 5.0)];
+        let traces = vec![Points::dots("points", BLUE, points)];
+        let picture = Picture::new("id".into(), "title".into(), x, y, traces);
+        assert_eq!(csv(&picture), "watts,points\n1,2\n2,5\n3,1\n3,4\n");
     }
 }

@@ -144,6 +144,8 @@ pub(crate) struct Range {
     pub(crate) name: String,
     pub(crate) low: f64,
     pub(crate) middle: f64,
+    /// What the middle is: the name of its CSV column.
+    pub(crate) middle_is: &'static str,
     pub(crate) high: f64,
     pub(crate) words: String,
     pub(crate) style: Style,
@@ -201,13 +203,13 @@ impl Picture {
         id: String,
         title: String,
         quantity: &str,
-        ranges: Vec<Range>,
+        (of, ranges): (&str, Vec<Range>),
         (lowest, highest): (f64, f64),
     ) -> Self {
         let names = ranges.iter().map(|range| range.name.clone()).collect();
         let has_zero = ranges.iter().any(|range| range.low <= 0.0);
         let x = Axis::decades(quantity, (lowest, highest), has_zero, short);
-        Self::new(id, title, x, Axis::names("drive", names), vec![Trace::Ranges(ranges)])
+        Self::new(id, title, x, Axis::names(of, names), vec![Trace::Ranges(ranges)])
     }
 
     /// Whether its traces need to be told apart.

@@ -11,7 +11,7 @@ use crate::picture::{Axis, ORANGE, WRITES};
 use crate::run::spare_setting;
 use crate::section::{Section, Table};
 use crate::subjects::Subjects;
-use crate::writes::{Writes, writes};
+use crate::writes::{State, Writes, writes};
 
 /// A drive's figures by spare area, the smallest first.
 type Settings<'a> = Vec<Writes<'a>>;
@@ -72,7 +72,16 @@ fn table(
         let of = |(_, settings): &(usize, Settings<'_>)| {
             settings.iter().find(|one| one.spare_percent == *spare).map(value)
         };
-        number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops)
+        let mut row =
+            number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops);
+        for (cell, (_, settings)) in row.values.iter_mut().zip(all) {
+            let one = settings.iter().find(|one| one.spare_percent == *spare);
+            if one.is_some_and(|one| one.state != State::Settled) {
+                cell.in_doubt = true;
+                cell.text += ", not settled";
+            }
+        }
+        row
     };
     let columns = Table::columns_of(subjects, all.iter().map(|(subject, _)| *subject));
     Table::new(title, "", columns, spares(all).iter().map(row).collect())

@@ -97,11 +97,11 @@ fn over_names(figure: &SweepFigure, key: &SweepKey, id: String, title: String) -
                 format!("{} ({low} to {high})", figure.words(middle))
             }
         };
-        Some(Range { name, low, middle, high, words, style: BLUE })
+        Some(Range { name, low, middle, middle_is: "mean", high, words, style: BLUE })
     };
     let ranges: Vec<Range> = key.groups().into_iter().filter_map(range).collect();
     let lowest = ranges.iter().map(|range| range.low).filter(|low| *low > 0.0);
     let lowest = lowest.fold(figure.highest().max(1e-9), f64::min);
     let ends = (lowest, figure.highest().max(1e-9));
-    Picture::ranges(id, title, &figure.quantity(), ranges, ends)
+    Picture::ranges(id, title, &figure.quantity(), (&key.name, ranges), ends)
 }

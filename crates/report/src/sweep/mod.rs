@@ -148,8 +148,9 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
         section(
             "effects",
             "What each key does",
-            "How does each figure follow each key? Simulated drives; each dot is a point, and the line \
-             runs through the means over all that else was varied.",
+            "How does each figure follow each key? Simulated drives. Over a number each dot is a point, and \
+             the line runs through the means over all that else was varied; over names a line goes from \
+             the lowest point (the large dot) to the highest, with a stroke at the mean.",
             effects::views(sweep),
             Vec::new(),
         ),

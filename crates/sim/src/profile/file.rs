@@ -11,6 +11,9 @@ use writecliff_device::{ErrorKind, with_nearest};
 
 use super::{Impossibility, Profile};
 
+/// Keys of [`Gc`](super::Gc) that belong to one policy of victims.
+pub(crate) const OF_VICTIM: [&str; 2] = ["choices", "window"];
+
 /// The price of a drive, and when and where it was asked: of the drive of this name and no other.
 const PRICE: [&str; 2] = ["price_usd", "price_of"];
 
@@ -103,7 +106,7 @@ impl ProfileFile {
     }
 
     /// This file's values, and the base's where this file is silent. A mechanism of another kind
-    /// shares nothing with the base's.
+    /// shares nothing with the base's, another policy of victims not the other one's own keys.
     pub(crate) fn over(mut self, mut base: Self) -> Self {
         self.forget_what_was_the_base_s(&mut base);
         for (section, value) in self.values {
@@ -111,6 +114,10 @@ impl ProfileFile {
                 (Some(toml::Value::Table(below)), toml::Value::Table(above)) => {
                     if above.get("kind").is_some_and(|kind| Some(kind) != below.get("kind")) {
                         below.clear();
+                    }
+                    if above.get("victim").is_some_and(|victim| Some(victim) != below.get("victim"))
+                    {
+                        OF_VICTIM.iter().for_each(|key| drop(below.remove(*key)));
                     }
                     below.extend(above);
                 }

@@ -20,7 +20,7 @@ use writecliff_device::{Bytes, Nanos, Power, ProfileRecord, Specification, Throu
 
 pub use disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 pub use file::ProfileError;
-pub(crate) use file::ProfileFile;
+pub(crate) use file::{OF_VICTIM, ProfileFile};
 pub use program_time::ProgramTime;
 pub(crate) use record::of_values;
 pub use record::{Origin, recorded};

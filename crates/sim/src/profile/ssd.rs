@@ -550,6 +550,8 @@ impl SsdProfile {
         lacks.extend((self.power.ambient == Temperature::default()).then_some(Mechanism::Heat));
         lacks.extend(self.mapping.cache.is_none().then_some(Mechanism::MapMemory));
         lacks.extend((self.power == PowerModel::default()).then_some(Mechanism::Power));
+        let trims_for_nothing = self.trim.unit_time == Nanos::ZERO;
+        lacks.extend(trims_for_nothing.then_some(Mechanism::TrimTime));
         lacks
     }
 

@@ -8,3 +8,4 @@ pub(crate) mod doubts;
 pub(crate) mod figures;
 pub mod gate;
 pub(crate) mod odd;
+pub(crate) mod shape;

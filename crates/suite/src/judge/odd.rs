@@ -5,7 +5,7 @@ use crate::list::Outcome;
 use crate::record::number::in_words;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
-use crate::tests::{corners, queue_depth, transfer_size};
+use crate::tests::{corners, latency_at_load, queue_depth, transfer_size};
 
 /// More in flight, or a larger transfer, is not slower than this share of less.
 const SLOWER: f64 = 0.8;
@@ -21,6 +21,7 @@ pub(crate) fn odd(outcome: &Outcome) -> Vec<Warning> {
         Outcome::TransferSize(outcome) => transfer_sizes(outcome),
         Outcome::QueueDepth(outcome) => queue_depths(outcome),
         Outcome::Corners(outcome) => corners(outcome),
+        Outcome::LatencyAtLoad(outcome) => latencies(outcome),
         _ => Vec::new(),
     }
 }
@@ -81,6 +82,22 @@ fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Response times that more load shortens.
+fn latencies(outcome: &latency_at_load::Outcome) -> Vec<Warning> {
+    let courses = outcome.loads.iter().flat_map(|load| &load.courses);
+    let found = courses.filter_map(|course| latency_at_load::outlier(&course.steps));
+    let told = |step: &latency_at_load::Step| {
+        in_words((step.rate.mean_ns as f64 / 1e3).round() / 1e3, Unit::Milliseconds)
+    };
+    let odd = found.map(|(less, more)| MethodWarning::NoKnee {
+        less: less.percent,
+        took: told(less),
+        more: more.percent,
+        took_then: told(more),
+    });
+    odd.map(Warning::Method).collect()
 }
 
 /// Corners that differ by nothing but how much is in flight.

@@ -1,6 +1,7 @@
 //! What a plan itself asks of the drive, and whether it was so.
 
 use serde::{Deserialize, Serialize};
+use writecliff_device::Mechanism;
 
 use crate::record::figure::Good;
 use crate::record::unit::Unit;
@@ -35,6 +36,12 @@ pub enum Unjudged {
     /// The load has none of what the target is about.
     #[error("its step had no such I/Os; ask for what the load does")]
     NoIos,
+    /// The model does nothing of the kind.
+    #[error("not modelled: this model has no {mechanism}")]
+    NotModelled {
+        /// What it lacks.
+        mechanism: Mechanism,
+    },
     /// A percentile of fewer would be the longest of them.
     #[error(
         "its step had {ios} such I/Os, and {needed} make this percentile; a longer step has them"

@@ -4,11 +4,12 @@
 //! writes: how fast every second was, and how warm the drive was at its end.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation, Temperature};
 use writecliff_measure::{Queue, Recording, Sample};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
+use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
@@ -120,8 +121,7 @@ impl Test for Plan {
         recording: &Recording,
         known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        let limit = known.drive.temperature_limit;
-        conclude(recording, limit.map(|limit| celsius(limit.0)))
+        conclude(recording, known.drive.temperature_limit)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -165,7 +165,8 @@ pub struct Outcome {
 pub struct Load {
     /// Which.
     pub phase: String,
-    /// Rate of its first minute, or its first tenth if that is shorter.
+    /// Rate of its first minute, or its first tenth if that is shorter; of writes, of the first beyond the
+    /// fast buffer.
     pub first: f64,
     /// Rate of its last minute, or tenth.
     pub last: f64,
@@ -252,12 +253,15 @@ const WARM_WITHIN: f64 = 5.0;
 /// Without a limit, a drive that became less warmer than this does not throttle.
 const RISE_MIN: f64 = 10.0;
 
-fn conclude(recording: &Recording, limit_celsius: Option<f64>) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(recording: &Recording, limit: Option<Temperature>) -> (Option<Outcome>, Vec<Warning>) {
     let (mut loads, mut warnings) = (Vec::new(), Vec::new());
+    let limit_celsius = limit.map(|limit| celsius(limit.0));
     for name in [READ, WRITE] {
-        let whole = recording.series(name).filter(|sample| sample.is_whole());
-        let seconds: Vec<Second> = whole.map(Second::of).collect();
-        match load_of(name, &seconds, limit_celsius) {
+        let whole: Vec<&Sample> =
+            recording.series(name).filter(|sample| sample.is_whole()).collect();
+        let buffered = FastPart::of(&whole, limit).map_or(0, |part| seconds_of(part, &whole));
+        let seconds: Vec<Second> = whole.iter().map(|sample| Second::of(sample)).collect();
+        match load_of(name, &seconds, buffered, limit_celsius) {
             Some(load) => loads.push(load),
             None => {
                 warnings.push(Warning::Method(MethodWarning::Ended { phase: name.to_owned() }));
@@ -271,18 +275,33 @@ fn conclude(recording: &Recording, limit_celsius: Option<f64>) -> (Option<Outcom
     ((!loads.is_empty()).then_some(Outcome { limit_celsius, loads }), warnings)
 }
 
-fn load_of(name: &str, seconds: &[Second], limit: Option<f64>) -> Option<Load> {
+/// The seconds in which a fast buffer was written, up to the first without it.
+fn seconds_of(part: FastPart, write: &[&Sample]) -> usize {
+    let mut written = 0;
+    let is_within = |sample: &&&Sample| {
+        let begins_within = written < part.bytes.0;
+        written += sample.written_bytes;
+        begins_within
+    };
+    write.iter().take_while(is_within).count()
+}
+
+/// The first `buffered` seconds are those of a fast buffer, whose end is no effect of warmth: rates count
+/// from then on.
+fn load_of(name: &str, all: &[Second], buffered: usize, limit: Option<f64>) -> Option<Load> {
+    let seconds = all.get(buffered..)?;
     let minute = MINUTE.min(seconds.len() / 10).max(1);
     let first = mean(seconds.get(..minute)?);
     let last = mean(&seconds[seconds.len() - minute..]);
-    let degrees = seconds.iter().filter_map(|second| second.celsius);
+    let degrees = all.iter().filter_map(|second| second.celsius);
+    let throttled = throttled(seconds, minute, limit);
     Some(Load {
         phase: name.to_owned(),
         first,
         last,
-        begin_celsius: seconds[0].celsius,
+        begin_celsius: all.first()?.celsius,
         highest_celsius: degrees.reduce(f64::max),
-        throttled: throttled(seconds, minute, limit),
+        throttled: throttled.map(|it| Throttled { after_s: it.after_s + buffered as u32, ..it }),
     })
 }
 
@@ -329,7 +348,7 @@ mod tests {
     }
 
     fn throttled_at(seconds: &[Second], limit: Option<f64>) -> Option<(u32, Sign)> {
-        let throttled = load_of(READ, seconds, limit).unwrap().throttled?;
+        let throttled = load_of(READ, seconds, 0, limit).unwrap().throttled?;
         Some((throttled.after_s, throttled.by))
     }
 
@@ -375,10 +394,18 @@ mod tests {
         assert_eq!(throttled_at(&moment, Some(70.0)), None);
     }
 
+    /// A quick NVMe drive's buffer lasts for seconds, and is the first tenth of a short load.
+    #[test]
+    fn the_end_of_a_fast_buffer_is_no_loss_to_warmth() {
+        let seconds = minutes(|s| (if s < 8 { 1800.0 } else { 240.0 }, warming(s).min(60.0)));
+        let load = load_of(WRITE, &seconds, 8, Some(77.0)).unwrap();
+        assert_eq!((load.first, load.last, load.held()), (240.0, 240.0, 1.0));
+    }
+
     #[test]
     fn a_drive_without_a_thermometer_has_rates_only() {
         let seconds = vec![Second { rate: 500.0, celsius: None }; 600];
-        let load = load_of(WRITE, &seconds, None).unwrap();
+        let load = load_of(WRITE, &seconds, 0, None).unwrap();
         assert_eq!((load.first, load.last, load.throttled), (500.0, 500.0, None));
         assert_eq!(load.figures().len(), 3);
     }

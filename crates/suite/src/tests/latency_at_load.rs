@@ -356,7 +356,8 @@ fn course_of(
     let mut powers: Vec<(f64, f64)> =
         powers.map(|step| (step.asked_iops as f64, power(step))).collect();
     powers.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let knee = highest(&powers).map(|(iops, power)| Knee {
+    let is_in_order = outlier(&steps).is_none();
+    let knee = highest(&powers).filter(|_| is_in_order).map(|(iops, power)| Knee {
         percent: iops / saturation * 100.0,
         iops,
         mean_ns: (iops / power) as u64,
@@ -389,6 +390,24 @@ fn step_of(
         p99999_ns: percentile(99.999),
         fell_behind: totals.span.0 as f64 > plan.measurement.0 as f64 * (1.0 + BEHIND),
     })
+}
+
+/// More load shortens no response time by more than this factor but by chance.
+const SHORTER: f64 = 1.5;
+
+/// A step, and one of more load whose mean response time is far shorter; of several such pairs that which
+/// differs most. A drive has no knee then: something else than the load made its I/Os wait.
+pub(crate) fn outlier(steps: &[Step]) -> Option<(&Step, &Step)> {
+    let mut by_load: Vec<&Step> = steps.iter().filter(|step| step.rate.mean_ns > 0).collect();
+    by_load.sort_by_key(|step| step.asked_iops);
+    let pairs = by_load
+        .iter()
+        .enumerate()
+        .flat_map(|(at, less)| by_load[at + 1..].iter().map(move |more| (*less, *more)));
+    let shorter =
+        |(less, more): &(&Step, &Step)| less.rate.mean_ns as f64 / more.rate.mean_ns as f64;
+    let most = pairs.max_by(|one, other| shorter(one).total_cmp(&shorter(other)))?;
+    (shorter(&most) > SHORTER).then_some(most)
 }
 
 /// Throughput over response time (L. Kleinrock, "Power and deterministic rules of thumb for
@@ -455,6 +474,38 @@ mod tests {
         assert_eq!(knee(|_| 1.0), 0.95);
         assert_eq!(knee(|load| if load > 0.85 { 20.0 } else { 1.0 }), 0.8);
         assert_eq!(highest(&[]), None);
+    }
+
+    #[test]
+    fn a_course_that_falls_back_has_an_outlier() {
+        let step = |(percent, mean_us): (u32, u64)| {
+            let asked_iops = u64::from(percent) * 1000;
+            let iops = asked_iops as f64;
+            let rate = Rate {
+                iops,
+                megabytes_per_second: iops * 0.004,
+                mean_ns: mean_us * 1000,
+                max_ns: 0,
+            };
+            let (p50_ns, p99_ns, p999_ns, p9999_ns, p99999_ns) = (1, None, None, None, None);
+            let fell_behind = false;
+            Step {
+                percent,
+                asked_iops,
+                rate,
+                p50_ns,
+                p99_ns,
+                p999_ns,
+                p9999_ns,
+                p99999_ns,
+                fell_behind,
+            }
+        };
+        let steps = |all: &[(u32, u64)]| all.iter().copied().map(step).collect::<Vec<Step>>();
+        assert!(outlier(&steps(&[(10, 80), (50, 75), (95, 152)])).is_none());
+        let disturbed = steps(&[(50, 152), (80, 3100), (95, 206)]);
+        let (less, more) = outlier(&disturbed).unwrap();
+        assert_eq!((less.percent, more.percent), (80, 95));
     }
 
     #[test]

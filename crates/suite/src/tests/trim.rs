@@ -5,11 +5,11 @@
 //! A pass over all LBAs also gives the picture of speed over LBA that HD Tach made.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
-use crate::method::estimate::{Demands, Estimate};
+use crate::method::estimate::{Demands, Estimate, lacks};
 use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::overrides::{Choice, Overrides};
@@ -361,7 +361,8 @@ fn conclude(
         whole_clean: Rate::of_series(recording, CLEAN),
         whole_dirty: Rate::of_series(recording, DIRTY_PASS),
         whole_after_trim: Rate::of_series(recording, AFTER_TRIM),
-        trim_took: Some(Totals::of(recording.series(TRIM)).span).filter(|took| *took > Nanos::ZERO),
+        trim_took: Some(Totals::of(recording.series(TRIM)).span)
+            .filter(|took| *took > Nanos::ZERO && !lacks(drive, Mechanism::TrimTime)),
         fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
     };
     let mut warnings = Vec::new();

@@ -3,10 +3,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::scripted::Scripted;
-use writecliff_device::{Bytes, DeviceInfo, DeviceTime, Io, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, DeviceTime, Io, Mechanism, Nanos, Operation};
+use writecliff_sim::{Ssd, load};
 use writecliff_suite::gate::{GateError, Limits, gate};
-use writecliff_suite::suite::{Judged, Outcome, Plan, Step, StepFigures, Variable};
-use writecliff_suite::{Plan as AnyPlan, RunOptions, RunRecord, open, run};
+use writecliff_suite::suite::{Judged, Outcome, Plan, Step, StepFigures, Unjudged, Variable};
+use writecliff_suite::{JobWarning, Plan as AnyPlan, RunOptions, RunRecord, Warning, open, run};
 
 /// Half a terabyte; a read takes 1 ms, and every hundredth 5; a write takes 2 ms, a trim 4.
 fn drive() -> Scripted {
@@ -128,7 +129,7 @@ fn every_target_is_judged_by_what_the_drive_did() {
     assert_eq!(first.figure, "load reads, iops");
     assert_eq!(
         (first.bound, first.unit.as_str(), first.source.as_str()),
-        (19.5, "IOPS", "a paper")
+        (19.5, "IOPS", "a paper; 39 for each terabyte, of which 0.5 are counted")
     );
     assert_eq!((targets[4].bound, targets[4].unit.as_str()), (3.0, "ms"));
 }
@@ -140,7 +141,26 @@ fn a_gate_holds_a_run_to_its_own_targets_without_being_asked() {
     let checks = gate(&[record], &Limits::default(), None, 0.0).unwrap();
     let passes: Vec<bool> = checks.iter().map(|check| check.passes()).collect();
     assert_eq!(passes, [true, true, false, true, false]);
-    assert_eq!((checks[0].test, checks[0].because.as_str()), ("suite", "a paper"));
+    let said = "a paper; 39 for each terabyte, of which 0.5 are counted";
+    assert_eq!((checks[0].test, checks[0].because.as_str()), ("suite", said));
+}
+
+/// A model whose trims take no time is no drive that trims a terabyte in it.
+#[test]
+fn what_a_model_does_not_have_is_not_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
+    let mut go_on = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let plan = AnyPlan::Suite(plan());
+    let path = dir.path().join("run");
+    let record = run(&plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap();
+    let step = &steps(&record)[1];
+    assert!(step.trims.is_none() && step.reads.is_some(), "{step:?}");
+    let unjudged: Vec<_> = targets(&record).into_iter().map(|target| target.unjudged).collect();
+    let lacks = Some(Unjudged::NotModelled { mechanism: Mechanism::TrimTime });
+    assert_eq!(unjudged, [None, None, None, lacks.clone(), lacks]);
+    let doubt = Warning::Job(JobWarning::TrimsTakeNoTime);
+    assert!(record.warnings.contains(&doubt), "{:?}", record.warnings);
 }
 
 #[test]

@@ -140,6 +140,7 @@ fn range_picture(
             name: name.clone(),
             low: iops.floor,
             middle: iops.median,
+            middle_is: "median",
             high: iops.peak,
             words: format!("{low} – {middle} – {high}{unsettled}"),
             style: one.style,
@@ -159,7 +160,7 @@ fn range_picture(
         (None, true) => format!("{RANGE_TITLE}: {}", series[0].drive),
         (None, false) => RANGE_TITLE.to_owned(),
     };
-    let mut picture = Picture::ranges(id, title, "IOPS", ranges, ends);
+    let mut picture = Picture::ranges(id, title, "IOPS", ("drive", ranges), ends);
     picture.conditions = conditions(series);
     picture
 }

@@ -5,7 +5,8 @@
 //! treatment (`treatments.toml`) that does what the reviewer did, with the cost of a computer of
 //! the time. [`compare`] does that for all figures; [`Accuracy`] sums up by what factors the model
 //! is off, apart for ratings, for the figures that a profile was fitted to, and for all others,
-//! which are predictions. What is held true: a treatment is the same for every drive, and gives
+//! which are predictions. [`compare_shapes`] holds the words of reviews against what the model's
+//! seconds look like. What is held true: a treatment is the same for every drive, and gives
 //! the same figures every time, whichever are asked for. What is left out: figures that no
 //! treatment gives yet, such as power.
 
@@ -15,6 +16,7 @@ mod error;
 mod perform;
 mod published;
 mod quantity;
+mod shapes;
 mod test_system;
 mod treatment;
 
@@ -27,6 +29,7 @@ pub use accuracy::{Accuracy, Errors, RankOrder};
 pub use comparison::{Comparison, RATING_TOLERANCE, Role};
 pub use error::CheckError;
 pub use published::{Bound, FiguresError, Kind, PUBLISHED, Published, parse};
+pub use shapes::{PublishedShape, ShapeComparison, compare_shapes, published_shapes};
 pub use treatment::{Class, Scenario, scenarios};
 
 use crate::method::parallel::in_parallel;

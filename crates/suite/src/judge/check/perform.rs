@@ -61,6 +61,25 @@ pub(super) fn perform(
     Ok(figures)
 }
 
+/// The IOPS of each second of the steady state that pictures of reviews show: random writes for 2000 s
+/// behind a fill, with so many percent of the LBAs untouched, from second 1400 on.
+pub(super) fn steady_seconds(
+    device: &mut dyn Device,
+    spare_percent: f64,
+) -> Result<Vec<f64>, CheckError> {
+    purge(device)?;
+    let plan = consistency::Plan::default();
+    let fill = Load::writes(Order::FromFirst, Span::Spare(spare_percent));
+    let torture = Load::writes(Order::Anywhere, Span::Spare(spare_percent));
+    let mut next = Bytes::ZERO;
+    run(device, &fill, Until::Moved(100.0), &mut next)?;
+    let seconds = run(device, &torture, Until::After(plan.duration), &mut next)?;
+    let whole = seconds.iter().filter(|second| second.is_whole());
+    let iops: Vec<f64> = whole.map(|second| second.iops().get()).collect();
+    let from = consistency::steady_from(&plan, iops.len()).min(iops.len());
+    Ok(iops[from..].to_vec())
+}
+
 fn purge(device: &mut dyn Device) -> Result<(), DeviceError> {
     // A drive that cannot be purged, such as a disk, is never worn by earlier writes.
     match device.info().purges.first() {

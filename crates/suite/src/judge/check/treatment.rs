@@ -56,6 +56,15 @@ pub(super) struct Load {
     pub(super) content: Content,
 }
 
+impl Load {
+    /// Writes of data that do not compress, 32 at a time, as reviews do them.
+    pub(super) fn writes(order: Order, span: Span) -> Self {
+        let block = if order == Order::Anywhere { SMALL } else { LARGE };
+        let (operation, content) = (Operation::Write, Content::INCOMPRESSIBLE);
+        Self { operation, order, block, depth: DEPTH, span, hot_percent: None, content }
+    }
+}
+
 /// Which addresses follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -254,6 +263,8 @@ struct WrittenStep {
     state: String,
 }
 
+/// I/Os in flight where nothing else is said.
+const DEPTH: usize = 32;
 /// A transfer of a load in order, and of one anywhere: "4KB".
 const LARGE: Bytes = Bytes::from_kib(128);
 const SMALL: Bytes = Bytes::from_kib(4);
@@ -308,7 +319,7 @@ impl Treatments {
             operation,
             order,
             block: step.block.unwrap_or(if anywhere { SMALL } else { LARGE }),
-            depth: step.depth.unwrap_or(32),
+            depth: step.depth.unwrap_or(DEPTH),
             span: step.span.as_deref().map_or(Ok(Span::Percent(100.0)), span)?,
             hot_percent: step.hot.as_deref().map(percent).transpose()?.map(|share| share as u32),
             content: match step.content.as_deref() {

@@ -5,16 +5,17 @@
 use std::collections::BTreeMap;
 
 use writecliff_device::{
-    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Nanos, OwnCounters, Temperature,
+    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, OwnCounters, Temperature,
 };
 use writecliff_measure::{Recording, Sample};
 
-use crate::list::RunRecord;
+use crate::list::{Plan, RunRecord};
 use crate::method::change;
+use crate::method::estimate::lacks;
 use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::unit::Unit;
-use crate::record::warning::{DriveWarning, HostWarning, MethodWarning, Warning};
+use crate::record::warning::{DriveWarning, HostWarning, JobWarning, MethodWarning, Warning};
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -47,6 +48,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         media_errors(record),
         throttled(record),
         unsafe_shutdown(record),
+        trims_take_no_time(record, recording),
     ];
     found.into_iter().flatten().collect()
 }
@@ -71,6 +73,14 @@ fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
         first: told(*first),
         last: told(*last),
     }))
+}
+
+/// A load of trims beside reads and writes, on a model that has no time for them.
+fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let is_of_jobs = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_));
+    let has_trims = || recording.samples.iter().any(|sample| sample.trims > 0);
+    let is_so = is_of_jobs && lacks(&record.drive, Mechanism::TrimTime) && has_trims();
+    is_so.then_some(Warning::Job(JobWarning::TrimsTakeNoTime))
 }
 
 /// Bytes that the system counted in the phases beyond the run's own.

@@ -72,6 +72,12 @@ pub enum JobWarning {
          overtakes here, so the other I/Os' latencies hold their wait for trims."
     )]
     TrimsHoldUp,
+    /// The model trims for nothing.
+    #[error(
+        "Trims take no time on this model (not modelled): how long they take is not told, and what runs \
+         beside them is not held up by them."
+    )]
+    TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.
     #[error(
         "Up to {wanted} I/Os were in flight, and the drive takes {taken} at once: the rest waited in \

@@ -95,8 +95,7 @@ pub enum MethodWarning {
     /// What was written fits into the drive's fast buffer.
     #[error(
         "{}{written} were written at a time, which fits into the drive's fast buffer of about \
-         {buffer}. The figures are the buffer's, where nothing else slowed it; a longer write would be \
-         slower.",
+         {buffer}. The figures may be the buffer's, and those of a longer write lower.",
         part.as_ref().map_or_else(String::new, |part| format!("{part}: "))
     )]
     WithinBuffer {
@@ -186,6 +185,21 @@ pub enum MethodWarning {
         than: String,
         /// How fast that is.
         gave: String,
+    },
+    /// More load shortened response times.
+    #[error(
+        "At {less} % of saturation I/Os took {took} on average, at {more} % {took_then}: more load shortens \
+         nothing, so that something else made them wait, and the course has no knee."
+    )]
+    NoKnee {
+        /// Share of the saturation at which they took long, in percent.
+        less: u32,
+        /// How long.
+        took: String,
+        /// The higher share at which they took less.
+        more: u32,
+        /// How long they took there.
+        took_then: String,
     },
     /// A figure depends on what was measured before.
     #[error(

@@ -101,6 +101,8 @@ fn kept() -> Vec<Value> {
         json!({"kind": "mapped", "trace": "a", "end": "2GiB", "span": "1GiB", "map": "wrap"}),
         json!({"kind": "trims-left-out", "trace": "a", "count": 1}),
         json!({"kind": "trace-cut-short", "trace": "a", "done": 1, "planned": 2}),
+        json!({"kind": "trims-take-no-time"}),
+        json!({"kind": "no-knee", "less": 80, "took": "3 ms", "more": 95, "took_then": "1 ms"}),
         json!({"kind": "late", "trace": "a", "late": "2ms"}),
         json!({"kind": "bad-blocks", "bad": 1, "blocks": 1000}),
         json!({"kind": "part-tested", "tested": "1GiB", "capacity": "2GiB"}),

@@ -1,10 +1,11 @@
 //! What comes of a recording of a suite, and what is to be doubted of it.
 
-use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_device::{DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Recording, Sample};
 
 use super::outcome::{Figures, Outcome, StepFigures};
 use super::plan::{Plan, Turn};
+use crate::method::estimate::lacks;
 use crate::method::loads::series;
 use crate::record::judged::Unjudged;
 use crate::record::warning::{JobWarning, Warning};
@@ -13,12 +14,13 @@ use crate::tests::mixed;
 pub(super) fn conclude(
     plan: &Plan,
     recording: &Recording,
-    capacity: Bytes,
+    drive: &DeviceInfo,
 ) -> (Option<Outcome>, Vec<Warning>) {
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
+    let capacity = drive.capacity;
     for turn in plan.turns(capacity) {
         let Ok(jobs) = plan.mixed(&turn, capacity) else { continue };
-        let Some(figures) = figures(plan, &turn, &jobs, recording, capacity) else { continue };
+        let Some(figures) = figures(plan, &turn, &jobs, recording, drive) else { continue };
         let names = jobs.series_together(&turn.name);
         if let Some(rule) = jobs.jobs.iter().find_map(|job| job.steady)
             && !mixed::was_steady(rule, &names, recording)
@@ -36,7 +38,7 @@ fn figures(
     turn: &Turn<'_>,
     jobs: &mixed::Plan,
     recording: &Recording,
-    capacity: Bytes,
+    drive: &DeviceInfo,
 ) -> Option<StepFigures> {
     let ramp = jobs.jobs.iter().map(|job| job.ramp).max()?;
     let from = ramp.0.div_ceil(1_000_000_000) as u32;
@@ -50,13 +52,14 @@ fn figures(
         let name = series(&turn.name, operation);
         Figures::of(recording, &name, from, span)
     };
+    let trims_for_nothing = lacks(drive, Mechanism::TrimTime);
     let mut step = StepFigures {
         name: turn.name.clone(),
         prepares: turn.step.prepares,
         seconds: span.as_secs_f64(),
         reads: of(Operation::Read),
         writes: of(Operation::Write),
-        trims: of(Operation::Trim),
+        trims: of(Operation::Trim).filter(|_| !trims_for_nothing),
         targets: Vec::new(),
     };
     let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));
@@ -67,6 +70,9 @@ fn figures(
         let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
         let needed = target.figure.ios_min();
         let unjudged = match figures {
+            _ if target.of == Operation::Trim && trims_for_nothing => {
+                Some(Unjudged::NotModelled { mechanism: Mechanism::TrimTime })
+            }
             _ if !is_whole => Some(Unjudged::CutShort),
             None => Some(Unjudged::NoIos),
             Some(figures) if figures.ios < needed => {
@@ -74,7 +80,7 @@ fn figures(
             }
             Some(_) => None,
         };
-        target.judged(&name, got, capacity, unjudged)
+        target.judged(&name, got, drive.capacity, unjudged)
     });
     step.targets = judged.collect();
     Some(step)

@@ -116,7 +116,7 @@ impl Test for Plan {
         recording: &Recording,
         known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        conclude::conclude(self, recording, known.drive.capacity)
+        conclude::conclude(self, recording, known.drive)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {

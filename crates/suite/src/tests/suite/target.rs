@@ -98,7 +98,11 @@ impl Target {
             Good::AtLeast => got >= bound,
             Good::AtMost => got <= bound,
         });
-        let source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
+        let mut source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
+        if let (Limit::Rate(rate), true) = (self.limit, self.per_terabyte) {
+            let of = terabytes(capacity);
+            source += &format!("; {rate} for each terabyte, of which {of:.1} are counted");
+        }
         let unit = self.figure.unit().symbol().to_owned();
         Judged { figure: name.to_owned(), got, bound, unit, passes, unjudged, source }
     }

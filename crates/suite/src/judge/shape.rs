@@ -1,0 +1,238 @@
+//! The shape of a picture: what the seconds of a steady window look like to who sees them as dots.
+
+/// The classes that reviews tell apart, by their words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// All alike: a flat line.
+    Line,
+    /// Few of them far from the others: a narrow band.
+    Band,
+    /// Seconds that have little to do with the one before: a cloud.
+    Cloud,
+    /// Two bands, between which there is next to nothing.
+    Bands {
+        /// The median of the lower one.
+        low: f64,
+        /// That of the upper one.
+        high: f64,
+    },
+    /// An oscillation: up and down over several seconds each.
+    Swings,
+    /// Less and less.
+    Declines,
+    /// More and more.
+    Rises,
+}
+
+/// Fewer seconds have a shape by chance.
+const SECONDS_MIN: usize = 60;
+/// Seconds that deviate by less than this share of their mean are a line.
+const LINE: f64 = 0.01;
+/// From this deviation on, what is left without the trend is no narrow band.
+const BAND: f64 = 0.05;
+/// A line through all seconds that explains so much of their variance is a trend ...
+const TREND_EXPLAINS: f64 = 0.5;
+/// ... if it rises or falls by this share of the mean.
+const TREND: f64 = 0.1;
+/// The autocorrelation of seconds that follow each other, from which on they swing: of a sine, that of one
+/// of six seconds; of clusters of `n` seconds that have nothing to do with each other, 1 - 1/n.
+const SWINGS: f64 = 0.5;
+
+impl Shape {
+    /// Of successive seconds, in any unit; `None` if there are fewer than 60, or nothing was done in
+    /// them.
+    pub fn of(seconds: &[f64]) -> Option<Self> {
+        let count = seconds.len() as f64;
+        let mean = seconds.iter().sum::<f64>() / count;
+        if seconds.len() < SECONDS_MIN || mean <= 0.0 {
+            return None;
+        }
+        let about_mean: Vec<f64> = seconds.iter().map(|second| second - mean).collect();
+        let all = variance(&about_mean);
+        if all.sqrt() < LINE * mean {
+            return Some(Self::Line);
+        }
+        if let Some((low, high)) = bands(seconds) {
+            return Some(Self::Bands { low, high });
+        }
+        let slope = slope(&about_mean);
+        let change = slope * (count - 1.0);
+        let without =
+            |(at, value): (usize, &f64)| value - slope * (at as f64 - (count - 1.0) / 2.0);
+        let rest: Vec<f64> = about_mean.iter().enumerate().map(without).collect();
+        let left = variance(&rest);
+        Some(match left <= (1.0 - TREND_EXPLAINS) * all && change.abs() >= TREND * mean {
+            true if change < 0.0 => Self::Declines,
+            true => Self::Rises,
+            false if left.sqrt() < BAND * mean => Self::Band,
+            false if of_neighbours(&rest) >= SWINGS * left => Self::Swings,
+            false => Self::Cloud,
+        })
+    }
+
+    /// A name for tables and checks.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Band => "band",
+            Self::Cloud => "cloud",
+            Self::Bands { .. } => "two bands",
+            Self::Swings => "swings",
+            Self::Declines => "declines",
+            Self::Rises => "rises",
+        }
+    }
+}
+
+/// Of values about zero.
+fn variance(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64
+}
+
+/// By how much values about zero rise from one to the next, by least squares.
+fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let moment = |(at, value): (usize, &f64)| (at as f64 - middle) * value;
+    let moments: f64 = values.iter().enumerate().map(moment).sum();
+    let squares: f64 = (0..values.len()).map(|at| (at as f64 - middle).powi(2)).sum();
+    moments / squares
+}
+
+/// The covariance of values about zero that follow each other.
+fn of_neighbours(values: &[f64]) -> f64 {
+    let products = values.windows(2).map(|pair| pair[0] * pair[1]);
+    products.sum::<f64>() / values.len() as f64
+}
+
+/// A band has at least this share of the seconds.
+const BAND_SHARE: f64 = 0.05;
+/// Bands are as far apart as so many of their standard deviations: an even spread that is cut in two
+/// gives 3.5, an exponential one 3.4, a normal one 2.7.
+const BANDS_APART: f64 = 4.0;
+/// At most such a share of the seconds lies in the middle half of the way from one band to the other.
+const BETWEEN_SHARE: f64 = 0.1;
+/// Bands that are closer, as a share of the lower one, are nothing to speak of.
+const BANDS_DIFFER: f64 = 0.15;
+
+/// Bands alternate: a rate that falls or rises once is in neither.
+const BAND_CHANGES_MIN: usize = 6;
+
+/// The medians of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
+/// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
+/// one to the other again and again.
+fn bands(values: &[f64]) -> Option<(f64, f64)> {
+    // A second without any I/O is as good as one with a single one.
+    let mut sorted: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let least = (sorted.len() as f64 * BAND_SHARE).ceil() as usize;
+    // About their mean, the variance within the parts is least where that between them is most.
+    let middle = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    let (mut below, mut cut, mut most) = (0.0, None, 0.0);
+    for (count, value) in (1..).zip(&sorted) {
+        below += value - middle;
+        let above = sorted.len() - count;
+        if count < least || above < least {
+            continue;
+        }
+        let between = below * below * (1.0 / count as f64 + 1.0 / above as f64);
+        if between > most {
+            (cut, most) = (Some(count), between);
+        }
+    }
+    let (lower, upper) = sorted.split_at(cut?);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (low, high) = (mean(lower), mean(upper));
+    let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    let within = spread(lower, low) + spread(upper, high);
+    let deviation = (within / sorted.len() as f64).sqrt();
+    let apart = high - low >= BANDS_APART * deviation;
+    let edge = f64::midpoint(low, high).exp();
+    let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
+    // A few seconds on the way from one to the other belong to a part, and move its mean.
+    let median = |part: &[f64]| part[part.len() / 2].exp();
+    let (low, high) = (median(lower), median(upper));
+    let differ = high >= low * (1.0 + BANDS_DIFFER);
+    // In either half of the time there are both: what swings once, if with scatter, is no band.
+    let (first, last) = values.split_at(values.len() / 2);
+    let has_both = |half: &[f64]| {
+        let above = half.iter().filter(|value| **value >= edge).count();
+        above.min(half.len() - above) >= least / 4
+    };
+    let lasts = has_both(first) && has_both(last);
+    // Between bands there is next to nothing: else it is a spread with two ends.
+    let quarter = (high - low) / 4.0;
+    let is_between = |value: &&f64| (low + quarter..high - quarter).contains(*value);
+    let between = values.iter().filter(is_between).count() as f64;
+    let is_empty = between <= values.len() as f64 * BETWEEN_SHARE;
+    let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
+    is_so.then_some((low, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number from 0 to 1 that has nothing to do with that of the next place.
+    fn chance(at: usize) -> f64 {
+        writecliff_device::split_mix(at as u64) as f64 / u64::MAX as f64
+    }
+
+    fn made(of: impl Fn(usize) -> f64) -> Vec<f64> {
+        (0..600).map(of).collect()
+    }
+
+    #[test]
+    fn each_class_is_told_by_what_it_is_made_of() {
+        let turn = |at: usize, of: f64| (at as f64 / of * std::f64::consts::TAU).sin();
+        let cases = [
+            (made(|_| 5_000.0), "line"),
+            (made(|at| 5_000.0 + 100.0 * chance(at)), "line"),
+            (made(|at| 5_000.0 + 500.0 * chance(at)), "band"),
+            (made(|at| 5_000.0 + 3_000.0 * chance(at)), "cloud"),
+            // Clusters of five seconds, and as much that has nothing to do with the one before.
+            (made(|at| 5_000.0 + 1_500.0 * chance(at / 5) + 1_500.0 * chance(at)), "cloud"),
+            (made(|at| 5_000.0 + 1_000.0 * turn(at, 120.0) + 400.0 * chance(at)), "swings"),
+            (made(|at| 5_000.0 + 1_000.0 * turn(at, 12.0) + 400.0 * chance(at)), "swings"),
+            (made(|at| 6_000.0 - 2.0 * at as f64 + 200.0 * chance(at)), "declines"),
+            (made(|at| 5_000.0 + 2.0 * at as f64), "rises"),
+            (made(|at| if chance(at) < 0.4 { 3_000.0 } else { 4_000.0 }), "two bands"),
+            // A trend within a wide cloud is not what one sees.
+            (made(|at| 5_000.0 + at as f64 + 5_000.0 * chance(at)), "cloud"),
+        ];
+        for (seconds, name) in cases {
+            assert_eq!(Shape::of(&seconds).unwrap().name(), name, "{:?}", &seconds[..20]);
+        }
+        assert_eq!(Shape::of(&[5_000.0; 59]), None);
+        assert_eq!(Shape::of(&[0.0; 100]), None);
+    }
+
+    #[test]
+    fn two_bands_are_told_from_a_spread() {
+        let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
+        let found = bands(&two).map(|(low, high)| (low.round(), high.round()));
+        assert_eq!(found, Some((3_000.0, 4_000.0)));
+        let spread: Vec<f64> = (0..200).map(|n| 3_000.0 + 10.0 * f64::from(n)).collect();
+        assert_eq!(bands(&spread), None);
+        let mut dips = vec![4_000.0; 200];
+        dips[7] = 100.0;
+        assert_eq!(bands(&dips), None, "a few seconds are no band");
+        let mut sorted = two;
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(bands(&sorted), None, "a rate that rises once");
+        let close: Vec<f64> =
+            (0..200).map(|n| if n % 2 == 0 { 4_000.0 } else { 4_100.0 }).collect();
+        assert_eq!(bands(&close), None);
+        // A third of the seconds between the ends: in neither.
+        let ends = |n: usize| match n % 6 {
+            0 | 1 => 328.0,
+            2 | 3 => 32_000.0,
+            _ => 1_000.0 + 30_000.0 * ((n * 7919 % 1000) as f64 / 1000.0),
+        };
+        let filled: Vec<f64> = (0..1200).map(ends).collect();
+        assert_eq!(bands(&filled), None, "the way between them is not empty");
+        // Both at first, and one of them no more.
+        let fades: Vec<f64> =
+            (0..600).map(|n| if n < 200 && n % 2 == 0 { 4_000.0 } else { 3_000.0 }).collect();
+        assert_eq!(bands(&fades), None, "a band that does not come back");
+    }
+}
