@@ -197,7 +197,7 @@ fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
             "Its seconds vary by {} of their mean, which is the model's; a real disk's may vary in other ways.",
             number::percent(variation)
         ),
-        _ if variation >= BURSTS || collects_in_bursts(subject) => format!(
+        _ if variation >= BURSTS || collects_unevenly(subject) => format!(
             "That its seconds vary by {} of their mean comes of the model's collection; a real drive's need \
              not vary so.",
             number::percent(variation)
@@ -211,11 +211,12 @@ fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[])
 }
 
-/// Whether the model's copying alternates with the host's writes, as its profile says.
-fn collects_in_bursts(subject: &Subject) -> bool {
+/// Whether the model's copying alternates with the host's writes, or costs more for one victim than for the
+/// next, as its profile says.
+fn collects_unevenly(subject: &Subject) -> bool {
     let profile = subject.drive().profile.as_ref();
-    let pacing = profile.and_then(|profile| profile.values.get("gc")?.get("pacing")?.as_str());
-    pacing.is_some_and(|pacing| pacing != "proportional")
+    let gc = |key: &str| profile.and_then(|profile| profile.values.get("gc")?.get(key)?.as_str());
+    gc("pacing").is_some_and(|pacing| pacing != "proportional") || gc("victim") == Some("random")
 }
 
 /// What more spare area gives and what TRIM gives, as far as that is known.
