@@ -216,7 +216,10 @@ fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
 fn collects_unevenly(subject: &Subject) -> bool {
     let profile = subject.drive().profile.as_ref();
     let gc = |key: &str| profile.and_then(|profile| profile.values.get("gc")?.get(key)?.as_str());
-    gc("pacing").is_some_and(|pacing| pacing != "proportional") || gc("victim") == Some("random")
+    let is_even = |pacing: &str| ["proportional", "smooth"].contains(&pacing);
+    let pacing = gc("pacing");
+    let copes = pacing == Some("smooth") || gc("victim") != Some("random");
+    pacing.is_some_and(|pacing| !is_even(pacing)) || !copes
 }
 
 /// What more spare area gives and what TRIM gives, as far as that is known.

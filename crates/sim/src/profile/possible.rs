@@ -3,7 +3,7 @@
 use writecliff_device::{Bytes, Nanos};
 
 use super::{
-    Impossibility, LBA_SIZE, Levelling, MappingKind, Pacing, SlcKind, SsdProfile, TrimKind, Victim,
+    Impossibility, LBA_SIZE, Levelling, MappingKind, SlcKind, SsdProfile, TrimKind, Victim,
 };
 
 /// Larger pages than any NAND has.
@@ -393,23 +393,25 @@ impl SsdProfile {
             let reason = format!("{high} free superblocks is not between free_low and {most}");
             return Some(("gc.free_high", reason));
         }
-        if self.gc.pacing == Pacing::Proportional && high == low {
-            let reason = "proportional pacing needs room between free_low and this".to_owned();
+        if self.gc.pacing.is_proportional() && high == low {
+            let reason =
+                "proportional and smooth pacing need room between free_low and this".to_owned();
             return Some(("gc.free_high", reason));
         }
         if let Some(start) = self.gc.free_start
-            && (start < 2 || start >= high || self.gc.pacing != Pacing::Proportional)
+            && (start < 2 || start >= high || !self.gc.pacing.is_proportional())
         {
             let reason = format!(
-                "{start} free superblocks is not between 2 and free_high, or pacing is not \
-                 proportional"
+                "{start} free superblocks is not between 2 and free_high, or pacing is neither \
+                 proportional nor smooth"
             );
             return Some(("gc.free_start", reason));
         }
         if let Some(copies) = self.gc.copies_max
-            && (copies == 0 || self.gc.pacing != Pacing::Proportional)
+            && (copies == 0 || !self.gc.pacing.is_proportional())
         {
-            let reason = format!("{copies} pages is none, or pacing is not proportional");
+            let reason =
+                format!("{copies} pages is none, or pacing is neither proportional nor smooth");
             return Some(("gc.copies_max", reason));
         }
         if u64::from(self.gc.idle_free) > most {

@@ -225,17 +225,17 @@ pub struct Gc {
     /// How copying is spread over the host's writes.
     #[serde(default)]
     pub pacing: Pacing,
-    /// Low water: collection starts when so few superblocks are free. Proportional pacing: where
+    /// Low water: collection starts when so few superblocks are free. Proportional and smooth pacing: where
     /// free superblocks settle.
     pub free_low: u32,
-    /// High water: collection stops when so many superblocks are free. Proportional pacing:
+    /// High water: collection stops when so many superblocks are free. Proportional and smooth pacing:
     /// collection begins below it.
     pub free_high: u32,
-    /// Proportional pacing: collection begins at so few free superblocks, and goes on up to `free_high`.
+    /// Proportional and smooth pacing: collection begins at so few free superblocks, and goes on up to `free_high`.
     /// `None`: it begins below `free_high`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_start: Option<u32>,
-    /// Proportional pacing: the most pages copied for each page that the host writes, however few
+    /// Proportional and smooth pacing: the most pages copied for each page that the host writes, however few
     /// superblocks are free. `None`: no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies_max: Option<u32>,
@@ -302,6 +302,16 @@ pub enum Pacing {
     /// From high water on, what the victim under way makes necessary: as many pages for each page
     /// of the host as it wins back one page with, less above low water and more below it.
     Proportional,
+    /// The same, with free space counted in pages instead of whole superblocks, and at the mean price of
+    /// the last victims: neither the end of a superblock nor one costly victim is felt.
+    Smooth,
+}
+
+impl Pacing {
+    /// Whether copying follows from the victim, and not from a quantum.
+    pub(crate) fn is_proportional(self) -> bool {
+        matches!(self, Self::Proportional | Self::Smooth)
+    }
 }
 
 /// Blocks written with one bit per cell, for speed.

@@ -12,7 +12,7 @@ use writecliff_device::Nanos;
 use super::array::{CellMode, SuperblockId, Superblocks};
 use crate::profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
 
-pub(crate) use pace::{CopyWindow, Pacer, is_short_of_space};
+pub(crate) use pace::{CopyWindow, Free, ONE, Pacer, is_short_of_space};
 
 /// Free superblocks at which the host may open one: one is left for copies.
 pub(crate) const FREE_TO_OPEN: u32 = 2;

@@ -9,8 +9,8 @@ use crate::profile::{Gc, Pacing};
 /// proportional pacing from where the profile says. `was` says whether they were before.
 pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
     let begins_at = match (gc.pacing, gc.free_start) {
-        (Pacing::Proportional, None) => gc.free_high.saturating_sub(1),
-        (Pacing::Proportional, Some(start)) => start,
+        (Pacing::Proportional | Pacing::Smooth, None) => gc.free_high.saturating_sub(1),
+        (Pacing::Proportional | Pacing::Smooth, Some(start)) => start,
         (Pacing::Eager | Pacing::Lazy, _) => gc.free_low,
     };
     free <= begins_at || (was && free < gc.free_high)
@@ -25,18 +25,31 @@ pub(crate) struct Pacer {
     owed: u64,
 }
 
-/// A whole page of what [`Pacer`] counts in parts of.
-const ONE: u64 = 1 << 10;
+/// A whole page of what [`Pacer`] counts in parts of, and a whole superblock of [`Free`].
+pub(crate) const ONE: u64 = 1 << 10;
+/// Smooth pacing: the price is the mean of about so many victims.
+const VICTIMS: u64 = 16;
+
+/// Free space: whole superblocks, and what is left of those that are open, in [`ONE`]ths of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Free {
+    pub(crate) superblocks: u32,
+    pub(crate) parts: u64,
+}
 
 impl Pacer {
     /// A superblock of `pages` is to be emptied, of which `valid` are to be copied. What costs
     /// nothing is paid for a little all the same, or it would never be begun.
-    pub(crate) fn begins(&mut self, valid: u32, pages: u32) {
+    pub(crate) fn begins(&mut self, pacing: Pacing, valid: u32, pages: u32) {
         let won = u64::from(pages.saturating_sub(valid).max(1));
-        self.price = (u64::from(valid) * ONE / won).max(ONE / 16);
+        let price = (u64::from(valid) * ONE / won).max(ONE / 16);
+        self.price = match (pacing, self.price) {
+            (Pacing::Smooth, before @ 1..) => (before * (VICTIMS - 1) + price) / VICTIMS,
+            _ => price,
+        };
     }
 
-    /// Pages to copy for `pages` pages of the host with `free` superblocks free.
+    /// Pages to copy for `pages` pages of the host with so much space free.
     ///
     /// Eager: a quantum above what the steady state needs makes the drive alternate between full
     /// speed and collection; one below it lets free superblocks settle where copying just keeps
@@ -44,8 +57,10 @@ impl Pacer {
     ///
     /// Proportional: at low water as many as win back just what the host takes, which is the
     /// steady state whatever the load; nothing at high water, twice as many as far below low
-    /// water as that is above it, and never more than the profile's most.
-    pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, free: u32) -> u32 {
+    /// water as that is above it, and never more than the profile's most. Smooth: the same, and parts of
+    /// superblocks count.
+    pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, space: Free) -> u32 {
+        let free = space.superblocks;
         let (pages, low) = (u64::from(pages), u64::from(gc.free_low));
         let copies = match gc.pacing {
             Pacing::Lazy => pages * u64::from(gc.quantum),
@@ -53,11 +68,13 @@ impl Pacer {
                 let free = u64::from(free.max(1)).min(low);
                 pages * u64::from(gc.quantum) * low * low / (free * free)
             }
-            Pacing::Proportional => {
-                let (missing, range) =
-                    (gc.free_high.saturating_sub(free), gc.free_high - gc.free_low);
+            Pacing::Proportional | Pacing::Smooth => {
+                let parts = if gc.pacing == Pacing::Smooth { space.parts } else { 0 };
+                let [free, high] = [free, gc.free_high].map(|whole| u64::from(whole) * ONE);
+                let missing = high.saturating_sub(free + parts);
+                let range = u64::from(gc.free_high - gc.free_low) * ONE;
                 let price = self.price.max(ONE / 16);
-                let due = pages * price * u64::from(missing) / u64::from(range);
+                let due = pages * price * missing / range;
                 self.owed +=
                     gc.copies_max.map_or(due, |most| due.min(pages * u64::from(most) * ONE));
                 let copies = self.owed / ONE;
@@ -110,15 +127,20 @@ impl CopyWindow {
 mod tests {
     use super::*;
 
+    fn whole(superblocks: u32) -> Free {
+        Free { superblocks, parts: 0 }
+    }
+
     #[test]
     fn eager_pacing_grows_as_space_gets_scarce_and_lazy_does_not() {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
         let mut pacer = Pacer::default();
-        let copies: Vec<_> = [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, free)).into();
+        let copies: Vec<_> =
+            [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, whole(free))).into();
         assert_eq!(copies, [40, 40, 102, 160, 2560]);
         gc.pacing = Pacing::Lazy;
-        assert_eq!(pacer.copies_for(&gc, 10, 1), 40);
+        assert_eq!(pacer.copies_for(&gc, 10, whole(1)), 40);
     }
 
     #[test]
@@ -126,14 +148,19 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
         let mut pacer = Pacer::default();
-        pacer.begins(75, 100); // three copies for each page won
-        let copies: Vec<_> = [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
+        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        let copies: Vec<_> =
+            [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free))).into();
         assert_eq!(copies, [0, 75, 150, 300, 450]);
         // Parts of a page are owed: 3/8 of one for each page of the host.
-        let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, 15)).sum();
+        let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, whole(15))).sum();
         assert_eq!(single, 300);
-        pacer.begins(0, 100);
-        assert_eq!(pacer.copies_for(&gc, 160, 8), 10, "what costs nothing is begun all the same");
+        pacer.begins(gc.pacing, 0, 100);
+        assert_eq!(
+            pacer.copies_for(&gc, 160, whole(8)),
+            10,
+            "what costs nothing is begun all the same"
+        );
     }
 
     #[test]
@@ -147,9 +174,21 @@ mod tests {
         assert_eq!(at(&gc, true), [true, true, true], "and goes on up to high water");
         gc.copies_max = Some(3);
         let mut pacer = Pacer::default();
-        pacer.begins(75, 100); // three copies for each page won
-        let copies: Vec<_> = [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, free)).into();
+        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        let copies: Vec<_> = [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free))).into();
         assert_eq!(copies, [75, 300, 300]);
+    }
+
+    #[test]
+    fn smooth_pacing_counts_parts_and_takes_the_mean_price() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Smooth, 8, 16);
+        let mut pacer = Pacer::default();
+        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        let half = Free { superblocks: 12, parts: ONE / 2 };
+        assert_eq!(pacer.copies_for(&gc, 1600, half), 2100, "3.5 of 8 superblocks are missing");
+        pacer.begins(gc.pacing, 95, 100); // nineteen: one in sixteen of what counts
+        assert_eq!(pacer.copies_for(&gc, 1600, whole(8)), 1600 * 4);
     }
 
     #[test]

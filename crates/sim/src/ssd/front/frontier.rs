@@ -40,6 +40,17 @@ impl Frontier {
         self.skip_to(0, layout)
     }
 
+    /// How much of its superblock is left, as so many parts of `one`; nothing if none is open.
+    pub(crate) fn share_left(&self, one: u64) -> u64 {
+        match self.superblock {
+            Some(_) => {
+                let left = self.programs.saturating_sub(self.program);
+                u64::from(left) * one / u64::from(self.programs.max(1))
+            }
+            None => 0,
+        }
+    }
+
     /// Slots left in the program being gathered; none if no superblock is open.
     pub(crate) fn room(&self) -> u32 {
         self.program_end - self.slot

@@ -95,9 +95,9 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     ]);
     gc.window = if gc.victim == Victim::Windowed { dice.between(1, 10) } else { 1 };
     gc.choices = if gc.victim == Victim::Random { dice.between(1, 10) } else { 1 };
-    gc.pacing = dice.one_of(&[Pacing::Eager, Pacing::Lazy, Pacing::Proportional]);
+    gc.pacing = dice.one_of(&[Pacing::Eager, Pacing::Lazy, Pacing::Proportional, Pacing::Smooth]);
     gc.free_low = dice.between(2, 5);
-    let apart = u32::from(gc.pacing == Pacing::Proportional);
+    let apart = u32::from(gc.pacing.is_proportional());
     gc.free_high = gc.free_low + dice.between(apart, 3);
     gc.quantum = if dice.once_in(3) { dice.between(1, 4000) } else { dice.between(1, 20) };
     gc.copy_dies = dice.below(dies + 1);

@@ -12,10 +12,11 @@ use std::hint::black_box;
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::ftl::Ftl;
-use crate::profile::SsdProfile;
+use crate::profile::{Pacing, SsdProfile};
 use crate::ssd::array::{CellMode, Fifo, Lpn, ReadOnly, SuperblockId};
 use crate::ssd::collect::{
-    self, CopyWindow, FREE_TO_OPEN, Occasion, Pacer, Policy, Step, View, is_short_of_space,
+    self, CopyWindow, FREE_TO_OPEN, Free, ONE, Occasion, Pacer, Policy, Step, View,
+    is_short_of_space,
 };
 use crate::ssd::front::{Program, Stream};
 
@@ -138,7 +139,9 @@ impl Ftl {
             self.drain_under_load(program, now);
             return self.collector.data_path.program(now, program);
         }
-        let budget = self.collector.pacer.copies_for(gc, program.host_pages, free);
+        let parts = if gc.pacing == Pacing::Smooth { self.parts_free() } else { 0 };
+        let space = Free { superblocks: free, parts };
+        let budget = self.collector.pacer.copies_for(gc, program.host_pages, space);
         let mut copied = 0;
         while copied < budget
             && let Some(pages) = self.collect(Occasion::Program, now)
@@ -147,6 +150,18 @@ impl Ftl {
         }
         let start = self.collector.window.admit(now);
         self.collector.data_path.program(start, program)
+    }
+
+    /// What is left of open superblocks in native mode, and what was won of the victim, in [`ONE`]ths of a
+    /// superblock.
+    fn parts_free(&self) -> u64 {
+        let native = Stream::ALL.iter().map(|stream| &self.streams[*stream]);
+        let native = native.filter(|frontier| frontier.mode == CellMode::Native);
+        let open: u64 = native.map(|frontier| frontier.share_left(ONE)).sum();
+        let won = self.evacuation.as_ref().map_or(0, |evacuation| {
+            u64::from(evacuation.slot) * ONE / u64::from(self.superblock_pages.max(1))
+        });
+        open + won
     }
 
     /// A drive that empties its SLC buffer under load does so beside every program past it.
@@ -253,7 +268,8 @@ impl Ftl {
             None => {
                 self.superblocks.take(victim);
                 let valid = self.superblocks.valid(victim);
-                self.collector.pacer.begins(valid, self.superblock_pages);
+                let pacing = self.collector.policy.gc.pacing;
+                self.collector.pacer.begins(pacing, valid, self.superblock_pages);
                 0
             }
         }

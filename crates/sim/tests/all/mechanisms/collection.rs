@@ -164,7 +164,13 @@ fn eager_pacing_copies_a_little_all_the_time() {
 
 /// Standard deviation over mean of the throughput in each 100 ms of steady random writes.
 fn variation(pacing: Pacing, quantum: u32, free_high: u32) -> f64 {
+    variation_of(pacing, quantum, free_high, Victim::Greedy)
+}
+
+fn variation_of(pacing: Pacing, quantum: u32, free_high: u32, victim: Victim) -> f64 {
     let mut profile = tiny();
+    (profile.gc.victim, profile.gc.choices) =
+        (victim, if victim == Victim::Random { 4 } else { 1 });
     (profile.gc.pacing, profile.gc.quantum) = (pacing, quantum);
     (profile.gc.free_low, profile.gc.free_high) = (4, free_high);
     let mut drive = Drive::new(profile);
@@ -198,6 +204,15 @@ fn proportional_pacing_settles_and_needs_no_quantum() {
     let switching = variation(Pacing::Eager, 16, 5);
     println!("per 100 ms: proportional {steady:.3}, eager with too large a quantum {switching:.3}");
     assert!(steady < 0.05 && switching > 4.0 * steady, "{steady} {switching}");
+}
+
+#[test]
+fn smooth_pacing_scatters_less_than_proportional() {
+    let victims_of_chance = |pacing| variation_of(pacing, 1, 12, Victim::Random);
+    let proportional = victims_of_chance(Pacing::Proportional);
+    let smooth = victims_of_chance(Pacing::Smooth);
+    println!("per 100 ms, victims of chance: proportional {proportional:.3}, smooth {smooth:.3}");
+    assert!(smooth < 0.7 * proportional, "{smooth} {proportional}");
 }
 
 #[test]
