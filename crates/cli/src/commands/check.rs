@@ -51,7 +51,7 @@ const SHIPPED: &str = "drives/published/figures.csv";
 
 /// Compares, prints, and fails if a rating is missed.
 pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
-    let figures = chosen(names, options)?;
+    let figures = chosen(names, options, true)?;
     let mut drives: Vec<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
     drives.dedup();
     let drives = match &drives[..] {
@@ -65,7 +65,9 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     };
     let compared = match options.leave_out {
         None => {
-            say(&format!("comparing {} figures of {drives}", figures.len()));
+            if !figures.is_empty() {
+                say(&format!("comparing {} figures of {drives}", figures.len()));
+            }
             compare(&figures, &Catalogue::default(), watch)?
         }
         Some(LeaveOut::Drive) => compare_without(LeftOut::Drive, &figures, watch)?,
@@ -73,8 +75,7 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     };
     let shapes = match options.figures.is_none() && options.leave_out.is_none() {
         true => {
-            let of_these = |shape: &PublishedShape| figures.iter().any(|f| f.drive == shape.drive);
-            let shapes: Vec<_> = published_shapes().into_iter().filter(of_these).collect();
+            let shapes: Vec<_> = published_shapes().into_iter().filter(is_of(names)).collect();
             compare_shapes(&shapes, &Catalogue::default(), watch)?
         }
         false => Vec::new(),
@@ -85,12 +86,25 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     }
     match options.json {
         true => print_json(&report(&compared, &shapes))?,
-        false => print(&(table(&compared) + &shape_table(&shapes)))?,
+        false => {
+            let figures = if compared.is_empty() { String::new() } else { table(&compared) };
+            print(&(figures + &shape_table(&shapes)))?;
+        }
     }
     match compared.iter().filter(|comparison| comparison.fails()).count() {
         0 => Ok(()),
         count => Err(CliError::RatingMissed { count }),
     }
+}
+
+/// Whether words are about one of the drives that were named, or of any if none was.
+fn is_of(names: &[OsString]) -> impl Fn(&PublishedShape) -> bool {
+    let bare = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.strip_prefix("sim:").unwrap_or(&name).to_owned()
+    };
+    let names: Vec<String> = names.iter().map(bare).collect();
+    move |shape| names.is_empty() || names.contains(&shape.drive)
 }
 
 /// A picture of each drive.
@@ -116,7 +130,7 @@ fn draw(directory: &Path, compared: &[Comparison]) -> Result<(), CliError> {
 
 /// Fits each drive and prints the values that its profile should have.
 pub(crate) fn fit_to_figures(names: &[OsString], options: &CheckArguments) -> Result<(), CliError> {
-    let figures = chosen(names, options)?;
+    let figures = chosen(names, options, false)?;
     let drives: BTreeSet<&str> = figures.iter().map(|figure| figure.drive.as_str()).collect();
     let mut all = BTreeMap::new();
     for drive in drives {
@@ -157,8 +171,13 @@ fn fit_table(drive: &str, fits: &[Fit]) -> String {
     format!("{drive}\n{}\n", table.render())
 }
 
-/// The figures of the drives that were named; of all drives if none was.
-fn chosen(names: &[OsString], options: &CheckArguments) -> Result<Vec<Published>, CliError> {
+/// The figures of the drives that were named; of all drives if none was. Words will do for figures where
+/// they are looked at.
+fn chosen(
+    names: &[OsString],
+    options: &CheckArguments,
+    or_words: bool,
+) -> Result<Vec<Published>, CliError> {
     let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
@@ -172,7 +191,10 @@ fn chosen(names: &[OsString], options: &CheckArguments) -> Result<Vec<Published>
     let names: Vec<_> = names.iter().map(|n| n.strip_prefix("sim:").unwrap_or(n)).collect();
     for name in &names {
         profile(name)?;
-        if !figures.iter().any(|figure| figure.drive == *name) {
+        let takes_words = or_words && options.figures.is_none() && options.leave_out.is_none();
+        let has_words = || published_shapes().iter().any(|of| of.drive == *name);
+        let has_figures = figures.iter().any(|figure| figure.drive == *name);
+        if !has_figures && !(takes_words && has_words()) {
             return Err(CliError::NoFigures { drive: (*name).to_owned(), figures: file });
         }
     }

@@ -158,7 +158,7 @@ fn what_a_model_does_not_have_is_not_judged() {
     assert!(step.trims.is_none() && step.reads.is_some(), "{step:?}");
     let unjudged: Vec<_> = targets(&record).into_iter().map(|target| target.unjudged).collect();
     let lacks = Some(Unjudged::NotModelled { mechanism: Mechanism::TrimTime });
-    assert_eq!(unjudged, [None, None, None, lacks.clone(), lacks]);
+    assert_eq!(unjudged, [None, None, None, lacks, lacks]);
     let doubt = Warning::Job(JobWarning::TrimsTakeNoTime);
     assert!(record.warnings.contains(&doubt), "{:?}", record.warnings);
 }
