@@ -193,8 +193,9 @@ fn chosen(
         profile(name)?;
         let takes_words = or_words && options.figures.is_none() && options.leave_out.is_none();
         let has_words = || published_shapes().iter().any(|of| of.drive == *name);
-        let has_figures = figures.iter().any(|figure| figure.drive == *name);
-        if !has_figures && !(takes_words && has_words()) {
+        let lacks_figures = figures.iter().all(|figure| figure.drive != *name);
+        let lacks_words = !takes_words || !has_words();
+        if lacks_figures && lacks_words {
             return Err(CliError::NoFigures { drive: (*name).to_owned(), figures: file });
         }
     }
