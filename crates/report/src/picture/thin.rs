@@ -1,6 +1,6 @@
 //! Fewer points than were recorded, without losing the extremes.
 
-/// More points than this are drawn as the lowest and highest of equal stretches.
+/// Of more points than this, the lowest, the highest and some others of equal stretches are drawn.
 pub(super) const POINTS_MAX: usize = 4_000;
 /// The same where several small pictures wait behind a switch: a page is to be light.
 const POINTS_MAX_SMALL: usize = 500;
@@ -11,19 +11,30 @@ pub(crate) fn points_max(pictures: usize, on_demand: bool) -> usize {
     if on_demand && pictures > 1 { POINTS_MAX_SMALL } else { POINTS_MAX }
 }
 
-/// All points, or the lowest and highest of each of equal stretches, so that there are no more than
-/// `most`: a floor is never lost.
+/// Points drawn of a stretch: the lowest, the highest, and others at equal steps, or a cloud would look like
+/// two bands.
+const OF_STRETCH: usize = 8;
+
+/// All points, or the lowest and highest of each of equal stretches and some between them, so that there are
+/// no more than `most`: a floor is never lost.
 pub(super) fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();
     }
-    let stretch = points.len().div_ceil(most / 2);
-    let extremes = points.chunks(stretch).flat_map(|chunk| {
-        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let (lowest, highest) = (chunk.iter().min_by(by_value), chunk.iter().max_by(by_value));
-        lowest.into_iter().chain(highest).copied().collect::<Vec<_>>()
-    });
-    extremes.collect()
+    let stretch = points.len().div_ceil(most / OF_STRETCH);
+    points.chunks(stretch).flat_map(of_stretch).collect()
+}
+
+/// In their order.
+fn of_stretch(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
+    let by_value = |a: &usize, b: &usize| points[*a].1.total_cmp(&points[*b].1);
+    let places = 0..points.len();
+    let extremes = [places.clone().min_by(by_value), places.max_by(by_value)];
+    let others = (0..OF_STRETCH - 2).map(|other| other * points.len() / (OF_STRETCH - 2));
+    let mut shown: Vec<usize> = extremes.into_iter().flatten().chain(others).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    shown.into_iter().map(|place| points[place])
 }
 
 #[cfg(test)]
@@ -39,5 +50,16 @@ mod tests {
         assert!(thinned.len() <= POINTS_MAX);
         assert!(thinned.contains(&(54_321.0, 3.0)) && thinned.contains(&(12_345.0, 9_999.0)));
         assert!(super::thinned(&points[..4_000], POINTS_MAX).len() == 4_000);
+    }
+
+    /// Of even chance the middle half of the values stays near a half of the dots.
+    #[test]
+    fn a_cloud_does_not_become_two_bands() {
+        let value = |at: u64| (writecliff_device::split_mix(at) % 1000) as f64;
+        let points: Vec<(f64, f64)> = (0..50_000).map(|at| (at as f64, value(at))).collect();
+        let thinned = thinned(&points, POINTS_MAX);
+        let middle = thinned.iter().filter(|point| (250.0..750.0).contains(&point.1)).count();
+        assert!(middle * 3 > thinned.len(), "{middle} of {}", thinned.len());
+        assert!(thinned.is_sorted_by_key(|point| point.0), "in their order");
     }
 }
