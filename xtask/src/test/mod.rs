@@ -19,9 +19,6 @@ pub(crate) use outcome::Outcome;
 use crate::{guest, packages, python, tidy};
 use changed::Scope;
 
-/// Packages whose tests wait for drives and processes most of their time: they run beside the others.
-const WAITING: [&str; 2] = ["writecliff-cli", "writecliff-uring"];
-
 /// What to test.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
@@ -52,18 +49,11 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
     });
     let mut built = built.unwrap_or_default();
     built.is_nightly = options.nightly;
-    let (waiting, working): (Vec<&str>, Vec<&str>) =
-        built.packages().partition(|package| WAITING.contains(package));
     thread::scope(|scope_of_threads| {
         // It waits for its machines half of the time, which all others can have.
         let in_guest = || timed("guest", || in_guest(guest, &built, options.nightly));
         let in_guest = scope_of_threads.spawn(in_guest);
-        let beside = || {
-            let part = |package: &&str| timed(package, || built.test(package));
-            waiting.iter().map(part).collect::<Vec<_>>()
-        };
-        let beside = scope_of_threads.spawn(beside);
-        for package in working {
+        for package in built.packages() {
             parts.run(package, || built.test(package));
         }
         for package in built.missing(scope.packages()) {
@@ -78,9 +68,6 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
         }
         let panicked =
             |_| timed("guest", || Outcome::of("its cases", Err("they panicked".to_owned())));
-        parts.all.extend(beside.join().unwrap_or_else(|_| {
-            vec![timed("waiting", || Outcome::of("its tests", Err("they panicked".to_owned())))]
-        }));
         parts.all.push(in_guest.join().unwrap_or_else(panicked));
     });
     parts.verdict()

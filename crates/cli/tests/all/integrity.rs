@@ -114,8 +114,8 @@ fn wait_for_rounds(child: &mut Child, run: &Path, rounds: u64) {
 fn what_is_changed_behind_the_drive_s_back_is_found_block_by_block() {
     let drive = Drive::new(32);
     let run = drive.run("run");
-    let mut child = drive.writing(&run, "4s").stdout(Stdio::piped()).spawn().unwrap();
-    wait_for_rounds(&mut child, &run, 4);
+    let mut child = drive.writing(&run, "6s").stdout(Stdio::piped()).spawn().unwrap();
+    wait_for_rounds(&mut child, &run, 2);
     let before = fs::read(&drive.path).unwrap();
     let record = succeeded(&child.wait_with_output().unwrap());
     for figure in record["figures"].as_array().unwrap() {
