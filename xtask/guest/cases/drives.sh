@@ -100,7 +100,8 @@ interrupts() {
 
 # of_a_run OPTION...: how many interrupts a short test of $drive takes.
 of_a_run() {
-  local before agreed; agreed=$(consent "$drive"); before=$(interrupts)
+  # Long enough that what comes before the writes, which is not polled, is little beside them.
+  local before agreed lasts=4s; agreed=$(consent "$drive"); before=$(interrupts)
   test_it "$drive" "$agreed" "$@" >&2
   [ "$code" = 0 ] || wrong "expected a run, got exit $code: $(reason)"
   echo $(($(interrupts) - before))
