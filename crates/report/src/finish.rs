@@ -6,7 +6,7 @@ use writecliff_suite::{TestEntry, consistency, spare_area};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{DOUBT_MEANS, Panel, Section, Table, View, mark_doubts};
+use crate::section::{Panel, Section, View};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -94,17 +94,16 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
 
 /// What is in doubt is never the best of its row, and is marked beside what is not.
 pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
-    for Table { columns, rows, text, .. } in &mut section.tables {
-        let in_doubt: Vec<bool> = columns
+    for table in &mut section.tables {
+        let in_doubt: Vec<bool> = table
+            .columns
             .iter()
             .map(|column| column.of.subject.is_some_and(|one| doubtful[one]))
             .collect();
-        for row in &mut *rows {
+        for row in &mut table.rows {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }
-        if mark_doubts(rows.iter_mut().flat_map(|row| &mut row.values)) {
-            *text = format!("{text} {DOUBT_MEANS}").trim_start().to_owned();
-        }
+        table.mark_doubts();
     }
 }
 

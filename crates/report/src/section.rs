@@ -83,6 +83,8 @@ pub(crate) struct Ranking {
     pub(crate) columns: Vec<RankedBy>,
     /// By subject, each with a cell for every column.
     pub(crate) rows: Vec<Vec<Cell>>,
+    /// What its marks mean; empty where it has none.
+    pub(crate) note: &'static str,
 }
 
 /// A column of a [`Ranking`].
@@ -180,12 +182,12 @@ impl Cell {
 }
 
 /// What stands behind a figure that is in doubt beside others that are not.
-pub(crate) const DOUBT: &str = " ?";
+const DOUBT: &str = " ?";
 /// What that means.
-pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
+const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
 
 /// Marks the figures in doubt if some of them are and some are not; whether it did.
-pub(crate) fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>) -> bool {
+fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>) -> bool {
     let (doubtful, sure): (Vec<&mut Cell>, Vec<&mut Cell>) =
         cells.filter(|cell| cell.number.is_some()).partition(|cell| cell.in_doubt);
     let marks = !sure.is_empty() && !doubtful.is_empty();
@@ -202,6 +204,12 @@ impl From<String> for Cell {
 }
 
 impl Ranking {
+    /// With what is in doubt marked.
+    pub(crate) fn new(columns: Vec<RankedBy>, mut rows: Vec<Vec<Cell>>) -> Self {
+        let note = if mark_doubts(rows.iter_mut().flatten()) { DOUBT_MEANS } else { "" };
+        Self { columns, rows, note }
+    }
+
     /// The rows that have the best value of a column; none if all are equal.
     pub(crate) fn best(&self, column: usize) -> Vec<usize> {
         let cells = self.rows.iter().map(|row| &row[column]);
@@ -237,6 +245,13 @@ impl Table {
     pub(crate) fn new(title: &str, text: &str, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         let (title, text, corner) = (title.to_owned(), text.to_owned(), String::new());
         Self { of: Place::default(), first: false, title, text, corner, columns, rows }
+    }
+
+    /// Marks what is in doubt, and says what that means.
+    pub(crate) fn mark_doubts(&mut self) {
+        if mark_doubts(self.rows.iter_mut().flat_map(|row| &mut row.values)) {
+            self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();
+        }
     }
 
     /// Whether any row is explained.
@@ -297,6 +312,9 @@ mod tests {
         let mut all = [cell(true), cell(true)];
         assert!(!mark_doubts(all.iter_mut()), "what is true of all stands above them");
         assert_eq!(all[0].text, "5");
+        let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
+        assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
+        assert!(Ranking::new(Vec::new(), vec![vec![cell(false)]]).note.is_empty());
     }
 
     #[test]

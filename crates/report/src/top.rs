@@ -8,7 +8,7 @@ use writecliff_suite::{Good, Outcome, consistency, corners, is_hard_disk, storag
 
 use crate::number::NONE;
 use crate::run::Run;
-use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View, mark_doubts};
+use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
@@ -386,9 +386,8 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
         };
         cells.iter().map(cell).collect()
     };
-    let mut rows: Vec<Vec<Cell>> = (0..subjects.all.len()).map(row).collect();
-    mark_doubts(rows.iter_mut().flatten());
-    (!columns.is_empty()).then_some(Ranking { columns, rows })
+    let rows = (0..subjects.all.len()).map(row).collect();
+    (!columns.is_empty()).then(|| Ranking::new(columns, rows))
 }
 
 fn rate(megabytes_per_second: f64) -> Cell {

@@ -40,7 +40,8 @@
     select.addEventListener("change", () => rows.forEach((row, r) => all("td > span:first-child", row).forEach((span, c) => {
       const own = span.parentElement.dataset.n, base = rows[Number(select.value)].cells[c + 1].dataset.n;
       const hasFactor = select.value !== "" && own !== undefined && Number(base) > 0;
-      span.textContent = hasFactor ? `× ${number(Number(own) / Number(base))}` : texts[r][c];
+      const doubt = hasFactor && (texts[r][c] + texts[Number(select.value)][c]).includes(" ?") ? " ?" : "";
+      span.textContent = hasFactor ? `× ${number(Number(own) / Number(base))}${doubt}` : texts[r][c];
     })));
     table.closest(".scroll").previousElementSibling.append(label);
   }

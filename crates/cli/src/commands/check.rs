@@ -75,7 +75,9 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     };
     let shapes = match options.figures.is_none() && options.leave_out.is_none() {
         true => {
-            let shapes: Vec<_> = published_shapes().into_iter().filter(is_of(names)).collect();
+            let names = without_prefix(names);
+            let is_of = |shape: &PublishedShape| names.is_empty() || names.contains(&shape.drive);
+            let shapes: Vec<_> = published_shapes().into_iter().filter(is_of).collect();
             compare_shapes(&shapes, &Catalogue::default(), watch)?
         }
         false => Vec::new(),
@@ -97,14 +99,13 @@ pub(crate) fn check(names: &[OsString], options: &CheckArguments) -> Result<(), 
     }
 }
 
-/// Whether words are about one of the drives that were named, or of any if none was.
-fn is_of(names: &[OsString]) -> impl Fn(&PublishedShape) -> bool {
+/// Names of drives as the catalogue has them.
+fn without_prefix(names: &[OsString]) -> Vec<String> {
     let bare = |name: &OsString| {
         let name = name.to_string_lossy();
         name.strip_prefix("sim:").unwrap_or(&name).to_owned()
     };
-    let names: Vec<String> = names.iter().map(bare).collect();
-    move |shape| names.is_empty() || names.contains(&shape.drive)
+    names.iter().map(bare).collect()
 }
 
 /// A picture of each drive.
@@ -178,7 +179,7 @@ fn chosen(
     options: &CheckArguments,
     or_words: bool,
 ) -> Result<Vec<Published>, CliError> {
-    let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    let names = without_prefix(names);
     let (file, text) = match &options.figures {
         None => (SHIPPED.to_owned(), PUBLISHED.to_owned()),
         Some(path) => {
@@ -188,7 +189,6 @@ fn chosen(
         }
     };
     let mut figures = parse(&file, &text)?;
-    let names: Vec<_> = names.iter().map(|n| n.strip_prefix("sim:").unwrap_or(n)).collect();
     for name in &names {
         profile(name)?;
         let takes_words = or_words && options.figures.is_none() && options.leave_out.is_none();
@@ -196,10 +196,10 @@ fn chosen(
         let lacks_figures = figures.iter().all(|figure| figure.drive != *name);
         let lacks_words = !takes_words || !has_words();
         if lacks_figures && lacks_words {
-            return Err(CliError::NoFigures { drive: (*name).to_owned(), figures: file });
+            return Err(CliError::NoFigures { drive: name.clone(), figures: file });
         }
     }
-    figures.retain(|figure| names.is_empty() || names.contains(&figure.drive.as_str()));
+    figures.retain(|figure| names.is_empty() || names.contains(&figure.drive));
     Ok(figures)
 }
 

@@ -187,7 +187,7 @@ fn ranking(fleet: &FleetPage) -> Option<Ranking> {
         shown.iter().map(cell).collect()
     };
     let rows = fleet.variants.iter().map(cells).collect();
-    Some(Ranking { columns: shown.iter().map(column).collect(), rows })
+    Some(Ranking::new(shown.iter().map(column).collect(), rows))
 }
 
 fn sections(fleet: &FleetPage) -> Vec<Section> {

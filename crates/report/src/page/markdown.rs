@@ -111,6 +111,9 @@ fn ranking_table(about: &About, ranking: &Ranking) -> String {
         let cells = cells.iter().enumerate().map(|(at, cell)| value(&cell.text, is_best(at)));
         text += &row(std::iter::once(name(about, index)).chain(cells));
     }
+    if !ranking.note.is_empty() {
+        text += &format!("\n{}\n", plain(ranking.note));
+    }
     text
 }
 

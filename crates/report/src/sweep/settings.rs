@@ -92,6 +92,7 @@ fn pair(
     let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
     let mut table = Table::new(&title, MARKED, heads.collect(), rows);
     down.name.clone_into(&mut table.corner);
+    table.mark_doubts();
     is_full.then_some(table)
 }
 
