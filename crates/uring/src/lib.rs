@@ -20,6 +20,8 @@
 mod block_device;
 mod drive;
 mod engine;
+#[cfg(test)]
+mod eventually;
 mod guard;
 mod host;
 mod inspection;

@@ -71,6 +71,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::eventually::eventually;
 
     #[test]
     fn a_file_is_shared_while_another_process_has_it_and_its_own_copies_do_not_count() {
@@ -86,14 +87,10 @@ mod tests {
         let reader = Stdio::from(File::open(&path).unwrap());
         let mut other = Command::new("sleep").arg("600").stdin(reader).spawn().unwrap();
         // The child's copies of what this process has are closed when its program begins.
-        let found = (0..500).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            is_shared(&file) == Some(true)
-        });
-        assert!(found);
+        assert!(eventually(|| is_shared(&file) == Some(true)));
         other.kill().unwrap();
         other.wait().unwrap();
-        assert_eq!(is_shared(&file), Some(false));
+        assert!(eventually(|| is_shared(&file) == Some(false)));
         // In this process itself it is nobody's business.
         let again = File::open(&path).unwrap();
         assert_eq!(is_shared(&file), None);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::*;
+use crate::eventually::eventually;
 
 /// A process that holds a file until it is dropped.
 struct Other(Child);
@@ -75,6 +76,8 @@ fn udev_what_it_runs_and_this_program_look_for_a_moment() {
         let mut number = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut number).unwrap();
         let number: u32 = number.trim().parse().unwrap();
+        let name = format!("/proc/{number}/comm");
+        assert!(eventually(|| fs::read_to_string(&name).unwrap().trim() == "sleep"));
         let files = vec![FileId::of(&fs::metadata(&path).unwrap())];
         let sought = Sought { files, ..Sought::default() };
         let found = sought.users(&Host::this_machine()).unwrap().found;
