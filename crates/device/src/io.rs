@@ -30,6 +30,9 @@ pub struct Io {
     pub length: Bytes,
     /// What the data of a write are like; incompressible for all that is not a write.
     pub content: Content,
+    /// Whether a write is complete only when its data would survive a power cut (*forced unit access*);
+    /// of nothing but writes.
+    pub forced: bool,
     /// The pass that the blocks of a write are stamped with, whatever its content class; a read that
     /// has one looks at what its blocks hold. Only of devices that [stamp](crate::Device::stamp).
     pub stamp: Option<Pass>,
@@ -79,7 +82,7 @@ impl Io {
     /// duplicates.
     pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
         let content = Content::INCOMPRESSIBLE;
-        Self { operation, offset, length, content, stamp: None, series: 0, slot: 0 }
+        Self { operation, offset, length, content, forced: false, stamp: None, series: 0, slot: 0 }
     }
 
     /// A read of `length` bytes at `offset`.
@@ -100,6 +103,12 @@ impl Io {
     /// A flush of everything acknowledged so far.
     pub const fn flush() -> Self {
         Self { operation: Operation::Flush, ..Self::read(Bytes::ZERO, Bytes::ZERO) }
+    }
+
+    /// The same I/O, forced if it is a write; otherwise unchanged.
+    #[must_use]
+    pub const fn with_forced_writes(self) -> Self {
+        Self { forced: matches!(self.operation, Operation::Write), ..self }
     }
 
     /// The same I/O, whose blocks are stamped with this pass if it is a write, and looked at if it is

@@ -30,6 +30,10 @@ impl Extent {
     pub(super) fn contains(&self, other: &Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
+
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
 }
 
 /// The platters.

@@ -181,14 +181,15 @@ impl Disk {
     }
 
     /// Takes writes into the cache while there is room; a flush holds back all that came after it
-    /// until the cache is clean.
+    /// until the cache is clean, a forced write until its own data are on the platters.
     fn go_on_with_intake(&mut self, at: DeviceTime) {
         while let Some(first) = self.intake.front_mut() {
             let is_done = match first.io.operation {
                 Operation::Flush => self.cache.is_clean(),
                 _ => {
                     first.rest = self.cache.admit(first.rest);
-                    first.rest.is_empty()
+                    let is_taken = first.rest.is_empty();
+                    is_taken && !(first.io.forced && self.cache.has_any_of(&Extent::of(&first.io)))
                 }
             };
             if !is_done {

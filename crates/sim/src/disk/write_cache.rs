@@ -33,6 +33,11 @@ impl WriteCache {
         self.dirty.iter().chain(&self.destaging).any(|held| held.contains(extent))
     }
 
+    /// Whether any of it is here and not on the platters yet.
+    pub(super) fn has_any_of(&self, extent: &Extent) -> bool {
+        self.dirty.iter().chain(&self.destaging).any(|held| held.overlaps(extent))
+    }
+
     /// Whether everything is on the platters.
     pub(super) fn is_clean(&self) -> bool {
         self.dirty.is_empty() && self.destaging.is_none()
@@ -61,8 +66,8 @@ impl WriteCache {
         for (index, held) in self.dirty.iter().enumerate() {
             let length = held.end.0 - held.start.0;
             assert!((1..=self.segment_sectors).contains(&length), "{held:?}");
-            let overlaps = |other: &Extent| held.start < other.end && other.start < held.end;
-            assert!(!self.dirty[index + 1..].iter().any(overlaps), "{:?}", self.dirty);
+            let others = &self.dirty[index + 1..];
+            assert!(!others.iter().any(|other| held.overlaps(other)), "{:?}", self.dirty);
         }
     }
 

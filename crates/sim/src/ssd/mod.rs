@@ -215,11 +215,15 @@ impl Ssd {
             // What comes behind it waits with it for room in the buffer.
             self.firmware.serve(self.firmware.free_at(), admitted - mapped.min(admitted));
         }
-        let written = if self.has_buffer() { admitted } else { self.translation.flush(admitted) };
+        let written = match self.has_buffer() && !io.forced {
+            true => admitted,
+            false => self.durable_at(admitted),
+        };
         let completed = match &mut self.host_cache {
             Some(cache) => {
                 cache.keep(lpn, count);
-                cache.write(count, self.now, written)
+                let taken = cache.write(count, self.now, written);
+                if io.forced { written } else { taken }
             }
             None => written,
         };
@@ -326,9 +330,15 @@ impl Ssd {
 
     fn flush(&mut self) -> (DeviceTime, Status) {
         let decoded = self.control_command(self.profile.firmware.write_time);
-        let drained = self.translation.flush(decoded);
-        let cached = self.host_cache.as_ref().map_or(drained, |cache| cache.drained_at(drained));
-        (drained.max(cached), Status::Done)
+        let in_drive = self.host_cache.as_ref().map_or(decoded, |cache| cache.drained_at(decoded));
+        (self.durable_at(decoded.max(in_drive)), Status::Done)
+    }
+
+    /// When all that the drive has at `now` would survive a power cut: at once where capacitors bring it
+    /// to NAND.
+    fn durable_at(&mut self, now: DeviceTime) -> DeviceTime {
+        let is_safe = self.has_buffer() && self.profile.write_buffer.protected;
+        if is_safe { now } else { self.translation.flush(now) }
     }
 
     /// A command without data: firmware and link.

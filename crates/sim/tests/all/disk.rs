@@ -219,6 +219,25 @@ fn a_flush_waits_for_what_is_in_the_cache_and_for_nothing_else() {
 }
 
 #[test]
+fn a_forced_write_waits_until_it_is_on_the_platters_and_a_flush_after_it_for_nothing() {
+    let mut disk = disk(&velociraptor());
+    let command = disk.profile().link.command_time;
+    let page = Io::write(PAGE * 1000, PAGE);
+    let cached = perform(&mut disk, page).service_time();
+    let flush = perform(&mut disk, Io::flush()).service_time();
+    let forced = perform(&mut disk, page.with_forced_writes()).service_time();
+    let turn = disk.profile().mechanics.revolution();
+    assert!(forced <= cached + turn && flush <= command + turn * 2, "{forced} and {flush}");
+    assert!(forced > cached * 10, "{forced} is what RAM takes: {cached}");
+    assert_eq!(perform(&mut disk, Io::flush()).service_time(), command, "nothing is left");
+    let mut elsewhere = random(Operation::Write, SPAN, 5);
+    perform_all(&mut disk, (0..50).map(|_| elsewhere()));
+    perform(&mut disk, page.with_forced_writes());
+    let left = perform(&mut disk, Io::flush()).service_time();
+    assert!(left > command, "others are not forced with it");
+}
+
+#[test]
 fn what_was_just_written_or_read_is_answered_from_ram() {
     let mut disk = disk(&caviar());
     let profile = disk.profile().clone();

@@ -147,7 +147,9 @@ impl Ring {
                 opcode::ReadFixed::new(THE_FILE, buffer, length, index).offset(io.offset.0).build()
             }
             Operation::Write => {
-                opcode::WriteFixed::new(THE_FILE, buffer, length, index).offset(io.offset.0).build()
+                let write = opcode::WriteFixed::new(THE_FILE, buffer, length, index);
+                let flags = if io.forced { libc::RWF_DSYNC } else { 0 };
+                write.offset(io.offset.0).rw_flags(flags).build()
             }
             Operation::Flush => opcode::Fsync::new(THE_FILE).flags(FsyncFlags::DATASYNC).build(),
             Operation::Trim => unreachable!("a trim does not go through the ring"),

@@ -321,6 +321,30 @@ fn a_device_without_discard_says_so() {
 }
 
 #[test]
+fn a_forced_write_reaches_the_medium_and_others_need_not() {
+    needs!();
+    let device = Loop::new(32);
+    let name = device.path.file_name().unwrap().to_str().unwrap();
+    let counts = format!("/sys/block/{name}/stat");
+    // The field before the last counts what the block layer flushed (Documentation/block/stat.rst).
+    let flushes = || -> u64 {
+        let line = std::fs::read_to_string(&counts).unwrap();
+        line.split_ascii_whitespace().nth(15).unwrap().parse().unwrap()
+    };
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    let write = Io::write(Bytes(4096), Bytes(4096));
+    let mut flushes_of = |io: Io| {
+        let before = flushes();
+        let done = complete(&mut opened, &[io]);
+        assert_eq!(done[0].status, Status::Done);
+        flushes() - before
+    };
+    assert_eq!(flushes_of(write), 0);
+    assert_eq!(flushes_of(write.with_forced_writes()), 1);
+    assert_eq!(flushes_of(Io::flush()), 1);
+}
+
+#[test]
 fn a_filesystem_without_direct_io_is_named_as_the_cause() {
     needs!();
     let simple = TempFilesystem::new("ramfs", "mode=700");

@@ -150,7 +150,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["direct"], Followed("I/O is always direct; left out, a note; direct=0 is refused")),
     row(&["buffered"], Followed("buffered=1 is refused")),
     row(&["nrfiles", "nr_files"], Followed("1 only")),
-    row(&["sync"], Followed("0 or none")),
+    row(&["sync"], Followed("sync and dsync alike: writes are forced (FUA)")),
     row(&["filename"], Noted(DRIVE)),
     row(&["directory"], Noted(DRIVE)),
     row(&["filename_format"], Noted(DRIVE)),

@@ -56,6 +56,7 @@ pub(super) fn job(
         time_based: options.flag("time_based")?,
         ramp: options.time("ramp_time", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
         steady: options.steady()?,
+        forced_writes: options.forced_writes()?,
         flush_every: options.flush_every()?,
         flush_at_end: options.flag("end_fsync")?,
         seed: options.count("randseed")?,
@@ -152,7 +153,6 @@ impl Options {
                 "I/O is always direct, past the page cache; make it direct=1",
             ),
             ("buffered", &["0"], "I/O is always direct, past the page cache; make it direct=1"),
-            ("sync", &["0", "none"], "fsync=1, which flushes after every write, comes nearest"),
             ("nrfiles", &["1"], "there are no files, only the drive; leave it out"),
         ];
         for (option, good, instead) in only {
@@ -324,6 +324,16 @@ impl Options {
             return Ok(100);
         }
         self.percent("buffer_compress_percentage", 0)
+    }
+
+    /// To a drive, data and all of a file are the same.
+    fn forced_writes(&self) -> Judged<bool> {
+        let Some(value) = self.get("sync") else { return Ok(false) };
+        match value.text.as_str() {
+            "none" | "0" => Ok(false),
+            "sync" | "dsync" | "1" => Ok(true),
+            _ => value.refuse("it is none, sync or dsync"),
+        }
     }
 
     fn flush_every(&self) -> Judged<Option<u32>> {

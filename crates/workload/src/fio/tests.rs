@@ -101,6 +101,9 @@ fn options_mean_what_they_mean_to_fio() {
             "random_distribution=normal:20",
             Job { distribution: Distribution::Normal(20.0), ..default() },
         ),
+        ("sync=dsync", Job { forced_writes: true, ..default() }),
+        ("sync=1", Job { forced_writes: true, ..default() }),
+        ("sync=0", default()),
         ("fsync=8\nend_fsync=1", Job { flush_every: Some(8), flush_at_end: true, ..default() }),
         (
             "buffer_compress_percentage=40\ndedupe_percentage=10",
@@ -341,7 +344,7 @@ fn what_is_not_supported_is_refused_at_its_line() {
         ("rw=randread:8", "percentage_random=12"),
         ("rw=read:4k", "added to bs"),
         ("rw=write:-4k", "rw=randwrite"),
-        ("sync=1", "fsync=1"),
+        ("sync=2", "sync or dsync"),
         ("iodepth_low=4", "thinktime_blocks"),
         ("rate_min=1m", "suite's target"),
         ("ioengine=rbd", "rbd map"),

@@ -15,6 +15,7 @@ pub struct JobIos {
     trim_first: bool,
     sizes: [SizeDraw; PLACED],
     content: Content,
+    forced_writes: bool,
     places: Places,
     random: Xoshiro256PlusPlus,
     limits: Limits,
@@ -89,6 +90,7 @@ impl Job {
             trim_first: self.trim_first,
             sizes,
             content: self.content(),
+            forced_writes: self.forced_writes,
             places: Places::new(self, span, mixed(seed, 0)),
             random: seeded(mixed(seed, 1)),
             limits: Limits::new(self, span.length),
@@ -119,7 +121,8 @@ impl Job {
     fn unplaced(&self, operation: Operation) -> Io {
         let length =
             self.block.of(operation).shares().first().map_or(Bytes::ZERO, |share| share.size);
-        Io::new(operation, Bytes::ZERO, length).with_content(self.content())
+        let io = Io::new(operation, Bytes::ZERO, length).with_content(self.content());
+        if self.forced_writes { io.with_forced_writes() } else { io }
     }
 }
 
@@ -176,7 +179,9 @@ impl JobIos {
         let operation = drawn_of(self.mix, &mut self.random);
         loop {
             if let Some(io) = self.place(operation) {
-                return Some(self.trim_before(io.with_content(self.content)));
+                let io = io.with_content(self.content);
+                let io = if self.forced_writes { io.with_forced_writes() } else { io };
+                return Some(self.trim_before(io));
             }
             self.places.ran_out(operation);
             if self.limits.time_based {

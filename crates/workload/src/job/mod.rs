@@ -93,6 +93,9 @@ pub struct Job {
     /// Ends when it has been as fast for long enough, if not before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
+    /// Whether each write is forced: complete only when its data would survive a power cut.
+    #[serde(skip_serializing_if = "is_not")]
+    pub forced_writes: bool,
     /// A flush after every so many writes, before the I/O that follows.
     pub flush_every: Option<u32>,
     /// A flush when the job's I/Os end.
@@ -134,6 +137,7 @@ impl Default for Job {
             time_based: false,
             ramp: Nanos::ZERO,
             steady: None,
+            forced_writes: false,
             flush_every: None,
             flush_at_end: false,
             seed: None,
@@ -197,6 +201,10 @@ impl RandomShare {
             Operation::Flush => 100,
         }
     }
+}
+
+fn is_not(key: &bool) -> bool {
+    !key
 }
 
 fn is_zero(time: &Nanos) -> bool {

@@ -111,6 +111,7 @@ impl Run {
             1 => Io::trim(offset + Bytes(512), whole - Bytes(512)),
             2..=4 => Io::read(offset, whole),
             5 => Io::write(offset + Bytes(512), Bytes(1024)),
+            6..=7 => Io::write(offset, whole).with_forced_writes(),
             _ => Io::write(offset, whole).with_content(content),
         }
     }

@@ -49,7 +49,7 @@ impl Oracle {
             Operation::Write if failed || (was_cut && !self.is_durable) => {
                 touched.for_each(|page| self.unsettle(page));
             }
-            Operation::Write => touched.for_each(|page| self.hold(page)),
+            Operation::Write => touched.for_each(|page| self.hold(page, io.forced)),
             Operation::Trim => whole.for_each(|page| self.forget(page, failed || was_cut)),
             Operation::Flush if !failed && !was_cut => {
                 self.pages.values_mut().for_each(|(now, kept)| *kept = *now);
@@ -58,10 +58,10 @@ impl Oracle {
         }
     }
 
-    fn hold(&mut self, page: u32) {
+    fn hold(&mut self, page: u32, is_forced: bool) {
         let (now, kept) = self.pages.entry(page).or_insert((Nothing, Nothing));
         *now = Data;
-        if self.is_durable {
+        if self.is_durable || is_forced {
             *kept = Data;
         }
     }

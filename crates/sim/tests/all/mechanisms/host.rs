@@ -162,6 +162,38 @@ fn a_flush_brings_what_is_in_ram_to_nand_and_waits_for_it() {
     assert_eq!(drive.flush(), command, "it was in NAND before");
 }
 
+#[test]
+fn a_forced_write_waits_for_its_program_and_needs_no_flush() {
+    let profile = tiny();
+    let command = profile.firmware.write_time + profile.link.command_time;
+    let forced = |page| write(page, 1).with_forced_writes();
+    let mut drive = Drive::new(profile.clone());
+    let in_ram = drive.write(0);
+    assert_eq!(drive.time(forced(1)), in_ram + program(&profile), "with what was gathered");
+    assert_eq!(drive.programs(), 1);
+    assert_eq!(drive.flush(), command, "nothing left");
+    assert_eq!(drive.time(forced(2)), in_ram + program(&profile), "half a program");
+    assert_eq!(drive.programs(), 2);
+    let mut cached = cached(16, 16);
+    let page = cached.write(0);
+    assert!(cached.time(forced(1)) > page * 2, "a cache in the host is no safe place");
+}
+
+#[test]
+fn capacitors_make_flushes_and_forced_writes_free() {
+    let mut profile = tiny();
+    profile.write_buffer.protected = true;
+    let command = profile.firmware.write_time + profile.link.command_time;
+    let mut drive = Drive::new(profile.clone());
+    let in_ram = drive.write(0);
+    assert_eq!(drive.flush(), command);
+    assert_eq!(drive.time(write(2, 1).with_forced_writes()), in_ram);
+    assert_eq!(drive.programs(), 1, "two pages of one program");
+    // Without RAM there is nothing to protect.
+    let mut drive = Drive::new(write_through(profile.clone()));
+    assert_eq!(drive.time(write(0, 1).with_forced_writes()), in_ram + program(&profile));
+}
+
 /// A slow drive behind a cache in which `dirty` pages may wait.
 fn cached(pages: u64, dirty: u64) -> Drive {
     let mut profile = write_through(one_die(32));
