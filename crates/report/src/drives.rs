@@ -166,7 +166,7 @@ fn same_load(subjects: &Subjects<'_>) -> String {
         differences => {
             let all: Vec<&str> = differences.iter().map(|one| one.text.as_str()).collect();
             format!(
-                "NOT the same load, so that nothing here is ranked across it. {}.",
+                "NOT the same load: what follows is ranked only where all were given the same. {}.",
                 all.join(". ")
             )
         }

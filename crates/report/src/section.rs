@@ -233,8 +233,9 @@ fn best<'a>(good: Good, cells: impl Iterator<Item = &'a Cell>) -> Vec<usize> {
         (Some(one), Some(most)) => cell.text == best.text || !are_apart(one, most),
         _ => false,
     };
-    // Where the best is in doubt, nobody is known to be.
-    let is_sure = |best: &&&Cell| !best.in_doubt && known().any(|cell| !is_as_good(cell, best));
+    // Where the best is in doubt, nobody is known to be; nor is one alone among what is.
+    let is_worse = |cell: &Cell, best: &Cell| !cell.in_doubt && !is_as_good(cell, best);
+    let is_sure = |best: &&&Cell| !best.in_doubt && known().any(|cell| is_worse(cell, best));
     let Some(best) = best.filter(is_sure) else { return Vec::new() };
     let has_star = |cell: &Cell| is_as_good(cell, best) && !cell.in_doubt;
     (0..cells.len()).filter(|place| has_star(cells[*place])).collect()
@@ -330,6 +331,7 @@ mod tests {
         doubtful[0].in_doubt = true;
         assert!(best(Good::AtLeast, doubtful.iter()).is_empty(), "a doubtful one may be better");
         assert_eq!(best(Good::AtMost, doubtful.iter()), [1]);
+        assert!(best(Good::AtMost, doubtful[..2].iter()).is_empty(), "better than none for sure");
         let mixed = cells(&[Some(2.0), None, Some(3.0), Some(3.0)]);
         assert_eq!(best(Good::AtLeast, mixed.iter()), [2, 3]);
         assert_eq!(best(Good::AtMost, mixed.iter()), [0]);

@@ -60,8 +60,8 @@ fn of_one(subject: &Subject) -> String {
     let undone = undone(subject);
     if main.state == State::TooShort && outcome.cliff_s.is_none() {
         return format!(
-            "{block} random writes, {}: {fresh} IOPS in the beginning, {mean} in the last seconds, {floor} \
-             in the worst of these; too short to say more.{undone}",
+            "{block} random writes, {}: {fresh} IOPS in the beginning, {mean} in the last part, {floor} \
+             in the worst second of that; too short to say more.{undone}",
             number::seconds(main.seconds)
         );
     }
@@ -70,10 +70,10 @@ fn of_one(subject: &Subject) -> String {
             format!("{fall}; the worst second of the steady state is {floor}{worst}.")
         }
         State::Settling => {
-            format!("{fall} and have not settled; the worst of the last seconds is {floor}{worst}.")
+            format!("{fall} and have not settled; the worst second of the last part is {floor}{worst}.")
         }
         State::TooLittle => format!(
-            "{fall}; too little was written to say whether that stays; the worst of the last seconds is \
+            "{fall}; too little was written to say whether that stays; the worst second of the last part is \
              {floor}{worst}."
         ),
         State::TooShort => format!("{fall}; the run was too short to say more."),
@@ -205,7 +205,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
 fn floor_name(main: &Writes<'_>) -> &'static str {
     match main.state {
         State::Settled => "Worst steady second",
-        State::Settling | State::TooLittle | State::TooShort => "Worst of the last seconds",
+        State::Settling | State::TooLittle | State::TooShort => "Worst second of the last part",
     }
 }
 
@@ -292,9 +292,9 @@ const RANKED_BY: &[By] = &[
         },
     },
     By {
-        name: "Sequential fill",
+        name: "Sustained write",
         unit: "MB/s",
-        meaning: "before the random writes, beyond the fast buffer where the drive has one",
+        meaning: "the sequential fill, beyond the fast buffer where the drive has one",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| {

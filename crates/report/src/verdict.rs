@@ -118,6 +118,8 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
 
 /// Seconds that scatter by less than this share of their mean are all the same.
 const EVEN: f64 = 0.001;
+/// Seconds that deviate by less than this number of I/Os do so by being counted.
+const COUNTED: f64 = 1.0;
 /// Seconds that vary by more come in bursts.
 const BURSTS: f64 = 0.3;
 
@@ -193,6 +195,14 @@ fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
         _ if variation < EVEN => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
                  real drives scatter."
             .to_owned(),
+        _ if variation * main.outcome.steady_iops.mean < COUNTED => format!(
+            "That its seconds vary by {} of their mean is what whole I/Os make of so few a second.",
+            number::percent(variation)
+        ),
+        _ if main.course.is_some() => format!(
+            "What its seconds vary by, {} of their mean, is mostly that course, which is the model's.",
+            number::percent(variation)
+        ),
         _ if is_hard_disk(subject.drive()) => format!(
             "Its seconds vary by {} of their mean, which is the model's; a real disk's may vary in other ways.",
             number::percent(variation)
@@ -262,11 +272,16 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     if main.state != State::Settled || other.state != State::Settled {
         let text = format!(
-            "With {} % of it unused it gives {} in the last seconds of the run, {} in the worst of these; \
-             what that gains is not known, since not both had settled.",
+            "With {} % of it unused it gives {} in the last part of the run, {} in the worst second of that; \
+             what that gains is not known, since {}.",
             other.spare_percent,
             number::iops(mean),
             number::count(floor),
+            match main.state.max(other.state) {
+                State::TooShort => "the run was too short",
+                State::TooLittle => "too little was written",
+                _ => "not both had settled",
+            }
         );
         return Sentence::new(text, &[("spare-area", "spare area")]);
     }

@@ -18,10 +18,12 @@ pub(crate) struct Writes<'a> {
     /// Size of a write.
     pub(crate) block: u64,
     pub(crate) seconds: f64,
-    /// Whether the last seconds can be judged.
+    /// Whether the last part can be judged.
     pub(crate) state: State,
     /// What these seconds look like, if there are enough of them.
     pub(crate) shape: Option<Shape>,
+    /// Between which means of a tenth of the time they wander, if most of what they vary by is that.
+    pub(crate) course: Option<(f64, f64)>,
     /// Whether any spare area would have been used up.
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
@@ -46,7 +48,7 @@ impl State {
     pub(crate) fn window(self) -> &'static str {
         match self {
             Self::Settled => "steady window",
-            Self::Settling | Self::TooLittle | Self::TooShort => "last seconds",
+            Self::Settling | Self::TooLittle | Self::TooShort => "last part",
         }
     }
 }
@@ -96,6 +98,7 @@ impl<'a> Writes<'a> {
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
         let (seconds, shape) = (series().count() as f64, Shape::of(&last));
+        let course = Shape::course(&last);
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
             outcome.cliff_s.map(|cliff| before(cliff).map(|s| s.written_bytes as f64).sum());
@@ -106,6 +109,7 @@ impl<'a> Writes<'a> {
             seconds,
             state,
             shape,
+            course,
             had_time_for_a_cliff,
             written_before_cliff,
             outcome,
@@ -138,11 +142,20 @@ impl<'a> Writes<'a> {
         let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, w)| w);
         let mut words = match self.shape {
             Some(Shape::Bands { .. }) if share >= STEADY => String::new(),
+            // What wanders is not very steady, however little its seconds differ from the next.
+            _ if self.course.is_some() => word.trim_start_matches("very ").to_owned(),
             _ => word.to_owned(),
         };
         if let Some(shape) = self.shape {
             words += if words.is_empty() { "" } else { ", " };
-            words += &in_words(shape);
+            words += &match self.course {
+                Some((low, high)) => format!(
+                    "wandering: tenths of the time average {} to {}",
+                    number::count(low),
+                    number::iops(high)
+                ),
+                None => in_words(shape),
+            };
         }
         let noticed = |(of, nanos): (&'static str, Option<u64>)| {
             Some((of, nanos.filter(|nanos| *nanos >= NOTICED_NS)?))
@@ -285,6 +298,7 @@ mod tests {
             had_time_for_a_cliff: true,
             written_before_cliff: None,
             shape: Shape::of(seconds),
+            course: Shape::course(seconds),
             outcome: Cow::Borrowed(&outcome),
         };
         writes.steadiness()

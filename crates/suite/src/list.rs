@@ -423,12 +423,17 @@ impl Plan {
         self.entry().name
     }
 
-    /// The plan with these of its keys changed.
+    /// The plan with these of its keys changed; as on the command line, who sets a duration wants that, and
+    /// no more until the drive is steady.
     ///
     /// # Errors
     /// [`PlanError`] with the first key that it does not have, or whose value will not do.
     pub fn with_keys(self, keys: &Map<String, Value>) -> Result<Self, PlanError> {
-        keys.iter().try_fold(self, |plan, (key, value)| {
+        let is_cut = keys.contains_key("duration") && self.values().contains_key("until_steady");
+        let ends = (is_cut && !keys.contains_key("until_steady"))
+            .then(|| ("until_steady".to_owned(), Value::from("no")));
+        let ends = ends.as_ref().map(|(key, value)| (key, value));
+        keys.iter().chain(ends).try_fold(self, |plan, (key, value)| {
             let mut values = plan.values();
             values.insert(key.clone(), value.clone());
             values.remove("test");

@@ -184,7 +184,7 @@ fn a_page_shows_what_each_key_does_and_what_failed() {
     // Windows of a few seconds say little of any point, and none is called better than another.
     let ran = || rows.iter().filter(|row| row.error.is_none());
     assert!(ran().all(|row| row.doubts.iter().any(|doubt| doubt.contains("too few"))));
-    assert!(html.contains("All points, the first of them: ") && html.contains(">in doubt<"));
+    assert!(html.contains("All points: ") && html.contains(">in doubt<"));
     assert!(!html.contains("class=\"best\""), "what is in doubt wins nothing");
     let csv = dir.path().join("page/pictures/effect-steady-mean-plan-spare-percent.csv");
     let csv = fs::read_to_string(csv).unwrap();

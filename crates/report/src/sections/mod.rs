@@ -166,7 +166,9 @@ fn table_of<T>(
     rows: Vec<Row>,
 ) -> Table {
     let columns = Table::columns_of(subjects, answers.iter().map(|answer| answer.subject));
-    Table::new(title, text, columns, rows)
+    // What none of them has, a row of dashes does not explain.
+    let rows = rows.into_iter().filter(|row| row.values.iter().any(|cell| cell.text != NONE));
+    Table::new(title, text, columns, rows.collect())
 }
 
 /// The longest of something on one drive, and when they were over.

@@ -76,10 +76,14 @@ fn table(
             number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops);
         for (cell, (_, settings)) in row.values.iter_mut().zip(all) {
             let one = settings.iter().find(|one| one.spare_percent == *spare);
-            if one.is_some_and(|one| one.state != State::Settled) {
-                cell.in_doubt = true;
-                cell.text += ", not settled";
-            }
+            let doubt = match one.map(|one| one.state) {
+                None | Some(State::Settled) => continue,
+                Some(State::TooShort) => ", too short",
+                Some(State::TooLittle) => ", too little written",
+                Some(State::Settling) => ", not settled",
+            };
+            cell.in_doubt = true;
+            cell.text += doubt;
         }
         row
     };

@@ -40,9 +40,8 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         };
         return Some(format!("The drive is written full at {mean}, and {buffer}."));
     };
-    let average = if fill.levels.len() > 2 { " on average" } else { "" };
     Some(format!(
-        "The first {} are written at {}, then it is {}{average}; the whole drive takes {mean}.",
+        "The first {} are written at {}, then it is {} on average; the whole drive takes {mean}.",
         number::bytes(buffer.bytes.0 as f64),
         number::megabytes_per_second(buffer.fast_megabytes_per_second),
         number::megabytes_per_second(buffer.slow_megabytes_per_second),

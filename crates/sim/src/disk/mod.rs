@@ -30,6 +30,7 @@ use writecliff_device::{
 
 use crate::profile::LBA_SIZE;
 use crate::profile::{DiskProfile, QueueOrdering};
+use crate::ssd::NOT_SUPPORTED;
 use crate::stamps::Stamps;
 use arm::{Access, Arm};
 use geometry::Extent;
@@ -38,9 +39,6 @@ use write_cache::WriteCache;
 
 /// What has waited so long goes first, however far away it is. Assumed: makers do not tell.
 const PATIENCE: Nanos = Nanos::from_secs(1);
-
-/// What the system answers to a trim that a disk does not have: `EOPNOTSUPP` of Linux.
-const NOT_SUPPORTED: i32 = 95;
 
 /// A simulated magnetic disk.
 #[derive(Debug, Clone)]

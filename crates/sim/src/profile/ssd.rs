@@ -414,8 +414,10 @@ pub enum TrimKind {
     Deferred,
     /// Some at once, the others never.
     Partial,
-    /// Never.
+    /// Never: the drive takes the command and does nothing.
     Ignored,
+    /// The drive has no such command: one fails.
+    Unsupported,
 }
 
 /// Erase cycles: how many there are, how they are spread, what they cost.

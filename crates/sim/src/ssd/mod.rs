@@ -20,13 +20,15 @@ use writecliff_device::{
     Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
 
-use crate::profile::{LBA_SIZE, SsdProfile};
+use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
 use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
 use front::{HostCacheLines, InFlight, ReadAhead, Trims};
 use map::Translation;
 use power::PowerMeter;
 
+/// What the system answers to a trim that a drive does not have: `EOPNOTSUPP` of Linux.
+pub(crate) const NOT_SUPPORTED: i32 = 95;
 /// I/Os that the host keeps for a drive whose own queue is shorter, as every kernel does: what tests
 /// ask for of any drive.
 const HOST_QUEUE: usize = 32;
@@ -315,6 +317,9 @@ impl Ssd {
 
     /// Only pages that lie wholly in the range lose their data.
     fn trim(&mut self, io: &Io) -> (DeviceTime, Status) {
+        if !self.info.trim {
+            return (self.now, Status::Failed(NOT_SUPPORTED));
+        }
         let unit = self.profile.mapping.unit.0;
         let first = io.offset.0.div_ceil(unit) as u32;
         let count = ((io.offset.0 + io.length.0) / unit).saturating_sub(u64::from(first)) as u32;
@@ -642,7 +647,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         io_size_max: Bytes::from_mib(32),
         queue_depth_max: (profile.link.queue_depth as usize).max(HOST_QUEUE),
         rotational: false,
-        trim: true,
+        trim: profile.trim.kind != TrimKind::Unsupported,
         purges: purges(profile),
         scheduler: None,
         link: None,

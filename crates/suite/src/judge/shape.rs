@@ -70,6 +70,23 @@ impl Shape {
         })
     }
 
+    /// The lowest and the highest mean of successive tenths of the seconds, where most of what seconds vary by is
+    /// that slow course, and it is wide enough to be seen.
+    pub fn course(seconds: &[f64]) -> Option<(f64, f64)> {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        if seconds.len() < SECONDS_MIN {
+            return None;
+        }
+        let all = mean(seconds);
+        let about = |values: &[f64]| variance(&values.iter().map(|v| v - all).collect::<Vec<_>>());
+        let tenth = |n: usize| &seconds[n * seconds.len() / 10..(n + 1) * seconds.len() / 10];
+        let tenths: Vec<f64> = (0..10).map(|n| mean(tenth(n))).collect();
+        let lowest = tenths.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = tenths.iter().copied().fold(0.0, f64::max);
+        let is_slow = about(&tenths) >= TREND_EXPLAINS * about(seconds);
+        (is_slow && highest - lowest >= TREND * all).then_some((lowest, highest))
+    }
+
     /// A name for tables and checks.
     pub fn name(&self) -> &'static str {
         match self {
@@ -204,6 +221,18 @@ mod tests {
         }
         assert_eq!(Shape::of(&[5_000.0; 59]), None);
         assert_eq!(Shape::of(&[0.0; 100]), None);
+    }
+
+    #[test]
+    fn a_slow_course_is_told_from_scatter() {
+        let fall = |at: usize| if at < 80 { 3_900.0 } else { 3_000.0 + at as f64 / 2.0 };
+        let (low, high) = Shape::course(&made(|at| fall(at) + 200.0 * chance(at))).unwrap();
+        assert!((3_100.0..3_250.0).contains(&low) && (3_950.0..4_050.0).contains(&high));
+        assert_eq!(Shape::course(&made(|at| 3_000.0 + 800.0 * chance(at))), None);
+        let turn = |at: usize| (at as f64 / 12.0 * std::f64::consts::TAU).sin();
+        assert_eq!(Shape::course(&made(|at| 5_000.0 + 1_000.0 * turn(at))), None, "up and down");
+        assert_eq!(Shape::course(&made(|at| 5_000.0 + at as f64 / 2.0)), None, "too little to be seen");
+        assert_eq!(Shape::course(&[1.0; 59]), None);
     }
 
     #[test]

@@ -39,6 +39,12 @@ pub struct Rates {
     pub random: Throughput,
 }
 
+/// Of which part of a drive it is a model: `sim:NAME@1/16`.
+pub(crate) fn scale(drive: &DeviceInfo) -> Option<u32> {
+    let (_, parts) = drive.address.rsplit_once("@1/")?;
+    (drive.kind == DeviceKind::Simulated).then(|| parts.parse().ok()).flatten()
+}
+
 const SSD: Rates = Rates { sequential: Throughput(400_000_000), random: Throughput(60_000_000) };
 const DISK: Rates = Rates { sequential: Throughput(100_000_000), random: Throughput(1_200_000) };
 

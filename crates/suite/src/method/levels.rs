@@ -119,6 +119,7 @@ fn is_change(part: &[f64], index: usize, is_first: bool) -> bool {
 /// before; the speeds are those between it and the edges on either side.
 fn moment(seconds: &[f64], edges: &[usize]) -> [f64; 2] {
     let [start, change, end] = [edges[0], edges[1], edges[2]];
+    let change = change - usize::from(is_mixed(&seconds[start..change], seconds[change]));
     let before = median(&seconds[(change - 1).saturating_sub(BESIDE).max(start)..change - 1]);
     let after = median(&seconds[change + 1..end.min(change + 1 + BESIDE)]);
     let mut at = [seconds[..change - 1].iter().sum(), (change - 1) as f64];
@@ -130,6 +131,17 @@ fn moment(seconds: &[f64], edges: &[usize]) -> [f64; 2] {
     }
     at
 }
+
+/// Whether the last second that is called a short level's own is one of the change: slower than those
+/// before it, on the way to `next`. Where a level has more seconds, their median does not notice.
+fn is_mixed(level: &[f64], next: f64) -> bool {
+    let [own @ .., last, _] = level else { return false };
+    let before = median(own);
+    (1..=2).contains(&own.len()) && share_of(before, *last, next) < OWN
+}
+
+/// A second of which so much went at a level's speed is the level's own.
+const OWN: f64 = 0.97;
 
 /// How much of a second went at the speed `before`, if the rest went at `after`; none of it if they
 /// are the same.
@@ -201,6 +213,16 @@ mod tests {
     fn a_buffer_of_two_seconds_is_found_and_a_shorter_one_is_not() {
         assert_eq!(written(steps(&[(0.0, 1000.0), (2.5, 200.0)], 60)).len(), 2);
         assert_eq!(written(steps(&[(0.0, 1000.0), (1.0, 200.0)], 60)).len(), 1);
+    }
+
+    #[test]
+    fn a_short_buffer_has_the_speed_of_its_own_seconds() {
+        for (fast, ends) in [(1800.0, 1.23), (1800.0, 1.6), (1800.0, 1.9), (520.0, 1.45)] {
+            let found = written(steps(&[(0.0, fast), (ends, 240.0)], 60));
+            assert_eq!(found.len(), 2, "{fast} for {ends} s");
+            let (bytes, speed) = found[0];
+            assert!((bytes - fast * ends / 1e3).abs() < 0.001 && speed == fast, "{found:?}");
+        }
     }
 
     #[test]

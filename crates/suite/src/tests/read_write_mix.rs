@@ -4,11 +4,11 @@
 //! one at a time beside writes at the rates at which drives are worn: so many drive writes a day.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Throughput};
 use writecliff_measure::{Recording, Stream, Streams, Totals};
 use writecliff_workload::Pace;
 
-use crate::method::estimate::{Demands, Estimate};
+use crate::method::estimate::{Demands, Estimate, scale};
 use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, check_percents, listed, used,
@@ -20,7 +20,9 @@ use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
+use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, Rate};
+use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do.
@@ -108,7 +110,8 @@ impl Test for Plan {
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
     /// 2: each measurement goes to places of its own. 3: a rest before the reads that are alone.
-    const METHOD_VERSION: u32 = 4;
+    /// 4: writes beside reads come at random moments. 5: of scale models as many as of the drive.
+    const METHOD_VERSION: u32 = 5;
     const NOT_ALWAYS: &'static [&'static str] = &[" of reads", " of writes"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
@@ -185,8 +188,16 @@ impl Test for Plan {
         series.starts_with(BESIDE) || loads.any(|load| series.starts_with(&load.name()))
     }
 
-    fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
-        conclude(self, recording)
+    fn conclude(
+        &self,
+        recording: &Recording,
+        known: &Known<'_>,
+    ) -> (Option<Outcome>, Vec<Warning>) {
+        let (outcome, mut warnings) = conclude(self, recording);
+        let is_simulated = known.drive.kind == DeviceKind::Simulated;
+        let waits = outcome.as_ref().filter(|_| is_simulated).and_then(reads_wait);
+        warnings.extend(waits);
+        (outcome, warnings)
     }
 
     fn figures(outcome: &Outcome) -> Vec<Figure> {
@@ -211,7 +222,9 @@ const CHANCE: f64 = 3.0;
 /// Bytes a second of so many drive writes a day.
 fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
     const DAY: f64 = 86_400.0;
-    Throughput((times * drive.capacity.0 as f64 / DAY).round() as u64)
+    // A scale model does as many I/Os a second as the drive.
+    let capacity = drive.capacity.0 as f64 * f64::from(scale(drive).unwrap_or(1));
+    Throughput((times * capacity / DAY).round() as u64)
 }
 
 /// What phases of reads beside writes begin with.
@@ -402,6 +415,28 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         }
     }
     ((!mixes.is_empty()).then_some(Outcome { mixes, beside }), warnings)
+}
+
+/// Reads that take so many times as long as the writes beside them wait behind these ...
+const WAIT: f64 = 10.0;
+
+/// ... where the writes alone take as long: the mix in which it is most.
+fn reads_wait(outcome: &Outcome) -> Option<Warning> {
+    let alone = outcome.mixes.iter().find(|mix| mix.load.random && mix.reads.is_none());
+    let alone = alone?.writes?.rate.mean_ns as f64;
+    let means = |mix: &MixFigures| {
+        let (reads, writes) = (mix.reads?.rate.mean_ns as f64, mix.writes?.rate.mean_ns as f64);
+        let waits = mix.load.random && reads > WAIT * writes && alone > WAIT * writes;
+        waits.then_some((mix.load.read_percent, reads, writes))
+    };
+    let most = outcome.mixes.iter().filter_map(means);
+    let (read_percent, reads, writes) = most.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
+    let told = |nanos: f64| in_words((nanos / 1e4).round() / 1e2, Unit::Milliseconds);
+    Some(Warning::Method(MethodWarning::ReadsWaitInModel {
+        write_percent: 100 - read_percent,
+        reads: told(reads),
+        writes: told(writes),
+    }))
 }
 
 fn side_of(recording: &Recording, phase: &str, operation: Operation) -> Option<Side> {

@@ -163,7 +163,7 @@ pub(super) fn windows<'a>(series: impl Iterator<Item = &'a Series<'a>>) -> &'sta
     names.dedup();
     match names[..] {
         [only] => only,
-        _ => "steady window, or the last seconds where there is none",
+        _ => "steady window, or the last part where there is none",
     }
 }
 

@@ -31,7 +31,7 @@ impl Trims {
             TrimKind::Immediate => return self.forget(lpn, count, forget),
             TrimKind::Partial => return self.forget_share(lpn, count, forget),
             TrimKind::Deferred => self.deferred.push_back((lpn, count)),
-            TrimKind::Ignored => {}
+            TrimKind::Ignored | TrimKind::Unsupported => {}
         }
         if self.deferred.len() > RANGES_MAX { self.forget_oldest(forget) } else { Nanos::ZERO }
     }

@@ -10,7 +10,8 @@ const USED: u8 = 2;
 const CHANGED: u8 = 4;
 
 /// Which pages of the map are in RAM. A clock hand looks for one to give up; a changed one is
-/// written to NAND first. The map's own pages lie in reserved blocks and are never collected here.
+/// written to NAND first, together with others. The map's own pages lie in reserved blocks and are never
+/// collected here.
 #[derive(Debug, Clone)]
 pub(super) struct MapCache {
     entries_per_page: u32,
@@ -25,6 +26,8 @@ pub(super) struct MapCache {
     frames: Vec<u32>,
     hand: usize,
     capacity: usize,
+    /// Changed pages that were given up and wait for others: a program has a page of each plane.
+    gathering: u32,
 }
 
 impl MapCache {
@@ -45,6 +48,7 @@ impl MapCache {
             frames: Vec::new(),
             hand: 0,
             capacity: (ram.0 / page.0).max(1) as usize,
+            gathering: 0,
         })
     }
 
@@ -88,6 +92,7 @@ impl MapCache {
         self.flags.fill(0);
         self.frames.clear();
         self.hand = 0;
+        self.gathering = 0;
     }
 
     /// A frame to use: a new one, or that of a page not used since the hand came by last.
@@ -105,11 +110,21 @@ impl MapCache {
                 *flags &= !USED;
                 continue;
             }
-            if *flags & CHANGED != 0 {
-                nand.program(ready, self.die_of(page), CellMode::Native, 0);
+            let changed = *flags & CHANGED != 0;
+            *flags = 0;
+            if changed {
+                self.write(page, ready, nand);
             }
-            self.flags[page as usize] = 0;
             return frame;
+        }
+    }
+
+    /// A changed page goes to NAND with as many others as there are planes.
+    fn write(&mut self, page: u32, ready: DeviceTime, nand: &mut FlashArray) {
+        self.gathering += 1;
+        if self.gathering == self.planes {
+            self.gathering = 0;
+            nand.program(ready, self.die_of(page), CellMode::Native, 0);
         }
     }
 

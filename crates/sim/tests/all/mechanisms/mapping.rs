@@ -145,8 +145,10 @@ fn a_larger_map_cache_misses_less() {
 
 #[test]
 fn changed_entries_are_written_to_nand_when_others_need_their_place() {
-    let amplification = |cache: Option<u64>| {
-        let mut drive = Drive::new(cache.map_or(tiny(), with_map_pages));
+    let of_planes = |planes: u32, cache: Option<u64>| {
+        let mut profile = cache.map_or(tiny(), with_map_pages);
+        profile.nand.planes = planes;
+        let mut drive = Drive::new(profile);
         drive.amplification(|drive| {
             for index in 0..400 {
                 drive.write(under(index % 4) + index / 4);
@@ -155,7 +157,9 @@ fn changed_entries_are_written_to_nand_when_others_need_their_place() {
     };
     // Half a program of data each, and in a cache of two pages a whole one of the map each time
     // except for the first two.
-    assert_eq!(amplification(Some(2)), (200.0 + 398.0) / 200.0);
-    assert_eq!(amplification(Some(4)), 1.0);
-    assert_eq!(amplification(None), 1.0);
+    assert_eq!(of_planes(1, Some(2)), (200.0 + 398.0) / 200.0);
+    // A program has a page of each plane: a quarter of data, and half a one of the map.
+    assert_eq!(of_planes(2, Some(2)), (100.0 + 199.0) / 100.0);
+    assert_eq!(of_planes(1, Some(4)), 1.0);
+    assert_eq!(of_planes(1, None), 1.0);
 }

@@ -11,7 +11,7 @@ use writecliff_measure::{Recording, Sample};
 
 use crate::list::{Plan, RunRecord};
 use crate::method::change;
-use crate::method::estimate::lacks;
+use crate::method::estimate::{lacks, scale};
 use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::unit::Unit;
@@ -244,12 +244,6 @@ pub(crate) fn doubts_beforehand(drive: &DeviceInfo) -> Vec<Warning> {
         .map(|link| Warning::Drive(DriveWarning::ReducedLink { link }));
     let scale = scale(drive).map(|parts| Warning::Drive(DriveWarning::ScaleModel { parts }));
     reduced.into_iter().chain(scale).chain(doubts_about_kind(drive)).collect()
-}
-
-/// Of which part of a drive it is a model: `sim:NAME@1/16`.
-fn scale(drive: &DeviceInfo) -> Option<u32> {
-    let (_, parts) = drive.address.rsplit_once("@1/")?;
-    (drive.kind == DeviceKind::Simulated).then(|| parts.parse().ok()).flatten()
 }
 
 fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {

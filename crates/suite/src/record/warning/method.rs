@@ -28,8 +28,8 @@ pub enum MethodWarning {
     },
     /// The same where the writes go on until they are steady.
     #[error(
-        "No steady state after {drive_writes:.2} drive writes, of at most {most:.0} in 48 hours: over the last five \
-         rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it."
+        "No steady state after {drive_writes:.2} drive writes, where the test goes on for {most:.0} of them or 48 \
+         hours at most, and no less than its duration: over the last five rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it."
     )]
     NotSteadyWithin {
         /// How often the drive was written.
@@ -156,13 +156,31 @@ pub enum MethodWarning {
         /// Writes done a second.
         done: f64,
     },
+    /// Reads wait behind writes of which the buffer has taken many more than the drive has done.
+    #[error(
+        "Beside {write_percent} % writes a read takes {reads} on average, and a write {writes}: in this model all \
+         that waits does so in the writes that the buffer has taken. A real drive may let its reads go first, \
+         and its writes wait."
+    )]
+    ReadsWaitInModel {
+        /// Writes in percent of the I/Os.
+        write_percent: u8,
+        /// Mean of the reads.
+        reads: String,
+        /// Mean of the writes.
+        writes: String,
+    },
     /// TRIM is not to be had.
     #[error("The drive takes no TRIM: nothing can be said of what it would bring.")]
     NoTrim,
     /// The rounds never met the rule.
     #[error(
-        "{part}: not steady within {rounds} rounds. The figures are means of the last rounds, \
-         and a longer run may give others."
+        "{part}: not steady within {}. The figures are means of the last rounds, \
+         and a longer run may give others.",
+        match rounds {
+            1 => "1 round".to_owned(),
+            rounds => format!("{rounds} rounds"),
+        }
     )]
     NeverSteady {
         /// The part of the test.

@@ -21,6 +21,8 @@ const CLIFF_SECONDS: usize = 10;
 const STEADY_TENTHS: usize = 7;
 /// More drift than this within the steady window is no steady state (SNIA PTS: 10 %).
 const DRIFT_MAX: f64 = 0.10;
+/// Of less than this part of a drive write nothing is learned, not even that there is no cliff.
+const HARDLY_ANY: f64 = 0.005;
 /// A steady window with fewer samples says little.
 const WINDOW_MIN: usize = 60;
 
@@ -72,7 +74,9 @@ pub(crate) fn conclude_phases(
     } else if let Some(unsteady) = unsteady {
         warnings.push(Warning::Method(unsteady));
     } else if rounds.drive_writes(&iops) < DRIVE_WRITES_MIN
-        && (cliff.is_some() || plan.until_steady == UntilSteady::Yes)
+        && (cliff.is_some()
+            || plan.until_steady == UntilSteady::Yes
+            || (rounds.drive_writes(&iops) < HARDLY_ANY && !drive.rotational))
     {
         let drive_writes = rounds.drive_writes(&iops);
         let seconds = Nanos::from_secs(iops.len() as u64);

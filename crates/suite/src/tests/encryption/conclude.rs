@@ -1,8 +1,8 @@
 //! What comes of a recording.
 
-use writecliff_device::Nanos;
 use writecliff_measure::{Recording, Sample, Totals};
 
+use super::Plan;
 use super::outcome::{Outcome, PartFigures, SettingFigures};
 use super::part::{Part, Setting};
 use crate::record::rate::Rate;
@@ -11,13 +11,13 @@ use crate::record::warning::{MethodWarning, Warning};
 /// The share of the torture, from its end, in which the drive counts as used.
 const USED_SHARE: f64 = 0.3;
 
-/// What a recording with tortures of this length comes to.
-pub(super) fn conclude(torture: Nanos, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+/// What a recording of this plan comes to.
+pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut settings, mut warnings) = (Vec::new(), Vec::new());
     for setting in Setting::ALL {
         let parts: Vec<PartFigures> = Part::ALL
             .iter()
-            .filter_map(|part| figures(torture, recording, setting, *part))
+            .filter_map(|part| figures(plan, recording, setting, *part))
             .collect();
         let missing = Part::ALL.iter().find(|part| parts.iter().all(|have| have.part != **part));
         warnings.extend(
@@ -32,17 +32,19 @@ pub(super) fn conclude(torture: Nanos, recording: &Recording) -> (Option<Outcome
 }
 
 fn figures(
-    torture: Nanos,
+    plan: &Plan,
     recording: &Recording,
     setting: Setting,
     part: Part,
 ) -> Option<PartFigures> {
     let phase = part.phase(setting);
-    let from = match part {
-        Part::Used => (torture.as_secs_f64() * (1.0 - USED_SHARE)).floor(),
-        _ => 0.0,
+    let counted = match part {
+        Part::Used => (plan.torture.as_secs_f64() * (1.0 - USED_SHARE)).floor()..f64::INFINITY,
+        // For as long as after the TRIM, with which it is compared.
+        Part::RandomWrite => 0.0..plan.measurement.as_secs_f64(),
+        _ => 0.0..f64::INFINITY,
     };
-    let counts = |sample: &&Sample| f64::from(sample.second) >= from;
+    let counts = |sample: &&Sample| counted.contains(&f64::from(sample.second));
     let samples: Vec<&Sample> = recording.series(&phase).filter(counts).collect();
     let totals = Totals::of(samples.iter().copied());
     Some(PartFigures {

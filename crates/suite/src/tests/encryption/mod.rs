@@ -134,6 +134,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what does encryption cost?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: fresh random writes count for as long as those after the TRIM.
+    const METHOD_VERSION: u32 = 2;
     const NOT_ALWAYS: &'static [&'static str] =
         &["of the plain rate", "processor time per GB", "write amplification", "power"];
 
@@ -199,7 +201,7 @@ impl Test for Plan {
     }
 
     fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
-        conclude::conclude(self.torture, recording)
+        conclude::conclude(self, recording)
     }
 
     fn with_phases(&self, outcome: Outcome, phases: &[Phase]) -> Outcome {
