@@ -70,7 +70,9 @@ fn of_one(subject: &Subject) -> String {
             format!("{fall}; the worst second of the steady state is {floor}{worst}.")
         }
         State::Settling => {
-            format!("{fall} and have not settled; the worst second of the last part is {floor}{worst}.")
+            format!(
+                "{fall} and have not settled; the worst second of the last part is {floor}{worst}."
+            )
         }
         State::TooLittle => format!(
             "{fall}; too little was written to say whether that stays; the worst second of the last part is \

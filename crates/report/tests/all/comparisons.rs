@@ -182,8 +182,5 @@ fn a_drive_that_has_not_settled_is_not_called_steady() {
     let html = page(&[alone(run)], &dir.path().join("page"));
     assert!(html.contains("still settling, not judged"));
     let svg = fs::read_to_string(dir.path().join("page/pictures/consistency-whole.svg")).unwrap();
-    assert!(
-        !svg.contains("steady window") && svg.contains("last part"),
-        "it is called what it is"
-    );
+    assert!(!svg.contains("steady window") && svg.contains("last part"), "it is called what it is");
 }

@@ -231,7 +231,11 @@ mod tests {
         assert_eq!(Shape::course(&made(|at| 3_000.0 + 800.0 * chance(at))), None);
         let turn = |at: usize| (at as f64 / 12.0 * std::f64::consts::TAU).sin();
         assert_eq!(Shape::course(&made(|at| 5_000.0 + 1_000.0 * turn(at))), None, "up and down");
-        assert_eq!(Shape::course(&made(|at| 5_000.0 + at as f64 / 2.0)), None, "too little to be seen");
+        assert_eq!(
+            Shape::course(&made(|at| 5_000.0 + at as f64 / 2.0)),
+            None,
+            "too little to be seen"
+        );
         assert_eq!(Shape::course(&[1.0; 59]), None);
     }
 

@@ -15,10 +15,8 @@ const USED_SHARE: f64 = 0.3;
 pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let (mut settings, mut warnings) = (Vec::new(), Vec::new());
     for setting in Setting::ALL {
-        let parts: Vec<PartFigures> = Part::ALL
-            .iter()
-            .filter_map(|part| figures(plan, recording, setting, *part))
-            .collect();
+        let parts: Vec<PartFigures> =
+            Part::ALL.iter().filter_map(|part| figures(plan, recording, setting, *part)).collect();
         let missing = Part::ALL.iter().find(|part| parts.iter().all(|have| have.part != **part));
         warnings.extend(
             missing
