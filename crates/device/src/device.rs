@@ -259,6 +259,8 @@ pub enum Mechanism {
     Collection,
     /// Time that a TRIM takes beyond that of a command.
     TrimTime,
+    /// What a flush takes beyond the programs of the data.
+    FlushTime,
 }
 
 impl fmt::Display for Mechanism {
@@ -270,6 +272,7 @@ impl fmt::Display for Mechanism {
             Self::Power => "power draw",
             Self::Collection => "garbage collection",
             Self::TrimTime => "time that a TRIM takes",
+            Self::FlushTime => "time that a flush takes for the map",
         })
     }
 }

@@ -30,9 +30,8 @@ pub struct Io {
     pub length: Bytes,
     /// What the data of a write are like; incompressible for all that is not a write.
     pub content: Content,
-    /// Whether a write is complete only when its data would survive a power cut (*forced unit access*);
-    /// of nothing but writes.
-    pub forced: bool,
+    /// When a write is complete; of no meaning to all that is not a write.
+    pub durability: Durability,
     /// The pass that the blocks of a write are stamped with, whatever its content class; a read that
     /// has one looks at what its blocks hold. Only of devices that [stamp](crate::Device::stamp).
     pub stamp: Option<Pass>,
@@ -42,6 +41,27 @@ pub struct Io {
     /// The place in which its supply keeps what it must know when the I/O completes: comes back
     /// with the completion, and is nothing to the device.
     pub slot: u16,
+}
+
+/// When a write is complete: as soon as the drive has it, or when its data would survive a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// The drive has taken it; it is durable at some later time, or after a flush.
+    #[default]
+    Later,
+    /// Its own data are durable: *forced unit access*, FUA, as `O_DSYNC` asks for.
+    Forced,
+    /// It has been flushed, with all that was written before it: what a database that writes and then
+    /// calls `fdatasync` waits for.
+    Flushed,
+}
+
+impl Durability {
+    /// Whether it is complete without being durable.
+    pub fn is_later(&self) -> bool {
+        *self == Self::Later
+    }
 }
 
 /// The content class of written data: what a drive that compresses or deduplicates can save.
@@ -82,7 +102,16 @@ impl Io {
     /// duplicates.
     pub const fn new(operation: Operation, offset: Bytes, length: Bytes) -> Self {
         let content = Content::INCOMPRESSIBLE;
-        Self { operation, offset, length, content, forced: false, stamp: None, series: 0, slot: 0 }
+        Self {
+            operation,
+            offset,
+            length,
+            content,
+            durability: Durability::Later,
+            stamp: None,
+            series: 0,
+            slot: 0,
+        }
     }
 
     /// A read of `length` bytes at `offset`.
@@ -105,10 +134,13 @@ impl Io {
         Self { operation: Operation::Flush, ..Self::read(Bytes::ZERO, Bytes::ZERO) }
     }
 
-    /// The same I/O, forced if it is a write; otherwise unchanged.
+    /// The same I/O, complete when this says if it is a write; otherwise unchanged.
     #[must_use]
-    pub const fn with_forced_writes(self) -> Self {
-        Self { forced: matches!(self.operation, Operation::Write), ..self }
+    pub const fn with_durability(self, durability: Durability) -> Self {
+        match self.operation {
+            Operation::Write => Self { durability, ..self },
+            Operation::Read | Operation::Trim | Operation::Flush => self,
+        }
     }
 
     /// The same I/O, whose blocks are stamped with this pass if it is a write, and looked at if it is

@@ -27,7 +27,7 @@ pub use device::{
 };
 pub use encryption::Encryption;
 pub use error::ErrorKind;
-pub use io::{Completion, Content, Io, Operation, Status};
+pub use io::{Completion, Content, Durability, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};
 pub use purge::{Purge, PurgeOutcome, PurgeWatch};
 pub use random::{SPLIT_MIX_STEP, split_mix};

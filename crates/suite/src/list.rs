@@ -93,6 +93,7 @@ macro_rules! for_each_test {
             Fullness fullness
             QueueDepth queue_depth
             LatencyAtLoad latency_at_load
+            Commit commit
             ReadWriteMix read_write_mix
             Suite suite
         }

@@ -1,5 +1,6 @@
 //! The tests' parts of the page, a file each, in the order of the page.
 
+mod commit;
 pub(crate) mod consistency;
 mod corners;
 mod counted;

@@ -24,8 +24,8 @@ mod write_cache;
 use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io,
-    Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
+    Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
 use crate::profile::LBA_SIZE;
@@ -179,15 +179,20 @@ impl Disk {
     }
 
     /// Takes writes into the cache while there is room; a flush holds back all that came after it
-    /// until the cache is clean, a forced write until its own data are on the platters.
+    /// until the cache is clean, a forced write until its own data are on the platters, a
+    /// flushed one until all are.
     fn go_on_with_intake(&mut self, at: DeviceTime) {
         while let Some(first) = self.intake.front_mut() {
             let is_done = match first.io.operation {
                 Operation::Flush => self.cache.is_clean(),
                 _ => {
                     first.rest = self.cache.admit(first.rest);
-                    let is_taken = first.rest.is_empty();
-                    is_taken && !(first.io.forced && self.cache.has_any_of(&Extent::of(&first.io)))
+                    let is_durable = match first.io.durability {
+                        Durability::Later => true,
+                        Durability::Forced => !self.cache.has_any_of(&Extent::of(&first.io)),
+                        Durability::Flushed => self.cache.is_clean(),
+                    };
+                    first.rest.is_empty() && is_durable
                 }
             };
             if !is_done {

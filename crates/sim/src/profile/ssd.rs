@@ -99,6 +99,10 @@ pub struct WriteBuffer {
     /// Capacitors bring its content to NAND when the power goes.
     #[serde(default)]
     pub protected: bool,
+    /// What a flush takes beyond the programs of the data, if there were any to wait for: changes of the map
+    /// are made durable, too. Zero: not modelled.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub flush_time: Nanos,
     /// It holds sectors: a write of part of a mapping unit is complete before the rest of the unit
     /// has been read, which keeps a die busy all the same.
     #[serde(default)]
@@ -564,6 +568,9 @@ impl SsdProfile {
         lacks.extend((self.power == PowerModel::default()).then_some(Mechanism::Power));
         let trims_for_nothing = self.trim.unit_time == Nanos::ZERO;
         lacks.extend(trims_for_nothing.then_some(Mechanism::TrimTime));
+        let WriteBuffer { size, protected, flush_time, .. } = &self.write_buffer;
+        let flushes_data_only = size.0 > 0 && !protected && *flush_time == Nanos::ZERO;
+        lacks.extend(flushes_data_only.then_some(Mechanism::FlushTime));
         lacks
     }
 

@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Held, Io, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
+    Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
 
 use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
@@ -217,15 +217,20 @@ impl Ssd {
             // What comes behind it waits with it for room in the buffer.
             self.firmware.serve(self.firmware.free_at(), admitted - mapped.min(admitted));
         }
-        let written = match self.has_buffer() && !io.forced {
-            true => admitted,
-            false => self.durable_at(admitted),
+        let written = match io.durability {
+            Durability::Later if self.has_buffer() => admitted,
+            Durability::Later | Durability::Forced => self.durable_at(admitted),
+            Durability::Flushed => {
+                let flush = self.profile.firmware.write_time + self.profile.firmware.write_latency;
+                // The firmware's time for the flush after it is felt, and keeps no other command waiting.
+                self.durable_at(admitted + flush + self.profile.link.command_time)
+            }
         };
         let completed = match &mut self.host_cache {
             Some(cache) => {
                 cache.keep(lpn, count);
                 let taken = cache.write(count, self.now, written);
-                if io.forced { written } else { taken }
+                if io.durability.is_later() { taken } else { written }
             }
             None => written,
         };
@@ -342,8 +347,11 @@ impl Ssd {
     /// When all that the drive has at `now` would survive a power cut: at once where capacitors bring it
     /// to NAND.
     fn durable_at(&mut self, now: DeviceTime) -> DeviceTime {
-        let is_safe = self.has_buffer() && self.profile.write_buffer.protected;
-        if is_safe { now } else { self.translation.flush(now) }
+        if self.has_buffer() && self.profile.write_buffer.protected {
+            return now;
+        }
+        let drained = self.translation.flush(now);
+        if drained > now { drained + self.profile.write_buffer.flush_time } else { drained }
     }
 
     /// A command without data: firmware and link.

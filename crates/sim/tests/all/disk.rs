@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceTime, Io, Iops, Nanos, Operation, Purge, Status,
+    Bytes, Completion, Device, DeviceError, DeviceTime, Durability, Io, Iops, Nanos, Operation,
+    Purge, Status,
 };
 use writecliff_sim::{Disk, DiskProfile, QueueOrdering};
 
@@ -225,14 +226,14 @@ fn a_forced_write_waits_until_it_is_on_the_platters_and_a_flush_after_it_for_not
     let page = Io::write(PAGE * 1000, PAGE);
     let cached = perform(&mut disk, page).service_time();
     let flush = perform(&mut disk, Io::flush()).service_time();
-    let forced = perform(&mut disk, page.with_forced_writes()).service_time();
+    let forced = perform(&mut disk, page.with_durability(Durability::Forced)).service_time();
     let turn = disk.profile().mechanics.revolution();
     assert!(forced <= cached + turn && flush <= command + turn * 2, "{forced} and {flush}");
     assert!(forced > cached * 10, "{forced} is what RAM takes: {cached}");
     assert_eq!(perform(&mut disk, Io::flush()).service_time(), command, "nothing is left");
     let mut elsewhere = random(Operation::Write, SPAN, 5);
     perform_all(&mut disk, (0..50).map(|_| elsewhere()));
-    perform(&mut disk, page.with_forced_writes());
+    perform(&mut disk, page.with_durability(Durability::Forced));
     let left = perform(&mut disk, Io::flush()).service_time();
     assert!(left > command, "others are not forced with it");
 }

@@ -328,16 +328,17 @@ impl<'a> Session<'a> {
         Ok(totals.first().and_then(Rate::of))
     }
 
-    /// As [`Self::record`], for as long as the supply is not over; `see` has every second as it passes.
+    /// As [`Self::record_as`], for as long as the supply is not over; `see` has every second as it passes.
     pub(crate) fn record_seen(
         &mut self,
         name: &str,
+        series: &[&str],
         supply: impl Recorded,
         extent: Extent,
         see: &mut (dyn FnMut(&Sample) + Send),
     ) -> Result<(), RunError> {
         self.phase(name, |session| {
-            session.several_seen(name, &[name], supply, (None, extent), see).map(|_| ())
+            session.several_seen(name, series, supply, (None, extent), see).map(|_| ())
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use writecliff_device::{Bytes, Nanos};
-use writecliff_measure::{Queue, Sample, Source, Until};
+use writecliff_measure::{Queue, Recorded, Sample, Source, Until};
 
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::window::{WINDOW, Window};
@@ -107,12 +107,27 @@ impl Settling {
         source: impl Source,
         queue_depth: usize,
     ) -> Result<(), RunError> {
+        self.record_beside(session, name, &[name], |is_over| {
+            Queue::new(Until::new(source, is_over), queue_depth)
+        })
+    }
+
+    /// The same, where the writes are the first of several series of a supply, which ends when it is told
+    /// that it is over.
+    pub(crate) fn record_beside<R: Recorded>(
+        self,
+        session: &mut Session<'_>,
+        name: &str,
+        series: &[&str],
+        supply: impl FnOnce(Arc<AtomicBool>) -> R,
+    ) -> Result<(), RunError> {
         let is_over = Arc::new(AtomicBool::new(false));
-        let writes = Queue::new(Until::new(source, is_over.clone()), queue_depth);
+        let supply = supply(is_over.clone());
         let mut underway = Underway::of(self);
         let most = Bytes((self.used.0 as f64 * DRIVE_WRITES_MAX) as u64);
-        session.record_seen(name, writes, Extent::AtLeast(self.least, most), &mut |second| {
-            if underway.add(second) {
+        let extent = Extent::AtLeast(self.least, most);
+        session.record_seen(name, series, supply, extent, &mut |second| {
+            if second.series == series[0] && underway.add(second) {
                 is_over.store(true, Ordering::Relaxed);
             }
         })

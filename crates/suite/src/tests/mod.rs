@@ -3,6 +3,7 @@
 //!
 //! A test may build on another one; they are listed in `list.rs` and nowhere else.
 
+pub mod commit;
 pub mod consistency;
 pub mod corners;
 pub mod encryption;

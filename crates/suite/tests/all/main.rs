@@ -1,6 +1,7 @@
 //! The tests of drives, on simulated ones.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod commit;
 mod consistency;
 mod documented;
 mod encryption;

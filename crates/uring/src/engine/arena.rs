@@ -49,6 +49,12 @@ impl Arena {
         unsafe { self.base.as_ptr().add(slot * self.slot_size) }
     }
 
+    /// The first buffer of an arena that no ring knows: nobody but its owner has it.
+    pub(crate) fn own(&mut self) -> &mut [u8] {
+        // SAFETY: no I/O is in flight to what only plain calls use, which end before they return.
+        unsafe { self.buffer(0) }
+    }
+
     /// A slot's buffer.
     ///
     /// # Safety

@@ -1,48 +1,74 @@
-//! What does not go through the ring, in a thread of its own: trims, because the kernel offers no way
-//! out of one that the drive does not answer; and where completions are polled, flushes, because
-//! theirs cannot be.
+//! What does not go through the ring, in threads of their own: trims, because the kernel offers no way
+//! out of one that the drive does not answer; where completions are polled, flushes, because theirs
+//! cannot be; and writes with the flush that makes them durable, one thread for each that is under way,
+//! since that is how databases do it: what the ring's own workers take is no part of it.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use writecliff_device::{DeviceKind, DeviceTime, InFlight, Io, Operation};
+use writecliff_device::{DeviceKind, DeviceTime, Durability, InFlight, Io, Operation};
 
+use super::arena::Arena;
 use crate::drive::purge::discard;
 use crate::host::clock;
 
-/// The calls that were handed over and not answered, first come, first served.
-#[derive(Debug, Default)]
+/// The calls that were handed over and not answered.
+#[derive(Debug)]
 pub(crate) struct Calls {
-    /// None before the first call.
-    thread: Option<Thread>,
-    waiting: VecDeque<InFlight>,
+    /// The first has trims and flushes, first come, first served; each other one flushed write at a time.
+    threads: Vec<Thread>,
+    /// In the order in which they were handed over, with the number of their thread.
+    waiting: VecDeque<(usize, InFlight)>,
+    given: Sender<Answer>,
+    answers: Receiver<Answer>,
+    /// Buffers of flushed writes that are not in use.
+    buffers: Vec<Arena>,
 }
 
 #[derive(Debug)]
 struct Thread {
-    orders: Sender<Io>,
-    answers: Receiver<Answer>,
+    orders: Sender<Order>,
     ends: JoinHandle<()>,
 }
 
-/// What the drive said to the call that has waited longest, and by that thread's clock, when it was
-/// asked and when it answered.
+/// A call, with the data of a write.
+struct Order {
+    io: Io,
+    data: Option<Arena>,
+}
+
+/// What the drive said to a thread's oldest call, and by that thread's clock, when it was asked and when it
+/// answered.
 struct Answer {
+    thread: usize,
     submitted: DeviceTime,
     completed: DeviceTime,
     result: io::Result<()>,
+    data: Option<Arena>,
 }
 
-/// A trim or flush that was answered.
+/// A call that was answered.
 pub(crate) struct Answered {
     pub(crate) io: Io,
     pub(crate) submitted: DeviceTime,
     pub(crate) completed: DeviceTime,
     pub(crate) result: io::Result<()>,
+}
+
+/// The thread of trims and flushes.
+const IN_ORDER: usize = 0;
+
+impl Default for Calls {
+    fn default() -> Self {
+        let (given, answers) = channel();
+        let (threads, waiting, buffers) = (Vec::new(), VecDeque::new(), Vec::new());
+        Self { threads, waiting, given, answers, buffers }
+    }
 }
 
 impl Calls {
@@ -51,61 +77,115 @@ impl Calls {
     /// # Errors
     /// If the system has no thread for it.
     pub(crate) fn submit(&mut self, file: &File, kind: DeviceKind, io: Io) -> io::Result<()> {
-        let thread = match self.thread.take() {
-            Some(thread) => thread,
-            None => Thread::begin(file.try_clone()?, kind)?,
+        self.hand_over(IN_ORDER, file, kind, Order { io, data: None })
+    }
+
+    /// Hands a write over that is to be flushed, with what `fill` makes its data.
+    ///
+    /// # Errors
+    /// If the system has no thread, or no memory, for it.
+    pub(crate) fn submit_flushed(
+        &mut self,
+        file: &File,
+        kind: DeviceKind,
+        io: Io,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> io::Result<()> {
+        let length = io.length.0 as usize;
+        let fits = |buffer: &Arena| buffer.slot_size() >= length;
+        let mut data = match self.buffers.iter().position(fits) {
+            Some(found) => self.buffers.swap_remove(found),
+            None => Arena::new(1, length)?,
         };
+        fill(&mut data.own()[..length]);
+        let is_idle = |thread: &usize| self.waiting.iter().all(|(busy, _)| busy != thread);
+        let thread = (IN_ORDER + 1..).find(is_idle).unwrap_or(IN_ORDER + 1);
+        self.hand_over(thread, file, kind, Order { io, data: Some(data) })
+    }
+
+    fn hand_over(
+        &mut self,
+        thread: usize,
+        file: &File,
+        kind: DeviceKind,
+        order: Order,
+    ) -> io::Result<()> {
+        while self.threads.len() <= thread {
+            let number = self.threads.len();
+            let begun = Thread::begin(number, file.try_clone()?, kind, self.given.clone())?;
+            self.threads.push(begun);
+        }
+        let waits = InFlight { io: order.io, submitted: clock::now() };
         // The thread lasts as long as its sender: it takes every order.
-        let _ = thread.orders.send(io);
-        self.thread = Some(thread);
-        self.waiting.push_back(InFlight { io, submitted: clock::now() });
+        let _ = self.threads[thread].orders.send(order);
+        self.waiting.push_back((thread, waits));
         Ok(())
     }
 
-    /// The answer to the oldest call, if it comes within `patience`.
+    /// The next answer of any thread, if one comes within `patience`.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Answered> {
-        let thread = self.thread.as_ref().filter(|_| !self.waiting.is_empty())?;
-        let answer = thread.answers.recv_timeout(patience).ok()?;
-        let InFlight { io, .. } = self.waiting.pop_front()?;
-        let Answer { submitted, completed, result } = answer;
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let answer = self.answers.recv_timeout(patience).ok()?;
+        let Answer { thread, submitted, completed, result, data } = answer;
+        self.buffers.extend(data);
+        let oldest = self.waiting.iter().position(|(of, _)| *of == thread)?;
+        let (_, InFlight { io, .. }) = self.waiting.remove(oldest)?;
         Some(Answered { io, submitted, completed, result })
     }
 
     /// Those without an answer, the oldest first.
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &InFlight> {
-        self.waiting.iter()
+        self.waiting.iter().map(|(_, waits)| waits)
     }
 }
 
 impl Drop for Calls {
     fn drop(&mut self) {
-        let Some(Thread { orders, ends, .. }) = self.thread.take() else { return };
-        drop(orders);
-        // The thread holds the drive open: who opens it next must find it free. A call without an
-        // answer is not waited for, since that may last for ever.
-        if self.waiting.is_empty() {
-            let _ = ends.join();
+        let is_waited_for = self.waiting.is_empty();
+        for Thread { orders, ends } in self.threads.drain(..) {
+            drop(orders);
+            // The thread holds the drive open: who opens it next must find it free. A call without an
+            // answer is not waited for, since that may last for ever.
+            if is_waited_for {
+                let _ = ends.join();
+            }
         }
     }
 }
 
 impl Thread {
-    fn begin(file: File, kind: DeviceKind) -> io::Result<Self> {
-        let (orders, taken) = channel::<Io>();
-        let (given, answers) = channel();
+    fn begin(
+        number: usize,
+        file: File,
+        kind: DeviceKind,
+        given: Sender<Answer>,
+    ) -> io::Result<Self> {
+        let (orders, taken) = channel::<Order>();
         let work = move || {
-            for io in taken {
+            for Order { io, mut data } in taken {
                 let submitted = clock::now();
-                let result = match io.operation {
-                    Operation::Flush => file.sync_data(),
-                    _ => discard::range(&file, kind, io.offset.0, io.length.0),
-                };
+                let result = call(&file, kind, &io, data.as_mut());
+                let completed = clock::now();
                 // Whoever asked may have given up.
-                let _ = given.send(Answer { submitted, completed: clock::now(), result });
+                let _ = given.send(Answer { thread: number, submitted, completed, result, data });
             }
         };
         let ends = thread::Builder::new().name("calls".to_owned()).spawn(work)?;
-        Ok(Self { orders, answers, ends })
+        Ok(Self { orders, ends })
+    }
+}
+
+fn call(file: &File, kind: DeviceKind, io: &Io, data: Option<&mut Arena>) -> io::Result<()> {
+    match (io.operation, data) {
+        (Operation::Flush, _) => file.sync_data(),
+        (Operation::Write, Some(data)) => {
+            debug_assert_eq!(io.durability, Durability::Flushed);
+            file.write_all_at(&data.own()[..io.length.0 as usize], io.offset.0)?;
+            file.sync_data()
+        }
+        _ => discard::range(file, kind, io.offset.0, io.length.0),
     }
 }
 

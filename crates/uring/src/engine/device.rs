@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, Held,
-    InFlight, Io, Lanes, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status,
+    Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Encryption,
+    Held, InFlight, Io, Lanes, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status,
     Telemetry,
 };
 
@@ -106,6 +106,10 @@ struct Slot {
 impl UringDevice {
     fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len() + self.calls.waiting().len() + self.answered.len()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_flight() == 0
     }
 
     /// Before the first write: asks who uses the drive by now.
@@ -287,6 +291,21 @@ impl UringDevice {
         begun.map_err(|error| self.lost("beginning a trim or flush", error))
     }
 
+    /// Hands a write to a thread that writes and flushes, and waits for its answer.
+    fn write_flushed(&mut self, io: &Io) -> Result<(), DeviceError> {
+        if !self.queued.is_empty() {
+            self.hand_over()?;
+        }
+        self.handed_over = self.now();
+        let Self { calls, file, info, content, stamper, .. } = self;
+        let begun =
+            calls.submit_flushed(file, info.kind, *io, |buffer| match (io.stamp, stamper) {
+                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+                _ => content.fill(io, buffer),
+            });
+        begun.map_err(|error| self.lost("beginning a write that is flushed", error))
+    }
+
     /// Takes over the calls that are answered; waits for the first if there is none.
     fn collect_answers(&mut self, patience: Duration) -> Result<(), DeviceError> {
         let mut patience = patience;
@@ -395,7 +414,11 @@ impl Device for UringDevice {
             }
             match io.operation {
                 Operation::Trim => self.trim(io)?,
-                Operation::Flush if self.ring.is_polled() => self.call(io)?,
+                // By itself it is timed in a thread of its own, and not by the ring's workers.
+                Operation::Flush if self.ring.is_polled() || self.is_idle() => self.call(io)?,
+                Operation::Write if io.durability == Durability::Flushed => {
+                    self.write_flushed(io)?
+                }
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
             }
             if self.queued.len() == HAND_OVER {

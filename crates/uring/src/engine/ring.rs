@@ -13,7 +13,7 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use libc::{iovec, sigset_t};
 use rustix::io::Errno;
-use writecliff_device::{Io, Nanos, Operation};
+use writecliff_device::{Durability, Io, Nanos, Operation};
 
 use crate::engine::arena::Arena;
 use crate::host::clock;
@@ -148,7 +148,8 @@ impl Ring {
             }
             Operation::Write => {
                 let write = opcode::WriteFixed::new(THE_FILE, buffer, length, index);
-                let flags = if io.forced { libc::RWF_DSYNC } else { 0 };
+                let is_forced = io.durability == Durability::Forced;
+                let flags = if is_forced { libc::RWF_DSYNC } else { 0 };
                 write.offset(io.offset.0).rw_flags(flags).build()
             }
             Operation::Flush => opcode::Fsync::new(THE_FILE).flags(FsyncFlags::DATASYNC).build(),

@@ -8,8 +8,8 @@ use std::thread;
 
 use tempfile::TempDir;
 use writecliff_device::{
-    Bytes, Completion, Content, Device, DeviceError, DeviceKind, ErrorKind, Io, Nanos, Purge,
-    Status, conformance,
+    Bytes, Completion, Content, Device, DeviceError, DeviceKind, Durability, ErrorKind, Io, Nanos,
+    Purge, Status, conformance,
 };
 use writecliff_uring::{Access, OpenError, Options, UringDevice, inspect, open};
 
@@ -340,8 +340,36 @@ fn a_forced_write_reaches_the_medium_and_others_need_not() {
         flushes() - before
     };
     assert_eq!(flushes_of(write), 0);
-    assert_eq!(flushes_of(write.with_forced_writes()), 1);
+    assert_eq!(flushes_of(write.with_durability(Durability::Forced)), 1);
+    assert_eq!(flushes_of(write.with_durability(Durability::Flushed)), 1);
     assert_eq!(flushes_of(Io::flush()), 1);
+}
+
+#[test]
+fn writes_that_are_flushed_each_for_itself_are_all_there_and_beside_others() {
+    needs!();
+    let device = Loop::new(32);
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    let at = |number: u64| Bytes(number * 65_536);
+    let size = |number: u64| Bytes(512 << (number % 4));
+    let flushed = (0..16)
+        .map(|number| Io::write(at(number), size(number)).with_durability(Durability::Flushed));
+    let plain = (16..32).map(|number| Io::write(at(number), size(number)));
+    let both: Vec<Io> = flushed.zip(plain).flat_map(|(one, other)| [one, other]).collect();
+    for _ in 0..3 {
+        let done = complete(&mut opened, &both);
+        assert!(done.iter().all(|completion| completion.status == Status::Done));
+        assert!(done.iter().all(|completion| completion.completed > completion.submitted));
+    }
+    drop(opened);
+    let held = std::fs::read(&device.backing).unwrap();
+    for number in 0..32 {
+        let from = at(number).0 as usize;
+        let written = &held[from..from + size(number).0 as usize];
+        let zeros = written.iter().filter(|byte| **byte == 0).count();
+        assert!(zeros < written.len() / 16, "{number}: random data are hardly ever zero");
+        assert!(held[from + written.len()..from + 16_384].iter().all(|byte| *byte == 0));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use writecliff_device::{Bytes, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, Durability, Nanos, Operation, Throughput};
 
 use super::lines::Entry;
 use super::value::Value;
@@ -56,7 +56,7 @@ pub(super) fn job(
         time_based: options.flag("time_based")?,
         ramp: options.time("ramp_time", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
         steady: options.steady()?,
-        forced_writes: options.forced_writes()?,
+        durability: options.durability()?,
         flush_every: options.flush_every()?,
         flush_at_end: options.flag("end_fsync")?,
         seed: options.count("randseed")?,
@@ -327,11 +327,11 @@ impl Options {
     }
 
     /// To a drive, data and all of a file are the same.
-    fn forced_writes(&self) -> Judged<bool> {
-        let Some(value) = self.get("sync") else { return Ok(false) };
+    fn durability(&self) -> Judged<Durability> {
+        let Some(value) = self.get("sync") else { return Ok(Durability::Later) };
         match value.text.as_str() {
-            "none" | "0" => Ok(false),
-            "sync" | "dsync" | "1" => Ok(true),
+            "none" | "0" => Ok(Durability::Later),
+            "sync" | "dsync" | "1" => Ok(Durability::Forced),
             _ => value.refuse("it is none, sync or dsync"),
         }
     }

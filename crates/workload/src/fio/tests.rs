@@ -1,4 +1,4 @@
-use writecliff_device::{Bytes, Nanos, Throughput};
+use writecliff_device::{Bytes, Durability, Nanos, Throughput};
 
 use super::*;
 use crate::{Amount, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Steady, Zone};
@@ -101,8 +101,8 @@ fn options_mean_what_they_mean_to_fio() {
             "random_distribution=normal:20",
             Job { distribution: Distribution::Normal(20.0), ..default() },
         ),
-        ("sync=dsync", Job { forced_writes: true, ..default() }),
-        ("sync=1", Job { forced_writes: true, ..default() }),
+        ("sync=dsync", Job { durability: Durability::Forced, ..default() }),
+        ("sync=1", Job { durability: Durability::Forced, ..default() }),
         ("sync=0", default()),
         ("fsync=8\nend_fsync=1", Job { flush_every: Some(8), flush_at_end: true, ..default() }),
         (

@@ -1,7 +1,7 @@
 //! The I/Os of a job, one after the other.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use writecliff_device::{Bytes, Content, Io, Operation};
+use writecliff_device::{Bytes, Content, Durability, Io, Operation};
 
 use super::check::PLACED;
 use super::places::Places;
@@ -15,7 +15,7 @@ pub struct JobIos {
     trim_first: bool,
     sizes: [SizeDraw; PLACED],
     content: Content,
-    forced_writes: bool,
+    durability: Durability,
     places: Places,
     random: Xoshiro256PlusPlus,
     limits: Limits,
@@ -90,7 +90,7 @@ impl Job {
             trim_first: self.trim_first,
             sizes,
             content: self.content(),
-            forced_writes: self.forced_writes,
+            durability: self.durability,
             places: Places::new(self, span, mixed(seed, 0)),
             random: seeded(mixed(seed, 1)),
             limits: Limits::new(self, span.length),
@@ -121,8 +121,9 @@ impl Job {
     fn unplaced(&self, operation: Operation) -> Io {
         let length =
             self.block.of(operation).shares().first().map_or(Bytes::ZERO, |share| share.size);
-        let io = Io::new(operation, Bytes::ZERO, length).with_content(self.content());
-        if self.forced_writes { io.with_forced_writes() } else { io }
+        Io::new(operation, Bytes::ZERO, length)
+            .with_content(self.content())
+            .with_durability(self.durability)
     }
 }
 
@@ -179,8 +180,7 @@ impl JobIos {
         let operation = drawn_of(self.mix, &mut self.random);
         loop {
             if let Some(io) = self.place(operation) {
-                let io = io.with_content(self.content);
-                let io = if self.forced_writes { io.with_forced_writes() } else { io };
+                let io = io.with_content(self.content).with_durability(self.durability);
                 return Some(self.trim_before(io));
             }
             self.places.ran_out(operation);

@@ -16,7 +16,7 @@ mod steady;
 mod tests;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Content, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, Content, Durability, Nanos, Operation, Throughput};
 
 pub use check::JobError;
 pub use due_times::DueTimes;
@@ -93,9 +93,9 @@ pub struct Job {
     /// Ends when it has been as fast for long enough, if not before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
-    /// Whether each write is forced: complete only when its data would survive a power cut.
-    #[serde(skip_serializing_if = "is_not")]
-    pub forced_writes: bool,
+    /// When a write is complete: `"later"`, `"forced"` or `"flushed"`.
+    #[serde(skip_serializing_if = "Durability::is_later")]
+    pub durability: Durability,
     /// A flush after every so many writes, before the I/O that follows.
     pub flush_every: Option<u32>,
     /// A flush when the job's I/Os end.
@@ -137,7 +137,7 @@ impl Default for Job {
             time_based: false,
             ramp: Nanos::ZERO,
             steady: None,
-            forced_writes: false,
+            durability: Durability::Later,
             flush_every: None,
             flush_at_end: false,
             seed: None,
@@ -201,10 +201,6 @@ impl RandomShare {
             Operation::Flush => 100,
         }
     }
-}
-
-fn is_not(key: &bool) -> bool {
-    !key
 }
 
 fn is_zero(time: &Nanos) -> bool {

@@ -114,16 +114,19 @@ fn trims_come_before_the_writes_of_their_range() {
 #[test]
 fn forced_writes_are_all_writes_and_nothing_else() {
     let mixed = Mix { read: 40, write: 60, trim: 0 };
-    let forced = Job { forced_writes: true, mix: mixed, ..job(Order::Random, Operation::Read) };
+    let forced =
+        Job { durability: Durability::Forced, mix: mixed, ..job(Order::Random, Operation::Read) };
     let endless = Job { time_based: true, runtime: Some(Nanos::from_secs(1)), ..forced.clone() };
     let mut drawn = Vec::new();
     endless.ios(LBA, CAPACITY).append(&mut drawn, 1000);
     let trims = Job { trim_first: true, mix: Mix::only(Operation::Write), ..forced.clone() };
     for ios in [ios(&forced), drawn, ios(&trims)] {
-        assert!(ios.iter().all(|io| io.forced == (io.operation == Operation::Write)));
-        assert!(ios.iter().any(|io| io.forced));
+        let is_write = |io: &Io| io.operation == Operation::Write;
+        assert!(ios.iter().all(|io| io.durability.is_later() != is_write(io)));
+        assert!(ios.iter().any(is_write));
     }
-    assert!(!ios(&job(Order::Random, Operation::Write)).iter().any(|io| io.forced));
+    let plain = ios(&job(Order::Random, Operation::Write));
+    assert!(plain.iter().all(|io| io.durability.is_later()));
 }
 
 #[test]

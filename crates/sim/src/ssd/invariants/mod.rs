@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
-    Bytes, Completion, Content, Device, DeviceTime, Io, Nanos, Operation, Purge, Status,
+    Bytes, Completion, Content, Device, DeviceTime, Durability, Io, Nanos, Operation, Purge, Status,
 };
 
 use super::Ssd;
@@ -111,7 +111,8 @@ impl Run {
             1 => Io::trim(offset + Bytes(512), whole - Bytes(512)),
             2..=4 => Io::read(offset, whole),
             5 => Io::write(offset + Bytes(512), Bytes(1024)),
-            6..=7 => Io::write(offset, whole).with_forced_writes(),
+            6 => Io::write(offset, whole).with_durability(Durability::Forced),
+            7 => Io::write(offset, whole).with_durability(Durability::Flushed),
             _ => Io::write(offset, whole).with_content(content),
         }
     }

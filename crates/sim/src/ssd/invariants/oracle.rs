@@ -49,7 +49,7 @@ impl Oracle {
             Operation::Write if failed || (was_cut && !self.is_durable) => {
                 touched.for_each(|page| self.unsettle(page));
             }
-            Operation::Write => touched.for_each(|page| self.hold(page, io.forced)),
+            Operation::Write => touched.for_each(|page| self.hold(page, !io.durability.is_later())),
             Operation::Trim => whole.for_each(|page| self.forget(page, failed || was_cut)),
             Operation::Flush if !failed && !was_cut => {
                 self.pages.values_mut().for_each(|(now, kept)| *kept = *now);
@@ -58,10 +58,10 @@ impl Oracle {
         }
     }
 
-    fn hold(&mut self, page: u32, is_forced: bool) {
+    fn hold(&mut self, page: u32, is_flushed: bool) {
         let (now, kept) = self.pages.entry(page).or_insert((Nothing, Nothing));
         *now = Data;
-        if self.is_durable || is_forced {
+        if self.is_durable || is_flushed {
             *kept = Data;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writecliff_device::Content;
+use writecliff_device::{Content, Durability};
 use writecliff_sim::load_file;
 
 use crate::mechanisms::*;
@@ -57,7 +57,7 @@ fn any_io(random: &mut impl FnMut(u64) -> u64, pages: u64) -> Io {
         0 => Io::flush(),
         1 => Io::trim(PAGE * page, PAGE * count),
         2..=7 => read(page, count),
-        8 => write(page, count).with_forced_writes(),
+        8 => write(page, count).with_durability(Durability::Forced),
         _ => {
             let content = Content {
                 compressible_percent: random(60) as u8,

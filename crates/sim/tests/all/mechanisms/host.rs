@@ -1,6 +1,6 @@
 //! What stands between host and NAND: link, firmware, write buffer, flush, a cache in the host.
 
-use writecliff_device::{Io, Throughput};
+use writecliff_device::{Durability, Io, Throughput};
 
 use crate::mechanisms::*;
 
@@ -166,7 +166,7 @@ fn a_flush_brings_what_is_in_ram_to_nand_and_waits_for_it() {
 fn a_forced_write_waits_for_its_program_and_needs_no_flush() {
     let profile = tiny();
     let command = profile.firmware.write_time + profile.link.command_time;
-    let forced = |page| write(page, 1).with_forced_writes();
+    let forced = |page| write(page, 1).with_durability(Durability::Forced);
     let mut drive = Drive::new(profile.clone());
     let in_ram = drive.write(0);
     assert_eq!(drive.time(forced(1)), in_ram + program(&profile), "with what was gathered");
@@ -187,11 +187,14 @@ fn capacitors_make_flushes_and_forced_writes_free() {
     let mut drive = Drive::new(profile.clone());
     let in_ram = drive.write(0);
     assert_eq!(drive.flush(), command);
-    assert_eq!(drive.time(write(2, 1).with_forced_writes()), in_ram);
+    assert_eq!(drive.time(write(2, 1).with_durability(Durability::Forced)), in_ram);
     assert_eq!(drive.programs(), 1, "two pages of one program");
     // Without RAM there is nothing to protect.
     let mut drive = Drive::new(write_through(profile.clone()));
-    assert_eq!(drive.time(write(0, 1).with_forced_writes()), in_ram + program(&profile));
+    assert_eq!(
+        drive.time(write(0, 1).with_durability(Durability::Forced)),
+        in_ram + program(&profile)
+    );
 }
 
 /// A slow drive behind a cache in which `dirty` pages may wait.

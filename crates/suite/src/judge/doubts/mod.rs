@@ -49,6 +49,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         throttled(record),
         unsafe_shutdown(record),
         trims_take_no_time(record, recording),
+        flushes_bring_data_only(record, recording),
     ];
     found.into_iter().flatten().collect()
 }
@@ -81,6 +82,18 @@ fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warni
     let has_trims = || recording.samples.iter().any(|sample| sample.trims > 0);
     let is_so = is_of_jobs && lacks(&record.drive, Mechanism::TrimTime) && has_trims();
     is_so.then_some(Warning::Job(JobWarning::TrimsTakeNoTime))
+}
+
+/// Flushes of a model that makes nothing durable but their data.
+fn flushes_bring_data_only(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let has_flushes = || recording.samples.iter().any(|sample| sample.flushes > 0);
+    let is_about_them = match record.plan {
+        Plan::Commit(_) => true,
+        Plan::Mixed(_) | Plan::Suite(_) => has_flushes(),
+        _ => false,
+    };
+    let is_so = is_about_them && lacks(&record.drive, Mechanism::FlushTime);
+    is_so.then_some(Warning::Method(MethodWarning::FlushOfDataOnly))
 }
 
 /// Bytes that the system counted in the phases beyond the run's own.

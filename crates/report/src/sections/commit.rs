@@ -1,0 +1,195 @@
+//! Commit: what a durable write takes, and what that means to those who ask.
+
+use writecliff_suite::commit::{
+    Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Took, Verdict,
+};
+use writecliff_suite::{Good, Plan as AnyPlan, Unit};
+
+use super::curves::{self, Curve};
+use super::{Answer, answers, table_of};
+use crate::number;
+use crate::number::NONE;
+use crate::picture::{Axis, BLUE, GREEN, ORANGE, Style};
+use crate::section::{Cell, Column, Place, Row, Section, Table, View};
+use crate::subjects::Subjects;
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let tables = match &answers[..] {
+        [answer] => vec![verdicts(answer), commits(answer)],
+        _ => vec![of_several(subjects, &answers)],
+    };
+    let method = "Writes to a log, each with the flush that makes it durable, or forced: on the fresh drive, on \
+                  the full one, beside a writer of pages until the drive is steady, and then again.";
+    let views = cliff(subjects, &answers);
+    Some(Section::new(Plan::NAME, "Commit", method, views, tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let verdicts = outcome.verdicts();
+    let etcd = verdicts.first()?;
+    let said = |state: &str, answer: Option<Said>| {
+        let answer = answer?;
+        let holds = if answer.holds? { "yes" } else { "no" };
+        Some(format!("{holds} {state}: {}", figure(answer)))
+    };
+    let stages = [
+        said("when fresh", etcd.fresh),
+        said("in steady state", etcd.steady),
+        said("beside a writer of pages", etcd.beside),
+    ];
+    let stages: Vec<String> = stages.into_iter().flatten().collect();
+    (!stages.is_empty()).then(|| format!("{}, {}: {}.", etcd.who, etcd.asks, stages.join("; ")))
+}
+
+/// An answer's figure in words.
+fn figure(answer: Said) -> String {
+    match answer.unit {
+        Unit::Milliseconds => number::latency((answer.value * 1e6).round() as u64),
+        _ => number::count(answer.value),
+    }
+}
+
+/// A figure with what it means, if there is a limit.
+fn in_words(answer: Option<Said>) -> String {
+    let Some(answer) = answer else { return NONE.to_owned() };
+    match answer.holds {
+        Some(true) => format!("yes, {}", figure(answer)),
+        Some(false) => format!("no, {}", figure(answer)),
+        None => figure(answer),
+    }
+}
+
+fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
+    let row = |one: &Verdict| {
+        let values = [one.fresh, one.steady, one.beside].map(in_words).into();
+        Row::new(&format!("{}: {}", one.who, one.asks), values, "")
+    };
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = ["fresh", "steady", "steady, beside pages"].map(column).into();
+    let text = "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside random \
+                writes at the full speed that the drive keeps.";
+    let rows = answer.outcome.verdicts().iter().map(row).collect();
+    let mut table = Table::new("What it means", text, columns, rows);
+    "who asks, and for what".clone_into(&mut table.corner);
+    table
+}
+
+/// Settings down, what they took across.
+fn commits(answer: &Answer<'_, Outcome>) -> Table {
+    let Outcome { commits, cliff, beside } = answer.outcome;
+    let row = |name: String, took: &Took| {
+        let latency = took.latency;
+        let values = vec![
+            number::count(took.per_second),
+            number::service_time(latency.p50_ns),
+            number::service_time_if(latency.p99_ns),
+            number::service_time_if(latency.p999_ns),
+            number::service_time(latency.max_ns),
+        ];
+        Row::new(&name, values, "")
+    };
+    let named = |one: &Commits| format!("{}: {}", one.stage.name(), words(one.setting));
+    let alone = commits.iter().map(|one| row(named(one), &one.took));
+    let through =
+        cliff.iter().map(|one| row("through the cliff: beside pages".to_owned(), &one.took));
+    let beside = beside.iter().map(|one| {
+        let pages = number::iops(one.pages.iops);
+        row(format!("steady: beside pages at {} % ({pages})", one.percent), &one.took)
+    });
+    let rows = alone.chain(through).chain(beside).collect();
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = ["a second", "p50", "p99", "p99.9", "longest"].map(column).into();
+    let text = "Commits a second are those of committers that do nothing in between.";
+    let mut table = Table::new("Commits", text, columns, rows);
+    "drive and commits".clone_into(&mut table.corner);
+    table
+}
+
+fn words(setting: Setting) -> String {
+    setting.words().replace(&setting.size.exact(), &number::size(setting.size))
+}
+
+/// Drives are compared by what they mean to those who ask.
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    type Of = fn(&Verdict) -> Option<Said>;
+    const STATES: [(&str, Of); 3] = [
+        ("fresh", |verdict| verdict.fresh),
+        ("steady", |verdict| verdict.steady),
+        ("steady, beside pages", |verdict| verdict.beside),
+    ];
+    let all: Vec<Vec<Verdict>> = answers.iter().map(|answer| answer.outcome.verdicts()).collect();
+    let mut asked: Vec<(&str, &str)> = Vec::new();
+    for one in all.iter().flatten() {
+        if !asked.contains(&(one.who, one.asks)) {
+            asked.push((one.who, one.asks));
+        }
+    }
+    let mut rows = Vec::new();
+    for (who, asks) in asked {
+        for (state, of) in STATES {
+            let found = |verdicts: &Vec<Verdict>| {
+                verdicts.iter().find(|one| (one.who, one.asks) == (who, asks)).and_then(of)
+            };
+            let told: Vec<Option<Said>> = all.iter().map(found).collect();
+            // What has a limit is a time.
+            let is_time = told.iter().flatten().any(|answer| answer.holds.is_some());
+            let good = if is_time { Good::AtMost } else { Good::AtLeast };
+            let cell = |answer: &Option<Said>| {
+                Cell::new(in_words(*answer), answer.map(|answer| answer.value))
+            };
+            let values = told.iter().map(cell).collect();
+            let (name, meaning) = (format!("{who}: {asks}; {state}"), String::new());
+            rows.push(Row { name, values, meaning, good: Some(good) });
+        }
+    }
+    let text = "Each by its own limit, or in its own unit; beside pages is beside random writes at the full speed \
+                that the drive keeps.";
+    table_of(subjects, answers, ("What it means", text), rows)
+}
+
+/// A quantity of a moment: its name, its style, and where it is.
+type Quantity = (&'static str, Style, fn(&Moment) -> Option<u64>);
+
+const QUANTITIES: [Quantity; 3] = [
+    ("p50", BLUE, |moment| Some(moment.p50_ns)),
+    ("p99", GREEN, |moment| moment.p99_ns),
+    ("longest", ORANGE, |moment| Some(moment.max_ns)),
+];
+
+/// Commits beside pages, from the full drive to the steady one.
+fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> {
+    let curve = |(name, style, value): &Quantity| {
+        let line = |answer: &Answer<'_, Outcome>| {
+            let Cliff { course, .. } = answer.outcome.cliff.as_ref()?;
+            let point = |moment: &Moment| Some((f64::from(moment.second), value(moment)? as f64));
+            Some((answer.subject, course.iter().filter_map(point).collect()))
+        };
+        let lines: Vec<(usize, Vec<(f64, f64)>)> = answers.iter().filter_map(line).collect();
+        let lines = lines.into_iter().filter(|(_, line)| !line.is_empty()).collect();
+        Curve { name, heading: format!("Commits through the cliff: {name}"), style: *style, lines }
+    };
+    let curves: Vec<Curve<'_>> = QUANTITIES.iter().map(curve).collect();
+    if curves.iter().all(|curve| curve.lines.is_empty()) {
+        return Vec::new();
+    }
+    let longest = curves::points(&curves).map(|point| point.0).fold(1.0, f64::max);
+    let x = Axis::linear("seconds since the pages began", longest);
+    let y = curves::times("a commit takes", &curves);
+    let text = "One committer beside random writes of pages at full speed, from the full drive until it is steady. \
+                Each point is a second, or as many as make 300 points.";
+    let names = ("commit-cliff", "Commits through the cliff", text);
+    let conditions = match &answers[0].run.record.plan {
+        AnyPlan::Commit(plan) => format!(
+            "{} with a flush each, beside {} random writes",
+            number::size(plan.block),
+            number::size(plan.page)
+        ),
+        _ => String::new(),
+    };
+    curves::views_on(subjects, names, (&x, &y), &conditions, &curves)
+}

@@ -1,0 +1,119 @@
+//! What comes of a recording.
+
+use writecliff_device::{DeviceInfo, DeviceKind, Durability};
+use writecliff_measure::{Recording, Totals};
+
+use super::outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
+use super::{CLIFF, COMMITS, PAGE_PERCENTS, Plan, Setting, beside_commits, beside_phase};
+use crate::method::settling::Rounds;
+use crate::record::number::in_words;
+use crate::record::rate::{LatencyFigures, Rate};
+use crate::record::unit::Unit;
+use crate::record::warning::{MethodWarning, Warning};
+
+/// Stretches of the way through the cliff.
+const MOMENTS: usize = 300;
+/// A flush that costs anything makes a commit take so many times as long as its write.
+const COSTS: f64 = 1.25;
+
+pub(super) fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
+    let mut warnings = Vec::new();
+    let mut ended = |phase: String| {
+        if warnings.is_empty() {
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+        }
+    };
+    let mut commits = Vec::new();
+    for stage in [Stage::Fresh, Stage::Full, Stage::Steady] {
+        let settings = if stage == Stage::Full { vec![plan.main()] } else { plan.settings() };
+        for setting in settings {
+            let phase = setting.phase(stage);
+            match took(recording, &phase, setting.committers) {
+                Some(took) => commits.push(Commits { stage, setting, took }),
+                None => ended(phase),
+            }
+        }
+    }
+    let cliff = cliff(recording);
+    if cliff.is_none() {
+        ended(CLIFF.to_owned());
+    }
+    let mut beside = Vec::new();
+    for percent in PAGE_PERCENTS {
+        let pages = Rate::of(&Totals::of(recording.series(&beside_phase(percent))));
+        match pages.zip(took(recording, &beside_commits(percent), plan.main().committers)) {
+            Some((pages, took)) => beside.push(Beside { percent, pages, took }),
+            None => ended(beside_phase(percent)),
+        }
+    }
+    if commits.is_empty() {
+        return (None, warnings);
+    }
+    warnings.extend(unsteady(plan, recording, drive));
+    let outcome = Outcome { commits, cliff, beside };
+    warnings.extend(costs_nothing(plan, &outcome, drive));
+    (Some(outcome), warnings)
+}
+
+/// `None` if there was no commit.
+fn took(recording: &Recording, series: &str, committers: usize) -> Option<Took> {
+    let totals = Totals::of(recording.series(series));
+    let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
+    Some(Took {
+        count: totals.ios,
+        per_second: committers as f64 * 1e9 / (rate.mean_ns as f64).max(1.0),
+        mean_ns: rate.mean_ns,
+        latency: LatencyFigures::of(recording, series, 0..u32::MAX),
+    })
+}
+
+fn cliff(recording: &Recording) -> Option<Cliff> {
+    let took = took(recording, COMMITS, 1)?;
+    let whole = |series| recording.series(series).filter(|sample| sample.is_whole());
+    let seconds = whole(CLIFF).count();
+    let pages: Vec<f64> = whole(CLIFF).map(|sample| sample.iops().get()).collect();
+    let stretch = seconds.div_ceil(MOMENTS).max(1);
+    let moment = |from: usize| {
+        let to = (from + stretch).min(seconds);
+        let window = from as u32..to as u32;
+        let latency = LatencyFigures::of(recording, COMMITS, window.clone());
+        let pages = pages[from..to].iter().sum::<f64>() / (to - from) as f64;
+        let LatencyFigures { p50_ns, p99_ns, max_ns, .. } = latency;
+        Moment { second: window.start, pages, p50_ns, p99_ns, max_ns }
+    };
+    let course = (0..seconds).step_by(stretch).map(moment).filter(|moment| moment.max_ns > 0);
+    Some(Cliff { seconds: seconds as u32, took, course: course.collect() })
+}
+
+/// Whether the drive was not steady when that was measured which is called so.
+fn unsteady(plan: &Plan, recording: &Recording, drive: &DeviceInfo) -> Option<Warning> {
+    let pages = recording.series(CLIFF).filter(|sample| sample.is_whole());
+    let iops: Vec<f64> = pages.map(|sample| sample.iops().get()).collect();
+    if iops.is_empty() {
+        return None;
+    }
+    let rounds = Rounds::of(plan.settling(drive));
+    let is_steady = rounds.last(&iops).is_some_and(|last| last.window.is_steady());
+    let rounds = rounds.backwards(&iops).count() as u32;
+    let doubt = MethodWarning::NeverSteady { part: CLIFF.to_owned(), rounds };
+    (!is_steady).then_some(Warning::Method(doubt))
+}
+
+/// A flush that costs nothing where nobody says that capacitors make it so.
+fn costs_nothing(plan: &Plan, outcome: &Outcome, drive: &DeviceInfo) -> Option<Warning> {
+    let plain = Setting { durability: Durability::Later, ..plan.main() };
+    let median = |setting| Some(outcome.find(Stage::Fresh, setting)?.took.latency.p50_ns as f64);
+    let (commit, write) = (median(plan.main())?, median(plain)?);
+    let is_free = drive.kind != DeviceKind::Simulated && commit < COSTS * write;
+    let told = |nanos: f64| in_words((nanos / 1e3).round() / 1e3, Unit::Milliseconds);
+    is_free.then(|| {
+        Warning::Method(MethodWarning::FlushCostsNothing {
+            commit: told(commit),
+            write: told(write),
+        })
+    })
+}

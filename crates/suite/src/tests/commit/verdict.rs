@@ -1,0 +1,100 @@
+//! What commits mean to those who ask: each by its own limit, or in its own unit. docs/methodology/commit.md
+//! has the sources.
+
+use writecliff_device::Bytes;
+
+use super::outcome::{Outcome, Stage, Took};
+use crate::record::rate::LatencyFigures;
+use crate::record::unit::Unit;
+
+/// What a system asks of a drive, and what it gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// Who asks.
+    pub who: &'static str,
+    /// For what.
+    pub asks: &'static str,
+    /// Of the fresh drive, if that was measured.
+    pub fresh: Option<Answer>,
+    /// In steady state.
+    pub steady: Option<Answer>,
+    /// In steady state beside a writer of pages at full speed.
+    pub beside: Option<Answer>,
+}
+
+/// A figure, and whether it is good enough, where there is a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The figure.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether the limit is kept.
+    pub holds: Option<bool>,
+}
+
+/// What a figure is of the commits of a size.
+type Told = fn(&Took) -> Option<Answer>;
+
+/// 99 % of the syncs of its log are to take less, as its documentation has it.
+const ETCD_P99_NS: u64 = 10_000_000;
+/// Its heartbeat interval, unless it is told otherwise: a leader that waits longer is late with one.
+const ETCD_HEARTBEAT_NS: u64 = 100_000_000;
+/// Flushes of a transaction with a rollback journal: the journal, its header, the database.
+const JOURNAL_FLUSHES: f64 = 3.0;
+/// Clients that one flush commits for.
+const CLIENTS: f64 = 16.0;
+
+/// Who asks, for what, of commits of which size (KiB), and what of them is the answer.
+const ASKED: [(&str, &str, u64, Told); 7] = [
+    ("etcd", "99 % of syncs in less than 10 ms", 4, |took| {
+        limited(p99(took, ETCD_P99_NS)?, ETCD_P99_NS)
+    }),
+    ("etcd", "no sync longer than a heartbeat, 100 ms", 4, |took| {
+        limited(took.latency.max_ns, ETCD_HEARTBEAT_NS)
+    }),
+    ("PostgreSQL, one client", "commits a second", 8, |took| rate(took.per_second)),
+    ("PostgreSQL, 16 clients", "commits a second, one flush of 64 KiB for all", 64, |took| {
+        rate(CLIENTS * took.per_second)
+    }),
+    ("Kafka, flushed each time", "messages of 16 KiB a second", 16, |took| rate(took.per_second)),
+    ("SQLite, WAL", "transactions a second, synchronous=FULL", 4, |took| rate(took.per_second)),
+    ("SQLite, rollback journal", "transactions a second, three flushes each", 4, |took| {
+        rate(took.per_second / JOURNAL_FLUSHES)
+    }),
+];
+
+/// The 99th percentile; where there are too few commits for one, what lies on the same side of the limit as
+/// it must: it is no longer than the longest of them, and no shorter than their median.
+fn p99(took: &Took, limit: u64) -> Option<u64> {
+    let LatencyFigures { p50_ns, p99_ns, max_ns, .. } = took.latency;
+    p99_ns.or((max_ns < limit).then_some(max_ns)).or((p50_ns >= limit).then_some(p50_ns))
+}
+
+fn limited(nanos: u64, limit: u64) -> Option<Answer> {
+    let holds = Some(nanos < limit);
+    Some(Answer { value: nanos as f64 / 1e6, unit: Unit::Milliseconds, holds })
+}
+
+fn rate(per_second: f64) -> Option<Answer> {
+    Some(Answer { value: per_second, unit: Unit::Count, holds: None })
+}
+
+impl Outcome {
+    /// What those who ask get, as far as it was measured.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let full_speed = self.beside.iter().find(|beside| beside.percent == 100);
+        // The commits beside pages are of one size.
+        let size_beside = self.commits.first().map(|first| first.setting.size);
+        let verdict = |(who, asks, kib, told): &(&'static str, &'static str, u64, Told)| {
+            let size = Bytes::from_kib(*kib);
+            let of = |stage| self.flushed(stage, size).and_then(|commits| told(&commits.took));
+            let (fresh, steady) = (of(Stage::Fresh), of(Stage::Steady));
+            let beside = full_speed.filter(|_| size_beside == Some(size));
+            let beside = beside.and_then(|beside| told(&beside.took));
+            Verdict { who, asks, fresh, steady, beside }
+        };
+        let all = ASKED.iter().map(verdict);
+        all.filter(|one| one.fresh.is_some() || one.steady.is_some()).collect()
+    }
+}

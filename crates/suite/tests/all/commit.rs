@@ -1,0 +1,127 @@
+//! The test of commits on drives whose answer is known.
+
+use std::ops::ControlFlow;
+
+use writecliff_device::{Bytes, Durability, Nanos};
+use writecliff_sim::{Profile, SsdProfile, load};
+use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
+use writecliff_suite::{
+    MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,
+};
+
+const PAGE: Bytes = Bytes::from_kib(4);
+
+fn tiny() -> SsdProfile {
+    load("tiny").unwrap().into_ssd().unwrap()
+}
+
+fn on(profile: SsdProfile) -> (Outcome, Vec<Warning>) {
+    let mut device = Profile::Ssd(Box::new(profile)).open("sim:tiny");
+    let directory = tempfile::tempdir().unwrap();
+    let plan = Plan { measurement: Nanos::from_secs(2), ..Plan::default() };
+    let path = directory.path().join("run");
+    let plan = AnyPlan::Commit(plan);
+    let options = RunOptions::default();
+    let record =
+        run(&plan, device.as_mut(), &path, options, &mut |_| ControlFlow::Continue(())).unwrap();
+    match record.outcome {
+        Some(AnyOutcome::Commit(outcome)) => (outcome, record.warnings),
+        other => panic!("{other:?}, {:?}", record.warnings),
+    }
+}
+
+fn took(outcome: &Outcome, stage: Stage, durability: Durability, committers: usize) -> Took {
+    outcome.find(stage, Setting { durability, size: PAGE, committers }).unwrap().took
+}
+
+/// Within the width of a histogram's cell.
+fn assert_near(nanos: u64, expected: Nanos) {
+    let ratio = nanos as f64 / expected.0 as f64;
+    assert!((0.992..1.009).contains(&ratio), "{nanos} ns, expected {expected}");
+}
+
+#[test]
+fn a_commit_takes_its_write_a_program_and_the_flush() {
+    let profile = tiny();
+    let command = profile.firmware.write_time + profile.link.command_time;
+    let write = command + profile.link.write_throughput.time_for(PAGE);
+    let program = profile.nand.program_time.mean()
+        + profile.nand.channel_throughput.time_for(profile.program_size());
+    let (outcome, warnings) = on(profile);
+    let fresh = |durability| took(&outcome, Stage::Fresh, durability, 1).latency.p50_ns;
+    assert_near(fresh(Durability::Later), write);
+    assert_near(fresh(Durability::Forced), write + program);
+    assert_near(fresh(Durability::Flushed), write + program + command);
+    let only_data = Warning::Method(MethodWarning::FlushOfDataOnly);
+    assert!(warnings.contains(&only_data), "{warnings:?}");
+    // Beside pages that fill the buffer a commit waits for all of it.
+    let beside = outcome.beside.iter().find(|beside| beside.percent == 100).unwrap();
+    assert!(beside.took.latency.p50_ns > 10 * fresh(Durability::Flushed));
+    let half = outcome.beside.iter().find(|beside| beside.percent == 50).unwrap();
+    assert!((half.pages.iops / beside.pages.iops - 0.5).abs() < 0.05, "{outcome:?}");
+    let cliff = outcome.cliff.as_ref().unwrap();
+    assert!((2..=300).contains(&cliff.course.len()) && cliff.seconds >= 600);
+    let (first, last) = (cliff.course[0].pages, cliff.course.last().unwrap().pages);
+    assert!(first > last && last > 0.0, "the pages meet the cliff: {first}, {last}");
+}
+
+#[test]
+fn figures_are_those_that_were_foretold() {
+    let plan = AnyPlan::Commit(Plan::default());
+    let foretold = plan.figure_names().unwrap();
+    let (outcome, _) = on(tiny());
+    let found: Vec<String> =
+        AnyOutcome::Commit(outcome).figures().into_iter().map(|figure| figure.name).collect();
+    assert!(found.iter().all(|name| foretold.contains(name)), "{found:?}");
+    let missing = foretold.iter().filter(|name| !found.contains(name));
+    assert!(
+        missing.clone().all(|name| plan.is_not_always(name)),
+        "{:?}",
+        missing.collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn capacitors_keep_commits_short_whatever_is_written_beside_them() {
+    let mut protected = tiny();
+    protected.write_buffer.protected = true;
+    let (outcome, warnings) = on(protected);
+    let fresh = took(&outcome, Stage::Fresh, Durability::Flushed, 1);
+    let steady = took(&outcome, Stage::Steady, Durability::Flushed, 1);
+    assert!(fresh.latency.p50_ns == steady.latency.p50_ns && fresh.latency.p50_ns < 30_000);
+    let only_data = Warning::Method(MethodWarning::FlushOfDataOnly);
+    assert!(!warnings.contains(&only_data), "{warnings:?}");
+}
+
+#[test]
+fn verdicts_say_yes_and_no_by_the_limits_of_those_who_ask() {
+    let slow = |flush_time| {
+        let mut profile = tiny();
+        profile.write_buffer.flush_time = flush_time;
+        let (outcome, warnings) = on(profile);
+        let only_data = Warning::Method(MethodWarning::FlushOfDataOnly);
+        assert!(!warnings.contains(&only_data), "{warnings:?}");
+        outcome
+    };
+    let holds = |outcome: &Outcome, who: &str| -> Vec<Option<bool>> {
+        let verdicts = outcome.verdicts();
+        let of = verdicts.iter().filter(|verdict| verdict.who == who);
+        of.map(|verdict| verdict.fresh.unwrap().holds).collect()
+    };
+    assert_eq!(holds(&slow(Nanos::from_millis(8)), "etcd"), [Some(true), Some(true)]);
+    let outcome = slow(Nanos::from_millis(12));
+    assert_eq!(holds(&outcome, "etcd"), [Some(false), Some(true)]);
+    assert_eq!(holds(&slow(Nanos::from_millis(120)), "etcd"), [Some(false), Some(false)]);
+    // Each for itself, they wait for the same flushes and no longer than one alone.
+    let one = took(&outcome, Stage::Fresh, Durability::Flushed, 1);
+    let four = took(&outcome, Stage::Fresh, Durability::Flushed, 4);
+    assert!((one.per_second * one.mean_ns as f64 / 1e9 - 1.0).abs() < 1e-9);
+    assert!((four.per_second * four.mean_ns as f64 / 1e9 - 4.0).abs() < 1e-9);
+    let sqlite: Vec<f64> = outcome
+        .verdicts()
+        .iter()
+        .filter(|verdict| verdict.who.starts_with("SQLite"))
+        .map(|verdict| verdict.fresh.unwrap().value)
+        .collect();
+    assert_eq!(sqlite, [one.per_second, one.per_second / 3.0]);
+}
