@@ -417,7 +417,7 @@ impl Device for UringDevice {
                 // By itself it is timed in a thread of its own, and not by the ring's workers.
                 Operation::Flush if self.ring.is_polled() || self.is_idle() => self.call(io)?,
                 Operation::Write if io.durability == Durability::Flushed => {
-                    self.write_flushed(io)?
+                    self.write_flushed(io)?;
                 }
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
             }
