@@ -25,7 +25,7 @@ impl Conditions {
         let kind = match record.drive.kind {
             DeviceKind::Simulated => Kind::Simulated,
             DeviceKind::BlockDevice | DeviceKind::File => Kind::Measured,
-            DeviceKind::Null => return None,
+            DeviceKind::Directory | DeviceKind::Null => return None,
         };
         let quick = record.is_quick() || record.options.quick;
         let unfinished = record.status != Status::Complete;
@@ -187,7 +187,7 @@ fn beside_the_plan(record: &RunRecord) -> Vec<(String, String)> {
         DeviceKind::Simulated => parts.push((MODEL.to_owned(), record.tool_version.clone())),
         DeviceKind::File => parts.push(("device".to_owned(), "a file".to_owned())),
         DeviceKind::BlockDevice => parts.push(("device".to_owned(), "a drive".to_owned())),
-        DeviceKind::Null => {}
+        DeviceKind::Directory | DeviceKind::Null => {}
     }
     if let Some(from) = record.imported_from() {
         parts.push(("measured by".to_owned(), from.program.clone()));
@@ -206,7 +206,7 @@ fn remarks(record: &RunRecord) -> Vec<String> {
     match record.drive.kind {
         DeviceKind::Simulated => remarks.push(format!("model of {}", record.tool_version)),
         DeviceKind::File => remarks.push("in a file".to_owned()),
-        DeviceKind::BlockDevice | DeviceKind::Null => {}
+        DeviceKind::BlockDevice | DeviceKind::Directory | DeviceKind::Null => {}
     }
     remarks.extend(record.imported_from().map(|from| format!("measured by {}", from.program)));
     if record.drive.kind != DeviceKind::Simulated && record.imported_from().is_none() {

@@ -49,7 +49,7 @@ pub(crate) enum Command {
         #[arg(value_parser = test_names(), required_unless_present = "again")]
         test: Option<String>,
         /// The drive to test
-        #[arg(required_unless_present = "again")]
+        #[arg(required_unless_present_any = ["again", "directory"])]
         drive: Option<DriveName>,
         #[command(flatten)]
         options: RunArguments,

@@ -26,6 +26,7 @@ Examples:
   writecliff run consistency sim:samsung-840-evo-250gb --spare 25
   writecliff run spare-area sim:crucial-m500-960gb --spare 0,10,25 --duration 30min
   writecliff run mixed sim:tiny --plan jobs.fio
+  writecliff run commit --in /var/lib/etcd
   writecliff run consistency sim:tiny --json | jq '.figures[] | {name, value, unit}'
 
 The method of each test, and what its figures mean: docs/methodology/TEST.md";

@@ -20,12 +20,15 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
+use writecliff::DriveName;
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Review { drive, options } => commands::review::review(drive, &options),
         Command::Run { test, drive, options } => {
-            commands::run::run(test.as_deref().zip(drive.as_ref()), &options)
+            let directory = options.directory.clone().map(DriveName::Directory);
+            let on = drive.or(directory);
+            commands::run::run(test.as_deref().zip(on.as_ref()), &options)
         }
         Command::Drives { names, check: true, options, .. } => {
             commands::check::check(&names, &options)

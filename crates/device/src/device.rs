@@ -71,6 +71,16 @@ pub trait Device {
         with.map_or(Ok(()), |_| Err(self.info().no_encryption()))
     }
 
+    /// What a file that stands for a drive is to be like before it is written from its start on; a drive is
+    /// as it is. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// If the file system does not do it.
+    fn lay_out(&mut self, layout: Layout) -> Result<(), DeviceError> {
+        let _ = layout;
+        Ok(())
+    }
+
     /// What the drive says of itself now; every field that it does not know is `None`. Never waits
     /// for the drive: what it has not told yet is not known.
     fn telemetry(&mut self) -> Telemetry;
@@ -115,6 +125,20 @@ pub trait Device {
     }
 }
 
+/// What a file is before a log is written to it: a file system has more or less to write of it with each
+/// commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Written before: its space and its size stay what they are.
+    #[default]
+    Overwritten,
+    /// Its space is there (`fallocate`), and was never written.
+    Preallocated,
+    /// Empty: it grows with each write.
+    Appended,
+}
+
 /// A drive that several threads can keep busy at once.
 pub trait Lanes {
     /// Queues that the drive itself has: more threads than that get in each other's way.
@@ -149,6 +173,9 @@ pub enum DeviceKind {
     BlockDevice,
     /// A regular file, standing in for a drive.
     File,
+    /// A file of this program's own in a directory of a mounted file system, whose type is the first of
+    /// [`DeviceInfo::stands_on`].
+    Directory,
     /// No drive: everything is done at once, by the real clock.
     Null,
 }
@@ -159,6 +186,7 @@ impl fmt::Display for DeviceKind {
             Self::Simulated => "simulated drive",
             Self::BlockDevice => "block device",
             Self::File => "file",
+            Self::Directory => "file in a directory",
             Self::Null => "no drive",
         })
     }
@@ -226,11 +254,15 @@ impl DeviceInfo {
             DeviceKind::File => {
                 "it is a file, and dm-crypt maps block devices (a loop device is one)"
             }
+            DeviceKind::Directory => "it is a file in a directory",
             DeviceKind::Null => "it is no drive",
             DeviceKind::Simulated | DeviceKind::BlockDevice => "nothing here can do that",
         };
         DeviceError::NoEncryption { address: self.address.clone(), why: why.to_owned() }
     }
+
+    /// How a mount that sends no flushes says so there.
+    pub const WITHOUT_BARRIERS: &str = "without barriers";
 
     /// How a file says so in [`DeviceInfo::stands_on`]; its path follows.
     pub const FILE_BELOW: &str = "the file ";

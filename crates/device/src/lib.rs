@@ -22,8 +22,8 @@ mod text;
 mod units;
 
 pub use device::{
-    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Lanes, Link, Mechanism,
-    OwnCounters, ProfileRecord, Specification, Telemetry,
+    Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Lanes, Layout, Link,
+    Mechanism, OwnCounters, ProfileRecord, Specification, Telemetry,
 };
 pub use encryption::Encryption;
 pub use error::ErrorKind;

@@ -73,7 +73,10 @@ impl<'a, S: Supply, K: Seconds> Cycle<'a, S, K> {
     fn is_real(&self) -> bool {
         match self.device.info().kind {
             DeviceKind::Simulated => false,
-            DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => true,
+            DeviceKind::BlockDevice
+            | DeviceKind::File
+            | DeviceKind::Directory
+            | DeviceKind::Null => true,
         }
     }
 

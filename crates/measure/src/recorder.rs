@@ -161,9 +161,10 @@ impl Recorder {
         let writer = Writer::new(directory, watch);
         let ended = match device.kind {
             DeviceKind::Simulated => load(counter, &mut Sink::disk(writer, judge)),
-            DeviceKind::BlockDevice | DeviceKind::File | DeviceKind::Null => {
-                beside(writer, judge, |sink| load(counter, sink))
-            }
+            DeviceKind::BlockDevice
+            | DeviceKind::File
+            | DeviceKind::Directory
+            | DeviceKind::Null => beside(writer, judge, |sink| load(counter, sink)),
         };
         judge.name(counter.take_failures());
         ended.and_then(|()| judge.last_verdict())

@@ -9,7 +9,9 @@ use std::str::FromStr;
 use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
 use writecliff_sim::{Profile, ProfileError};
 use writecliff_suite::{Demands, Plan, RunOptions};
-use writecliff_uring::{Access, DestroyData, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX};
+use writecliff_uring::{
+    Access, DestroyData, DirectoryDevice, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX,
+};
 
 use crate::error::Error;
 
@@ -30,6 +32,9 @@ pub enum DriveName {
     Simulated(String),
     /// A block device or a file.
     Real(PathBuf),
+    /// A directory of a mounted file system, in which a file of its own is written; of `commit` alone. No
+    /// name of a drive means it.
+    Directory(PathBuf),
     /// No drive: what this machine itself can do.
     Null,
     /// The simulated drive of a run, from the profile that its record carries.
@@ -79,7 +84,7 @@ impl fmt::Display for DriveName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Simulated(name) => write!(f, "{SIMULATED}{name}"),
-            Self::Real(path) => write!(f, "{}", path.display()),
+            Self::Real(path) | Self::Directory(path) => write!(f, "{}", path.display()),
             Self::Null => f.write_str(NULL),
             Self::Recorded { address, .. } => f.write_str(address),
         }
@@ -92,7 +97,9 @@ impl DriveName {
         let name = match self {
             Self::Simulated(name) => stem(name),
             Self::Recorded { address, .. } => stem(address.trim_start_matches(SIMULATED)),
-            Self::Real(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+            Self::Real(path) | Self::Directory(path) => {
+                path.file_name().map(|name| name.to_string_lossy().into_owned())
+            }
             Self::Null => Some("null".to_owned()),
         };
         let name = name.unwrap_or_else(|| "drive".to_owned());
@@ -112,7 +119,7 @@ impl DriveName {
         match self {
             Self::Simulated(name) => profile(name),
             Self::Recorded { profile, .. } => Ok(writecliff_sim::recorded(profile)?),
-            Self::Real(_) | Self::Null => Err(Error::MeantNull),
+            Self::Real(_) | Self::Directory(_) | Self::Null => Err(Error::MeantNull),
         }
     }
 
@@ -128,6 +135,7 @@ impl DriveName {
                 Ok(writecliff_sim::recorded(profile)?.open(address).info().clone())
             }
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
+            Self::Directory(path) => Ok(writecliff_uring::look_at_directory(path)?),
             Self::Null => {
                 let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
                 let (seed, purge, poll) = (1, None, false);
@@ -145,7 +153,9 @@ impl DriveName {
     pub fn inspect(&self) -> Result<Option<Inspection>, Error> {
         match self {
             Self::Real(path) => Ok(Some(writecliff_uring::inspect(existing(path)?)?)),
-            Self::Simulated(_) | Self::Recorded { .. } | Self::Null => Ok(None),
+            Self::Simulated(_) | Self::Recorded { .. } | Self::Directory(_) | Self::Null => {
+                Ok(None)
+            }
         }
     }
 
@@ -166,6 +176,10 @@ impl DriveName {
                 Ok(writecliff_sim::recorded(profile)?.open(address))
             }
             Self::Null => Ok(Box::new(NullDevice::new(&options(plan, run)))),
+            Self::Directory(path) if matches!(plan, Plan::Commit(_)) => {
+                Ok(Box::new(DirectoryDevice::create(path, &options(plan, run))?))
+            }
+            Self::Directory(_) => Err(Error::NoTestOfDirectories { test: plan.name() }),
             Self::Real(path) => {
                 let access = match plan.writes() {
                     false => Access::ReadOnly,

@@ -13,7 +13,7 @@ use writecliff_suite::suite::FioSynthError;
 use writecliff_suite::{
     PlanError, RepeatsError, RerunError, ResultsError, ReviewError, RunError, TESTS,
 };
-use writecliff_uring::{OpenError, PsidRevertError};
+use writecliff_uring::{DirectoryError, OpenError, PsidRevertError};
 use writecliff_workload::fio::FioError;
 
 use crate::import::ImportError;
@@ -51,6 +51,17 @@ pub enum Error {
          machine itself can do"
     )]
     MeantNull,
+    /// A directory in which nothing can be tested.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// A test that writes all over a drive was to be run in a directory.
+    #[error(
+        "{test} is of whole drives; in a directory there is `writecliff run commit --in DIRECTORY`"
+    )]
+    NoTestOfDirectories {
+        /// The test.
+        test: &'static str,
+    },
     /// A real drive that is refused, or that cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -195,6 +206,7 @@ impl Error {
             Self::Profile(error) => error.kind(),
             Self::Open(error) => error.kind(),
             Self::Device(error) => error.kind(),
+            Self::Directory(error) => error.kind(),
             Self::PsidRevert(error) => error.kind(),
             Self::NoRealDrive { .. } | Self::NoPurge { .. } => ErrorKind::Usage,
             Self::Plan(error) => error.kind(),
@@ -212,6 +224,7 @@ impl Error {
             Self::MeantSimulated { .. }
             | Self::MeantProfile { .. }
             | Self::MeantNull
+            | Self::NoTestOfDirectories { .. }
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }

@@ -39,6 +39,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["spare", "duration", "until_steady", "plan", "traces", "quick", "seed", "repeat", "again"])]
     pub(crate) reopen: Option<PathBuf>,
+    /// Of commit: in this directory of a mounted file system instead of on a drive. It writes one file of 64 MiB,
+    /// destroys nothing, and removes the file afterwards
+    #[arg(long = "in", value_name = "DIRECTORY",
+          conflicts_with_all = ["drive", "purge", "threads", "poll", "repeat", "again", "reopen", "destroy_data_on", "others_not_visible"])]
+    pub(crate) directory: Option<PathBuf>,
     /// Run the test so often, with the seed and those that follow, and give every figure with its
     /// deviation; on models of a drive on all processors at once
     #[arg(long, value_name = "N", allow_negative_numbers = true,

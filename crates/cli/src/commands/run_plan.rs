@@ -58,7 +58,8 @@ pub(crate) fn run_with(
     let total = Total::of([(plan.name(), estimate.time)], 0, !is_real);
     let title = format!("{} on {drive}", plan.name());
     let live = Live::begin(&title, total, &interrupt, shown.loudness());
-    let begun = Begun::new(path, info.kind != DeviceKind::Null && !common.no_bench);
+    let is_of_a_drive = !matches!(info.kind, DeviceKind::Null | DeviceKind::Directory);
+    let begun = Begun::new(path, is_of_a_drive && !common.no_bench);
     let watch = |event: Event<'_>| {
         begun.seen();
         watched(&event, is_real, &live, &interrupt)
@@ -67,7 +68,7 @@ pub(crate) fn run_with(
     live.end();
 
     let record = ended?;
-    if record.drive.kind != DeviceKind::Null {
+    if is_of_a_drive {
         keep(path, common.no_bench);
     }
     let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;

@@ -3,6 +3,7 @@
 
 mod bench;
 mod cli;
+mod commit;
 mod faces;
 mod guard;
 mod info;

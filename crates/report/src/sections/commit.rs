@@ -38,6 +38,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         Some(format!("{holds} {state}: {}", figure(answer)))
     };
     let stages = [
+        said("here", etcd.as_it_is),
         said("when fresh", etcd.fresh),
         said("in steady state", etcd.steady),
         said("beside a writer of pages", etcd.beside),
@@ -65,15 +66,25 @@ fn in_words(answer: Option<Said>) -> String {
 }
 
 fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
+    let verdicts = answer.outcome.verdicts();
+    let of_directory = verdicts.iter().any(|one| one.as_it_is.is_some());
     let row = |one: &Verdict| {
-        let values = [one.fresh, one.steady, one.beside].map(in_words).into();
+        let values = match of_directory {
+            true => vec![in_words(one.as_it_is)],
+            false => [one.fresh, one.steady, one.beside].map(in_words).into(),
+        };
         Row::new(&format!("{}: {}", one.who, one.asks), values, "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
-    let columns = ["fresh", "steady", "steady, beside pages"].map(column).into();
-    let text = "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside random \
-                writes at the full speed that the drive keeps.";
-    let rows = answer.outcome.verdicts().iter().map(row).collect();
+    let (columns, text) = match of_directory {
+        true => (vec![column("as it is")], "Each by its own limit, or in its own unit."),
+        false => (
+            ["fresh", "steady", "steady, beside pages"].map(column).into(),
+            "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside \
+             random writes at the full speed that the drive keeps.",
+        ),
+    };
+    let rows = verdicts.iter().map(row).collect();
     let mut table = Table::new("What it means", text, columns, rows);
     "who asks, and for what".clone_into(&mut table.corner);
     table
@@ -93,7 +104,7 @@ fn commits(answer: &Answer<'_, Outcome>) -> Table {
         ];
         Row::new(&name, values, "")
     };
-    let named = |one: &Commits| format!("{}: {}", one.stage.name(), words(one.setting));
+    let named = |one: &Commits| format!("{}: {}", one.stage.words(), words(one.setting));
     let alone = commits.iter().map(|one| row(named(one), &one.took));
     let through =
         cliff.iter().map(|one| row("through the cliff: beside pages".to_owned(), &one.took));
@@ -117,7 +128,8 @@ fn words(setting: Setting) -> String {
 /// Drives are compared by what they mean to those who ask.
 fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     type Of = fn(&Verdict) -> Option<Said>;
-    const STATES: [(&str, Of); 3] = [
+    const STATES: [(&str, Of); 4] = [
+        ("as it is", |verdict| verdict.as_it_is),
         ("fresh", |verdict| verdict.fresh),
         ("steady", |verdict| verdict.steady),
         ("steady, beside pages", |verdict| verdict.beside),
@@ -136,6 +148,9 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
                 verdicts.iter().find(|one| (one.who, one.asks) == (who, asks)).and_then(of)
             };
             let told: Vec<Option<Said>> = all.iter().map(found).collect();
+            if told.iter().all(Option::is_none) {
+                continue;
+            }
             // What has a limit is a time.
             let is_time = told.iter().flatten().any(|answer| answer.holds.is_some());
             let good = if is_time { Good::AtMost } else { Good::AtLeast };

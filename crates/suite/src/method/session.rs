@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind, Nanos,
-    Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind, Layout,
+    Nanos, Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorded, Recorder, RunDirectoryError, Sample, Totals, Waiting,
@@ -235,6 +235,11 @@ impl<'a> Session<'a> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What a file that stands for the drive is to be like, before it is written from its start on.
+    pub(crate) fn lay_out(&mut self, layout: Layout) -> Result<(), RunError> {
+        Ok(self.device.lay_out(layout)?)
     }
 
     /// Notes a doubt, once.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use writecliff_device::{Bytes, Durability, Nanos};
+use writecliff_device::{Bytes, Durability, Layout, Nanos};
 use writecliff_sim::{Profile, SsdProfile, load};
 use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
 use writecliff_suite::{
@@ -31,7 +31,10 @@ fn on(profile: SsdProfile) -> (Outcome, Vec<Warning>) {
 }
 
 fn took(outcome: &Outcome, stage: Stage, durability: Durability, committers: usize) -> Took {
-    outcome.find(stage, Setting { durability, size: PAGE, committers }).unwrap().took
+    outcome
+        .find(stage, Setting { durability, size: PAGE, committers, log: Layout::Overwritten })
+        .unwrap()
+        .took
 }
 
 /// Within the width of a histogram's cell.

@@ -5,12 +5,13 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::io::{ReadWriteFlags, pwritev2};
 use writecliff_device::{DeviceKind, DeviceTime, Durability, InFlight, Io, Operation};
 
 use super::arena::Arena;
@@ -20,13 +21,13 @@ use crate::host::clock;
 /// The calls that were handed over and not answered.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// The first has trims and flushes, first come, first served; each other one flushed write at a time.
+    /// The first has trims and flushes, first come, first served; each other one write at a time.
     threads: Vec<Thread>,
     /// In the order in which they were handed over, with the number of their thread.
     waiting: VecDeque<(usize, InFlight)>,
     given: Sender<Answer>,
     answers: Receiver<Answer>,
-    /// Buffers of flushed writes that are not in use.
+    /// Buffers of writes that are not in use.
     buffers: Vec<Arena>,
 }
 
@@ -80,11 +81,11 @@ impl Calls {
         self.hand_over(IN_ORDER, file, kind, Order { io, data: None })
     }
 
-    /// Hands a write over that is to be flushed, with what `fill` makes its data.
+    /// Hands a write over, and its flush if it is to have one, with what `fill` makes its data.
     ///
     /// # Errors
     /// If the system has no thread, or no memory, for it.
-    pub(crate) fn submit_flushed(
+    pub(crate) fn submit_write(
         &mut self,
         file: &File,
         kind: DeviceKind,
@@ -181,12 +182,31 @@ fn call(file: &File, kind: DeviceKind, io: &Io, data: Option<&mut Arena>) -> io:
     match (io.operation, data) {
         (Operation::Flush, _) => file.sync_data(),
         (Operation::Write, Some(data)) => {
-            debug_assert_eq!(io.durability, Durability::Flushed);
-            file.write_all_at(&data.own()[..io.length.0 as usize], io.offset.0)?;
-            file.sync_data()
+            let data = &data.own()[..io.length.0 as usize];
+            match io.durability {
+                Durability::Later => file.write_all_at(data, io.offset.0),
+                Durability::Forced => write_forced(file, data, io.offset.0),
+                Durability::Flushed => {
+                    file.write_all_at(data, io.offset.0)?;
+                    file.sync_data()
+                }
+            }
         }
         _ => discard::range(file, kind, io.offset.0, io.length.0),
     }
+}
+
+/// As with `O_DSYNC`: each piece is durable when it is written.
+fn write_forced(file: &File, mut data: &[u8], mut offset: u64) -> io::Result<()> {
+    while !data.is_empty() {
+        let slice = [IoSlice::new(data)];
+        let written = pwritev2(file, &slice, offset, ReadWriteFlags::DSYNC)?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        (data, offset) = (&data[written..], offset + written as u64);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

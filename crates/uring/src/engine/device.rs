@@ -298,11 +298,10 @@ impl UringDevice {
         }
         self.handed_over = self.now();
         let Self { calls, file, info, content, stamper, .. } = self;
-        let begun =
-            calls.submit_flushed(file, info.kind, *io, |buffer| match (io.stamp, stamper) {
-                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
-                _ => content.fill(io, buffer),
-            });
+        let begun = calls.submit_write(file, info.kind, *io, |buffer| match (io.stamp, stamper) {
+            (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+            _ => content.fill(io, buffer),
+        });
         begun.map_err(|error| self.lost("beginning a write that is flushed", error))
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod cipher;
 pub(crate) mod content;
 pub(crate) mod device;
+pub(crate) mod directory;
 pub(crate) mod encryption;
 pub(crate) mod lanes;
 pub(crate) mod null;

@@ -70,9 +70,10 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
 
 fn device(name: &DriveName) -> Result<BlockDevice, CliError> {
     match name {
-        DriveName::Simulated(_) | DriveName::Recorded { .. } | DriveName::Null => {
-            Err(CliError::RecordSimulated { name: name.to_string() })
-        }
+        DriveName::Simulated(_)
+        | DriveName::Recorded { .. }
+        | DriveName::Directory(_)
+        | DriveName::Null => Err(CliError::RecordSimulated { name: name.to_string() }),
         DriveName::Real(path) => Ok(BlockDevice::at(path).map_err(writecliff::Error::from)?),
     }
 }

@@ -262,9 +262,38 @@ pub(crate) fn doubts_beforehand(drive: &DeviceInfo) -> Vec<Warning> {
 fn doubts_about_kind(drive: &DeviceInfo) -> Vec<Warning> {
     match drive.kind {
         DeviceKind::Null => vec![Warning::Drive(DriveWarning::NoDrive)],
+        DeviceKind::Directory => doubts_about_filesystem(drive),
         _ if drive.is_on_a_file() => vec![Warning::Drive(DriveWarning::FileNotDrive)],
         _ => Vec::new(),
     }
+}
+
+/// File systems whose flush reaches no drive of this machine, or one by way of another file system.
+const NO_DRIVE_BELOW: [&str; 14] = [
+    "tmpfs",
+    "ramfs",
+    "overlay",
+    "aufs",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "9p",
+    "virtiofs",
+    "ceph",
+    "glusterfs",
+    "afs",
+    "vboxsf",
+];
+
+fn doubts_about_filesystem(drive: &DeviceInfo) -> Vec<Warning> {
+    let Some(filesystem) = drive.stands_on.first().cloned() else { return Vec::new() };
+    let is_elsewhere =
+        NO_DRIVE_BELOW.contains(&filesystem.as_str()) || filesystem.starts_with("fuse");
+    let sends_none = drive.stands_on.iter().any(|one| one == DeviceInfo::WITHOUT_BARRIERS);
+    let elsewhere = is_elsewhere.then_some(DriveWarning::FlushElsewhere { filesystem });
+    let none = sends_none.then_some(DriveWarning::WithoutBarriers);
+    elsewhere.into_iter().chain(none).map(Warning::Drive).collect()
 }
 
 #[cfg(test)]

@@ -14,6 +14,21 @@ pub enum DriveWarning {
          part of what was measured."
     )]
     FileNotDrive,
+    /// A directory whose file system is not a drive's own.
+    #[error(
+        "This directory is on {filesystem}: a flush there is one of memory, of another file system or of another \
+         machine, and says nothing of a drive here."
+    )]
+    FlushElsewhere {
+        /// Its file system.
+        filesystem: String,
+    },
+    /// A directory whose file system sends no flushes.
+    #[error(
+        "This file system is mounted without barriers: it sends the drive no flush, and what was committed may \
+         be gone after a power cut unless the drive's buffer is protected."
+    )]
+    WithoutBarriers,
     /// Nothing was measured but the machine.
     #[error("There was no drive (null:): the figures are this machine's and this program's own.")]
     NoDrive,

@@ -28,8 +28,17 @@ pub(super) fn conclude(
         }
     };
     let mut commits = Vec::new();
-    for stage in [Stage::Fresh, Stage::Full, Stage::Steady] {
-        let settings = if stage == Stage::Full { vec![plan.main()] } else { plan.settings() };
+    let in_directory = drive.kind == DeviceKind::Directory;
+    let stages = match in_directory {
+        true => &[Stage::AsItIs][..],
+        false => &[Stage::Fresh, Stage::Full, Stage::Steady],
+    };
+    for stage in stages.iter().copied() {
+        let settings = match stage {
+            Stage::AsItIs => plan.settings_in_directory(),
+            Stage::Full => vec![plan.main()],
+            Stage::Fresh | Stage::Steady => plan.settings(),
+        };
         for setting in settings {
             let phase = setting.phase(stage);
             match took(recording, &phase, setting.committers) {
@@ -39,11 +48,11 @@ pub(super) fn conclude(
         }
     }
     let cliff = cliff(recording);
-    if cliff.is_none() {
+    if cliff.is_none() && !in_directory {
         ended(CLIFF.to_owned());
     }
     let mut beside = Vec::new();
-    for percent in PAGE_PERCENTS {
+    for percent in PAGE_PERCENTS.into_iter().filter(|_| !in_directory) {
         let pages = Rate::of(&Totals::of(recording.series(&beside_phase(percent))));
         match pages.zip(took(recording, &beside_commits(percent), plan.main().committers)) {
             Some((pages, took)) => beside.push(Beside { percent, pages, took }),
@@ -106,7 +115,8 @@ fn unsteady(plan: &Plan, recording: &Recording, drive: &DeviceInfo) -> Option<Wa
 /// A flush that costs nothing where nobody says that capacitors make it so.
 fn costs_nothing(plan: &Plan, outcome: &Outcome, drive: &DeviceInfo) -> Option<Warning> {
     let plain = Setting { durability: Durability::Later, ..plan.main() };
-    let median = |setting| Some(outcome.find(Stage::Fresh, setting)?.took.latency.p50_ns as f64);
+    let stage = outcome.commits.first()?.stage;
+    let median = |setting| Some(outcome.find(stage, setting)?.took.latency.p50_ns as f64);
     let (commit, write) = (median(plan.main())?, median(plain)?);
     let is_free = drive.kind != DeviceKind::Simulated && commit < COSTS * write;
     let told = |nanos: f64| in_words((nanos / 1e3).round() / 1e3, Unit::Milliseconds);

@@ -10,7 +10,9 @@ mod outcome;
 mod verdict;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Durability, Nanos, Operation, Throughput};
+use writecliff_device::{
+    Bytes, DeviceInfo, DeviceKind, Durability, Layout, Nanos, Operation, Throughput,
+};
 use writecliff_measure::{OfJob, Recording, Source, Stream, Streams, Until};
 use writecliff_workload::{Amount, Blocks, Job, JobIos, Mix, Order, Pace, RandomUniform, Sizes};
 
@@ -94,6 +96,13 @@ pub struct Setting {
     pub size: Bytes,
     /// How many committers do it at once.
     pub committers: usize,
+    /// What the log is before it is written; a drive's is always written over.
+    #[serde(default, skip_serializing_if = "is_overwritten")]
+    pub log: Layout,
+}
+
+fn is_overwritten(log: &Layout) -> bool {
+    *log == Layout::Overwritten
 }
 
 impl Setting {
@@ -102,12 +111,17 @@ impl Setting {
         let durability = durability_name(self.durability);
         let many =
             if self.committers == 1 { String::new() } else { format!("-{}", self.committers) };
-        format!("{durability}-{}{many}", self.size.exact())
+        let log = match self.log {
+            Layout::Overwritten => "",
+            Layout::Preallocated => "-preallocated",
+            Layout::Appended => "-appended",
+        };
+        format!("{durability}-{}{many}{log}", self.size.exact())
     }
 
     /// What it is called beside its figures.
     pub fn words(&self) -> String {
-        let Self { durability, size, committers } = self;
+        let Self { durability, size, committers, log } = self;
         let what = match durability {
             Durability::Later => "writes",
             Durability::Forced => "forced writes",
@@ -117,7 +131,12 @@ impl Setting {
             1 => String::new(),
             count => format!(", {count} at once"),
         };
-        format!("{what} of {}{many}", size.exact())
+        let log = match log {
+            Layout::Overwritten => "",
+            Layout::Preallocated => ", preallocated",
+            Layout::Appended => ", appended",
+        };
+        format!("{what} of {}{many}{log}", size.exact())
     }
 
     fn phase(&self, stage: Stage) -> String {
@@ -165,7 +184,12 @@ impl Plan {
 
     /// The commits that verdicts and the cliff are about.
     fn main(&self) -> Setting {
-        Setting { durability: Durability::Flushed, size: self.block, committers: 1 }
+        Setting {
+            durability: Durability::Flushed,
+            size: self.block,
+            committers: 1,
+            log: Layout::Overwritten,
+        }
     }
 
     /// What is measured in each stage but the full one, in order, the main one first.
@@ -175,6 +199,7 @@ impl Plan {
                 durability,
                 size,
                 committers,
+                ..self.main()
             })
         };
         let sizes = self.sizes.iter().filter(|size| **size != self.block);
@@ -185,6 +210,19 @@ impl Plan {
             .chain(sizes.flat_map(|size| with(*size, 1)))
             .chain(self.committers.iter().flat_map(|count| with(self.block, *count)))
             .collect()
+    }
+
+    /// What is measured in a directory: the same, and a log that grows or whose space was never written.
+    fn settings_in_directory(&self) -> Vec<Setting> {
+        let logs = [Layout::Preallocated, Layout::Appended];
+        let with = |log| {
+            [Durability::Flushed, Durability::Forced].map(|durability| Setting {
+                durability,
+                log,
+                ..self.main()
+            })
+        };
+        self.settings().into_iter().chain(logs.into_iter().flat_map(with)).collect()
     }
 
     /// Commits into the log, from its start, without an end.
@@ -259,6 +297,10 @@ impl Test for Plan {
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let each = self.measurement;
+        if drive.kind == DeviceKind::Directory {
+            let settings = self.settings_in_directory().len() as u64;
+            return Estimate::on(drive).random(each * settings);
+        }
         let stage = each * self.settings().len() as u64;
         let used = self.used(drive);
         Estimate::on(drive)
@@ -279,6 +321,9 @@ impl Test for Plan {
         }
         check_block(self.page, self.span, drive)?;
         check_depths(self.committers.iter().copied(), drive)?;
+        if drive.kind == DeviceKind::Directory {
+            return Ok(());
+        }
         check_depths([FILL_QUEUE_DEPTH, self.page_queue_depth(drive).max(1)], drive)?;
         Ok(())
     }
@@ -305,6 +350,10 @@ impl Test for Plan {
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    if session.drive().kind == DeviceKind::Directory {
+        // What else is there is left alone: the drive is as it is.
+        return stage(plan, session, Stage::AsItIs, &plan.settings_in_directory());
+    }
     // What one leaves behind, in a fast buffer or in the spare area, the next would find.
     for setting in plan.settings() {
         session.purge()?;
@@ -328,6 +377,7 @@ fn stage(
     settings.iter().try_for_each(|setting| {
         let commits = commits(OfJob(plan.log_writes(*setting, session.drive())), *setting);
         let (time, extent) = (Some(plan.measurement), Extent::Time(plan.measurement));
+        session.lay_out(setting.log)?;
         session.record(&setting.phase(stage), Streams::new([commits]), time, extent)
     })
 }

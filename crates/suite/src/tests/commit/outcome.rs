@@ -1,7 +1,7 @@
 //! What commits came to.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Durability};
+use writecliff_device::{Bytes, Durability, Layout};
 
 use super::{PAGE_PERCENTS, Plan, Setting};
 use crate::record::figure::{Figure, Good};
@@ -29,15 +29,26 @@ pub enum Stage {
     Full,
     /// Written at random places until it was steady.
     Steady,
+    /// As it was found: in a directory.
+    AsItIs,
 }
 
 impl Stage {
+    /// The same in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AsItIs => "as it is",
+            other => other.name(),
+        }
+    }
+
     /// A short name, as of a phase.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
             Self::Full => "full",
             Self::Steady => "steady",
+            Self::AsItIs => "as-it-is",
         }
     }
 }
@@ -111,7 +122,7 @@ const FIGURES: [&str; 5] = ["p99", "a second", "p50", "p99.9", "longest"];
 const THROUGH_THE_CLIFF: &str = "commits through the cliff";
 
 fn alone_name(stage: Stage, setting: Setting) -> String {
-    format!("{} {}", stage.name(), setting.words())
+    format!("{} {}", stage.words(), setting.words())
 }
 
 fn beside_name(percent: u32) -> String {
@@ -139,12 +150,13 @@ impl Outcome {
 
     /// A write and its flush of this size by one committer, if that was measured.
     pub fn flushed(&self, stage: Stage, size: Bytes) -> Option<&Commits> {
-        self.find(stage, Setting { durability: Durability::Flushed, size, committers: 1 })
+        let (durability, log) = (Durability::Flushed, Layout::Overwritten);
+        self.find(stage, Setting { durability, size, committers: 1, log })
     }
 
     pub(super) fn figures(&self) -> Vec<Figure> {
         // In steady state first: it is what a database has.
-        let stages = [Stage::Steady, Stage::Fresh, Stage::Full];
+        let stages = [Stage::Steady, Stage::Fresh, Stage::Full, Stage::AsItIs];
         let by_stage = |stage| self.commits.iter().filter(move |one| one.stage == stage);
         let alone = stages.into_iter().flat_map(by_stage).flat_map(Commits::figures);
         let beside =

@@ -14,6 +14,8 @@ pub struct Verdict {
     pub who: &'static str,
     /// For what.
     pub asks: &'static str,
+    /// Of what a directory is on, as it is; then there are no others.
+    pub as_it_is: Option<Answer>,
     /// Of the fresh drive, if that was measured.
     pub fresh: Option<Answer>,
     /// In steady state.
@@ -89,12 +91,15 @@ impl Outcome {
         let verdict = |(who, asks, kib, told): &(&'static str, &'static str, u64, Told)| {
             let size = Bytes::from_kib(*kib);
             let of = |stage| self.flushed(stage, size).and_then(|commits| told(&commits.took));
-            let (fresh, steady) = (of(Stage::Fresh), of(Stage::Steady));
+            let (fresh, steady, as_it_is) =
+                (of(Stage::Fresh), of(Stage::Steady), of(Stage::AsItIs));
             let beside = full_speed.filter(|_| size_beside == Some(size));
             let beside = beside.and_then(|beside| told(&beside.took));
-            Verdict { who, asks, fresh, steady, beside }
+            Verdict { who, asks, as_it_is, fresh, steady, beside }
         };
         let all = ASKED.iter().map(verdict);
-        all.filter(|one| one.fresh.is_some() || one.steady.is_some()).collect()
+        let is_told =
+            |one: &Verdict| [one.as_it_is, one.fresh, one.steady].iter().any(Option::is_some);
+        all.filter(is_told).collect()
     }
 }

@@ -1,0 +1,403 @@
+//! A file of this program's own in a directory of a mounted file system: what commits cost there.
+//!
+//! Nothing that is there is touched. The file has one name, [`NAME`], is locked while it is used, and goes
+//! when the device is dropped; what a killed run leaves behind, the next one names. Writes go through the
+//! page cache, as most databases' do, each with its flush or forced, in a thread of its own.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FallocateFlags, FlockOperation, StatVfsMountFlags, fallocate, flock};
+use writecliff_device::{
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind,
+    InFlight, Io, Layout, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status,
+    Telemetry, error_advice,
+};
+
+use crate::drive::gauges::Gauges;
+use crate::engine::calls::{Answered, Calls};
+use crate::engine::content::ContentStream;
+use crate::engine::options::Options;
+use crate::host::clock;
+
+/// What the file is called.
+pub const NAME: &str = "writecliff-commit.tmp";
+/// The file's size, and no more is ever taken.
+const SIZE: Bytes = Bytes::from_mib(64);
+/// What is left free beside it.
+const MARGIN: Bytes = Bytes::from_mib(64);
+/// Writes at once, a thread each.
+const COMMITTERS_MAX: usize = 128;
+/// Who waits for nothing looks at the clock so often.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Why a directory cannot be written to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirectoryError {
+    /// It is none.
+    #[error("{} is no directory; --in takes one of a mounted file system", path.display())]
+    NoDirectory {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A step with the directory or its file failed.
+    #[error(
+        "{}: {doing} failed: {source}; {}", path.display(),
+        error_advice(source.raw_os_error().unwrap_or(0))
+    )]
+    System {
+        /// The directory.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no room for the file.
+    #[error(
+        "{} has {free} free, and {} are needed; make room there, or name another directory",
+        path.display(), SIZE + MARGIN
+    )]
+    NoRoom {
+        /// The directory.
+        path: PathBuf,
+        /// What it has.
+        free: Bytes,
+    },
+    /// Another run is using it.
+    #[error("another run commits in {} now; wait for its end, or name another directory", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A run that was killed left its file.
+    #[error(
+        "{} is left of a run that was killed; remove it (`rm {}`) and begin again",
+        path.display(), path.display()
+    )]
+    LeftBehind {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl DirectoryError {
+    /// What it asks of whoever made the call.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoDirectory { .. } => ErrorKind::Usage,
+            Self::System { source, .. } => ErrorKind::of_path(source),
+            Self::NoRoom { .. } | Self::InUse { .. } | Self::LeftBehind { .. } => ErrorKind::Failed,
+        }
+    }
+}
+
+/// A file in a directory, as a device.
+#[derive(Debug)]
+pub struct DirectoryDevice {
+    info: DeviceInfo,
+    path: PathBuf,
+    file: File,
+    layout: Layout,
+    content: ContentStream,
+    calls: Calls,
+    gauges: Gauges,
+    answered: Vec<Completion>,
+}
+
+/// What the directory is, without touching it.
+///
+/// # Errors
+/// [`DirectoryError::NoDirectory`] and [`DirectoryError::System`].
+pub fn look_at_directory(path: &Path) -> Result<DeviceInfo, DirectoryError> {
+    let (path, stands_on) = resolved(path)?;
+    Ok(info(&path, stands_on, COMMITTERS_MAX))
+}
+
+impl DirectoryDevice {
+    /// Makes the file.
+    ///
+    /// # Errors
+    /// [`DirectoryError`]; nothing is left there then.
+    pub fn create(path: &Path, options: &Options) -> Result<Self, DirectoryError> {
+        let (directory, stands_on) = resolved(path)?;
+        let failed = |doing| {
+            let path = directory.clone();
+            move |source: io::Error| DirectoryError::System { path, doing, source }
+        };
+        let space = rustix::fs::statvfs(&directory)
+            .map_err(|error| failed("asking for room")(error.into()))?;
+        if space.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            let source = io::Error::from_raw_os_error(libc::EROFS);
+            return Err(failed("making a file")(source));
+        }
+        let free = Bytes(space.f_bavail.saturating_mul(space.f_frsize));
+        let path = directory.join(NAME);
+        if let Some(error) = of_others(&path, &directory) {
+            return Err(error);
+        }
+        if free < SIZE + MARGIN {
+            return Err(DirectoryError::NoRoom { path: directory, free });
+        }
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(failed("making a file"))?;
+        let info = info(&directory, stands_on, options.queue_depth.max(COMMITTERS_MAX));
+        let content = ContentStream::new(options.seed);
+        let (calls, gauges, answered) = (Calls::default(), Gauges::default(), Vec::new());
+        let layout = Layout::Overwritten;
+        let device = Self { info, path, file, layout, content, calls, gauges, answered };
+        // From here on it goes with the device.
+        flock(&device.file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|error| failed("locking its file")(error.into()))?;
+        Ok(device)
+    }
+
+    /// The file as it is to be before its first byte is written.
+    fn begin_anew(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        match self.layout {
+            Layout::Appended => {}
+            Layout::Preallocated => fallocate(&self.file, FallocateFlags::empty(), 0, SIZE.0)?,
+            Layout::Overwritten => {
+                let zeros = vec![0; 1 << 20];
+                (0..SIZE.0 >> 20).try_for_each(|mib| self.file.write_all_at(&zeros, mib << 20))?;
+            }
+        }
+        self.file.sync_all()
+    }
+
+    fn collect(&mut self, mut patience: Duration) {
+        while let Some(Answered { io, submitted, completed, result }) = self.calls.next(patience) {
+            patience = Duration::ZERO;
+            let status = match result {
+                Ok(()) => Status::Done,
+                Err(error) => Status::Failed(error.raw_os_error().unwrap_or(libc::EIO)),
+            };
+            self.answered.push(Completion { io, submitted, completed, status });
+        }
+    }
+}
+
+/// The directory itself, and what it is on: its file system's type first.
+fn resolved(path: &Path) -> Result<(PathBuf, Vec<String>), DirectoryError> {
+    let failed = |source| {
+        let (path, doing) = (path.to_owned(), "looking at the directory");
+        DirectoryError::System { path, doing, source }
+    };
+    let resolved = fs::canonicalize(path).map_err(failed)?;
+    if !resolved.is_dir() {
+        return Err(DirectoryError::NoDirectory { path: path.to_owned() });
+    }
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let stands_on = filesystem(&resolved, &mounts);
+    Ok((resolved, stands_on))
+}
+
+/// The file system that a directory is on, of these lines of `/proc/self/mountinfo`: that of the longest
+/// mount point above it, and of several at one place the last.
+fn filesystem(directory: &Path, mounts: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let (mount, system) = line.split_once(" - ")?;
+        let at = PathBuf::from(unescaped(mount.split_ascii_whitespace().nth(4)?));
+        let mut system = system.split_ascii_whitespace();
+        let (kind, options) = (system.next()?.to_owned(), system.nth(1).unwrap_or_default());
+        let sends_none =
+            options.split(',').any(|option| ["nobarrier", "barrier=0"].contains(&option));
+        let stands_on: Vec<String> = std::iter::once(kind)
+            .chain(sends_none.then(|| DeviceInfo::WITHOUT_BARRIERS.to_owned()))
+            .collect();
+        directory.starts_with(&at).then(|| (at.components().count(), stands_on))
+    };
+    let found = mounts.lines().filter_map(of_line).max_by_key(|(depth, _)| *depth);
+    found.map_or_else(|| vec!["an unknown file system".to_owned()], |(_, stands_on)| stands_on)
+}
+
+/// A path as `mountinfo` writes it: blanks are `\\040`.
+fn unescaped(text: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(text.to_owned(), |text, (code, sign)| text.replace(code, sign))
+}
+
+/// A file of the name that is there already: another run's, or what is left of one.
+fn of_others(path: &Path, directory: &Path) -> Option<DirectoryError> {
+    let file = File::open(path).ok()?;
+    Some(match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => DirectoryError::LeftBehind { path: path.to_owned() },
+        Err(_) => DirectoryError::InUse { path: directory.to_owned() },
+    })
+}
+
+fn info(directory: &Path, stands_on: Vec<String>, queue_depth_max: usize) -> DeviceInfo {
+    let filesystem = stands_on.first().map_or("", String::as_str);
+    let model = format!("{} ({filesystem})", directory.display());
+    DeviceInfo {
+        address: directory.display().to_string(),
+        kind: DeviceKind::Directory,
+        model,
+        serial: None,
+        world_wide_name: None,
+        stands_on,
+        firmware: None,
+        capacity: SIZE,
+        lba_size: Bytes(512),
+        physical_block_size: Bytes(4096),
+        io_size_max: Bytes::from_mib(1),
+        queue_depth_max,
+        rotational: false,
+        trim: false,
+        purges: Vec::new(),
+        scheduler: None,
+        link: None,
+        temperature_limit: None,
+        not_modelled: Vec::new(),
+        specification: Specification::default(),
+        profile: None,
+    }
+}
+
+impl Drop for DirectoryDevice {
+    fn drop(&mut self) {
+        // Whoever takes the place of the file in the meantime keeps his.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Device for DirectoryDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> DeviceTime {
+        clock::now()
+    }
+
+    fn lay_out(&mut self, layout: Layout) -> Result<(), DeviceError> {
+        self.layout = layout;
+        let (path, doing) = (self.path.clone(), "laying out the file");
+        self.begin_anew().map_err(|source| DeviceError::System { path, doing, source })
+    }
+
+    /// # Panics
+    /// Of anything but writes.
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        batch.iter().try_for_each(|io| self.info.check(io))?;
+        for io in batch {
+            assert_eq!(io.operation, Operation::Write, "a log is only written");
+            // A file that is written over needs no beginning.
+            let is_first = io.offset == Bytes::ZERO && self.calls.waiting().len() == 0;
+            if is_first && self.layout != Layout::Overwritten {
+                self.lay_out(self.layout)?;
+            }
+            let Self { calls, file, info, content, .. } = self;
+            let begun = calls.submit_write(file, info.kind, *io, |buffer| content.fill(io, buffer));
+            let (path, doing) = (self.path.clone(), "beginning a write");
+            begun.map_err(|source| DeviceError::System { path, doing, source })?;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if self.calls.waiting().len() == 0 {
+            clock::sleep_until(until);
+        }
+        self.collect(Duration::ZERO);
+        while self.answered.is_empty() && self.calls.waiting().len() > 0 && self.now() < until {
+            let patience = Duration::from_nanos(until.since(self.now()).0).min(LOOK);
+            self.collect(patience);
+        }
+        self.answered.sort_by_key(|completion| completion.completed);
+        done.append(&mut self.answered);
+        Ok(())
+    }
+
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+        let (address, supported) = (self.info.address.clone(), Vec::new());
+        Err(DeviceError::PurgeUnsupported { address, how, supported })
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry {
+            host: Some(self.gauges.counters(None, Nanos::ZERO, Nanos::ZERO)),
+            ..Telemetry::default()
+        }
+    }
+
+    fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
+        self.calls.waiting().filter(|waits| waits.submitted < before).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:26 / /run rw,nosuid - tmpfs tmpfs rw,size=100k
+31 22 8:2 / /var/lib/my\\040data rw - xfs /dev/sdb rw,nobarrier
+32 22 0:40 / /merged rw - overlay overlay rw,lowerdir=/a
+";
+
+    #[test]
+    fn a_directory_is_on_the_file_system_of_the_longest_mount_above_it() {
+        for (directory, expected) in [
+            ("/home/me", vec!["ext4"]),
+            ("/runtime", vec!["ext4"]),
+            ("/run/user/0", vec!["tmpfs"]),
+            ("/var/lib/my data/pg", vec!["xfs", DeviceInfo::WITHOUT_BARRIERS]),
+            ("/merged", vec!["overlay"]),
+        ] {
+            assert_eq!(filesystem(Path::new(directory), MOUNTS), expected, "{directory}");
+        }
+        assert_eq!(filesystem(Path::new("/a"), ""), ["an unknown file system"]);
+    }
+
+    fn options() -> Options {
+        let (queue_depth, io_size_max) = (16, Bytes::from_kib(64));
+        Options { queue_depth, io_size_max, seed: 1, purge: None, poll: false }
+    }
+
+    #[test]
+    fn the_file_goes_with_the_device_and_nobody_elses_is_touched() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join(NAME);
+        let mut device = DirectoryDevice::create(directory.path(), &options()).unwrap();
+        let again = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
+        assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
+        for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
+            device.lay_out(layout).unwrap();
+            let length = fs::metadata(&path).unwrap().len();
+            assert_eq!(length, if layout == Layout::Appended { 0 } else { SIZE.0 });
+            let durabilities = [
+                writecliff_device::Durability::Later,
+                writecliff_device::Durability::Forced,
+                writecliff_device::Durability::Flushed,
+            ];
+            let page = Bytes(4096);
+            for (number, durability) in (0..).zip(durabilities) {
+                let write = Io::write(page * number, page).with_durability(durability);
+                device.submit(&[write]).unwrap();
+                let mut done = Vec::new();
+                let until = device.now() + Nanos::from_secs(60);
+                device.reap(until, &mut done).unwrap();
+                assert_eq!((done.len(), done[0].status), (1, Status::Done));
+            }
+            let held = fs::read(&path).unwrap();
+            let zeros = held[..3 * 4096].iter().filter(|byte| **byte == 0).count();
+            assert!(zeros < 3 * 4096 / 16, "random data are hardly ever zero");
+        }
+        drop(device);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        fs::write(&path, "of a killed run").unwrap();
+        let left = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
+        assert!(matches!(left, DirectoryError::LeftBehind { .. }), "{left}");
+        assert_eq!(fs::read(&path).unwrap(), b"of a killed run");
+        let file = DirectoryDevice::create(&path, &options()).unwrap_err();
+        assert_eq!(file.kind(), ErrorKind::Usage);
+    }
+}
