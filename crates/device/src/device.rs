@@ -72,13 +72,13 @@ pub trait Device {
     }
 
     /// What a file that stands for a drive is to be like before it is written from its start on; a drive is
-    /// as it is. Nothing may be in flight.
+    /// as it is. Nothing may be in flight. `false` if its file system has no such thing.
     ///
     /// # Errors
-    /// If the file system does not do it.
-    fn lay_out(&mut self, layout: Layout) -> Result<(), DeviceError> {
+    /// If the file system cannot do it.
+    fn lay_out(&mut self, layout: Layout) -> Result<bool, DeviceError> {
         let _ = layout;
-        Ok(())
+        Ok(true)
     }
 
     /// What the drive says of itself now; every field that it does not know is `None`. Never waits

@@ -237,8 +237,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What a file that stands for the drive is to be like, before it is written from its start on.
-    pub(crate) fn lay_out(&mut self, layout: Layout) -> Result<(), RunError> {
+    /// What a file that stands for the drive is to be like, before it is written from its start on; `false`
+    /// if that is not to be had.
+    pub(crate) fn lay_out(&mut self, layout: Layout) -> Result<bool, RunError> {
         Ok(self.device.lay_out(layout)?)
     }
 

@@ -276,10 +276,16 @@ impl Device for DirectoryDevice {
         clock::now()
     }
 
-    fn lay_out(&mut self, layout: Layout) -> Result<(), DeviceError> {
+    fn lay_out(&mut self, layout: Layout) -> Result<bool, DeviceError> {
         self.layout = layout;
-        let (path, doing) = (self.path.clone(), "laying out the file");
-        self.begin_anew().map_err(|source| DeviceError::System { path, doing, source })
+        match self.begin_anew() {
+            Ok(()) => Ok(true),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
+            Err(source) => {
+                let (path, doing) = (self.path.clone(), "laying out the file");
+                Err(DeviceError::System { path, doing, source })
+            }
+        }
     }
 
     /// # Panics
@@ -370,7 +376,7 @@ mod tests {
         let again = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
         assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
         for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
-            device.lay_out(layout).unwrap();
+            assert!(device.lay_out(layout).unwrap());
             let length = fs::metadata(&path).unwrap().len();
             assert_eq!(length, if layout == Layout::Appended { 0 } else { SIZE.0 });
             let durabilities = [

@@ -1,6 +1,6 @@
 //! What comes of a recording.
 
-use writecliff_device::{DeviceInfo, DeviceKind, Durability};
+use writecliff_device::{DeviceInfo, DeviceKind, Durability, Layout};
 use writecliff_measure::{Recording, Totals};
 
 use super::outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
@@ -43,6 +43,8 @@ pub(super) fn conclude(
             let phase = setting.phase(stage);
             match took(recording, &phase, setting.committers) {
                 Some(took) => commits.push(Commits { stage, setting, took }),
+                // Not every file system has it.
+                None if setting.log == Layout::Preallocated => {}
                 None => ended(phase),
             }
         }

@@ -377,8 +377,10 @@ fn stage(
     settings.iter().try_for_each(|setting| {
         let commits = commits(OfJob(plan.log_writes(*setting, session.drive())), *setting);
         let (time, extent) = (Some(plan.measurement), Extent::Time(plan.measurement));
-        session.lay_out(setting.log)?;
-        session.record(&setting.phase(stage), Streams::new([commits]), time, extent)
+        match session.lay_out(setting.log)? {
+            true => session.record(&setting.phase(stage), Streams::new([commits]), time, extent),
+            false => Ok(()),
+        }
     })
 }
 
