@@ -196,7 +196,7 @@ fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
     let x = Axis::linear("seconds since the pages began", longest);
     let y = curves::times("a commit takes", &curves);
     let text = "One committer beside random writes of pages at full speed, from the full drive until it is steady. \
-                Each point is a second, or as many as make 300 points.";
+                Each point is a second, or as many as make 300 points; of fewer than a hundred commits there is no p99.";
     let names = ("commit-cliff", "Commits through the cliff", text);
     let conditions = match &answers[0].run.record.plan {
         AnyPlan::Commit(plan) => format!(
