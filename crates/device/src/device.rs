@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Bytes, Completion, DeviceTime, Encryption, Energy, ErrorKind, Held, Io, Nanos, Power, Purge,
-    PurgeOutcome, PurgeWatch, Stamping, Temperature,
+    Bytes, Completion, DeviceTime, Durability, Encryption, Energy, ErrorKind, Held, Io, Nanos,
+    Power, Purge, PurgeOutcome, PurgeWatch, Stamping, Temperature,
 };
 
 /// A drive, real or simulated, and the clock it is measured by.
@@ -71,14 +71,15 @@ pub trait Device {
         with.map_or(Ok(()), |_| Err(self.info().no_encryption()))
     }
 
-    /// What a file that stands for a drive is to be like before it is written from its start on; a drive is
-    /// as it is. Nothing may be in flight. `false` if its file system has no such thing.
+    /// Makes itself ready for a log that is written from its start on; nothing may be in flight. Gives how
+    /// many writes are to be kept in flight, which is more than there are committers where these are
+    /// threads that take one after the other: none of them sleeps then between two. `None` if there is no
+    /// such log here.
     ///
     /// # Errors
-    /// If the file system cannot do it.
-    fn lay_out(&mut self, layout: Layout) -> Result<bool, DeviceError> {
-        let _ = layout;
-        Ok(true)
+    /// If a file system cannot do it.
+    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+        Ok(Some(log.committers))
     }
 
     /// What the drive says of itself now; every field that it does not know is `None`. Never waits
@@ -137,6 +138,17 @@ pub enum Layout {
     Preallocated,
     /// Empty: it grows with each write.
     Appended,
+}
+
+/// How a log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogWrites {
+    /// What a file is before; a drive is as it is.
+    pub layout: Layout,
+    /// When a write is complete.
+    pub durability: Durability,
+    /// How many are written at once.
+    pub committers: usize,
 }
 
 /// A drive that several threads can keep busy at once.

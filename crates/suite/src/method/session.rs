@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind, Layout,
-    Nanos, Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Encryption, ErrorKind,
+    LogWrites, Nanos, Operation, PurgeOutcome, Stamping, Telemetry, split_mix,
 };
 use writecliff_measure::{
     Idle, Queue, RecordError, Recorded, Recorder, RunDirectoryError, Sample, Totals, Waiting,
@@ -237,10 +237,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What a file that stands for the drive is to be like, before it is written from its start on; `false`
-    /// if that is not to be had.
-    pub(crate) fn lay_out(&mut self, layout: Layout) -> Result<bool, RunError> {
-        Ok(self.device.lay_out(layout)?)
+    /// Has the drive make itself ready for a log; how many writes are to be kept in flight, or `None` if
+    /// there is no such log.
+    pub(crate) fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, RunError> {
+        Ok(self.device.prepare_log(log)?)
     }
 
     /// Notes a doubt, once.

@@ -21,7 +21,7 @@ use crate::host::clock;
 /// The calls that were handed over and not answered.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// The first has trims and flushes, first come, first served; each other one write at a time.
+    /// The first has trims and flushes, first come, first served; each other one writes, one after the other.
     threads: Vec<Thread>,
     /// In the order in which they were handed over, with the number of their thread.
     waiting: VecDeque<(usize, InFlight)>,
@@ -29,6 +29,8 @@ pub(crate) struct Calls {
     answers: Receiver<Answer>,
     /// Buffers of writes that are not in use.
     buffers: Vec<Arena>,
+    /// How many threads write at once: those that are handed over beyond that wait for one of them.
+    writers: usize,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,12 @@ struct Thread {
 struct Order {
     io: Io,
     data: Option<Arena>,
+    /// What comes before it, and is not part of its time.
+    first: Option<First>,
 }
+
+/// What a thread does with the file before it writes.
+pub(crate) type First = Box<dyn FnOnce(&File) -> io::Result<()> + Send>;
 
 /// What the drive said to a thread's oldest call, and by that thread's clock, when it was asked and when it
 /// answered.
@@ -61,6 +68,15 @@ pub(crate) struct Answered {
     pub(crate) result: io::Result<()>,
 }
 
+/// How long whoever waits for threads that have enough to do leaves them alone.
+const NAP: Duration = Duration::from_millis(1);
+/// Writes in flight where so many threads write one after the other: enough for each until the next look.
+pub(crate) fn in_flight(writers: usize) -> usize {
+    writers * (IN_FLIGHT_MAX / writers.max(1)).clamp(2, 32)
+}
+
+/// Of many threads no more are asked for.
+const IN_FLIGHT_MAX: usize = 128;
 /// The thread of trims and flushes.
 const IN_ORDER: usize = 0;
 
@@ -68,17 +84,22 @@ impl Default for Calls {
     fn default() -> Self {
         let (given, answers) = channel();
         let (threads, waiting, buffers) = (Vec::new(), VecDeque::new(), Vec::new());
-        Self { threads, waiting, given, answers, buffers }
+        Self { threads, waiting, given, answers, buffers, writers: usize::MAX }
     }
 }
 
 impl Calls {
+    /// Has so many threads write at once from now on.
+    pub(crate) fn write_by(&mut self, writers: usize) {
+        self.writers = writers.max(1);
+    }
+
     /// Hands a trim or a flush over.
     ///
     /// # Errors
     /// If the system has no thread for it.
     pub(crate) fn submit(&mut self, file: &File, kind: DeviceKind, io: Io) -> io::Result<()> {
-        self.hand_over(IN_ORDER, file, kind, Order { io, data: None })
+        self.hand_over(IN_ORDER, file, kind, Order { io, data: None, first: None })
     }
 
     /// Hands a write over, and its flush if it is to have one, with what `fill` makes its data.
@@ -90,6 +111,7 @@ impl Calls {
         file: &File,
         kind: DeviceKind,
         io: Io,
+        first: Option<First>,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
         let length = io.length.0 as usize;
@@ -99,9 +121,12 @@ impl Calls {
             None => Arena::new(1, length)?,
         };
         fill(&mut data.own()[..length]);
-        let is_idle = |thread: &usize| self.waiting.iter().all(|(busy, _)| busy != thread);
-        let thread = (IN_ORDER + 1..).find(is_idle).unwrap_or(IN_ORDER + 1);
-        self.hand_over(thread, file, kind, Order { io, data: Some(data) })
+        let waiting = |thread: usize| self.waiting.iter().filter(|(of, _)| *of == thread).count();
+        // One that has nothing to do, or else that has least.
+        let begun = self.threads.len().max(IN_ORDER + 1);
+        let writers = IN_ORDER + 1..begun.saturating_add(1).min(self.writers.saturating_add(1));
+        let thread = writers.min_by_key(|thread| waiting(*thread)).unwrap_or(IN_ORDER + 1);
+        self.hand_over(thread, file, kind, Order { io, data: Some(data), first })
     }
 
     fn hand_over(
@@ -123,12 +148,21 @@ impl Calls {
         Ok(())
     }
 
-    /// The next answer of any thread, if one comes within `patience`.
+    /// The next answer of any thread, if one comes within `patience`; may give up early while there is more
+    /// to do than threads.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Answered> {
         if self.waiting.is_empty() {
             return None;
         }
-        let answer = self.answers.recv_timeout(patience).ok()?;
+        let answer = match self.answers.try_recv() {
+            Ok(answer) => answer,
+            // Its threads have enough to do: to be woken by each answer would take a processor from them.
+            Err(_) if self.waiting.len() > self.writers => {
+                thread::sleep(patience.min(NAP));
+                self.answers.try_recv().ok()?
+            }
+            Err(_) => self.answers.recv_timeout(patience).ok()?,
+        };
         let Answer { thread, submitted, completed, result, data } = answer;
         self.buffers.extend(data);
         let oldest = self.waiting.iter().position(|(of, _)| *of == thread)?;
@@ -165,9 +199,10 @@ impl Thread {
     ) -> io::Result<Self> {
         let (orders, taken) = channel::<Order>();
         let work = move || {
-            for Order { io, mut data } in taken {
+            for Order { io, mut data, first } in taken {
+                let begun = first.map_or(Ok(()), |first| first(&file));
                 let submitted = clock::now();
-                let result = call(&file, kind, &io, data.as_mut());
+                let result = begun.and_then(|()| call(&file, kind, &io, data.as_mut()));
                 let completed = clock::now();
                 // Whoever asked may have given up.
                 let _ = given.send(Answer { thread: number, submitted, completed, result, data });

@@ -15,8 +15,8 @@ use std::time::Duration;
 use rustix::io::Errno;
 use writecliff_device::{
     Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Encryption,
-    Held, InFlight, Io, Lanes, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status,
-    Telemetry,
+    Held, InFlight, Io, Lanes, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch,
+    Stamping, Status, Telemetry,
 };
 
 use crate::drive::controller::Controller;
@@ -24,7 +24,7 @@ use crate::drive::gauges::Gauges;
 use crate::drive::health::Asker;
 use crate::drive::presence::Loss;
 use crate::drive::purge::background::StillRunning;
-use crate::engine::calls::{Answered, Calls};
+use crate::engine::calls::{Answered, Calls, in_flight};
 use crate::engine::content::ContentStream;
 use crate::engine::encryption::Encrypted;
 use crate::engine::pauses::Pauses;
@@ -298,10 +298,11 @@ impl UringDevice {
         }
         self.handed_over = self.now();
         let Self { calls, file, info, content, stamper, .. } = self;
-        let begun = calls.submit_write(file, info.kind, *io, |buffer| match (io.stamp, stamper) {
-            (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
-            _ => content.fill(io, buffer),
-        });
+        let begun =
+            calls.submit_write(file, info.kind, *io, None, |buffer| match (io.stamp, stamper) {
+                (Some(pass), Some(stamper)) => stamper.fill(io.offset, pass, buffer),
+                _ => content.fill(io, buffer),
+            });
         begun.map_err(|error| self.lost("beginning a write that is flushed", error))
     }
 
@@ -501,6 +502,16 @@ impl Device for UringDevice {
         // That was a question's time, not a pause of this thread.
         self.pauses.forget();
         full
+    }
+
+    /// What is flushed is written by a thread for each committer, which finds its next write waiting.
+    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+        self.calls.write_by(log.committers);
+        let in_flight = match log.durability {
+            Durability::Flushed => in_flight(log.committers),
+            Durability::Later | Durability::Forced => log.committers,
+        };
+        Ok(Some(in_flight.min(self.info.queue_depth_max)))
     }
 
     fn stamp(&mut self, stamping: Stamping) -> bool {

@@ -13,12 +13,12 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, StatVfsMountFlags, fallocate, flock};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind,
-    InFlight, Io, Layout, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status,
-    Telemetry, error_advice,
+    InFlight, Io, Layout, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch,
+    Specification, Status, Telemetry, error_advice,
 };
 
 use crate::drive::gauges::Gauges;
-use crate::engine::calls::{Answered, Calls};
+use crate::engine::calls::{Answered, Calls, First, in_flight};
 use crate::engine::content::ContentStream;
 use crate::engine::options::Options;
 use crate::host::clock;
@@ -156,18 +156,8 @@ impl DirectoryDevice {
         Ok(device)
     }
 
-    /// The file as it is to be before its first byte is written.
-    fn begin_anew(&self) -> io::Result<()> {
-        self.file.set_len(0)?;
-        match self.layout {
-            Layout::Appended => {}
-            Layout::Preallocated => fallocate(&self.file, FallocateFlags::empty(), 0, SIZE.0)?,
-            Layout::Overwritten => {
-                let zeros = vec![0; 1 << 20];
-                (0..SIZE.0 >> 20).try_for_each(|mib| self.file.write_all_at(&zeros, mib << 20))?;
-            }
-        }
-        self.file.sync_all()
+    fn failed(&self, doing: &'static str, source: io::Error) -> DeviceError {
+        DeviceError::System { path: self.path.clone(), doing, source }
     }
 
     fn collect(&mut self, mut patience: Duration) {
@@ -180,6 +170,20 @@ impl DirectoryDevice {
             self.answered.push(Completion { io, submitted, completed, status });
         }
     }
+}
+
+/// Makes the file what it is to be before its first byte is written.
+fn begin_anew(file: &File, layout: Layout) -> io::Result<()> {
+    file.set_len(0)?;
+    match layout {
+        Layout::Appended => {}
+        Layout::Preallocated => fallocate(file, FallocateFlags::empty(), 0, SIZE.0)?,
+        Layout::Overwritten => {
+            let zeros = vec![0; 1 << 20];
+            (0..SIZE.0 >> 20).try_for_each(|mib| file.write_all_at(&zeros, mib << 20))?;
+        }
+    }
+    file.sync_all()
 }
 
 /// The directory itself, and what it is on: its file system's type first.
@@ -276,15 +280,13 @@ impl Device for DirectoryDevice {
         clock::now()
     }
 
-    fn lay_out(&mut self, layout: Layout) -> Result<bool, DeviceError> {
-        self.layout = layout;
-        match self.begin_anew() {
-            Ok(()) => Ok(true),
-            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
-            Err(source) => {
-                let (path, doing) = (self.path.clone(), "laying out the file");
-                Err(DeviceError::System { path, doing, source })
-            }
+    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+        self.layout = log.layout;
+        self.calls.write_by(log.committers);
+        match begin_anew(&self.file, self.layout) {
+            Ok(()) => Ok(Some(in_flight(log.committers))),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            Err(source) => Err(self.failed("laying out the file", source)),
         }
     }
 
@@ -294,15 +296,15 @@ impl Device for DirectoryDevice {
         batch.iter().try_for_each(|io| self.info.check(io))?;
         for io in batch {
             assert_eq!(io.operation, Operation::Write, "a log is only written");
-            // A file that is written over needs no beginning.
-            let is_first = io.offset == Bytes::ZERO && self.calls.waiting().len() == 0;
-            if is_first && self.layout != Layout::Overwritten {
-                self.lay_out(self.layout)?;
-            }
+            // The end of the file is reached: one that is written over needs no new beginning.
+            let is_anew = io.offset == Bytes::ZERO && self.layout != Layout::Overwritten;
+            let layout = self.layout;
+            let first =
+                is_anew.then(|| Box::new(move |file: &File| begin_anew(file, layout)) as First);
             let Self { calls, file, info, content, .. } = self;
-            let begun = calls.submit_write(file, info.kind, *io, |buffer| content.fill(io, buffer));
-            let (path, doing) = (self.path.clone(), "beginning a write");
-            begun.map_err(|source| DeviceError::System { path, doing, source })?;
+            let begun =
+                calls.submit_write(file, info.kind, *io, first, |buffer| content.fill(io, buffer));
+            begun.map_err(|source| self.failed("beginning a write", source))?;
         }
         Ok(())
     }
@@ -376,7 +378,9 @@ mod tests {
         let again = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
         assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
         for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
-            assert!(device.lay_out(layout).unwrap());
+            let durability = writecliff_device::Durability::Flushed;
+            let log = LogWrites { layout, durability, committers: 1 };
+            assert_eq!(device.prepare_log(log).unwrap(), Some(in_flight(1)));
             let length = fs::metadata(&path).unwrap().len();
             assert_eq!(length, if layout == Layout::Appended { 0 } else { SIZE.0 });
             let durabilities = [

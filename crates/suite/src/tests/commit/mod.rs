@@ -11,7 +11,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{
-    Bytes, DeviceInfo, DeviceKind, Durability, Layout, Nanos, Operation, Throughput,
+    Bytes, DeviceInfo, DeviceKind, Durability, Layout, LogWrites, Nanos, Operation, Throughput,
 };
 use writecliff_measure::{OfJob, Recording, Source, Stream, Streams, Until};
 use writecliff_workload::{Amount, Blocks, Job, JobIos, Mix, Order, Pace, RandomUniform, Sizes};
@@ -87,6 +87,9 @@ impl Default for Plan {
     }
 }
 
+/// Commits of one committer that are in flight at most: one under way, and others for its thread to go on with.
+const IN_FLIGHT: usize = 32;
+
 /// What is measured by itself in each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
@@ -139,6 +142,11 @@ impl Setting {
         format!("{what} of {}{many}{log}", size.exact())
     }
 
+    fn log(&self) -> LogWrites {
+        let Self { durability, committers, log: layout, .. } = *self;
+        LogWrites { layout, durability, committers }
+    }
+
     fn phase(&self, stage: Stage) -> String {
         format!("{}-{}", stage.name(), self.name())
     }
@@ -167,9 +175,9 @@ fn beside_commits(percent: u32) -> String {
     format!("{}-{COMMITS}", beside_phase(percent))
 }
 
-/// So many of these, without an end, in one series.
-fn commits<'a>(writes: impl Source + 'a, setting: Setting) -> Stream<'a> {
-    stream(writes, setting.committers, Pace::Closed, 0)
+/// So many of these in flight, without an end, in one series.
+fn commits<'a>(writes: impl Source + 'a, in_flight: usize) -> Stream<'a> {
+    stream(writes, in_flight, Pace::Closed, 0)
 }
 
 fn stream<'a>(ios: impl Source + 'a, queue_depth: usize, pace: Pace, seed: u64) -> Stream<'a> {
@@ -246,9 +254,9 @@ impl Plan {
         RandomUniform::new(Operation::Write, self.used(drive), self.page, seed)
     }
 
-    /// The page writer's part of what the drive takes at once.
-    fn page_queue_depth(&self, drive: &DeviceInfo) -> usize {
-        self.page_queue_depth.min(drive.queue_depth_max - self.main().committers)
+    /// What the drive takes at once beside so many commits in flight, if that is less than is asked for.
+    fn pages_in_flight(&self, drive: &DeviceInfo, commits: usize) -> usize {
+        self.page_queue_depth.min(drive.queue_depth_max.saturating_sub(commits)).max(1)
     }
 
     fn settling(&self, drive: &DeviceInfo) -> Settling {
@@ -290,7 +298,8 @@ impl Test for Plan {
 
     fn demands(&self) -> Demands {
         let committers = self.committers.iter().copied().max().unwrap_or(1);
-        let queue_depth = committers.max(self.page_queue_depth + 1).max(FILL_QUEUE_DEPTH);
+        let beside = self.page_queue_depth + IN_FLIGHT;
+        let queue_depth = (2 * committers).max(4 * IN_FLIGHT).max(beside).max(FILL_QUEUE_DEPTH);
         let sizes = self.sizes.iter().copied().chain([self.block, self.page, FILL_BLOCK]);
         Demands { queue_depth, io_size: sizes.max().unwrap_or(FILL_BLOCK) }
     }
@@ -324,7 +333,7 @@ impl Test for Plan {
         if drive.kind == DeviceKind::Directory {
             return Ok(());
         }
-        check_depths([FILL_QUEUE_DEPTH, self.page_queue_depth(drive).max(1)], drive)?;
+        check_depths([FILL_QUEUE_DEPTH], drive)?;
         Ok(())
     }
 
@@ -375,24 +384,23 @@ fn stage(
     settings: &[Setting],
 ) -> Result<(), RunError> {
     settings.iter().try_for_each(|setting| {
-        let commits = commits(OfJob(plan.log_writes(*setting, session.drive())), *setting);
+        let Some(in_flight) = session.prepare_log(setting.log())? else { return Ok(()) };
+        let commits = commits(OfJob(plan.log_writes(*setting, session.drive())), in_flight);
         let (time, extent) = (Some(plan.measurement), Extent::Time(plan.measurement));
-        match session.lay_out(setting.log)? {
-            true => session.record(&setting.phase(stage), Streams::new([commits]), time, extent),
-            false => Ok(()),
-        }
+        session.record(&setting.phase(stage), Streams::new([commits]), time, extent)
     })
 }
 
 /// A committer beside a page writer at full speed, until that is steady.
 fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let Some(in_flight) = session.prepare_log(plan.main().log())? else { return Ok(()) };
     let drive = session.drive();
     let (log, pages) = (plan.log_writes(plan.main(), drive), plan.pages(drive, CLIFF));
-    let depth = plan.page_queue_depth(drive);
+    let depth = plan.pages_in_flight(drive, in_flight);
     let settling = plan.settling(drive);
     settling.record_beside(session, CLIFF, &[CLIFF, COMMITS], |is_over| {
         let pages = stream(Until::new(pages, is_over.clone()), depth, Pace::Closed, plan.seed);
-        Streams::new([pages, commits(Until::new(OfJob(log), is_over), plan.main())])
+        Streams::new([pages, commits(Until::new(OfJob(log), is_over), in_flight)])
     })
 }
 
@@ -400,14 +408,16 @@ fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunEr
 fn beside_pages(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let mut full = None;
     PAGE_PERCENTS.iter().try_for_each(|percent| {
+        let Some(in_flight) = session.prepare_log(plan.main().log())? else { return Ok(()) };
         let drive = session.drive();
         let (name, of_commits) = (beside_phase(*percent), beside_commits(*percent));
         let pace = full.map_or(Pace::Closed, |bytes: f64| {
             Pace::Scatter(Throughput((bytes * f64::from(*percent) / 100.0) as u64))
         });
         let pages = plan.pages(drive, &name);
-        let pages = stream(pages, plan.page_queue_depth(drive), pace, seed_of(plan.seed, &name));
-        let commits = commits(OfJob(plan.log_writes(plan.main(), drive)), plan.main());
+        let pages =
+            stream(pages, plan.pages_in_flight(drive, in_flight), pace, seed_of(plan.seed, &name));
+        let commits = commits(OfJob(plan.log_writes(plan.main(), drive)), in_flight);
         let (time, extent) = (Some(plan.beside), Extent::Time(plan.beside));
         session.phase(&name, |session| {
             let supply = Streams::new([pages, commits]);
