@@ -94,6 +94,11 @@ impl Calls {
         self.writers = writers.max(1);
     }
 
+    /// Whether it was said by how many threads a log is written.
+    pub(crate) fn are_of_a_log(&self) -> bool {
+        self.writers != usize::MAX
+    }
+
     /// Hands a trim or a flush over.
     ///
     /// # Errors

@@ -108,6 +108,15 @@ impl UringDevice {
         self.slots.len() - self.free.len() + self.calls.waiting().len() + self.answered.len()
     }
 
+    /// A write that is flushed, and every durable one of a log: as databases do it.
+    fn is_by_threads(&self, durability: Durability) -> bool {
+        match durability {
+            Durability::Later => false,
+            Durability::Forced => self.calls.are_of_a_log(),
+            Durability::Flushed => true,
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.in_flight() == 0
     }
@@ -416,7 +425,7 @@ impl Device for UringDevice {
                 Operation::Trim => self.trim(io)?,
                 // By itself it is timed in a thread of its own, and not by the ring's workers.
                 Operation::Flush if self.ring.is_polled() || self.is_idle() => self.call(io)?,
-                Operation::Write if io.durability == Durability::Flushed => {
+                Operation::Write if self.is_by_threads(io.durability) => {
                     self.write_flushed(io)?;
                 }
                 Operation::Read | Operation::Write | Operation::Flush => self.queue(io),
@@ -504,12 +513,12 @@ impl Device for UringDevice {
         full
     }
 
-    /// What is flushed is written by a thread for each committer, which finds its next write waiting.
+    /// What is durable is written by a thread for each committer, which finds its next write waiting.
     fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
         self.calls.write_by(log.committers);
         let in_flight = match log.durability {
-            Durability::Flushed => in_flight(log.committers),
-            Durability::Later | Durability::Forced => log.committers,
+            Durability::Forced | Durability::Flushed => in_flight(log.committers),
+            Durability::Later => log.committers,
         };
         Ok(Some(in_flight.min(self.info.queue_depth_max)))
     }
