@@ -33,9 +33,7 @@ pub use drive::kernel_opal::KernelOpal;
 pub use engine::cipher::cipher_throughput;
 pub use engine::content::ContentStream;
 pub use engine::device::UringDevice;
-pub use engine::directory::{
-    DirectoryDevice, DirectoryError, NAME as COMMIT_FILE, look_at_directory,
-};
+pub use engine::directory::{DirectoryDevice, DirectoryError, look_at_directory};
 pub use engine::null::NullDevice;
 pub use engine::options::{Options, QUEUE_DEPTH_MAX};
 pub use guard::consent::{Access, ConsentKind, ConsentName, DestroyData};

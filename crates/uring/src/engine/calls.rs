@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -31,6 +33,8 @@ pub(crate) struct Calls {
     buffers: Vec<Arena>,
     /// How many threads write at once: those that are handed over beyond that wait for one of them.
     writers: usize,
+    /// What has not begun does not begin any more.
+    is_over: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -84,7 +88,8 @@ impl Default for Calls {
     fn default() -> Self {
         let (given, answers) = channel();
         let (threads, waiting, buffers) = (Vec::new(), VecDeque::new(), Vec::new());
-        Self { threads, waiting, given, answers, buffers, writers: usize::MAX }
+        let (writers, is_over) = (usize::MAX, Arc::default());
+        Self { threads, waiting, given, answers, buffers, writers, is_over }
     }
 }
 
@@ -97,6 +102,11 @@ impl Calls {
     /// Whether it was said by how many threads a log is written.
     pub(crate) fn are_of_a_log(&self) -> bool {
         self.writers != usize::MAX
+    }
+
+    /// Has what its threads have not begun fail, instead of being written when nobody expects it any more.
+    pub(crate) fn give_up(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// Hands a trim or a flush over.
@@ -143,7 +153,8 @@ impl Calls {
     ) -> io::Result<()> {
         while self.threads.len() <= thread {
             let number = self.threads.len();
-            let begun = Thread::begin(number, file.try_clone()?, kind, self.given.clone())?;
+            let (given, is_over) = (self.given.clone(), self.is_over.clone());
+            let begun = Thread::begin(number, file.try_clone()?, kind, given, is_over)?;
             self.threads.push(begun);
         }
         let waits = InFlight { io: order.io, submitted: clock::now() };
@@ -172,17 +183,31 @@ impl Calls {
         self.buffers.extend(data);
         let oldest = self.waiting.iter().position(|(of, _)| *of == thread)?;
         let (_, InFlight { io, .. }) = self.waiting.remove(oldest)?;
+        // The thread goes on with its next.
+        if let Some((_, next)) = self.waiting.iter_mut().find(|(of, _)| *of == thread) {
+            next.submitted = completed;
+        }
         Some(Answered { io, submitted, completed, result })
     }
 
-    /// Those without an answer, the oldest first.
-    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &InFlight> {
-        self.waiting.iter().map(|(_, waits)| waits)
+    /// How many have no answer.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Those that a thread is at, since when it is.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = InFlight> {
+        let is_first = |place: usize, of: usize| {
+            self.waiting.iter().take(place).all(|(earlier, _)| *earlier != of)
+        };
+        let all = self.waiting.iter().enumerate();
+        all.filter(move |(place, (of, _))| is_first(*place, *of)).map(|(_, (_, waits))| *waits)
     }
 }
 
 impl Drop for Calls {
     fn drop(&mut self) {
+        self.give_up();
         let is_waited_for = self.waiting.is_empty();
         for Thread { orders, ends } in self.threads.drain(..) {
             drop(orders);
@@ -201,11 +226,15 @@ impl Thread {
         file: File,
         kind: DeviceKind,
         given: Sender<Answer>,
+        is_over: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let (orders, taken) = channel::<Order>();
         let work = move || {
             for Order { io, mut data, first } in taken {
-                let begun = first.map_or(Ok(()), |first| first(&file));
+                let begun = match is_over.load(Ordering::Relaxed) {
+                    true => Err(io::Error::from_raw_os_error(libc::ECANCELED)),
+                    false => first.map_or(Ok(()), |first| first(&file)),
+                };
                 let submitted = clock::now();
                 let result = begun.and_then(|()| call(&file, kind, &io, data.as_mut()));
                 let completed = clock::now();
@@ -270,6 +299,44 @@ mod tests {
             });
             assert_eq!(same.count(), 1, "only the one that was opened here");
         }
+    }
+
+    #[test]
+    fn what_waits_for_its_thread_is_not_under_way_and_does_not_begin_when_it_is_given_up() {
+        let file = tempfile::tempfile().unwrap();
+        let mut calls = Calls::default();
+        calls.write_by(1);
+        let (go_on, waits) = channel::<()>();
+        let (has_begun, begins) = channel::<()>();
+        let mut first: Option<First> = Some(Box::new(move |_| {
+            let _ = has_begun.send(());
+            let _ = waits.recv();
+            Ok(())
+        }));
+        let page = Bytes(4096);
+        for number in 0..3 {
+            let write = Io::write(page * number, page).with_durability(Durability::Flushed);
+            let fill = |buffer: &mut [u8]| buffer.fill(1);
+            calls.submit_write(&file, DeviceKind::File, write, first.take(), fill).unwrap();
+        }
+        assert_eq!((calls.waiting(), calls.under_way().count()), (3, 1));
+        begins.recv().unwrap();
+        let begun = clock::now();
+        calls.give_up();
+        go_on.send(()).unwrap();
+        let mut answer = || loop {
+            if let Some(answered) = calls.next(Duration::from_secs(60)) {
+                return (
+                    answered.result.map_err(|error| error.raw_os_error()),
+                    calls.under_way().next(),
+                );
+            }
+        };
+        let (result, next) = answer();
+        assert!(result.is_ok() && next.unwrap().submitted >= begun, "it is at the next since then");
+        assert_eq!(answer().0, Err(Some(libc::ECANCELED)));
+        assert_eq!(answer().0, Err(Some(libc::ECANCELED)));
+        assert_eq!(file.metadata().unwrap().len(), page.0, "the others were never written");
     }
 
     fn fd(file: &File) -> String {

@@ -105,7 +105,7 @@ struct Slot {
 
 impl UringDevice {
     fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len() + self.calls.waiting().len() + self.answered.len()
+        self.slots.len() - self.free.len() + self.calls.waiting() + self.answered.len()
     }
 
     /// A write that is flushed, and every durable one of a log: as databases do it.
@@ -366,6 +366,7 @@ impl Drop for UringDevice {
     /// Waits, but not for ever, for what is in flight: a write that lands after its run has ended
     /// could hit the drive's next user. Whoever has waited before needs not do so again.
     fn drop(&mut self) {
+        self.calls.give_up();
         let (until, mut done) = (self.handed_over + LAST_WAIT, Vec::new());
         while self.in_flight() > 0 && self.now() < until {
             if self.reap(until, &mut done).is_err() {
@@ -539,15 +540,17 @@ impl Device for UringDevice {
         let in_flight = (0..self.slots.len()).filter(handed_over).map(|slot| self.slots[slot]);
         let in_flight = in_flight.map(|Slot { io, submitted }| InFlight { io, submitted });
         let owed = self.gauges.lanes.owed();
-        let all = in_flight.chain(self.calls.waiting().copied()).chain(owed);
+        let all = in_flight.chain(self.calls.under_way()).chain(owed);
         let mut found: Vec<InFlight> = all.filter(|waits| waits.submitted < before).collect();
         found.sort_by_key(|waits| waits.submitted);
         found
     }
 
-    /// None of a drive that is encrypted, or whose blocks are looked at.
+    /// None of a drive that is encrypted, whose blocks are looked at, or to which a log is written: by as
+    /// many threads as there are committers, and no more.
     fn lanes(&mut self) -> Option<&mut dyn Lanes> {
-        let is_plain = self.encryption.is_none() && self.stamper.is_none();
+        let is_plain =
+            self.encryption.is_none() && self.stamper.is_none() && !self.calls.are_of_a_log();
         is_plain.then_some(self as &mut dyn Lanes)
     }
 

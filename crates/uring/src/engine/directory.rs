@@ -24,7 +24,7 @@ use crate::engine::options::Options;
 use crate::host::clock;
 
 /// What the file is called.
-pub const NAME: &str = "writecliff-commit.tmp";
+const NAME: &str = "writecliff-commit.tmp";
 /// The file's size, and no more is ever taken.
 const SIZE: Bytes = Bytes::from_mib(64);
 /// What is left free beside it.
@@ -102,7 +102,8 @@ pub struct DirectoryDevice {
     info: DeviceInfo,
     path: PathBuf,
     file: File,
-    layout: Layout,
+    /// None before the first log.
+    layout: Option<Layout>,
     content: ContentStream,
     calls: Calls,
     gauges: Gauges,
@@ -148,7 +149,7 @@ impl DirectoryDevice {
         let info = info(&directory, stands_on, options.queue_depth.max(COMMITTERS_MAX));
         let content = ContentStream::new(options.seed);
         let (calls, gauges, answered) = (Calls::default(), Gauges::default(), Vec::new());
-        let layout = Layout::Overwritten;
+        let layout = None;
         let device = Self { info, path, file, layout, content, calls, gauges, answered };
         // From here on it goes with the device.
         flock(&device.file, FlockOperation::NonBlockingLockExclusive)
@@ -281,9 +282,14 @@ impl Device for DirectoryDevice {
     }
 
     fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
-        self.layout = log.layout;
         self.calls.write_by(log.committers);
-        match begin_anew(&self.file, self.layout) {
+        let is_there = self.layout == Some(log.layout) && log.layout == Layout::Overwritten;
+        self.layout = Some(log.layout);
+        let laid_out = match is_there {
+            true => self.file.sync_all(),
+            false => begin_anew(&self.file, log.layout),
+        };
+        match laid_out {
             Ok(()) => Ok(Some(in_flight(log.committers))),
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
             Err(source) => Err(self.failed("laying out the file", source)),
@@ -297,10 +303,10 @@ impl Device for DirectoryDevice {
         for io in batch {
             assert_eq!(io.operation, Operation::Write, "a log is only written");
             // The end of the file is reached: one that is written over needs no new beginning.
-            let is_anew = io.offset == Bytes::ZERO && self.layout != Layout::Overwritten;
-            let layout = self.layout;
+            let is_first = io.offset == Bytes::ZERO;
+            let anew = self.layout.filter(|layout| is_first && *layout != Layout::Overwritten);
             let first =
-                is_anew.then(|| Box::new(move |file: &File| begin_anew(file, layout)) as First);
+                anew.map(|layout| Box::new(move |file: &File| begin_anew(file, layout)) as First);
             let Self { calls, file, info, content, .. } = self;
             let begun =
                 calls.submit_write(file, info.kind, *io, first, |buffer| content.fill(io, buffer));
@@ -310,11 +316,11 @@ impl Device for DirectoryDevice {
     }
 
     fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        if self.calls.waiting().len() == 0 {
+        if self.calls.waiting() == 0 {
             clock::sleep_until(until);
         }
         self.collect(Duration::ZERO);
-        while self.answered.is_empty() && self.calls.waiting().len() > 0 && self.now() < until {
+        while self.answered.is_empty() && self.calls.waiting() > 0 && self.now() < until {
             let patience = Duration::from_nanos(until.since(self.now()).0).min(LOOK);
             self.collect(patience);
         }
@@ -336,7 +342,7 @@ impl Device for DirectoryDevice {
     }
 
     fn in_flight_since(&self, before: DeviceTime) -> Vec<InFlight> {
-        self.calls.waiting().filter(|waits| waits.submitted < before).copied().collect()
+        self.calls.under_way().filter(|waits| waits.submitted < before).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use std::thread;
 
 use tempfile::TempDir;
 use writecliff_device::{
-    Bytes, Completion, Content, Device, DeviceError, DeviceKind, Durability, ErrorKind, Io, Nanos,
-    Purge, Status, conformance,
+    Bytes, Completion, Content, Device, DeviceError, DeviceKind, Durability, ErrorKind, Io, Layout,
+    LogWrites, Nanos, Purge, Status, conformance,
 };
 use writecliff_uring::{Access, OpenError, Options, UringDevice, inspect, open};
 
@@ -343,6 +343,19 @@ fn a_forced_write_reaches_the_medium_and_others_need_not() {
     assert_eq!(flushes_of(write.with_durability(Durability::Forced)), 1);
     assert_eq!(flushes_of(write.with_durability(Durability::Flushed)), 1);
     assert_eq!(flushes_of(Io::flush()), 1);
+}
+
+#[test]
+fn a_log_is_written_by_its_committers_and_not_by_lanes_beside_them() {
+    needs!();
+    let device = Loop::new(32);
+    let mut opened = open_to_destroy(&device.path).unwrap();
+    assert!(opened.lanes().is_some());
+    let log = |durability| LogWrites { layout: Layout::Overwritten, durability, committers: 2 };
+    assert_eq!(opened.prepare_log(log(Durability::Later)).unwrap(), Some(2));
+    let in_flight = opened.prepare_log(log(Durability::Forced)).unwrap().unwrap();
+    assert!(in_flight > 2 && in_flight <= opened.info().queue_depth_max);
+    assert!(opened.lanes().is_none(), "each lane would have as many committers again");
 }
 
 #[test]

@@ -348,3 +348,20 @@ fn a_level_whose_rate_changes_is_no_level() {
         "{doubt}"
     );
 }
+
+#[test]
+fn a_directory_is_doubted_where_its_flush_reaches_no_drive_here() {
+    let on = |stands_on: &[&str]| -> Vec<Warning> {
+        let stands_on = stands_on.iter().map(|one| (*one).to_owned()).collect();
+        doubts_about_kind(&DeviceInfo { kind: DeviceKind::Directory, stands_on, ..drive() })
+    };
+    let barriers = Warning::Drive(DriveWarning::WithoutBarriers);
+    for good in ["ext4", "xfs", "btrfs", "zfs", "f2fs"] {
+        assert_eq!(on(&[good]), []);
+        assert_eq!(on(&[good, DeviceInfo::WITHOUT_BARRIERS]), std::slice::from_ref(&barriers));
+    }
+    for elsewhere in ["tmpfs", "overlay", "nfs4", "9p", "virtiofs", "fuse.sshfs"] {
+        let filesystem = elsewhere.to_owned();
+        assert_eq!(on(&[elsewhere]), [Warning::Drive(DriveWarning::FlushElsewhere { filesystem })]);
+    }
+}

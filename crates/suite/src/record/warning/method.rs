@@ -158,7 +158,7 @@ pub enum MethodWarning {
     },
     /// A commit that takes no longer than its write.
     #[error(
-        "A flush costs nothing here: a write of the fresh drive takes {write}, and one with its flush {commit}. \
+        "A flush costs nothing here: a write takes {write}, and one with its flush {commit}, by their medians. \
          Either capacitors make its data safe at once, or the kernel takes its cache for one that needs no \
          flush, or the drive does not do what it says: only the first keeps a database's promises. Look at \
          its data sheet, and at `queue/write_cache` in sysfs."

@@ -6,9 +6,8 @@ use writecliff_measure::{Recording, Totals};
 use super::outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
 use super::{CLIFF, COMMITS, PAGE_PERCENTS, Plan, Setting, beside_commits, beside_phase};
 use crate::method::settling::Rounds;
-use crate::record::number::in_words;
+use crate::record::number::thousands;
 use crate::record::rate::{LatencyFigures, Rate};
-use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// Stretches of the way through the cliff.
@@ -121,7 +120,7 @@ fn costs_nothing(plan: &Plan, outcome: &Outcome, drive: &DeviceInfo) -> Option<W
     let median = |setting| Some(outcome.find(stage, setting)?.took.latency.p50_ns as f64);
     let (commit, write) = (median(plan.main())?, median(plain)?);
     let is_free = drive.kind != DeviceKind::Simulated && commit < COSTS * write;
-    let told = |nanos: f64| in_words((nanos / 1e3).round() / 1e3, Unit::Milliseconds);
+    let told = |nanos: f64| format!("{} µs", thousands((nanos / 1e3).round()));
     is_free.then(|| {
         Warning::Method(MethodWarning::FlushCostsNothing {
             commit: told(commit),

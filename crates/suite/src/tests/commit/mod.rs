@@ -87,8 +87,11 @@ impl Default for Plan {
     }
 }
 
-/// Commits of one committer that are in flight at most: one under way, and others for its thread to go on with.
-const IN_FLIGHT: usize = 32;
+/// Commits in flight beside pages: one under way, and one for its thread to go on with. Those are slow, and
+/// what waits is still to be done when the time is over.
+const BESIDE_PAGES: usize = 2;
+/// Commits in flight at most.
+const IN_FLIGHT: usize = 128;
 
 /// What is measured by itself in each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +113,7 @@ fn is_overwritten(log: &Layout) -> bool {
 
 impl Setting {
     /// A short name, as of a phase: `flushed-4KiB`, `forced-4KiB-16`.
-    pub fn name(&self) -> String {
+    fn name(&self) -> String {
         let durability = durability_name(self.durability);
         let many =
             if self.committers == 1 { String::new() } else { format!("-{}", self.committers) };
@@ -153,7 +156,7 @@ impl Setting {
 }
 
 /// What a kind of durability is called.
-pub fn durability_name(durability: Durability) -> &'static str {
+fn durability_name(durability: Durability) -> &'static str {
     match durability {
         Durability::Later => "write",
         Durability::Forced => "forced",
@@ -298,8 +301,8 @@ impl Test for Plan {
 
     fn demands(&self) -> Demands {
         let committers = self.committers.iter().copied().max().unwrap_or(1);
-        let beside = self.page_queue_depth + IN_FLIGHT;
-        let queue_depth = (2 * committers).max(4 * IN_FLIGHT).max(beside).max(FILL_QUEUE_DEPTH);
+        let beside = self.page_queue_depth + BESIDE_PAGES;
+        let queue_depth = (2 * committers).max(IN_FLIGHT).max(beside).max(FILL_QUEUE_DEPTH);
         let sizes = self.sizes.iter().copied().chain([self.block, self.page, FILL_BLOCK]);
         Demands { queue_depth, io_size: sizes.max().unwrap_or(FILL_BLOCK) }
     }
@@ -333,8 +336,7 @@ impl Test for Plan {
         if drive.kind == DeviceKind::Directory {
             return Ok(());
         }
-        check_depths([FILL_QUEUE_DEPTH], drive)?;
-        Ok(())
+        check_depths([FILL_QUEUE_DEPTH], drive)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
@@ -391,9 +393,15 @@ fn stage(
     })
 }
 
+/// Has the drive make itself ready for the commits beside pages.
+fn beside_in_flight(plan: &Plan, session: &mut Session<'_>) -> Result<Option<usize>, RunError> {
+    let most = session.prepare_log(plan.main().log())?;
+    Ok(most.map(|most| most.min(BESIDE_PAGES)))
+}
+
 /// A committer beside a page writer at full speed, until that is steady.
 fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
-    let Some(in_flight) = session.prepare_log(plan.main().log())? else { return Ok(()) };
+    let Some(in_flight) = beside_in_flight(plan, session)? else { return Ok(()) };
     let drive = session.drive();
     let (log, pages) = (plan.log_writes(plan.main(), drive), plan.pages(drive, CLIFF));
     let depth = plan.pages_in_flight(drive, in_flight);
@@ -408,7 +416,7 @@ fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunEr
 fn beside_pages(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let mut full = None;
     PAGE_PERCENTS.iter().try_for_each(|percent| {
-        let Some(in_flight) = session.prepare_log(plan.main().log())? else { return Ok(()) };
+        let Some(in_flight) = beside_in_flight(plan, session)? else { return Ok(()) };
         let drive = session.drive();
         let (name, of_commits) = (beside_phase(*percent), beside_commits(*percent));
         let pace = full.map_or(Pace::Closed, |bytes: f64| {
