@@ -183,8 +183,9 @@ impl Calls {
         self.buffers.extend(data);
         let oldest = self.waiting.iter().position(|(of, _)| *of == thread)?;
         let (_, InFlight { io, .. }) = self.waiting.remove(oldest)?;
-        // The thread goes on with its next.
-        if let Some((_, next)) = self.waiting.iter_mut().find(|(of, _)| *of == thread) {
+        // A writer goes on with its next.
+        let next = self.waiting.iter_mut().find(|(of, _)| *of == thread && thread != IN_ORDER);
+        if let Some((_, next)) = next {
             next.submitted = completed;
         }
         Some(Answered { io, submitted, completed, result })
@@ -195,10 +196,10 @@ impl Calls {
         self.waiting.len()
     }
 
-    /// Those that a thread is at, since when it is.
+    /// Trims and flushes, and the writes that a thread is at, since when it is.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = InFlight> {
         let is_first = |place: usize, of: usize| {
-            self.waiting.iter().take(place).all(|(earlier, _)| *earlier != of)
+            of == IN_ORDER || self.waiting.iter().take(place).all(|(earlier, _)| *earlier != of)
         };
         let all = self.waiting.iter().enumerate();
         all.filter(move |(place, (of, _))| is_first(*place, *of)).map(|(_, (_, waits))| *waits)
