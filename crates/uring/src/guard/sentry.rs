@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -54,13 +54,21 @@ pub(crate) struct Sentry {
     ledger: Option<Ledger>,
     /// Whether somebody else's writes were looked for.
     is_begun: AtomicBool,
-    /// How often in turn a file was open elsewhere, and no process showed it.
-    unseen: AtomicU32,
+    hidden: Mutex<Hidden>,
     /// Claims on the other paths to the drive.
     _claims: Vec<File>,
     seen: Arc<Seen>,
     /// `None` where the system has no more watches or threads to give.
     watch: Option<Watch>,
+}
+
+/// Somebody who has a file open by the kernel's own count, and whom no process shows.
+#[derive(Debug, Default)]
+struct Hidden {
+    /// From when on he is looked for; `None` while nobody has it open.
+    due: Option<Instant>,
+    /// In how many looks in turn nobody was seen, before and after which the file was open.
+    looks: u32,
 }
 
 /// A thread that is told of every opening.
@@ -100,7 +108,7 @@ impl Sentry {
             sought,
             ledger,
             is_begun: AtomicBool::new(false),
-            unseen: AtomicU32::new(0),
+            hidden: Mutex::default(),
             _claims: claims,
             seen,
             watch,
@@ -162,18 +170,10 @@ impl Sentry {
 
     /// Looks whether anybody else has a file open, in a way that no process shows.
     pub(crate) fn look_at(&self, file: &File) {
-        /// A process that opened it to read it may be gone before it is looked for.
-        const IN_TURN: u32 = 3;
-        /// Somebody who is seen to read it is not looked for again so soon: that takes the measuring
-        /// thread's time.
-        const SEEN: u32 = 60;
-        if lease::is_shared(file) != Some(true) {
-            self.unseen.store(0, Ordering::Relaxed);
-            return;
-        }
-        let in_turn = self.unseen.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_shared = || lease::is_shared(file) == Some(true);
         let is_shown = || self.sought.users(&self.host).is_ok_and(|users| !users.found.is_empty());
-        if in_turn % SEEN == IN_TURN && !is_shown() {
+        let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        if hidden.is_found(Instant::now(), is_shared, is_shown) {
             let device = readable_text(self.name_of(file).as_os_str().as_encoded_bytes());
             self.found(vec![Refusal::HeldUnseen { device: device.unwrap_or_default() }]);
         }
@@ -217,6 +217,41 @@ impl Sentry {
         };
         let is_waiting = wait(openings, None, Some(Duration::ZERO)) == Told::Opening;
         (!is_waiting).then(|| self.seen.times.load(Ordering::SeqCst))
+    }
+}
+
+impl Hidden {
+    /// Whether it is certain by now; to be asked about once a second, or several times at once after
+    /// a second that took longer.
+    fn is_found(
+        &mut self,
+        now: Instant,
+        is_shared: impl Fn() -> bool,
+        is_shown: impl FnOnce() -> bool,
+    ) -> bool {
+        /// A process that opened it to read it may be gone before it is looked for.
+        const LINGERS: Duration = Duration::from_secs(2);
+        /// Somebody who is seen to read it is not looked for again so soon: that takes the measuring
+        /// thread's time.
+        const RESTS: Duration = Duration::from_secs(60);
+        /// One reader may have gone and another come while the processes were looked through.
+        const IN_TURN: u32 = 3;
+        if !is_shared() {
+            *self = Self::default();
+            return false;
+        }
+        let due = *self.due.get_or_insert(now + LINGERS);
+        if now < due {
+            return false;
+        }
+        if is_shown() {
+            *self = Self { due: Some(now + RESTS), looks: 0 };
+        } else if !is_shared() {
+            *self = Self::default();
+        } else {
+            *self = Self { due: Some(now + LINGERS), looks: self.looks + 1 };
+        }
+        self.looks == IN_TURN
     }
 }
 
@@ -387,6 +422,29 @@ mod tests {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+
+    /// What is told of him who has a file open at these seconds, and by whom he is shown.
+    fn found_at(seconds: &[u64], is_shared: impl Fn() -> bool, is_shown: bool) -> Vec<u64> {
+        let begun = Instant::now();
+        let mut hidden = Hidden::default();
+        let at = |second: &u64| begun + Duration::from_secs(*second);
+        let is_found =
+            |second: &&u64| hidden.is_found(at(second), &is_shared, || is_shown);
+        seconds.iter().filter(is_found).copied().collect()
+    }
+
+    #[test]
+    fn who_holds_a_file_unseen_is_told_when_he_stays_and_no_reader_ever_is() {
+        let seconds = Vec::from_iter(0..300);
+        assert_eq!(found_at(&seconds, || true, false), [6]);
+        assert_eq!(found_at(&seconds, || true, true), [0; 0]);
+        // Seconds that are caught up with all at once are no time in which he stayed.
+        assert_eq!(found_at(&[9; 300], || true, false), [0; 0]);
+        // Who is gone after the look may have been a reader who is shown no more.
+        let asked = std::cell::Cell::new(0);
+        let goes = || asked.replace(asked.get() + 1) % 4 != 3;
+        assert_eq!(found_at(&seconds, goes, false), [0; 0]);
     }
 
     #[test]
