@@ -429,8 +429,7 @@ mod tests {
         let begun = Instant::now();
         let mut hidden = Hidden::default();
         let at = |second: &u64| begun + Duration::from_secs(*second);
-        let is_found =
-            |second: &&u64| hidden.is_found(at(second), &is_shared, || is_shown);
+        let is_found = |second: &&u64| hidden.is_found(at(second), &is_shared, || is_shown);
         seconds.iter().filter(is_found).copied().collect()
     }
 
