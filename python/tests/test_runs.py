@@ -1,5 +1,6 @@
 """Runs: the command line's bytes, tables for everybody, an end by Ctrl-C."""
 
+import json
 import os
 import pickle
 import re
@@ -53,6 +54,17 @@ def test_a_run_tells_all_of_itself(tmp_path):
     assert "Tiny" in repr(run) and "simulated" in repr(run)
     again = wc.open(tmp_path / "run")
     assert again.record == run.record
+
+
+def test_a_cost_model_is_what_other_systems_read(tmp_path):
+    run = wc.Drive("tiny").run("cost-model", quick=True, out=tmp_path / "run", progress=False)
+    rates = json.loads(run.cost_model())["steady"]
+    line = run.cost_model("iocost").split("wrandiops=")[1].split()[0]
+    assert int(line) == int(rates["wrandiops"])
+    with pytest.raises(wc.UsageError, match="there are iocost, hwdb, seastar, fio, json"):
+        run.cost_model("yaml")
+    with pytest.raises(wc.UsageError, match="a run of consistency"):
+        tiny(out=tmp_path / "other").cost_model()
 
 
 def test_columns_say_their_units():

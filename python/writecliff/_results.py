@@ -95,6 +95,22 @@ class Run(_Results):
         """The figures that tables and gates read, by name; units are in ``record["figures"]``."""
         return {figure["name"]: figure["value"] for figure in self.record["figures"]}
 
+    def cost_model(
+        self, format: str = "json", *, mixed: bool = False, mount_point: str | None = None
+    ) -> str:
+        """What other systems want to know of the drive, in their forms; of a run of ``cost-model``.
+
+        Args:
+            format: ``iocost``, ``hwdb``, ``seastar``, ``fio`` or ``json``.
+            mixed: The rates that the drive keeps where reads and writes come together.
+            mount_point: Where the drive is mounted, for ``seastar``.
+
+        Raises:
+            UsageError: If the run is of another test.
+            FailedError: If it did not measure all that is to be written.
+        """
+        return _native.cost_model(self.path, format, mixed, mount_point)
+
     def __repr__(self) -> str:
         simulated = " (simulated)" if self.record["drive"]["kind"] == "simulated" else ""
         told = [f"{one['name']} {one['value']:,.6g} {one['unit']}".rstrip() for one in self.record["figures"]]

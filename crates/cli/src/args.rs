@@ -13,6 +13,7 @@ use crate::commands::fleet::FleetArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::import::ImportArguments;
 use crate::commands::meter::MeterArguments;
+use crate::commands::model::ModelArguments;
 use crate::commands::purge::PurgeArguments;
 use crate::commands::report::ReportArguments;
 use crate::commands::review::ReviewArguments;
@@ -96,6 +97,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: GateArguments,
     },
+    /// Write what other systems want to know of a drive in steady state: io.cost, Seastar, fio and more
+    #[command(after_help = help::MODEL)]
+    Model(ModelArguments),
     /// Bring a drive to its fresh state, or out of a purge that was broken off
     #[command(after_help = help::PURGE)]
     Purge(PurgeArguments),

@@ -35,6 +35,10 @@ pub(crate) enum CliError {
     #[error("{place}: {}", keys::of_plan_file(error))]
     InPlan { place: String, error: PlanError },
     #[error(
+        "{option} says how a test is run, and a run that is there is only read; name a drive, or leave it out"
+    )]
+    OfNoRun { option: &'static str },
+    #[error(
         "interrupted; `writecliff {command} --resume {}` goes on with it and keeps what is finished",
         path.display()
     )]
@@ -173,6 +177,7 @@ impl CliError {
             }
             Self::Manual { source, .. } => ErrorKind::of_path(source),
             Self::InPlan { .. }
+            | Self::OfNoRun { .. }
             | Self::NoOutput { .. }
             | Self::Figures(_)
             | Self::FiguresUnreadable { .. }

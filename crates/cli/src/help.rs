@@ -77,6 +77,16 @@ Examples:
   writecliff import old.json --model \"Samsung 990 PRO 1TB\" --capacity 1TB --out runs/old
   writecliff report runs/old runs/new --different-plans";
 
+pub(crate) const MODEL: &str = "\
+Examples:
+  writecliff model sim:generic-datacenter-nvme-960gb@1/16 --format iocost
+  writecliff run cost-model /dev/nvme1n1 --out runs/model
+  writecliff model runs/model --format hwdb > 91-iocost-writecliff.hwdb
+  writecliff model runs/model --format seastar --mixed --mount-point /var/lib/scylla
+
+A drive is measured first, by the test cost-model, which DESTROYS what is on it and asks for consent like
+any other; a run that is there is only read. The method: docs/methodology/cost-model.md";
+
 pub(crate) const DRIVES: &str = "\
 Examples:
   writecliff drives samsung                          those with this in their name

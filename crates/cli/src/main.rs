@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Purge(arguments) => commands::purge::run(&arguments),
         Command::Security(arguments) => commands::security::security(&arguments),
         Command::PsidRevert(arguments) => commands::security::revert(&arguments),
+        Command::Model(arguments) => commands::model::model(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Bench { command } => commands::bench::bench(&command),
         Command::Cipher => commands::cipher::cipher(),

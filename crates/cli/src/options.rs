@@ -61,6 +61,24 @@ pub(crate) struct CommonOptions {
     pub(crate) shown: ShownOptions,
 }
 
+impl CommonOptions {
+    /// One that says how to run a test, if any was given.
+    pub(crate) fn of_a_run(&self) -> Option<&'static str> {
+        let given = [
+            ("--quick", self.quick),
+            ("--seed", self.seed.is_some()),
+            ("--out", self.out.is_some()),
+            ("--every-io", self.every_io),
+            ("--purge", self.purge.is_some()),
+            ("--poll", self.poll),
+            ("--no-bench", self.no_bench),
+            ("--label", self.label.is_some()),
+            ("--destroy-data-on", self.consent.destroy_data_on.is_some()),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+}
+
 /// Agreement to what cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct ConsentOptions {

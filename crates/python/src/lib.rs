@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use crate::fleet::{fleet, fleet_keep, fleet_left, fleet_perform, fleet_told};
     #[pymodule_export]
-    use crate::results::{bench_compare, import_fio, open, report, review, trace_info};
+    use crate::results::{bench_compare, cost_model, import_fio, open, report, review, trace_info};
     #[pymodule_export]
     use crate::sweep::{perform, point_memory, points, store, sweep};
     #[pymodule_export]

@@ -9,7 +9,8 @@ use writecliff::trace::{
     Description, SourceOptions, Summary, describe, open as open_trace, read_ahead,
 };
 use writecliff::{
-    Imported, Overrides, Report, ReportOptions, Review, ReviewEnd, ReviewRun, RunOptions, Source,
+    Imported, MODEL_FORMATS, ModelFormat, ModelOptions, Overrides, Report, ReportOptions, Review,
+    ReviewEnd, ReviewRun, RunOptions, Source,
 };
 use writecliff_bench::{Comparison, Library};
 
@@ -124,6 +125,24 @@ pub(crate) fn trace_info(py: Python<'_>, name: PathBuf) -> PyResult<String> {
         Ok(Description { name: shown, header: source.header().clone(), info })
     });
     json::text(&described.map_err(|text| raised(writecliff::ErrorKind::Usage, text))?)
+}
+
+/// The cost model that the run in this directory measured, in the form of this name.
+#[pyfunction]
+pub(crate) fn cost_model(
+    path: PathBuf,
+    format: &str,
+    mixed: bool,
+    mount_point: Option<String>,
+) -> PyResult<String> {
+    let Some(format) = ModelFormat::find(format) else {
+        let names: Vec<&str> = MODEL_FORMATS.iter().map(|format| format.name).collect();
+        let text = format!("there is no format {format:?}; there are {}", names.join(", "));
+        return Err(raised(writecliff::ErrorKind::Usage, text));
+    };
+    let mut options = ModelOptions::default();
+    (options.mixed, options.mount_point) = (mixed, mount_point);
+    writecliff::cost_model(&path, format, options).map_err(|error| error.raised())
 }
 
 /// Two drives or runs of the results library, or in directories, compared: as text, Markdown and JSON.

@@ -5,6 +5,7 @@
 //! called simulated wherever its name stands.
 
 mod buffer;
+mod cost_model;
 mod differences;
 mod drives;
 mod finish;
@@ -29,6 +30,7 @@ mod trace;
 mod verdict;
 mod writes;
 
+pub use cost_model::{MODEL_FORMATS, ModelError, ModelFormat, ModelOptions};
 pub use drives::{different_plans, write_page, write_report, write_report_for};
 pub use fleet::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, fleet_summary, write_fleet_page,

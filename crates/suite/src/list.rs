@@ -94,6 +94,7 @@ macro_rules! for_each_test {
             QueueDepth queue_depth
             LatencyAtLoad latency_at_load
             Commit commit
+            CostModel cost_model
             ReadWriteMix read_write_mix
             Suite suite
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use writecliff_device::{DeviceError, ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
-use writecliff_report::ReportError;
+use writecliff_report::{ModelError, ReportError};
 use writecliff_sim::ProfileError;
 use writecliff_suite::check::CheckError;
 use writecliff_suite::gate::GateError;
@@ -185,6 +185,18 @@ pub enum Error {
     /// A page that cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A run that no cost model comes of.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A review without the test that measures one.
+    #[error(
+        "{} is a review without cost-model; `writecliff run cost-model DRIVE` measures one, and so does a \
+         review with `--with cost-model`", path.display()
+    )]
+    NoCostModel {
+        /// The review.
+        path: PathBuf,
+    },
     /// A gate that cannot be decided.
     #[error(transparent)]
     Gate(#[from] GateError),
@@ -217,6 +229,7 @@ impl Error {
             Self::Repeats(error) => error.kind(),
             Self::Results(error) => error.kind(),
             Self::Report(error) => error.kind(),
+            Self::Model(error) => error.kind(),
             Self::Gate(error) => error.kind(),
             Self::Check(error) => error.kind(),
             Self::Import(error) => error.kind(),
@@ -225,6 +238,7 @@ impl Error {
             | Self::MeantProfile { .. }
             | Self::MeantNull
             | Self::NoTestOfDirectories { .. }
+            | Self::NoCostModel { .. }
             | Self::UnknownTest { .. }
             | Self::PlanUnreadable { .. }
             | Self::PlanInvalid { .. }

@@ -41,7 +41,8 @@
 //! # Results
 //!
 //! [`import_fio`] makes a run of what fio measured. [`open`] reads a run back: its [`RunRecord`] and every second of it. [`report`] makes the page of
-//! any number of runs, [`gate`] holds one against limits and an earlier one.
+//! any number of runs, [`gate`] holds one against limits and an earlier one, [`cost_model`] writes what
+//! other systems want to know of a drive.
 //!
 //! # Errors
 //!
@@ -56,6 +57,7 @@
 
 mod again;
 pub mod check;
+mod cost_model;
 mod drive;
 mod error;
 mod gate;
@@ -78,6 +80,7 @@ pub use writecliff_trace as trace;
 pub use writecliff_uring as uring;
 
 pub use again::Again;
+pub use cost_model::{cost_model, cost_model_of};
 pub use drive::{DriveName, profile, simulated};
 pub use error::Error;
 pub use gate::{Gated, gate};
@@ -92,7 +95,7 @@ pub use review::ReviewRun;
 pub use run::{plan, run};
 pub use several::ReviewEnd;
 pub use writecliff_device::ErrorKind;
-pub use writecliff_report::{Files, Format, Source};
+pub use writecliff_report::{Files, Format, MODEL_FORMATS, ModelFormat, ModelOptions, Source};
 pub use writecliff_suite::{
     ALL_TESTS, InReviews, Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord,
     TESTS, ThreadCount, open,

@@ -10,6 +10,7 @@ pub(crate) mod gate;
 pub(crate) mod import;
 pub(crate) mod manual;
 pub(crate) mod meter;
+pub(crate) mod model;
 pub(crate) mod purge;
 pub(crate) mod report;
 pub(crate) mod review;

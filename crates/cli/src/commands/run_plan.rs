@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use writecliff::{DriveName, Event, Plan, Report, ReportOptions, RunOptions, report};
+use writecliff::{DriveName, Event, Plan, Report, ReportOptions, RunOptions, RunRecord, report};
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Purge};
 use writecliff_measure::{REPORT, RunDirectory};
 use writecliff_output::check_directory;
@@ -42,6 +42,25 @@ pub(crate) fn run_with(
     common: &CommonOptions,
     options: RunOptions,
 ) -> Result<(), CliError> {
+    let (record, report) = record_run(plan, drive, path, common, options)?;
+    match common.shown.json {
+        true => print_json(&record.with_figures())?,
+        false => show(&report, &common.shown)?,
+    }
+    if common.shown.open {
+        open(&report.page);
+    }
+    end_of(&record)
+}
+
+/// A plan on a drive, with its page and without a word of what came of it.
+pub(crate) fn record_run(
+    plan: &Plan,
+    drive: &DriveName,
+    path: &Path,
+    common: &CommonOptions,
+    options: RunOptions,
+) -> Result<(RunRecord, Report), CliError> {
     let shown = &common.shown;
     check_directory(path).map_err(writecliff::Error::from)?;
     RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
@@ -72,13 +91,11 @@ pub(crate) fn run_with(
         keep(path, common.no_bench);
     }
     let report = report(&[path], &path.join(REPORT), &ReportOptions::default())?;
-    match shown.json {
-        true => print_json(&record.with_figures())?,
-        false => show(&report, shown)?,
-    }
-    if shown.open {
-        open(&report.page);
-    }
+    Ok((record, report))
+}
+
+/// What a run's end makes of the command's.
+pub(crate) fn end_of(record: &RunRecord) -> Result<(), CliError> {
     match (&record.status, record.lost_data()) {
         (Status::Interrupted, _) => Err(CliError::Interrupted),
         (_, Some(lost)) => Err(CliError::LostData { lost: lost.to_string() }),

@@ -10,6 +10,7 @@ mod info;
 mod integrity;
 mod make;
 mod memory;
+mod model;
 mod outputs;
 mod record;
 mod replay;

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use writecliff_device::{Bytes, Nanos};
-use writecliff_measure::{Queue, Recorded, Sample, Source, Until};
+use writecliff_measure::{Queue, Recorded, Recording, Sample, Source, Until};
 
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::window::{WINDOW, Window};
+use crate::record::rate::iops_of;
+use crate::record::warning::{MethodWarning, Warning};
 
 /// No drive is called steady before it was written so many times over.
 pub(crate) const DRIVE_WRITES_MIN: f64 = 1.0;
@@ -131,6 +133,19 @@ impl Settling {
                 is_over.store(true, Ordering::Relaxed);
             }
         })
+    }
+
+    /// That the writes of the phase `name` never became steady, if they did not and there were any.
+    pub(crate) fn never_steady(self, name: &str, recording: &Recording) -> Option<Warning> {
+        let iops = iops_of(recording.series(name));
+        if iops.is_empty() {
+            return None;
+        }
+        let rounds = Rounds::of(self);
+        let is_steady = rounds.last(&iops).is_some_and(|last| last.window.is_steady());
+        let rounds = rounds.backwards(&iops).count() as u32;
+        let doubt = MethodWarning::NeverSteady { part: name.to_owned(), rounds };
+        (!is_steady).then_some(Warning::Method(doubt))
     }
 }
 

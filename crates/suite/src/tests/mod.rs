@@ -6,6 +6,7 @@
 pub mod commit;
 pub mod consistency;
 pub mod corners;
+pub mod cost_model;
 pub mod encryption;
 pub mod fullness;
 pub mod heat;

@@ -3,6 +3,7 @@
 
 mod commit;
 mod consistency;
+mod cost_model;
 mod documented;
 mod encryption;
 mod fio_jobs;

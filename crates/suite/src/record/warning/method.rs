@@ -238,6 +238,20 @@ pub enum MethodWarning {
         /// How long they took there.
         took_then: String,
     },
+    /// What was kept of a cost model was not, once more.
+    #[error(
+        "At {percent} % of the model reads and writes were to take no more than {limits}, and took {took} when \
+         the same load was tried once more. The drive does not repeat itself so closely: ask for more time, or for \
+         a smaller share."
+    )]
+    LimitsNotHeld {
+        /// The share, in percent.
+        percent: u32,
+        /// Of reads and of writes.
+        limits: String,
+        /// Reads and writes, the second time.
+        took: String,
+    },
     /// A figure depends on what was measured before.
     #[error(
         "In ascending order {what} gives {first}, in another {again}: what the writes before left of the \

@@ -56,6 +56,7 @@ fn kept() -> Vec<Value> {
             "asked": 1000.0,
             "done": 900.5,
         }),
+        json!({"kind": "limits-not-held", "percent": 80, "limits": "1 µs and 2 µs", "took": "3 µs and 4 µs"}),
         json!({"kind": "no-trim"}),
         json!({"kind": "never-steady", "part": "iops", "rounds": 25}),
         json!({"kind": "not-modelled", "mechanism": "sleep"}),

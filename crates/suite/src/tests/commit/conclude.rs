@@ -5,7 +5,6 @@ use writecliff_measure::{Recording, Totals};
 
 use super::outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
 use super::{CLIFF, COMMITS, PAGE_PERCENTS, Plan, Setting, beside_commits, beside_phase};
-use crate::method::settling::Rounds;
 use crate::record::number::thousands;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::warning::{MethodWarning, Warning};
@@ -63,7 +62,7 @@ pub(super) fn conclude(
     if commits.is_empty() {
         return (None, warnings);
     }
-    warnings.extend(unsteady(plan, recording, drive));
+    warnings.extend(plan.settling(drive).never_steady(CLIFF, recording));
     let outcome = Outcome { commits, cliff, beside };
     warnings.extend(costs_nothing(plan, &outcome, drive));
     (Some(outcome), warnings)
@@ -97,20 +96,6 @@ fn cliff(recording: &Recording) -> Option<Cliff> {
     };
     let course = (0..seconds).step_by(stretch).map(moment).filter(|moment| moment.max_ns > 0);
     Some(Cliff { seconds: seconds as u32, took, course: course.collect() })
-}
-
-/// Whether the drive was not steady when that was measured which is called so.
-fn unsteady(plan: &Plan, recording: &Recording, drive: &DeviceInfo) -> Option<Warning> {
-    let pages = recording.series(CLIFF).filter(|sample| sample.is_whole());
-    let iops: Vec<f64> = pages.map(|sample| sample.iops().get()).collect();
-    if iops.is_empty() {
-        return None;
-    }
-    let rounds = Rounds::of(plan.settling(drive));
-    let is_steady = rounds.last(&iops).is_some_and(|last| last.window.is_steady());
-    let rounds = rounds.backwards(&iops).count() as u32;
-    let doubt = MethodWarning::NeverSteady { part: CLIFF.to_owned(), rounds };
-    (!is_steady).then_some(Warning::Method(doubt))
 }
 
 /// A flush that costs nothing where nobody says that capacitors make it so.

@@ -1,0 +1,239 @@
+//! Cost model: the rates that a scheduler may count on, fresh and in steady state, and how late a drive is
+//! at shares of them.
+
+use writecliff_suite::cost_model::{
+    Coefficient, Coefficients, Limits, OfOperation, Outcome, Plan, Promise, Rung, State,
+};
+use writecliff_suite::{Good, Plan as AnyPlan};
+
+use super::curves::{self, Curve};
+use super::{Answer, answers, latency_row, number_row, table_of};
+use crate::number::{self, NONE};
+use crate::picture::{Axis, BLUE, ORANGE, Style};
+use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::subjects::Subjects;
+
+pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
+    let answers = answers::<Outcome>(subjects);
+    if answers.is_empty() {
+        return None;
+    }
+    let tables = match &answers[..] {
+        [answer] => [Some(rates(answer)), shares(answer)].into_iter().flatten().collect(),
+        _ => vec![of_several(subjects, &answers)],
+    };
+    let method = "Six rates by themselves, of the fresh drive as other tools measure them, and in steady state; then \
+                  reads and writes that arrive together at growing shares of the steady rates, half of each. \
+                  `writecliff model RUN` makes the files of other systems from it.";
+    Some(Section::new(Plan::NAME, "Cost model", method, views(subjects, &answers), tables))
+}
+
+/// The test in a sentence.
+pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+    let kept = match (outcome.limits, outcome.steady) {
+        (Some(limits), Some(_)) => {
+            format!("Of its steady rates the drive keeps {}. ", kept(limits))
+        }
+        _ => String::new(),
+    };
+    let lie = lie(outcome).unwrap_or_default();
+    let text = format!("{kept}{lie}");
+    (!text.is_empty()).then(|| text.trim_end().to_owned())
+}
+
+/// What is kept of a model, and how late.
+fn kept(limits: Limits) -> String {
+    let Limits { percent, percentile, read, write, .. } = limits;
+    let held = match limits.hold() {
+        Some(false) => ", which a second try did not hold",
+        _ => "",
+    };
+    format!(
+        "{percent} % where reads and writes arrive together, with {percentile} % of the reads within {} and of \
+         the writes within {}{held}",
+        number::latency(read.0),
+        number::latency(write.0)
+    )
+}
+
+/// What the fresh drive's rates would have promised, and by how much that is wrong.
+pub(crate) fn lie(outcome: &Outcome) -> Option<String> {
+    let (fresh, steady) = (outcome.fresh?, outcome.steady?);
+    let Some(Promise { seconds, drive_writes, times }) = outcome.promise else {
+        let (worst, times) = outcome.worst_promise()?;
+        return Some(match times {
+            ..1.1 => "Measured fresh it would have been the same.".to_owned(),
+            _ => format!(
+                "Measured fresh, {} would have been {} instead of {}.",
+                worst.words(),
+                words(worst, fresh.get(worst)),
+                words(worst, steady.get(worst))
+            ),
+        });
+    };
+    let promised = number::count(fresh.wrandiops);
+    let lasts = match seconds {
+        0 => "which the drive, once full, did not do for ten seconds".to_owned(),
+        _ => format!(
+            "which the drive, once full, did for {} ({drive_writes:.2} drive writes)",
+            number::seconds(f64::from(seconds))
+        ),
+    };
+    Some(format!(
+        "Measured fresh it would have promised {promised} random writes a second, {lasts}, {} times what it keeps.",
+        number::times(times)
+    ))
+}
+
+/// A rate in the words of its unit.
+fn words(coefficient: Coefficient, rate: f64) -> String {
+    match coefficient.counts_bytes() {
+        true => number::megabytes_per_second(rate / 1e6),
+        false => number::iops(rate),
+    }
+}
+
+/// Rates down, states across.
+fn rates(answer: &Answer<'_, Outcome>) -> Table {
+    let Outcome { fresh, steady, .. } = answer.outcome;
+    let AnyPlan::CostModel(plan) = &answer.run.record.plan else {
+        unreachable!("the outcome is of this test");
+    };
+    let row = |one: &Coefficient| {
+        let rate = |rates: &Option<Coefficients>| rates.map(|rates| rates.get(*one));
+        let said =
+            |rate: Option<f64>| rate.map_or_else(|| NONE.to_owned(), |rate| words(*one, rate));
+        let (fresh, steady) = (rate(fresh), rate(steady));
+        let times = fresh.zip(steady).map(|(fresh, steady)| number::ratio(fresh / steady));
+        let values = vec![said(steady), said(fresh), times.unwrap_or_else(|| NONE.to_owned())];
+        let block = if one.counts_bytes() { plan.transfer } else { plan.block };
+        let name = format!("{}: {} of {}", one.name(), one.words(), number::size(block));
+        Row::new(&name, values, "")
+    };
+    let rows = Coefficient::ALL.iter().map(row).collect();
+    let columns = ["steady", "fresh", "fresh over steady"].map(column).into();
+    let text = match (&answer.outcome.limits, lie(answer.outcome)) {
+        (_, Some(lie)) => lie,
+        _ => String::new(),
+    };
+    let mut table = Table::new("The model", &text, columns, rows);
+    "rate".clone_into(&mut table.corner);
+    table
+}
+
+fn column(name: &str) -> Column {
+    Column { of: Place::default(), name: name.to_owned() }
+}
+
+/// Shares down, response times across.
+fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
+    let Outcome { rungs, limits, .. } = answer.outcome;
+    let percentile = limits.map(|limits| limits.percentile);
+    let of = |of: OfOperation| {
+        [
+            number::count(of.rate.iops),
+            number::service_time(of.latency.p50_ns),
+            number::service_time_if(of.at_percentile_ns),
+            number::service_time_if(of.latency.p99_ns),
+        ]
+    };
+    let row = |name: String, rung: &Rung| {
+        let behind = if rung.kept { "" } else { ", fell behind" };
+        let values = [of(rung.reads), of(rung.writes)].into_iter().flatten().collect();
+        Row::new(&format!("{name}{behind}"), values, "")
+    };
+    let rows: Vec<Row> =
+        rungs.iter().map(|rung| row(format!("{} %", rung.percent), rung)).collect();
+    let again = limits.and_then(|limits| limits.check);
+    let again = again.map(|check| row(format!("{} %, once more", check.percent), &check));
+    let at = percentile.map_or_else(|| "limit".to_owned(), |percentile| format!("p{percentile}"));
+    let columns = ["reads", "writes"]
+        .iter()
+        .flat_map(|operation| {
+            ["a second", "p50", &at, "p99"].map(|figure| column(&format!("{operation}, {figure}")))
+        })
+        .collect();
+    let text = limits.map_or_else(
+        || "The drive did not keep up with the smallest share.".to_owned(),
+        |limits| {
+            let text = kept(limits);
+            format!("The drive keeps {text}: half as much again as was measured.")
+        },
+    );
+    let rows: Vec<Row> = rows.into_iter().chain(again).collect();
+    (!rows.is_empty()).then(|| {
+        let mut table = Table::new("Shares of the model", &text, columns, rows);
+        "reads and writes at".clone_into(&mut table.corner);
+        table
+    })
+}
+
+/// Drives are compared by their rates, what they keep of them, and how late they are then.
+fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    let of_state = |state: State, one: Coefficient| {
+        let rate = move |answer: &Answer<'_, Outcome>| {
+            let rates = match state {
+                State::Fresh => answer.outcome.fresh,
+                State::Steady => answer.outcome.steady,
+            };
+            Some(rates?.get(one))
+        };
+        let name = format!("{}: {}", state.name(), one.words());
+        number_row(&name, Good::AtLeast, answers.iter().map(rate), |rate| words(one, rate))
+    };
+    let rows = [State::Steady, State::Fresh]
+        .into_iter()
+        .flat_map(|state| Coefficient::ALL.map(|one| of_state(state, one)));
+    let limits = || answers.iter().map(|answer| answer.outcome.limits);
+    let shares = limits().map(|limits| limits.map(|limits| f64::from(limits.percent)));
+    let shares = number_row("kept of the model", Good::AtLeast, shares, |percent| {
+        number::percent(percent / 100.0)
+    });
+    let reads = latency_row("reads then", limits().map(|limits| limits.map(|one| one.read.0)));
+    let writes = latency_row("writes then", limits().map(|limits| limits.map(|one| one.write.0)));
+    let rows = rows.chain([shares, reads, writes]).collect();
+    let text = "Response times are half as much again as was measured at what is kept.";
+    table_of(subjects, answers, ("The model", text), rows)
+}
+
+/// A quantity of a share: its name, its style, and where it is.
+type Quantity = (&'static str, Style, fn(&Rung) -> Option<u64>);
+
+const QUANTITIES: [Quantity; 2] = [
+    ("reads", BLUE, |rung| rung.reads.at_percentile_ns),
+    ("writes", ORANGE, |rung| rung.writes.at_percentile_ns),
+];
+
+/// Response times over the share of the model.
+fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> {
+    let curve = |(name, style, value): &Quantity| {
+        let line = |answer: &Answer<'_, Outcome>| {
+            let point = |rung: &Rung| Some((f64::from(rung.percent), value(rung)? as f64));
+            (answer.subject, answer.outcome.rungs.iter().filter_map(point).collect())
+        };
+        let lines: Vec<(usize, Vec<(f64, f64)>)> = answers.iter().map(line).collect();
+        let lines = lines.into_iter().filter(|(_, line)| !line.is_empty()).collect();
+        Curve {
+            name,
+            heading: format!("Response times at shares of the model: {name}"),
+            style: *style,
+            lines,
+        }
+    };
+    let curves: Vec<Curve<'_>> = QUANTITIES.iter().map(curve).collect();
+    if curves.iter().all(|curve| curve.lines.is_empty()) {
+        return Vec::new();
+    }
+    let x = Axis::linear("share of the steady rates, %", 100.0);
+    let y = curves::times("response time", &curves);
+    let text = "95 % of the reads and of the writes take no longer (of a hard disk half of them), where both arrive at \
+                random moments. The last point may be the first share that the drive did not keep up with.";
+    let names = ("cost-model", "Response times at shares of the model", text);
+    curves::views_on(
+        subjects,
+        names,
+        (&x, &y),
+        "reads and writes, half of each, open loop",
+        &curves,
+    )
+}

@@ -1,0 +1,155 @@
+//! What comes of a recording.
+
+use writecliff_device::{DeviceInfo, Nanos, Operation};
+use writecliff_measure::{Recording, Totals};
+
+use super::coefficients::{Coefficient, Coefficients};
+use super::outcome::{Limits, OfOperation, Outcome, Promise, Rung, State};
+use super::{CHECK, Plan, SETTLE, arrivals, keeps_up, phase, rung_phase};
+use crate::method::estimate::is_hard_disk;
+use crate::method::loads::series;
+use crate::record::number::thousands;
+use crate::record::rate::{LatencyFigures, Rate, iops_of, percentile};
+use crate::record::warning::{MethodWarning, Warning};
+
+pub(super) fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
+    let rate = |state, one: Coefficient| {
+        let rate = Rate::of(&Totals::of(recording.series(&phase(state, one))))?;
+        let value = if one.counts_bytes() { rate.megabytes_per_second * 1e6 } else { rate.iops };
+        (value > 0.0).then_some(value)
+    };
+    let rates = |state| Coefficients::of(|one| rate(state, one));
+    let (fresh, steady) = (rates(State::Fresh), rates(State::Steady));
+    let mut warnings = Vec::new();
+    let mut ended = |phase: String| {
+        if warnings.is_empty() {
+            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+        }
+    };
+    let missing = |state, order: [Coefficient; 6]| {
+        order.into_iter().find(|one| rate(state, *one).is_none()).map(|one| phase(state, one))
+    };
+    missing(State::Fresh, Coefficient::AS_THE_KERNEL_MEASURES).into_iter().for_each(&mut ended);
+    missing(State::Steady, Coefficient::AS_MEASURED_HERE).into_iter().for_each(&mut ended);
+    if fresh.is_none() && steady.is_none() {
+        return (None, warnings);
+    }
+    let random = rate(State::Steady, Coefficient::Rrandiops)
+        .zip(rate(State::Steady, Coefficient::Wrandiops));
+    let asked = Asked { plan, recording, percentile: Plan::percentile(drive) };
+    let rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
+    let limits = random.and_then(|rates| asked.limits(&rungs, rates));
+    if !is_hard_disk(drive) {
+        warnings.extend(plan.settling(drive).never_steady(SETTLE, recording));
+    }
+    warnings.extend(rungs.first().filter(|_| limits.is_none()).map(fell_behind));
+    warnings.extend(limits.as_ref().and_then(not_held));
+    let promise = fresh.zip(steady).and_then(|(fresh, steady)| {
+        promise(plan, recording, drive, fresh.wrandiops, steady.wrandiops)
+    });
+    let outcome = Outcome { block: plan.block, fresh, steady, promise, rungs, limits };
+    (Some(outcome), warnings)
+}
+
+/// What is asked of the seconds of shares of the model.
+struct Asked<'a> {
+    plan: &'a Plan,
+    recording: &'a Recording,
+    percentile: f64,
+}
+
+impl Asked<'_> {
+    /// From the smallest share on, up to the first at which the drive did not keep up.
+    fn rungs(&self, rates: (f64, f64)) -> Vec<Rung> {
+        let mut percents = self.plan.percents.clone();
+        percents.sort_unstable();
+        let rung = |percent: u32| self.rung(&rung_phase(percent), percent, rates);
+        percents.into_iter().map_while(rung).collect()
+    }
+
+    fn rung(&self, phase: &str, percent: u32, (reads, writes): (f64, f64)) -> Option<Rung> {
+        let (reads, reads_kept) =
+            self.operation(phase, Operation::Read, arrivals(reads, percent))?;
+        let (writes, writes_kept) =
+            self.operation(phase, Operation::Write, arrivals(writes, percent))?;
+        Some(Rung { percent, kept: reads_kept && writes_kept, reads, writes })
+    }
+
+    /// Also whether the drive kept up with them.
+    fn operation(
+        &self,
+        phase: &str,
+        operation: Operation,
+        asked_iops: u64,
+    ) -> Option<(OfOperation, bool)> {
+        let series = series(phase, operation);
+        let totals = Totals::of(self.recording.series(&series));
+        let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
+        let latencies = self.recording.latencies(&series, 0..u32::MAX);
+        let at_percentile_ns = percentile(&latencies, totals.longest, self.percentile);
+        let latency = LatencyFigures::from(&latencies, totals.longest);
+        let is_kept = keeps_up(&totals, asked_iops, self.plan.measurement);
+        Some((OfOperation { asked_iops, rate, at_percentile_ns, latency }, is_kept))
+    }
+
+    fn limits(&self, rungs: &[Rung], rates: (f64, f64)) -> Option<Limits> {
+        let highest = rungs.iter().take_while(|rung| rung.kept).last()?;
+        let limit = |of: OfOperation| {
+            Some(Nanos((of.at_percentile_ns? as f64 * Limits::MARGIN).round() as u64))
+        };
+        Some(Limits {
+            percent: highest.percent,
+            percentile: self.percentile,
+            read: limit(highest.reads)?,
+            write: limit(highest.writes)?,
+            check: self.rung(CHECK, highest.percent, rates),
+        })
+    }
+}
+
+/// Seconds that a rate is taken over.
+const SECONDS: usize = 10;
+/// Less than this share of what was promised does not keep it.
+const KEEPS: f64 = 0.9;
+
+fn promise(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+    fresh: f64,
+    steady: f64,
+) -> Option<Promise> {
+    if steady >= fresh * KEEPS {
+        return None;
+    }
+    let iops = iops_of(recording.series(SETTLE));
+    let keeps = |tens: &&[f64]| tens.iter().sum::<f64>() >= fresh * KEEPS * tens.len() as f64;
+    let seconds = iops.chunks(SECONDS).take_while(keeps).map(<[f64]>::len).sum::<usize>();
+    let written: f64 = iops[..seconds].iter().sum::<f64>() * plan.block.0 as f64;
+    let drive_writes = (0.0 + written) / plan.used(drive).0.max(1) as f64;
+    Some(Promise { seconds: seconds as u32, drive_writes, times: fresh / steady })
+}
+
+/// That not even the smallest share was kept.
+fn fell_behind(rung: &Rung) -> Warning {
+    let asked = (rung.reads.asked_iops + rung.writes.asked_iops) as f64;
+    let done = rung.reads.rate.iops + rung.writes.rate.iops;
+    let phase = rung_phase(rung.percent);
+    Warning::Method(MethodWarning::FellBehind { phase, asked, done })
+}
+
+/// That the same load did not keep the limits once more.
+fn not_held(limits: &Limits) -> Option<Warning> {
+    let check = limits.check.filter(|_| limits.hold() == Some(false))?;
+    let told = |nanos: u64| format!("{} µs", thousands((nanos as f64 / 1e3).round()));
+    let took = |of: OfOperation| of.at_percentile_ns.map_or_else(|| "?".to_owned(), told);
+    Some(Warning::Method(MethodWarning::LimitsNotHeld {
+        percent: limits.percent,
+        limits: format!("{} and {}", told(limits.read.0), told(limits.write.0)),
+        took: format!("{} and {}", took(check.reads), took(check.writes)),
+    }))
+}
