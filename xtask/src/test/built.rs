@@ -1,4 +1,5 @@
-//! One build for all parts: every test program, the program that users get, and the Python module.
+//! One build for all parts: every test program, the program that users get, and the Python module. Clippy
+//! looks at the code while it is compiled, so that nothing is gone through twice.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -10,11 +11,23 @@ use serde_json::Value;
 
 use super::{Outcome, program};
 
+/// The compiler, which lints what it compiles.
+const CLIPPY: &str = "clippy-driver";
+
+fn no_warnings(count: usize) -> Result<(), String> {
+    match count {
+        0 => Ok(()),
+        _ => Err(format!("{count} warnings; they are above")),
+    }
+}
+
 /// What cargo has made.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     /// Test programs by package, with the package's directory.
     programs: BTreeMap<String, Vec<(PathBuf, PathBuf)>>,
+    /// What the compiler and clippy had to say.
+    warnings: usize,
     /// Tests do their long sweeps.
     pub(crate) is_nightly: bool,
     /// The command line's program.
@@ -27,14 +40,24 @@ impl Built {
     /// Builds these packages, or all; what could be built is here although something failed.
     pub(crate) fn make(packages: Option<&[String]>) -> (Self, Outcome) {
         let mut command = Command::new("cargo");
-        command.args(["build", "--lib", "--bins", "--tests", "--keep-going", "--workspace"]);
-        command.args(["--message-format", "json-render-diagnostics"]);
+        command.args(["build", "--all-targets", "--keep-going", "--workspace"]);
+        command.args(["--message-format", "json"]);
+        let has_clippy = Command::new(CLIPPY).arg("--version").output();
+        let has_clippy = has_clippy.is_ok_and(|output| output.status.success());
+        if has_clippy {
+            command.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
+        }
         let mut built = Self::default();
         let done = built.read(&mut command);
         if let Some(packages) = packages {
             built.programs.retain(|package, _| packages.contains(package));
         }
-        (built, Outcome::of("everything builds", done))
+        let mut outcome = Outcome::of("everything builds", done);
+        match has_clippy {
+            true => outcome.add("lints", Duration::ZERO, no_warnings(built.warnings)),
+            false => outcome.skip("lints", "clippy is not installed"),
+        }
+        (built, outcome)
     }
 
     fn read(&mut self, command: &mut Command) -> Result<(), String> {
@@ -51,11 +74,16 @@ impl Built {
         }
     }
 
-    /// One thing that was made.
+    /// One thing that was made, or is to be said of the code.
     fn take(&mut self, message: &Value) {
+        if let Some(said) = message["message"]["rendered"].as_str() {
+            eprint!("{said}");
+            self.warnings += usize::from(message["message"]["level"] == "warning");
+        }
         let Some(manifest) = message["manifest_path"].as_str().map(Path::new) else { return };
         let executable = message["executable"].as_str().map(PathBuf::from);
-        let is_test = message["profile"]["test"] == true;
+        let is_bench = message["target"]["kind"][0] == "bench";
+        let is_test = message["profile"]["test"] == true && !is_bench;
         match (executable, message["target"]["name"].as_str()) {
             (Some(program), _) if is_test => {
                 let directory = manifest.parent().unwrap_or(Path::new(".")).to_owned();

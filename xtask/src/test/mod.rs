@@ -40,7 +40,7 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
     // It is downloaded and unpacked while the compiler works.
     let guest = scope.reaches_guest().then(|| thread::spawn(guest::prepare));
     let mut parts = Parts::begin();
-    parts.run("tidy", || tidy::outcome(scope.packages()));
+    parts.run("tidy", tidy::outcome);
     let mut built = None;
     parts.run("build", || {
         let (made, outcome) = Built::make(scope.packages());

@@ -25,7 +25,9 @@ pub(crate) fn tidy(options: &Options) -> Result<(), String> {
         run(Command::new("cargo").args(["fmt", "--all"]))?;
         architecture::fix()?;
     }
-    let outcome = outcome(None);
+    let mut outcome = outcome();
+    let clippy = ["clippy", "--all-targets", "--workspace", "--", "--deny", "warnings"];
+    check(&mut outcome, "lints", &clippy);
     for skipped in &outcome.skipped {
         println!("xtask: SKIPPED {}: {}", skipped.name, skipped.why);
     }
@@ -35,31 +37,28 @@ pub(crate) fn tidy(options: &Options) -> Result<(), String> {
     }
 }
 
-/// Each check with what came of it, of these packages or of all.
-pub(crate) fn outcome(packages: Option<&[String]>) -> Outcome {
+/// Each check with what came of it, but for the lints: whoever compiles everything has them with it.
+pub(crate) fn outcome() -> Outcome {
     let mut outcome = Outcome::default();
     outcome.add("no circles of imports", Duration::ZERO, circles::check());
     outcome.add("the table of crates", Duration::ZERO, architecture::check());
     outcome.add("the floors of suite", Duration::ZERO, floors::check());
     outcome.add("one version of each dependency", Duration::ZERO, versions::check());
-    let mut check = |name: &str, arguments: &[&str]| {
-        println!("xtask: cargo {}", arguments.join(" "));
-        let started = Instant::now();
-        let done = run(Command::new("cargo").args(arguments));
-        outcome.add(name, started.elapsed(), done);
-    };
-    check("formatting", &["fmt", "--all", "--check"]);
-    let mut clippy = vec!["clippy", "--all-targets"];
-    match packages {
-        Some(packages) => packages.iter().for_each(|name| clippy.extend(["--package", name])),
-        None => clippy.push("--workspace"),
-    }
-    clippy.extend(["--", "--deny", "warnings"]);
-    check("lints", &clippy);
+    check(&mut outcome, "formatting", &["fmt", "--all", "--check"]);
     let deny = Command::new("cargo").args(["deny", "--version"]).output();
     match deny.is_ok_and(|output| output.status.success()) {
-        true => check("licences", &["deny", "check", "bans", "licenses", "sources"]),
+        true => {
+            check(&mut outcome, "licences", &["deny", "check", "bans", "licenses", "sources"]);
+        }
         false => outcome.skip("licences", "cargo-deny is not installed"),
     }
     outcome
+}
+
+/// What cargo says to this.
+fn check(outcome: &mut Outcome, name: &str, arguments: &[&str]) {
+    println!("xtask: cargo {}", arguments.join(" "));
+    let started = Instant::now();
+    let done = run(Command::new("cargo").args(arguments));
+    outcome.add(name, started.elapsed(), done);
 }

@@ -54,7 +54,7 @@ fn write(model: &Model<'_>) -> Result<String, ModelError> {
             seconds(plan.measurement.0),
         );
     }
-    if let Some(limits) = model.outcome.limits
+    if let Some(limits) = &model.outcome.limits
         && let Some(kept) = model.outcome.rungs.iter().find(|rung| rung.percent == limits.percent)
     {
         text += &format!(

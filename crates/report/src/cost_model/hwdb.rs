@@ -11,7 +11,7 @@ pub(super) const FORMAT: ModelFormat = ModelFormat {
 };
 
 fn write(model: &Model<'_>) -> Result<String, ModelError> {
-    let (rates, qos) = (model.rates()?, qos(&model.limits()?));
+    let (rates, qos) = (model.rates()?, qos(model.limits()?));
     Ok(format!(
         "{}# /etc/udev/hwdb.d/91-iocost-writecliff.hwdb, then systemd-hwdb update and udevadm trigger\n\
          block:*:name:{}:fwrev:*:\n  IOCOST_SOLUTIONS=writecliff\n  IOCOST_MODEL_WRITECLIFF={}\n  \

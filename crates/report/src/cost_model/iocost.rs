@@ -11,7 +11,7 @@ pub(super) const FORMAT: ModelFormat = ModelFormat {
 };
 
 fn write(model: &Model<'_>) -> Result<String, ModelError> {
-    let (rates, qos) = (model.rates()?, qos(&model.limits()?));
+    let (rates, qos) = (model.rates()?, qos(model.limits()?));
     let (number, note) = match model.options.device_number {
         Some((major, minor)) => (format!("{major}:{minor}"), ""),
         None => {

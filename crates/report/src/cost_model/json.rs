@@ -14,7 +14,7 @@ pub(super) const FORMAT: ModelFormat = ModelFormat {
 fn write(model: &Model<'_>) -> Result<String, ModelError> {
     let drive = &model.record.drive;
     let doubts: Vec<String> = model.record.warnings.iter().map(ToString::to_string).collect();
-    let limits = model.outcome.limits.map(|limits| {
+    let limits = model.outcome.limits.as_ref().map(|limits| {
         json!({
             "kept_percent": limits.percent,
             "least_percent": limits.least_percent(),

@@ -110,8 +110,8 @@ impl Model<'_> {
         self.record.drive.kind == DeviceKind::Simulated
     }
 
-    fn limits(&self) -> Result<Limits, ModelError> {
-        self.outcome.limits.ok_or(ModelError::NothingKept { what: None })
+    fn limits(&self) -> Result<&Limits, ModelError> {
+        self.outcome.limits.as_ref().ok_or(ModelError::NothingKept { what: None })
     }
 
     /// The steady rates; of them what is kept where reads and writes come together, if that is asked for.
@@ -119,7 +119,7 @@ impl Model<'_> {
         if !self.options.mixed {
             return Ok(self.steady);
         }
-        let limits = self.outcome.limits;
+        let limits = self.outcome.limits.as_ref();
         let limits = limits.ok_or(ModelError::NothingKept { what: Some("`--mixed` needs it") })?;
         Ok(self.steady.scaled(f64::from(limits.percent) / 100.0))
     }
@@ -139,7 +139,7 @@ impl Model<'_> {
             format!("By writecliff {tool_version}, run of {started}."),
         ];
         if self.options.mixed
-            && let Some(limits) = self.outcome.limits
+            && let Some(limits) = &self.outcome.limits
         {
             lines.push(format!(
                 "Scaled to the {} % that the drive keeps where reads and writes come together.",

@@ -30,7 +30,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let kept = match (outcome.limits, outcome.steady) {
+    let kept = match (&outcome.limits, outcome.steady) {
         (Some(limits), Some(_)) => {
             format!("Of its steady rates the drive keeps {}. ", kept(limits))
         }
@@ -42,7 +42,7 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 }
 
 /// What is kept of a model, and how late.
-fn kept(limits: Limits) -> String {
+fn kept(limits: &Limits) -> String {
     let Limits { percent, percentile, read, write, .. } = limits;
     let held = match limits.hold() {
         Some(false) => ", which a second try did not hold",
@@ -112,10 +112,7 @@ fn rates(answer: &Answer<'_, Outcome>) -> Table {
     };
     let rows = Coefficient::ALL.iter().map(row).collect();
     let columns = ["steady", "fresh", "fresh over steady"].map(column).into();
-    let text = match (&answer.outcome.limits, lie(answer.outcome)) {
-        (_, Some(lie)) => lie,
-        _ => String::new(),
-    };
+    let text = lie(answer.outcome).unwrap_or_default();
     let mut table = Table::new("The model", &text, columns, rows);
     "rate".clone_into(&mut table.corner);
     table
@@ -128,7 +125,7 @@ fn column(name: &str) -> Column {
 /// Shares down, response times across.
 fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let Outcome { rungs, limits, .. } = answer.outcome;
-    let percentile = limits.map(|limits| limits.percentile);
+    let percentile = limits.as_ref().map(|limits| limits.percentile);
     let of = |of: OfOperation| {
         [
             number::count(of.rate.iops),
@@ -144,8 +141,8 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
     };
     let rows: Vec<Row> =
         rungs.iter().map(|rung| row(format!("{} %", rung.percent), rung)).collect();
-    let again = limits.and_then(|limits| limits.check);
-    let again = again.map(|check| row(format!("{} %, once more", check.percent), &check));
+    let again = limits.as_ref().and_then(|limits| limits.check.as_deref());
+    let again = again.map(|check| row(format!("{} %, once more", check.percent), check));
     let at = percentile.map_or_else(|| "limit".to_owned(), |percentile| format!("p{percentile}"));
     let columns = ["reads", "writes"]
         .iter()
@@ -153,7 +150,7 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
             ["a second", "p50", &at, "p99"].map(|figure| column(&format!("{operation}, {figure}")))
         })
         .collect();
-    let text = limits.map_or_else(
+    let text = limits.as_ref().map_or_else(
         || "The drive did not keep up with the smallest share.".to_owned(),
         |limits| {
             let text = kept(limits);
@@ -184,7 +181,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
     let rows = [State::Steady, State::Fresh]
         .into_iter()
         .flat_map(|state| Coefficient::ALL.map(|one| of_state(state, one)));
-    let limits = || answers.iter().map(|answer| answer.outcome.limits);
+    let limits = || answers.iter().map(|answer| answer.outcome.limits.as_ref());
     let shares = limits().map(|limits| limits.map(|limits| f64::from(limits.percent)));
     let shares = number_row("kept of the model", Good::AtLeast, shares, |percent| {
         number::percent(percent / 100.0)

@@ -106,7 +106,7 @@ impl Asked<'_> {
             percentile: self.percentile,
             read: limit(highest.reads)?,
             write: limit(highest.writes)?,
-            check: self.rung(CHECK, highest.percent, rates),
+            check: self.rung(CHECK, highest.percent, rates).map(Box::new),
         })
     }
 }
@@ -144,7 +144,7 @@ fn fell_behind(rung: &Rung) -> Warning {
 
 /// That the same load did not keep the limits once more.
 fn not_held(limits: &Limits) -> Option<Warning> {
-    let check = limits.check.filter(|_| limits.hold() == Some(false))?;
+    let check = limits.check.as_ref().filter(|_| limits.hold() == Some(false))?;
     let told = |nanos: u64| format!("{} µs", thousands((nanos as f64 / 1e3).round()));
     let took = |of: OfOperation| of.at_percentile_ns.map_or_else(|| "?".to_owned(), told);
     Some(Warning::Method(MethodWarning::LimitsNotHeld {

@@ -83,7 +83,7 @@ pub struct OfOperation {
 }
 
 /// What the drive keeps of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The share, in percent: the highest at which, and below which, it kept up.
     pub percent: u32,
@@ -94,7 +94,7 @@ pub struct Limits {
     /// Of writes.
     pub write: Nanos,
     /// What came of the same load once more; `None` if the run ended before it.
-    pub check: Option<Rung>,
+    pub check: Option<Box<Rung>>,
 }
 
 impl Limits {
@@ -111,7 +111,7 @@ impl Limits {
 
     /// Whether the same load kept them once more; `None` if it was not tried.
     pub fn hold(&self) -> Option<bool> {
-        let check = self.check?;
+        let check = self.check.as_ref()?;
         let within =
             |of: OfOperation, limit: Nanos| of.at_percentile_ns.is_some_and(|ns| ns <= limit.0);
         Some(check.kept && within(check.reads, self.read) && within(check.writes, self.write))
