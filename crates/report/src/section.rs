@@ -17,6 +17,15 @@ pub(crate) struct Section {
     pub(crate) settings: Vec<String>,
     pub(crate) views: Vec<View>,
     pub(crate) tables: Vec<Table>,
+    pub(crate) listings: Vec<Listing>,
+}
+
+/// A text to be copied as it is.
+pub(crate) struct Listing {
+    pub(crate) title: String,
+    /// What it is for.
+    pub(crate) text: String,
+    pub(crate) lines: String,
 }
 
 /// A picture for each drive and setting on equal axes, or one for all of them.
@@ -147,8 +156,13 @@ impl Section {
     ) -> Self {
         let question = question(test);
         let question = if method.is_empty() { question } else { format!("{question} {method}") };
-        let (doubts, settings) = (Vec::new(), Vec::new());
-        Self { id: test, title, question, doubts, settings, views, tables }
+        let (doubts, settings, listings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { id: test, title, question, doubts, settings, views, tables, listings }
+    }
+
+    /// The same with texts to copy.
+    pub(crate) fn with_listings(self, listings: Vec<Listing>) -> Self {
+        Self { listings, ..self }
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_report::{ModelFormat, ModelOptions};
-use writecliff_suite::{DriveIdentity, Plan, Results, Review, ReviewTest, RunRecord, open_record};
+use writecliff_suite::{
+    DriveIdentity, Plan, Results, ResultsError, Review, ReviewTest, RunRecord, open_record,
+};
 
 use crate::drive::DriveName;
 use crate::error::Error;
@@ -44,7 +46,8 @@ fn run_at(path: &Path) -> Result<PathBuf, Error> {
         matches!(test.plan, Plan::CostModel(_)).then(|| path.join(&test.directory))
     };
     match Results::at(path)? {
-        Results::Run | Results::Repeats(_) => Ok(path.to_owned()),
+        Results::Run => Ok(path.to_owned()),
+        Results::Repeats(_) => Err(ResultsError::no_run(path).into()),
         Results::Review(Review { tests, .. }) => {
             let found = tests.iter().find_map(of_review);
             found.ok_or_else(|| Error::NoCostModel { path: path.to_owned() })

@@ -199,6 +199,7 @@ fn sections(fleet: &FleetPage) -> Vec<Section> {
         settings: Vec::new(),
         views,
         tables,
+        listings: Vec::new(),
     };
     let limit = number::latency(fleet.limit_ns);
     let all = [

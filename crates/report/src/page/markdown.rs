@@ -1,7 +1,7 @@
 //! The page's words and tables as Markdown, its pictures as links: for an issue or a post.
 
 use crate::page::about::About;
-use crate::section::{Ranking, Section, Table, View};
+use crate::section::{Listing, Ranking, Section, Table, View};
 
 /// How the file begins; whoever reads it sees nothing of it.
 pub(super) const MARKDOWN_MARK: &str = "<!-- made by Writecliff -->";
@@ -84,6 +84,10 @@ fn section(about: &About, section: &Section) -> String {
     let shown = section.views.iter().filter(|view| !view.more);
     text.extend(shown.map(|one| view(one, 3)));
     text.extend(last.into_iter().map(|one| table(about, one)));
+    for Listing { title, text: what, lines } in &section.listings {
+        let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
+        text += &format!("### {}\n\n{}\n\n{lines}\n", plain(title), plain(what));
+    }
     text
 }
 

@@ -3,7 +3,7 @@
 use writecliff_suite::commit::{
     Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Took, Verdict,
 };
-use writecliff_suite::{Good, Plan as AnyPlan, Unit};
+use writecliff_suite::{Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, table_of};
@@ -19,7 +19,10 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         return None;
     }
     let tables = match &answers[..] {
-        [answer] => vec![verdicts(answer), commits(answer)],
+        [answer] => {
+            let helps = helps(subjects, answer);
+            [Some(verdicts(answer)), helps, Some(commits(answer))].into_iter().flatten().collect()
+        }
         _ => vec![of_several(subjects, &answers)],
     };
     let method = "Writes to a log, each with the flush that makes it durable, or forced: on the fresh drive, on \
@@ -88,6 +91,54 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
     let mut table = Table::new("What it means", text, columns, rows);
     "who asks, and for what".clone_into(&mut table.corner);
     table
+}
+
+/// What other tests of the drive found that would make its writes faster, and with them the commits beside
+/// them.
+fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table> {
+    let outcomes =
+        || subjects.all[answer.subject].runs.iter().filter_map(|run| run.record.outcome.as_ref());
+    let settings = outcomes().filter_map(|outcome| match outcome {
+        AnyOutcome::SpareArea(outcome) => Some(&outcome.settings),
+        _ => None,
+    });
+    let settings: Vec<_> = settings.flatten().collect();
+    // All of the drive is the consistency test's.
+    let without = subjects.all[answer.subject].runs.iter().find_map(|run| {
+        match (&run.record.plan, run.record.outcome.as_ref()?) {
+            (AnyPlan::Consistency(plan), AnyOutcome::Consistency(outcome))
+                if plan.spare_percent == 0.0 =>
+            {
+                Some(outcome.steady_iops.mean)
+            }
+            _ => None,
+        }
+    });
+    let spare = settings.iter().filter_map(|setting| {
+        let (with, without) = (setting.outcome.steady_iops.mean, without?);
+        let name = format!("{} % spare area: random writes in steady state", setting.spare_percent);
+        let times = number::ratio(with / without);
+        Some(Row::new(&name, vec![number::iops(without), number::iops(with), times], ""))
+    });
+    let trim = outcomes().filter_map(|outcome| match outcome {
+        AnyOutcome::Trim(outcome) => {
+            let (dirty, trimmed) = (outcome.whole_dirty?, outcome.whole_after_trim?);
+            let rate = number::megabytes_per_second;
+            let values = vec![rate(dirty), rate(trimmed), number::ratio(trimmed / dirty)];
+            Some(Row::new("TRIM: sequential writes of the used drive", values, ""))
+        }
+        _ => None,
+    });
+    let rows: Vec<Row> = spare.chain(trim).collect();
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let columns = ["without", "with", "with over without"].map(column).into();
+    let text = "From the other tests of this drive. Commits beside pages wait for the pages, so that faster writes \
+                make them shorter; how much shorter was not measured.";
+    (!rows.is_empty()).then(|| {
+        let mut table = Table::new("What would help", text, columns, rows);
+        "what, and what it changes".clone_into(&mut table.corner);
+        table
+    })
 }
 
 /// Settings down, what they took across.

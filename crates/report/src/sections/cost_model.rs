@@ -8,9 +8,10 @@ use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, latency_row, number_row, table_of};
+use crate::cost_model::{ModelFormat, ModelOptions};
 use crate::number::{self, NONE};
 use crate::picture::{Axis, BLUE, ORANGE, Style};
-use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::section::{Column, Listing, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -24,15 +25,31 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let method = "Six rates by themselves, of the fresh drive as other tools measure them, and in steady state; then \
                   reads and writes that arrive together at growing shares of the steady rates, half of each. \
-                  `writecliff model RUN` makes the files of other systems from it.";
-    Some(Section::new(Plan::NAME, "Cost model", method, views(subjects, &answers), tables))
+                  writecliff model RUN makes the files of other systems from it.";
+    let section = Section::new(Plan::NAME, "Cost model", method, views(subjects, &answers), tables);
+    Some(section.with_listings(files(&answers)))
+}
+
+/// The forms that are shown on a page.
+const SHOWN: [&str; 2] = ["iocost", "seastar"];
+
+/// What a person copies from the page of one drive.
+fn files(answers: &[Answer<'_, Outcome>]) -> Vec<Listing> {
+    let [answer] = answers else { return Vec::new() };
+    let formats = SHOWN.iter().filter_map(|name| ModelFormat::find(name));
+    let listing = |format: &ModelFormat| {
+        let lines = format.write(&answer.run.record, &ModelOptions::default()).ok()?;
+        let text = format!("writecliff model RUN --format {} prints the same.", format.name);
+        Some(Listing { title: format!("To copy: {}", format.what), text, lines })
+    };
+    formats.filter_map(listing).collect()
 }
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let kept = match (&outcome.limits, outcome.steady) {
         (Some(limits), Some(_)) => {
-            format!("Of its steady rates the drive keeps {}. ", kept(limits))
+            format!("In steady state it keeps up with {}. ", kept(limits))
         }
         _ => String::new(),
     };
@@ -44,13 +61,14 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 /// What is kept of a model, and how late.
 fn kept(limits: &Limits) -> String {
     let Limits { percent, percentile, read, write, .. } = limits;
+    let half = f64::from(*percent) / 2.0;
     let held = match limits.hold() {
         Some(false) => ", which a second try did not hold",
         _ => "",
     };
     format!(
-        "{percent} % where reads and writes arrive together, with {percentile} % of the reads within {} and of \
-         the writes within {}{held}",
+        "{half} % of its random reads and {half} % of its random writes at once, {percentile} % of the reads within \
+         {} and of the writes within {}: half as much again as was measured{held}",
         number::latency(read.0),
         number::latency(write.0)
     )
@@ -152,10 +170,7 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
         .collect();
     let text = limits.as_ref().map_or_else(
         || "The drive did not keep up with the smallest share.".to_owned(),
-        |limits| {
-            let text = kept(limits);
-            format!("The drive keeps {text}: half as much again as was measured.")
-        },
+        |limits| format!("The drive keeps up with {}.", kept(limits)),
     );
     let rows: Vec<Row> = rows.into_iter().chain(again).collect();
     (!rows.is_empty()).then(|| {
@@ -223,9 +238,13 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
     }
     let x = Axis::linear("share of the steady rates, %", 100.0);
     let y = curves::times("response time", &curves);
-    let text = "95 % of the reads and of the writes take no longer (of a hard disk half of them), where both arrive at \
-                random moments. The last point may be the first share that the drive did not keep up with.";
-    let names = ("cost-model", "Response times at shares of the model", text);
+    let limits = answers.iter().find_map(|answer| answer.outcome.limits.as_ref());
+    let percentile = limits.map_or(95.0, |limits| limits.percentile);
+    let text = format!(
+        "{percentile} % of the reads and of the writes take no longer, where both arrive at random moments. The last \
+         point may be the first share that the drive did not keep up with."
+    );
+    let names = ("cost-model", "Response times at shares of the model", text.as_str());
     curves::views_on(
         subjects,
         names,

@@ -42,6 +42,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         settings: Vec::new(),
         views: Vec::new(),
         tables,
+        listings: Vec::new(),
     })
 }
 

@@ -37,6 +37,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         settings: Vec::new(),
         views,
         tables: all.iter().map(|one| table(subjects, one)).collect(),
+        listings: Vec::new(),
     })
 }
 

@@ -143,6 +143,7 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
         settings: Vec::new(),
         views,
         tables,
+        listings: Vec::new(),
     };
     let all = [
         section(

@@ -102,6 +102,7 @@ fn sections(traces: &[Description]) -> Vec<Section> {
         settings: Vec::new(),
         views: views.into_iter().flatten().collect(),
         tables,
+        listings: Vec::new(),
     };
     let streams =
         traces.iter().enumerate().filter_map(|(index, trace)| figures::streams(index, trace));

@@ -108,7 +108,7 @@ fn runs_of_one_drive_that_differ_are_one_subject() {
     let gathered = Subject::gather(&paths).unwrap();
     assert_eq!(gathered.iter().map(|subject| subject.runs.len()).collect::<Vec<_>>(), [2]);
     let refused = Subject::open(&dir.path().join("review")).unwrap_err().to_string();
-    assert!(refused.contains("below it there is") && refused.contains("review/a"), "{refused}");
+    assert!(refused.contains("below it there ") && refused.contains("review/a"), "{refused}");
     assert!(Subject::open(&dir.path().join("nothing")).is_err());
 }
 

@@ -54,7 +54,10 @@ fn instead(below: &[PathBuf]) -> String {
     let named = below.iter().take(NAMED_MAX).map(|path| path.display().to_string());
     let named = named.collect::<Vec<_>>().join(", ");
     match below.len().saturating_sub(NAMED_MAX) {
-        0 => format!("below it there is {named}: name what you mean"),
+        0 => {
+            let are = if below.len() == 1 { "is" } else { "are" };
+            format!("below it there {are} {named}: name what you mean")
+        }
         more => format!("below it there are {named} and {more} more: name those that you mean"),
     }
 }

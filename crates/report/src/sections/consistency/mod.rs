@@ -40,6 +40,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         settings,
         views,
         tables,
+        listings: Vec::new(),
     })
 }
 
