@@ -6,6 +6,7 @@ __all__ = [
     "Device",
     "Drive",
     "catalogue",
+    "cost_model",
     "plan",
     "run",
     "tests",

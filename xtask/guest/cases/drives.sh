@@ -64,11 +64,11 @@ runs-on-virtio-without-serial() { # full
   runs "$(fresh virtio-nameless)"
 }
 
-runs-on-sd-card() { # full 120s
+runs-on-sd-card() { # full
   runs "$(fresh sd-card)"
 }
 
-runs-on-8-TiB() { # full 400s
+runs-on-8-TiB() { # full
   runs "$(at nvme-huge)" # no other case writes it, and zeros over all of it would take hours
 }
 

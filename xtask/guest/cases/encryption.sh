@@ -1,6 +1,6 @@
 # The test of encryption maps the drive by dm-crypt, and takes that away whatever ends the test.
 
-encryption-of-nvme() { # full 300s
+encryption-of-nvme() { # full
   local drive setting part; drive=$(fresh nvme)
   encrypts "$drive"; ended 280
   [ "$code" = 0 ] || wrong "expected a run, got exit $code: $(reason)"
@@ -16,7 +16,7 @@ encryption-of-nvme() { # full 300s
   runs "$drive"
 }
 
-encryption-of-sata-interrupted() { # full 200s
+encryption-of-sata-interrupted() { # full
   local drive; drive=$(fresh sata)
   encrypts "$drive"; mapped_by_it
   [ -e "/sys/class/block/$(basename "$drive")/holders" ] || wrong 'expected holders'
@@ -26,7 +26,7 @@ encryption-of-sata-interrupted() { # full 200s
   runs "$drive"
 }
 
-encryption-of-scsi-killed() { # full 200s
+encryption-of-scsi-killed() { # full
   local drive; drive=$(fresh scsi)
   encrypts "$drive"; mapped_by_it
   kill -KILL "$run"; wait "$run" || :
@@ -54,7 +54,7 @@ encryption-mapping-in-use() { # full
   refused "$drive" # somebody needs it
 }
 
-encryption-keeps-others-out() { # full 200s
+encryption-keeps-others-out() { # full
   local drive; drive=$(fresh scsi)
   encrypts "$drive"; mapped_by_it
   ! mkfs.ext4 -q -F "$drive" || wrong 'expected that nobody can claim the drive, got a file system'
@@ -64,7 +64,7 @@ encryption-keeps-others-out() { # full 200s
   unmapped_by_now 0
 }
 
-encryption-that-cannot-be() { # full 300s
+encryption-that-cannot-be() { # full
   local drive number; drive=$(fresh scsi)
   number=$(cat "/sys/class/block/$(basename "$drive")/dev"); number=${number/:/-}
   dmsetup create "writecliff-$number" --table '0 2048 zero' # the name is taken

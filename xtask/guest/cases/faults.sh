@@ -1,6 +1,6 @@
 # Drives that hang, fail and vanish while they are tested: the run ends with the truth, in time.
 
-W5-a-hung-drive-is-seen-every-second() { # full 240s
+W5-a-hung-drive-is-seen-every-second() { # full
   local drive lines; drive=$(plugged 0)
   started "$drive" 60s --io-timeout 30s
   silenced "$drive"; sleep 3
@@ -15,7 +15,7 @@ W5-a-hung-drive-is-seen-every-second() { # full 240s
   found "expected an end, got exit $code"
 }
 
-W5-a-hang-is-counted-in-its-seconds() { # full 180s
+W5-a-hang-is-counted-in-its-seconds() { # full
   local drive; drive=$(plugged 0)
   started "$drive" 60s
   stalled plugged0; sleep 6; throttled plugged0 0
@@ -24,7 +24,7 @@ W5-a-hang-is-counted-in-its-seconds() { # full 180s
   found "expected dead seconds, got $(dead_seconds)"
 }
 
-W12-a-hang-at-the-end-fails-the-run() { # full 240s
+W12-a-hang-at-the-end-fails-the-run() { # full
   local drive; drive=$(plugged 0)
   started "$drive" 8s --io-timeout 10s
   sleep 2; silenced "$drive"
@@ -33,7 +33,7 @@ W12-a-hang-at-the-end-fails-the-run() { # full 240s
   fails
 }
 
-W12-an-io-that-never-ends-ends-the-run() { # full 240s
+W12-an-io-that-never-ends-ends-the-run() { # full
   local drive; drive=$(plugged 0)
   started "$drive" 300s --io-timeout 3s
   silenced "$drive"
@@ -70,7 +70,7 @@ W10-pulled-nvme() { # quick
   fails; tells_it_is_gone
 }
 
-W10-unplugged-nvme() { # full 120s
+W10-unplugged-nvme() { # full
   local drive; drive=$(plugged 1)
   started "$drive" 300s
   unplugged 1
@@ -171,7 +171,7 @@ W22-paused-machine-is-no-fault-of-the-drive() { # full
   says_so_of_a_pause
 }
 
-slow-drive-runs() { # full 180s
+slow-drive-runs() { # full
   local drive; drive=$(plugged 2)
   throttled plugged2 400
   runs "$drive"

@@ -102,7 +102,7 @@ W13-sgi-label() { # full
   made sgi
 }
 
-W13-gpt-with-a-filesystem-in-each-partition() { # full 120s
+W13-gpt-with-a-filesystem-in-each-partition() { # full
   filled() {
     partitions "$1" 40M 200M
     mkfs.ext4 -q -F "$(part "$1" 1)"; mkfs.btrfs -q -f "$(part "$1" 2)"

@@ -20,7 +20,7 @@ W9-refusal-names-the-consent() { # quick
   runs "$drive" "$name"
 }
 
-W9-no-consent-names-two-drives() { # full 120s
+W9-no-consent-names-two-drives() { # full
   local device all
   all=$(for device in /dev/nvme*n? /dev/sd? /dev/vd[b-z] /dev/mmcblk0; do wipefs -qaf "$device"; consent "$device"; done | sort)
   [ -z "$(uniq -d <<< "$all")" ] || wrong "expected consents that differ, got twice: $(uniq -d <<< "$all")"
@@ -71,7 +71,7 @@ W17-drives-says-everything-of-a-device() { # quick
   says 4096 writecliff drives "$device"
 }
 
-W17-one-hung-drive-does-not-silence-the-list() { # full 120s
+W17-one-hung-drive-does-not-silence-the-list() { # full
   local drive; drive=$(plugged 0)
   silenced "$drive"
   says "$(at sata)" timeout 40 writecliff drives
@@ -87,7 +87,7 @@ W18-gate-does-not-write-over-a-drive() { # full
   found "expected an error, got exit $code"
 }
 
-W21-review-goes-on-under-another-name() { # full 400s
+W21-review-goes-on-under-another-name() { # full
   local one two; one=$(fresh two-paths); two=$(at two-paths 2)
   writecliff review "$one" --quick --destroy-data-on "$(consent "$one")" --out /tmp/review > /tmp/started.log 2>&1 &
   run=$!
@@ -102,7 +102,7 @@ W21-review-goes-on-under-another-name() { # full 400s
   found 'expected that it goes on, it does'
 }
 
-W21-review-does-not-go-on-with-another-drive() { # full 120s
+W21-review-does-not-go-on-with-another-drive() { # full
   local one two; one=$(fresh twin1); two=$(fresh twin2)
   writecliff review "$one" --quick --destroy-data-on "$(consent "$one")" --out /tmp/review > /tmp/started.log 2>&1 &
   run=$!

@@ -107,7 +107,7 @@ W1-crypt-on-lvm-on-md() { # full
   runs /dev/mapper/top
 }
 
-W1-bcache() { # full 90s
+W1-bcache() { # full
   local cache backing; cache=$(fresh member1); backing=$(fresh member2)
   modprobe bcache
   make-bcache --writeback -B "$backing" -C "$cache"

@@ -1,18 +1,18 @@
 # Recording what a drive is asked, while it is in use.
 
-W14-recording-on-nvme-multipath() { # quick 90s
+W14-recording-on-nvme-multipath() { # quick
   recorded "$(fresh nvme-pair)"
 }
 
-recording-on-nvme() { # full 90s
+recording-on-nvme() { # full
   recorded "$(fresh nvme)"
 }
 
-recording-on-sata() { # full 90s
+recording-on-sata() { # full
   recorded "$(fresh sata)"
 }
 
-recording-on-dm-crypt() { # full 90s
+recording-on-dm-crypt() { # full
   encrypted "$(fresh member1)"
   recorded /dev/mapper/top
 }

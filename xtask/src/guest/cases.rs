@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-const USUAL_LIMIT: Duration = Duration::from_secs(120);
+/// Against a case that hangs, and nothing else: one that takes 30 s here takes 130 s on a busy machine.
+const USUAL_LIMIT: Duration = Duration::from_secs(400);
 
 /// A case, as its heading tells it: `NAME() { # quick` or `NAME() { # full paths both 90s`.
 #[derive(Debug, PartialEq)]

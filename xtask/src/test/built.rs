@@ -14,6 +14,17 @@ use super::{Outcome, program};
 /// The compiler, which lints what it compiles.
 const CLIPPY: &str = "clippy-driver";
 
+/// Has cargo compile with clippy, if there is one here; what was compiled so is used again by those alone that
+/// ask for the same.
+pub(super) fn with_clippy(command: &mut Command) -> bool {
+    let has_clippy = Command::new(CLIPPY).arg("--version").output();
+    let has_clippy = has_clippy.is_ok_and(|output| output.status.success());
+    if has_clippy {
+        command.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
+    }
+    has_clippy
+}
+
 fn no_warnings(count: usize) -> Result<(), String> {
     match count {
         0 => Ok(()),
@@ -42,11 +53,7 @@ impl Built {
         let mut command = Command::new("cargo");
         command.args(["build", "--all-targets", "--keep-going", "--workspace"]);
         command.args(["--message-format", "json"]);
-        let has_clippy = Command::new(CLIPPY).arg("--version").output();
-        let has_clippy = has_clippy.is_ok_and(|output| output.status.success());
-        if has_clippy {
-            command.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
-        }
+        let has_clippy = with_clippy(&mut command);
         let mut built = Self::default();
         let done = built.read(&mut command);
         if let Some(packages) = packages {

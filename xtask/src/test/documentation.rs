@@ -4,11 +4,13 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::Outcome;
+use super::built::with_clippy;
 
 /// Runs all: those of single packages would be built anew, with features of their own.
 pub(super) fn outcome() -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["test", "--doc", "--no-fail-fast", "--quiet", "--workspace"]);
+    with_clippy(&mut command);
     let mut outcome = Outcome::default();
     match command.stdin(Stdio::null()).stderr(Stdio::piped()).output() {
         Ok(output) => {
