@@ -159,7 +159,7 @@ fn a_directory_that_is_named_twice_is_shown_once() {
     let output = writecliff(&["report", path(dir.path()), "--out", path(&page)]);
     assert_eq!(output.status.code(), Some(2));
     let errors = text(&output.stderr);
-    assert!(errors.contains("below it there is") && errors.contains(path(&other)), "{errors}");
+    assert!(errors.contains("below it there are") && errors.contains(path(&other)), "{errors}");
 }
 
 #[test]
