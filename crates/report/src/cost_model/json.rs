@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::{Model, ModelError, ModelFormat};
-use crate::sections::cost_model::lie;
+use super::{Model, ModelError, ModelFormat, lie};
 
 pub(super) const FORMAT: ModelFormat = ModelFormat {
     name: "json",

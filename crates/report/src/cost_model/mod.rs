@@ -2,6 +2,7 @@
 
 mod fio;
 mod hwdb;
+mod in_words;
 mod iocost;
 mod json;
 mod seastar;
@@ -10,7 +11,7 @@ use writecliff_device::{DeviceKind, ErrorKind};
 use writecliff_suite::cost_model::{Coefficients, Limits, Outcome};
 use writecliff_suite::{Outcome as AnyOutcome, RunRecord, Status};
 
-use crate::sections::cost_model::lie;
+pub(crate) use in_words::{lie, words};
 
 /// A form that a cost model is written in.
 #[derive(Debug)]

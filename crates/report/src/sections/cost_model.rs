@@ -2,13 +2,13 @@
 //! at shares of them.
 
 use writecliff_suite::cost_model::{
-    Coefficient, Coefficients, Limits, OfOperation, Outcome, Plan, Promise, Rung, State,
+    Coefficient, Coefficients, Limits, OfOperation, Outcome, Plan, Rung, State,
 };
 use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, latency_row, number_row, table_of};
-use crate::cost_model::{ModelFormat, ModelOptions};
+use crate::cost_model::{ModelFormat, ModelOptions, lie, words};
 use crate::number::{self, NONE};
 use crate::picture::{Axis, BLUE, ORANGE, Style};
 use crate::section::{Column, Listing, Place, Row, Section, Table, View};
@@ -72,43 +72,6 @@ fn kept(limits: &Limits) -> String {
         number::latency(read.0),
         number::latency(write.0)
     )
-}
-
-/// What the fresh drive's rates would have promised, and by how much that is wrong.
-pub(crate) fn lie(outcome: &Outcome) -> Option<String> {
-    let (fresh, steady) = (outcome.fresh?, outcome.steady?);
-    let Some(Promise { seconds, drive_writes, times }) = outcome.promise else {
-        let (worst, times) = outcome.worst_promise()?;
-        return Some(match times {
-            ..1.1 => "Measured fresh it would have been the same.".to_owned(),
-            _ => format!(
-                "Measured fresh, {} would have been {} instead of {}.",
-                worst.words(),
-                words(worst, fresh.get(worst)),
-                words(worst, steady.get(worst))
-            ),
-        });
-    };
-    let promised = number::count(fresh.wrandiops);
-    let lasts = match seconds {
-        0 => "which the drive, once full, did not do for ten seconds".to_owned(),
-        _ => format!(
-            "which the drive, once full, did for {} ({drive_writes:.2} drive writes)",
-            number::seconds(f64::from(seconds))
-        ),
-    };
-    Some(format!(
-        "Measured fresh it would have promised {promised} random writes a second, {lasts}, {} times what it keeps.",
-        number::times(times)
-    ))
-}
-
-/// A rate in the words of its unit.
-fn words(coefficient: Coefficient, rate: f64) -> String {
-    match coefficient.counts_bytes() {
-        true => number::megabytes_per_second(rate / 1e6),
-        false => number::iops(rate),
-    }
 }
 
 /// Rates down, states across.

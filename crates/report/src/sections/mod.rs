@@ -3,7 +3,7 @@
 mod commit;
 pub(crate) mod consistency;
 mod corners;
-pub(crate) mod cost_model;
+mod cost_model;
 mod counted;
 mod curves;
 pub(crate) mod efficiency;
