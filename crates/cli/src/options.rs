@@ -74,6 +74,8 @@ impl CommonOptions {
             ("--no-bench", self.no_bench),
             ("--label", self.label.is_some()),
             ("--destroy-data-on", self.consent.destroy_data_on.is_some()),
+            ("--others-not-visible", self.consent.others_not_visible),
+            ("--open", self.shown.open),
         ];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }

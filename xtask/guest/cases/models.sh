@@ -14,7 +14,7 @@ cost-models-are-taken-by-the-kernel-and-by-udev() { # quick
   done
   writecliff model /run/model --format hwdb > /etc/udev/hwdb.d/91-model.hwdb
   systemd-hwdb update
-  has_each "$(systemd-hwdb query 'block::name:Tiny:fwrev:1.0:')" \
+  has_each "$(systemd-hwdb query 'block::name:SIMULATED Tiny:fwrev:1.0:')" \
     "IOCOST_SOLUTIONS=writecliff $(sed -n 's/^ *IOCOST_QOS_WRITECLIFF=//p' /etc/udev/hwdb.d/91-model.hwdb)"
   rm /etc/udev/hwdb.d/91-model.hwdb
   systemd-hwdb update

@@ -10,6 +10,7 @@ use writecliff_suite::cost_model;
 
 use super::run_plan::{end_of, record_run, result_name, run_options};
 use crate::error::CliError;
+use crate::open::open;
 use crate::options::CommonOptions;
 use crate::output::{print, say};
 use crate::place::Place;
@@ -20,7 +21,7 @@ pub(crate) struct ModelArguments {
     #[arg(value_name = "RUN|DRIVE")]
     of: OsString,
     /// What to write, to standard output
-    #[arg(long, value_parser = format_names(), default_value = "iocost")]
+    #[arg(long, value_parser = format_names(), default_value = "iocost", conflicts_with = "json")]
     format: String,
     /// The rates that the drive keeps where reads and writes come together, instead of those of each by itself
     #[arg(long)]
@@ -34,6 +35,7 @@ pub(crate) struct ModelArguments {
 
 pub(crate) fn model(arguments: &ModelArguments) -> Result<(), CliError> {
     let ModelArguments { of, format, mixed, mount_point, common } = arguments;
+    let format = if common.shown.json { "json" } else { format };
     let Some(format) = ModelFormat::find(format) else {
         unreachable!("only formats that there are get here");
     };
@@ -55,6 +57,9 @@ pub(crate) fn model(arguments: &ModelArguments) -> Result<(), CliError> {
     let place = Place::named_or(common.out.as_deref(), || result_name(test, &drive, &[]));
     let (record, report) = record_run(&plan, &drive, &place, common, run_options(common))?;
     end_of(&record)?;
+    if common.shown.open {
+        open(&report.page);
+    }
     if !common.shown.quiet {
         say(&format!("Report: {}", report.page.display()));
     }

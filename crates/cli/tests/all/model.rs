@@ -42,7 +42,10 @@ fn a_drive_is_measured_and_written_as_each_system_reads_it() {
 
     let hwdb = printed(&user, &["run", "--format", "hwdb"]);
     let entry = lines(&hwdb);
-    assert_eq!(entry[..2], ["block:*:name:Tiny:fwrev:*:", "  IOCOST_SOLUTIONS=writecliff"]);
+    assert_eq!(
+        entry[..2],
+        ["block:*:name:SIMULATED Tiny:fwrev:*:", "  IOCOST_SOLUTIONS=writecliff"]
+    );
     assert!(model.ends_with(entry[2].strip_prefix("  IOCOST_MODEL_WRITECLIFF=").unwrap()));
     assert!(qos.ends_with(entry[3].strip_prefix("  IOCOST_QOS_WRITECLIFF=").unwrap()));
 

@@ -39,7 +39,10 @@ fn files(answers: &[Answer<'_, Outcome>]) -> Vec<Listing> {
     let formats = SHOWN.iter().filter_map(|name| ModelFormat::find(name));
     let listing = |format: &ModelFormat| {
         let lines = format.write(&answer.run.record, &ModelOptions::default()).ok()?;
-        let text = format!("writecliff model RUN --format {} prints the same.", format.name);
+        let text = format!(
+            "As writecliff model RUN --format {} prints it, but for what only the machine with the drive knows.",
+            format.name
+        );
         Some(Listing { title: format!("To copy: {}", format.what), text, lines })
     };
     formats.filter_map(listing).collect()
@@ -131,10 +134,13 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
             ["a second", "p50", &at, "p99"].map(|figure| column(&format!("{operation}, {figure}")))
         })
         .collect();
-    let text = limits.as_ref().map_or_else(
-        || "The drive did not keep up with the smallest share.".to_owned(),
-        |limits| format!("The drive keeps up with {}.", kept(limits)),
-    );
+    let text = match (limits, rungs.first()) {
+        (Some(limits), _) => format!("The drive keeps up with {}.", kept(limits)),
+        (None, Some(Rung { kept: false, .. })) => {
+            "The drive did not keep up with the smallest share.".to_owned()
+        }
+        (None, _) => "There were too few I/Os for a percentile.".to_owned(),
+    };
     let rows: Vec<Row> = rows.into_iter().chain(again).collect();
     (!rows.is_empty()).then(|| {
         let mut table = Table::new("Shares of the model", &text, columns, rows);

@@ -62,7 +62,10 @@ pub(super) fn conclude(
     if commits.is_empty() {
         return (None, warnings);
     }
-    warnings.extend(plan.settling(drive).never_steady(CLIFF, recording));
+    // A run that ended before it called nothing steady.
+    if commits.iter().any(|one| one.stage == Stage::Steady) {
+        warnings.extend(plan.settling(drive).never_steady(CLIFF, recording));
+    }
     let outcome = Outcome { commits, cliff, beside };
     warnings.extend(costs_nothing(plan, &outcome, drive));
     (Some(outcome), warnings)

@@ -41,12 +41,21 @@ pub(super) fn conclude(
     let random = rate(State::Steady, Coefficient::Rrandiops)
         .zip(rate(State::Steady, Coefficient::Wrandiops));
     let asked = Asked { plan, recording, percentile: Plan::percentile(drive) };
-    let rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
-    let limits = random.and_then(|rates| asked.limits(&rungs, rates));
-    if !is_hard_disk(drive) {
+    let mut rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
+    // Where the run ended before what follows the shares, it may have ended in the last of them.
+    let is_cut = steady.is_none();
+    if is_cut {
+        rungs.pop();
+    }
+    let mut limits = random.and_then(|rates| asked.limits(&rungs, rates));
+    if let Some(limits) = limits.as_mut().filter(|_| is_cut) {
+        limits.check = None;
+    }
+    // A run that ended before them called nothing steady.
+    if !is_hard_disk(drive) && random.is_some() {
         warnings.extend(plan.settling(drive).never_steady(SETTLE, recording));
     }
-    warnings.extend(rungs.first().filter(|_| limits.is_none()).map(fell_behind));
+    warnings.extend(rungs.first().filter(|rung| !rung.kept).map(fell_behind));
     warnings.extend(limits.as_ref().and_then(not_held));
     let promise = fresh.zip(steady).and_then(|(fresh, steady)| {
         promise(plan, recording, drive, fresh.wrandiops, steady.wrandiops)

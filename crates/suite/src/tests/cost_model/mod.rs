@@ -87,6 +87,8 @@ impl Default for Plan {
 
 /// More than its model says nobody asks of a drive.
 const PERCENT_MAX: u32 = 100;
+/// What is more waits in the host, and takes memory there.
+const QUEUE_DEPTH_MAX: usize = 4096;
 
 impl Plan {
     fn used(&self, drive: &DeviceInfo) -> Bytes {
@@ -182,10 +184,11 @@ impl Test for Plan {
         }
         check_duration("measurement", self.measurement)?;
         check_duration("settle", self.settle)?;
-        if self.queue_depth.min(self.transfer_queue_depth) < 2 {
-            let reason = "reads and writes are in flight together, which takes two".to_owned();
-            let got = self.queue_depth.min(self.transfer_queue_depth).to_string();
-            return Err(PlanError { option: "a queue depth of", got, reason });
+        for depth in [self.queue_depth, self.transfer_queue_depth] {
+            if !(1..=QUEUE_DEPTH_MAX).contains(&depth) {
+                let (got, reason) = (depth.to_string(), format!("1 to {QUEUE_DEPTH_MAX} are"));
+                return Err(PlanError { option: "a queue depth of", got, reason });
+            }
         }
         for block in [self.block, self.transfer, FILL_BLOCK] {
             check_block(block, Some(self.layout.min(self.used(drive))), drive)?;
