@@ -1,18 +1,25 @@
-//! Parquet files from anywhere, read by columns with distrust.
+//! Parquet files by columns: written whole or not at all, and read from anywhere with distrust.
 //!
-//! Runs and traces are Parquet, and people send each other both. The library that decodes them
-//! takes places, encodings and lengths for granted and panics over some that cannot be. Held true
-//! here: damage is one error, never a panic, never more rows than the reader asked for at once.
-//! Left out: what the values mean, which every reader judges for itself.
+//! Runs, traces and tables of figures are Parquet, and people send each other all of them. The
+//! library that decodes them takes places, encodings and lengths for granted and panics over some
+//! that cannot be. Held true here: damage is one error, never a panic, never more rows than the
+//! reader asked for at once; and nobody else has to do with that library, whose generic code is
+//! compiled once, here. Left out: what the values mean, which every reader judges for itself.
 
+mod field;
 mod page;
 mod read;
+mod write;
 
 use std::io;
 
 use parquet::errors::ParquetError;
 
-pub use read::{ColumnFile, RowGroup};
+pub use field::{Field, Kind};
+/// A text as it stands in a file: bytes, which may be no text at all.
+pub use parquet::data_type::ByteArray as Text;
+pub use read::{ColumnFile, Readable, RowGroup};
+pub use write::{ColumnFileWriter, RowGroupWriter, Storage, Writable};
 
 /// Why a file's columns cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +58,7 @@ impl From<ColumnError> for io::Error {
 }
 
 /// The library's error as one of the system's, for who writes.
-pub fn write_error(error: ParquetError) -> io::Error {
+fn write_error(error: ParquetError) -> io::Error {
     io_error(error).0
 }
 

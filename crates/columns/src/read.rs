@@ -2,15 +2,14 @@
 
 use std::fs::File;
 
-use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::DataType;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::ColumnDescPtr;
 
-use crate::ColumnError;
 use crate::page::CheckedPages;
+use crate::{ColumnError, Field};
 
 /// A Parquet file, open to be read.
 pub struct ColumnFile {
@@ -23,6 +22,33 @@ pub struct RowGroup<'a> {
     group: Box<dyn RowGroupReader + 'a>,
     rows: usize,
 }
+
+/// The values of a column.
+pub struct Cells<T> {
+    values: Vec<T>,
+    /// Zero for each row that has no value; none if no value may be missing.
+    levels: Option<Vec<i16>>,
+}
+
+/// What a column's values are in memory: `i32`, `i64`, `f64` or [`Text`](crate::Text). The library's
+/// generic code is made here for these, once.
+pub trait Readable: Clone {
+    /// A column's values, and where they are missing.
+    #[doc(hidden)]
+    fn read(group: &RowGroup<'_>, column: usize) -> Result<Cells<Self>, ColumnError>;
+}
+
+macro_rules! readable {
+    ($($value:ty as $physical:ty),*) => {$(
+        impl Readable for $value {
+            fn read(group: &RowGroup<'_>, column: usize) -> Result<Cells<Self>, ColumnError> {
+                group.cells::<$physical>(column)
+            }
+        }
+    )*};
+}
+
+readable!(i32 as Int32Type, i64 as Int64Type, f64 as DoubleType, ByteArray as ByteArrayType);
 
 impl ColumnFile {
     /// Reads what the file says of itself.
@@ -40,20 +66,28 @@ impl ColumnFile {
         entries.iter().find(|entry| entry.key == key)?.value.as_deref()
     }
 
-    /// Its columns' names and types.
-    pub fn schema(&self) -> &SchemaDescriptor {
-        self.reader.metadata().file_metadata().schema_descr()
+    /// Its columns.
+    ///
+    /// # Errors
+    /// [`ColumnError::Damaged`] if one is of a kind that nobody here writes.
+    pub fn fields(&self) -> Result<Vec<Field>, ColumnError> {
+        self.columns().iter().map(|column| Field::of(column)).collect()
     }
 
-    /// Whether it has just the columns of `schema`: names, types, and whether a value may be
-    /// missing. What else writers note of a column differs.
-    pub fn has_columns_of(&self, schema: &SchemaDescriptor) -> bool {
-        columns(self.schema()).eq(columns(schema))
+    /// Whether it has just these columns: names, types, and whether a value may be missing.
+    pub fn has_columns_of(&self, fields: &[Field]) -> bool {
+        let columns = self.columns();
+        let is_field = |(field, column): (&Field, &ColumnDescPtr)| field.is(column);
+        columns.len() == fields.len() && fields.iter().zip(columns).all(is_field)
+    }
+
+    fn columns(&self) -> &[ColumnDescPtr] {
+        self.reader.metadata().file_metadata().schema_descr().columns()
     }
 
     /// The number of the column that has one of these names.
     pub fn column(&self, names: &[&str]) -> Option<usize> {
-        self.schema().columns().iter().position(|column| names.contains(&column.name()))
+        self.columns().iter().position(|column| names.contains(&column.name()))
     }
 
     /// Groups of rows.
@@ -88,13 +122,6 @@ impl ColumnFile {
     }
 }
 
-fn columns(schema: &SchemaDescriptor) -> impl Iterator<Item = (&str, PhysicalType, Repetition)> {
-    schema.columns().iter().map(|column| {
-        let repetition = column.self_type().get_basic_info().repetition();
-        (column.name(), column.physical_type(), repetition)
-    })
-}
-
 impl RowGroup<'_> {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
@@ -108,20 +135,16 @@ impl RowGroup<'_> {
     ///
     /// # Panics
     /// If `rows` are not as many as the group's.
-    pub fn required<T: DataType, R>(
+    pub fn required<T: Readable, R>(
         &self,
         column: usize,
         rows: &mut [R],
-        mut put: impl FnMut(&mut R, T::T),
+        mut put: impl FnMut(&mut R, T),
     ) -> Result<(), ColumnError> {
-        let (mut reader, is_optional) = self.reader::<T>(column)?;
-        if is_optional {
-            return Err(ColumnError::damaged(format!("column {column} may lack values")));
-        }
         assert_eq!(rows.len(), self.rows, "a row for each of the group's");
-        let mut values = Vec::with_capacity(self.rows);
-        reader.read_records(self.rows, None, None, &mut values)?;
-        check_count(values.len(), self.rows, column)?;
+        let Cells { values, levels: None } = T::read(self, column)? else {
+            return Err(ColumnError::damaged(format!("column {column} may lack values")));
+        };
         rows.iter_mut().zip(values).for_each(|(row, value)| put(row, value));
         Ok(())
     }
@@ -133,29 +156,32 @@ impl RowGroup<'_> {
     ///
     /// # Panics
     /// If `rows` are not as many as the group's.
-    pub fn optional<T: DataType, R>(
+    pub fn optional<T: Readable, R>(
         &self,
         column: usize,
         rows: &mut [R],
-        mut put: impl FnMut(&mut R, T::T),
+        mut put: impl FnMut(&mut R, T),
     ) -> Result<(), ColumnError> {
-        let (mut reader, is_optional) = self.reader::<T>(column)?;
-        if !is_optional {
-            return self.required::<T, R>(column, rows, put);
-        }
         assert_eq!(rows.len(), self.rows, "a row for each of the group's");
-        let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(self.rows));
-        reader.read_records(self.rows, Some(&mut levels), None, &mut values)?;
-        check_count(levels.len(), self.rows, column)?;
-        let mut values = values.into_iter();
-        for (row, level) in rows.iter_mut().zip(levels) {
-            if level > 0
-                && let Some(value) = values.next()
-            {
-                put(row, value);
-            }
-        }
+        let Cells { values, levels } = T::read(self, column)?;
+        let levels = levels.unwrap_or_else(|| vec![1; self.rows]);
+        let with_value = rows.iter_mut().zip(levels).filter(|(_, level)| *level > 0);
+        with_value.zip(values).for_each(|((row, _), value)| put(row, value));
         Ok(())
+    }
+
+    /// Reads a column whole.
+    fn cells<T: DataType>(&self, column: usize) -> Result<Cells<T::T>, ColumnError> {
+        let (mut reader, is_optional) = self.reader::<T>(column)?;
+        let mut values = Vec::with_capacity(if is_optional { 0 } else { self.rows });
+        let mut levels = is_optional.then(|| Vec::with_capacity(self.rows));
+        reader.read_records(self.rows, levels.as_mut(), None, &mut values)?;
+        let got = levels.as_ref().map_or(values.len(), Vec::len);
+        if got != self.rows {
+            let how = format!("column {column} has {got} of {} values", self.rows);
+            return Err(ColumnError::damaged(how));
+        }
+        Ok(Cells { values, levels })
     }
 
     /// Reads a column; also says whether its values may be missing.
@@ -176,13 +202,6 @@ impl RowGroup<'_> {
         let pages = CheckedPages::new(pages, physical, levels > 0);
         Ok((ColumnReaderImpl::new(descriptor, Box::new(pages)), levels > 0))
     }
-}
-
-fn check_count(got: usize, expected: usize, column: usize) -> Result<(), ColumnError> {
-    if got == expected {
-        return Ok(());
-    }
-    Err(ColumnError::damaged(format!("column {column} has {got} of {expected} values")))
 }
 
 impl std::fmt::Debug for ColumnFile {

@@ -5,8 +5,10 @@
 
 use std::io::{self, Read};
 
-use parquet_derive::ParquetRecordWriter;
+use writecliff_columns::Storage;
 use writecliff_device::{Completion, DeviceTime, Nanos, Operation};
+
+use crate::columns::{Column, MILLIONS_OF_ROWS, Row};
 
 const SECTOR: u64 = 512;
 /// Numbers of an entry.
@@ -15,7 +17,7 @@ const NUMBERS: usize = 5;
 const READ_AT_ONCE: u64 = 1 << 20;
 
 /// A row of `ios.parquet`: one I/O.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ParquetRecordWriter)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct IoRow {
     /// Submission, in nanoseconds since the run's beginning.
     pub(crate) submitted_ns: u64,
@@ -27,6 +29,19 @@ pub(crate) struct IoRow {
     pub(crate) offset: u64,
     /// Bytes.
     pub(crate) length: u64,
+}
+
+impl Row for IoRow {
+    const STORAGE: Storage = MILLIONS_OF_ROWS;
+    const IS_IN_STEPS: bool = true;
+
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::number("submitted_ns", |row| &mut row.submitted_ns),
+        Column::number("service_ns", |row| &mut row.service_ns),
+        Column::byte("operation", |row| &mut row.operation),
+        Column::number("offset", |row| &mut row.offset),
+        Column::number("length", |row| &mut row.length),
+    ];
 }
 
 /// Appends entries to a buffer that the owner writes away each second.

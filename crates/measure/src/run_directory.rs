@@ -16,7 +16,7 @@ use writecliff_output::{Existing, OutputError, WholeFile};
 
 use crate::columns::{self, LatencyRow};
 use crate::files::{HISTOGRAMS, IO_JOURNAL, IOS, JOURNAL, RECORD, ROOM, SERIES, foreign};
-use crate::io_log::{IoDecoder, IoRow};
+use crate::io_log::IoDecoder;
 use crate::latency::{LatencyCount, LatencyHistogram};
 use crate::sample::Sample;
 
@@ -297,7 +297,7 @@ pub fn amend(
         consolidate(path)?;
     }
     let series = path.join(SERIES);
-    columns::write(&series, columns::compressed(), samples.iter().cloned().map(Ok))?;
+    columns::write(&series, samples.iter().cloned().map(Ok))?;
     write_record(path, record)
 }
 
@@ -343,11 +343,11 @@ impl Recording {
             let path = path.join(name);
             |source| RunDirectoryError::Read { path, source }
         };
-        let samples = columns::read_samples(&path.join(SERIES))
+        let samples = columns::read::<Sample>(&path.join(SERIES))
             .and_then(|samples| check(&samples).map(|()| samples))
             .map_err(read_error(SERIES))?;
         let rows =
-            columns::read_latencies(&path.join(HISTOGRAMS)).map_err(read_error(HISTOGRAMS))?;
+            columns::read::<LatencyRow>(&path.join(HISTOGRAMS)).map_err(read_error(HISTOGRAMS))?;
         let latencies = by_sample(&samples, rows)
             .and_then(|latencies| check_counts(&latencies).map(|()| latencies))
             .map_err(read_error(HISTOGRAMS))?;
@@ -401,12 +401,12 @@ fn consolidate(path: &Path) -> Result<(), RunDirectoryError> {
     let entries = || Journal::open(&at(JOURNAL));
     let unreadable = write_error(JOURNAL);
     let samples = entries().map_err(&unreadable)?.map(|entry| Ok(entry?.sample));
-    columns::write(&at(SERIES), columns::compressed(), samples)?;
+    columns::write(&at(SERIES), samples)?;
     let latencies = entries().map_err(&unreadable)?.flat_map(latency_rows);
-    columns::write(&at(HISTOGRAMS), columns::compressed(), latencies)?;
+    columns::write(&at(HISTOGRAMS), latencies)?;
     if at(IO_JOURNAL).exists() {
         let ios = File::open(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
-        columns::write::<IoRow>(&at(IOS), columns::in_steps(), IoDecoder::new(ios))?;
+        columns::write(&at(IOS), IoDecoder::new(ios))?;
         fs::remove_file(at(IO_JOURNAL)).map_err(write_error(IO_JOURNAL))?;
     }
     fs::remove_file(at(JOURNAL)).map_err(write_error(JOURNAL))

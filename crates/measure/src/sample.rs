@@ -1,12 +1,14 @@
 //! One second of a run.
 
-use parquet_derive::ParquetRecordWriter;
 use serde::{Deserialize, Serialize};
+use writecliff_columns::Storage;
 use writecliff_device::{Completion, Iops, Nanos, Operation};
+
+use crate::columns::{Column, FEW_ROWS, Row, SERIES};
 
 /// What happened in one second of the device's time; a row of `series.parquet`. The last sample of
 /// a series may be shorter.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ParquetRecordWriter)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sample {
     /// The series it belongs to: a phase of the test, or one of several loads of it.
     #[serde(alias = "phase")]
@@ -67,6 +69,39 @@ pub struct Sample {
     /// Bytes trimmed; not known of recordings by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed_bytes: Option<u64>,
+}
+
+impl Row for Sample {
+    const STORAGE: Storage = FEW_ROWS;
+
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::text(SERIES, |row| &mut row.series),
+        Column::small("second", |row| &mut row.second),
+        Column::number("start_ns", |row| &mut row.start_ns),
+        Column::number("span_ns", |row| &mut row.span_ns),
+        Column::number("reads", |row| &mut row.reads),
+        Column::number("writes", |row| &mut row.writes),
+        Column::number("trims", |row| &mut row.trims),
+        Column::number("flushes", |row| &mut row.flushes),
+        Column::number("failed", |row| &mut row.failed),
+        Column::number("read_bytes", |row| &mut row.read_bytes),
+        Column::number("written_bytes", |row| &mut row.written_bytes),
+        Column::number("latency_mean_ns", |row| &mut row.latency_mean_ns),
+        Column::number("latency_p50_ns", |row| &mut row.latency_p50_ns),
+        Column::number("latency_p99_ns", |row| &mut row.latency_p99_ns),
+        Column::number("latency_p999_ns", |row| &mut row.latency_p999_ns),
+        Column::number("latency_p9999_ns", |row| &mut row.latency_p9999_ns),
+        Column::number("latency_max_ns", |row| &mut row.latency_max_ns),
+        Column::fraction("queue_depth", |row| &mut row.queue_depth),
+        Column::known("nand_written_bytes", |row| &mut row.nand_written_bytes),
+        Column::known("free_blocks", |row| &mut row.free_blocks),
+        Column::known("power_microwatts", |row| &mut row.power_microwatts),
+        Column::known("temperature_millicelsius", |row| &mut row.temperature_millicelsius),
+        Column::known("latency_deviation_ns", |row| &mut row.latency_deviation_ns),
+        Column::known("busy_ns", |row| &mut row.busy_ns),
+        Column::known("drive_busy_ns", |row| &mut row.drive_busy_ns),
+        Column::known("trimmed_bytes", |row| &mut row.trimmed_bytes),
+    ];
 }
 
 impl Sample {

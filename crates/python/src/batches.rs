@@ -12,12 +12,9 @@ use arrow_array::{
     types,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use parquet::basic::{ConvertedType, Type as PhysicalType};
-use parquet::data_type::{
-    ByteArray, ByteArrayType, DataType as Physical, DoubleType, Int32Type, Int64Type,
+use writecliff_columns::{
+    ColumnError, ColumnFile, Field as Column, Kind, Readable, RowGroup, Text,
 };
-use parquet::schema::types::ColumnDescriptor;
-use writecliff_columns::{ColumnError, ColumnFile, RowGroup};
 
 /// A group is in memory whole: so many rows at most. A fleet's minutes are one group.
 const ROWS_MAX: usize = 1 << 24;
@@ -36,8 +33,8 @@ pub(crate) struct Batches {
 impl Batches {
     pub(crate) fn of(file: File) -> Result<Self, ColumnError> {
         let file = ColumnFile::open(file)?;
-        let fields = file.schema().columns().iter().map(|column| field(column));
-        let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>, _>>()?));
+        let fields: Vec<Field> = file.fields()?.into_iter().map(field).collect();
+        let schema = Arc::new(Schema::new(fields));
         Ok(Self { file, schema, next: 0 })
     }
 
@@ -68,71 +65,56 @@ impl RecordBatchReader for Batches {
 }
 
 /// A column's name, its type, and its unit if it has one.
-fn field(column: &ColumnDescriptor) -> Result<Field, ColumnError> {
-    let name = column.name();
-    let is_unsigned =
-        matches!(column.converted_type(), ConvertedType::UINT_32 | ConvertedType::UINT_64);
-    let kind = match (column.physical_type(), is_unsigned) {
-        (PhysicalType::INT32, false) => DataType::Int32,
-        (PhysicalType::INT32, true) => DataType::UInt32,
-        (PhysicalType::INT64, false) => DataType::Int64,
-        (PhysicalType::INT64, true) => DataType::UInt64,
-        (PhysicalType::DOUBLE, _) => DataType::Float64,
-        (PhysicalType::BYTE_ARRAY, _) => DataType::Utf8,
-        (other, _) => {
-            return Err(ColumnError::damaged(format!("column {name} is of type {other}")));
-        }
+fn field(column: Column) -> Field {
+    let kind = match column.kind {
+        Kind::U8 | Kind::U16 | Kind::I32 => DataType::Int32,
+        Kind::U32 => DataType::UInt32,
+        Kind::I64 => DataType::Int64,
+        Kind::U64 => DataType::UInt64,
+        Kind::F64 => DataType::Float64,
+        Kind::Text => DataType::Utf8,
     };
-    let unit = UNITS.iter().find(|(end, _)| name.ends_with(end));
+    let unit = UNITS.iter().find(|(end, _)| column.name.ends_with(end));
     let unit = unit.map(|(_, unit)| ("unit".to_owned(), (*unit).to_owned()));
     let metadata: HashMap<_, _> = unit.into_iter().collect();
-    Ok(Field::new(name, kind, column.self_type().is_optional()).with_metadata(metadata))
+    Field::new(column.name, kind, column.is_optional).with_metadata(metadata)
 }
 
 fn array(group: &RowGroup<'_>, column: usize, kind: &DataType) -> Result<ArrayRef, ColumnError> {
     match kind {
-        DataType::Int32 => numbers::<Int32Type, types::Int32Type>(group, column, |value| value),
-        DataType::UInt32 => {
-            numbers::<Int32Type, types::UInt32Type>(group, column, i32::cast_unsigned)
-        }
-        DataType::Int64 => numbers::<Int64Type, types::Int64Type>(group, column, |value| value),
-        DataType::UInt64 => {
-            numbers::<Int64Type, types::UInt64Type>(group, column, i64::cast_unsigned)
-        }
-        DataType::Float64 => {
-            numbers::<DoubleType, types::Float64Type>(group, column, |value| value)
-        }
-        _ => Ok(Arc::new(texts(&values::<ByteArrayType>(group, column)?)?)),
+        DataType::Int32 => numbers::<i32, types::Int32Type>(group, column, |value| value),
+        DataType::UInt32 => numbers::<i32, types::UInt32Type>(group, column, i32::cast_unsigned),
+        DataType::Int64 => numbers::<i64, types::Int64Type>(group, column, |value| value),
+        DataType::UInt64 => numbers::<i64, types::UInt64Type>(group, column, i64::cast_unsigned),
+        DataType::Float64 => numbers::<f64, types::Float64Type>(group, column, |value| value),
+        _ => Ok(Arc::new(texts(&values::<Text>(group, column)?)?)),
     }
 }
 
 /// A column of numbers, each as what `of` makes of it.
-fn numbers<T: Physical, A: ArrowPrimitiveType>(
+fn numbers<T: Readable, A: ArrowPrimitiveType>(
     group: &RowGroup<'_>,
     column: usize,
-    of: impl Fn(T::T) -> A::Native,
+    of: impl Fn(T) -> A::Native,
 ) -> Result<ArrayRef, ColumnError> {
     let values = values::<T>(group, column)?.into_iter();
     Ok(Arc::new(values.map(|value| value.map(&of)).collect::<PrimitiveArray<A>>()))
 }
 
 /// A column's values, `None` where a row has none.
-fn values<T: Physical>(
-    group: &RowGroup<'_>,
-    column: usize,
-) -> Result<Vec<Option<T::T>>, ColumnError> {
+fn values<T: Readable>(group: &RowGroup<'_>, column: usize) -> Result<Vec<Option<T>>, ColumnError> {
     let mut values = vec![None; group.rows()];
-    group.optional::<T, _>(column, &mut values, |row, value| *row = Some(value))?;
+    group.optional(column, &mut values, |row, value| *row = Some(value))?;
     Ok(values)
 }
 
 /// Texts, which Arrow's type counts in 31 bits: a long one may stand in every row of a small file.
-fn texts(values: &[Option<ByteArray>]) -> Result<StringArray, ColumnError> {
-    let bytes: usize = values.iter().flatten().map(ByteArray::len).sum();
+fn texts(values: &[Option<Text>]) -> Result<StringArray, ColumnError> {
+    let bytes: usize = values.iter().flatten().map(Text::len).sum();
     if i32::try_from(bytes).is_err() {
         return Err(ColumnError::damaged(format!("a column has texts of {bytes} bytes")));
     }
-    let text = |value: &ByteArray| {
+    let text = |value: &Text| {
         std::str::from_utf8(value.data())
             .map(str::to_owned)
             .map_err(|_| ColumnError::damaged("a text is not UTF-8"))

@@ -2,15 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
-use writecliff_columns::write_error;
+use writecliff_columns::{ColumnFileWriter, Field, Kind, Storage, Text};
 use writecliff_output::{Existing, OutputError, WholeFile};
 
 /// A column's values, with a hole where a row has none.
@@ -30,50 +23,32 @@ pub enum Column {
 /// [`OutputError`]; the earlier file is kept then.
 pub fn write_cells(path: &Path, columns: &[(String, Column)]) -> Result<(), OutputError> {
     let file = WholeFile::create(path, Existing::Replaced)?;
-    let written = write_columns(file, columns).map_err(write_error);
+    let written = write_columns(file, columns);
     let failed = |source: io::Error| OutputError::Write { path: path.to_owned(), source };
     written.map_err(failed)?.finish()
 }
 
-fn write_columns(file: WholeFile, columns: &[(String, Column)]) -> Result<WholeFile, ParquetError> {
+fn write_columns(file: WholeFile, columns: &[(String, Column)]) -> io::Result<WholeFile> {
     let fields = columns.iter().map(|(name, column)| {
-        let (physical, converted) = match column {
-            Column::Number(_) => (PhysicalType::DOUBLE, ConvertedType::NONE),
-            Column::Integer(_) => (PhysicalType::INT64, ConvertedType::NONE),
-            Column::Text(_) => (PhysicalType::BYTE_ARRAY, ConvertedType::UTF8),
+        let kind = match column {
+            Column::Number(_) => Kind::F64,
+            Column::Integer(_) => Kind::I64,
+            Column::Text(_) => Kind::Text,
         };
-        let field = Type::primitive_type_builder(name, physical).with_converted_type(converted);
-        Ok(Arc::new(field.with_repetition(Repetition::OPTIONAL).build()?))
+        Field::optional(name, kind)
     });
-    let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
-    let schema = Arc::new(Type::group_type_builder("rows").with_fields(fields).build()?);
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    let mut group = writer.next_row_group()?;
-    for (_, column) in columns {
-        match column {
-            Column::Number(values) => put::<DoubleType, _>(&mut group, values, |value| *value)?,
-            Column::Integer(values) => put::<Int64Type, _>(&mut group, values, |value| *value)?,
+    let fields: Vec<Field> = fields.collect();
+    let storage = Storage { is_compressed: true, has_page_index: true };
+    let mut writer = ColumnFileWriter::new(file, &fields, storage)?;
+    writer.group(|group| {
+        columns.iter().try_for_each(|(_, column)| match column {
+            Column::Number(values) => group.optional(values.iter().copied()),
+            Column::Integer(values) => group.optional(values.iter().copied()),
             Column::Text(values) => {
-                put::<ByteArrayType, _>(&mut group, values, |text: &String| {
-                    ByteArray::from(text.as_str())
-                })?;
+                let text = |value: &Option<String>| value.as_deref().map(Text::from);
+                group.optional(values.iter().map(text))
             }
-        }
-    }
-    group.close()?;
-    writer.into_inner()
-}
-
-fn put<D: DataType, T>(
-    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
-    values: &[Option<T>],
-    of: impl Fn(&T) -> D::T,
-) -> Result<(), ParquetError> {
-    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<D::T> = values.iter().flatten().map(of).collect();
-    let Some(mut column) = group.next_column()? else { return Ok(()) };
-    column.typed::<D>().write_batch(&values, Some(&levels), None)?;
-    column.close()
+        })
+    })?;
+    writer.finish()
 }

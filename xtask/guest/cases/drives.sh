@@ -28,7 +28,7 @@ runs-on-nvme-multipath() { # full
   runs "$(fresh nvme-pair)"
 }
 
-runs-on-sata() { # quick
+runs-on-sata() { # full
   runs "$(fresh sata)"
 }
 
@@ -56,7 +56,7 @@ runs-on-uas() { # full
   runs "$(fresh uas)"
 }
 
-runs-on-virtio() { # quick
+runs-on-virtio() { # full
   runs "$(fresh virtio)"
 }
 
@@ -72,7 +72,7 @@ runs-on-8-TiB() { # full
   runs "$(at nvme-huge)" # no other case writes it, and zeros over all of it would take hours
 }
 
-runs-on-partition-of-unused-drive() { # quick
+runs-on-partition-of-unused-drive() { # full
   local drive; drive=$(fresh sata)
   partitions "$drive" 40M 40M
   runs "${drive}2"
@@ -107,7 +107,7 @@ of_a_run() {
   echo $(($(interrupts) - before))
 }
 
-completions-are-polled-where-there-are-queues-for-it() { # quick
+completions-are-polled-where-there-are-queues-for-it() { # full
   local drive usual polled; drive=$(fresh nvme)
   usual=$(of_a_run); polled=$(of_a_run --poll)
   grep -q '"poll": true' /tmp/out/run.json || wrong 'the record does not say that it polled'

@@ -80,7 +80,7 @@ holders-of-an-array() { # full both
   everybody_is_named /dev/md0 $PLAIN $HIDDEN $NODES $(newer_ways)
 }
 
-holders-of-a-test-file() { # quick both
+holders-of-a-test-file() { # full both
   mounted "$(fresh roomy)"
   truncate -s 64M /mnt/fs/file
   everybody_is_named /mnt/fs/file $PLAIN $HIDDEN

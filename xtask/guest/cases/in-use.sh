@@ -164,7 +164,7 @@ W3-same-blocks-below-another-mapping() { # full
   refused /dev/mapper/whole
 }
 
-W3-mapping-beside-a-mounted-one() { # quick
+W3-mapping-beside-a-mounted-one() { # full
   local drive; drive=$(fresh member1)
   dmsetup create one --table "0 100000 linear $drive 0"
   dmsetup create two --table "0 100000 linear $drive 100000"

@@ -57,7 +57,7 @@ W16-name-with-escapes-runs() { # full
   ! grep -q $'\e' <<< "$output" || wrong 'expected no escape codes, got some'
 }
 
-W16-name-with-apostrophe-can-be-pasted() { # quick
+W16-name-with-apostrophe-can-be-pasted() { # full
   runs "$(fresh apostrophe)"
 }
 
@@ -116,7 +116,7 @@ W21-review-does-not-go-on-with-another-drive() { # full
   found 'expected nothing written on the twin, got nothing written'
 }
 
-W27-mapping-is-named-by-its-name() { # quick
+W27-mapping-is-named-by-its-name() { # full
   mapped top linear "$(fresh member1)" 0
   [ "$(consent /dev/mapper/top)" = /dev/mapper/top ] || wrong "expected /dev/mapper/top, got $(consent /dev/mapper/top)"
   refused "$(readlink -f /dev/mapper/top)" "$(readlink -f /dev/mapper/top)"

@@ -27,7 +27,7 @@ W1-dm-multipath() { # full
   runs /dev/mapper/top
 }
 
-W1-dm-crypt() { # quick
+W1-dm-crypt() { # full
   encrypted "$(fresh member1)"
   runs /dev/mapper/top
 }

@@ -138,7 +138,7 @@ fn qemu(image: &Image, folder: &Path, kernel: &str) -> std::io::Result<Command> 
     let append = format!("console=ttyS0 quiet panic=-1 nvme.poll_queues=1 {kernel}");
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).current_dir(folder);
-    command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"]);
+    command.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "Nehalem", "-smp", "2"]);
     command.args(["-m", "1280", "-display", "none", "-nodefaults", "-no-user-config"]);
     command.arg("-no-reboot").args(["-append", &append]);
     command.arg("-kernel").arg(image.kernel()).arg("-initrd").arg(image.initrd());

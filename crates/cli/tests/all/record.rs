@@ -1,6 +1,6 @@
 //! Recording real I/O on block devices, from the kernel of this machine.
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -340,14 +340,12 @@ fn recording(bench: &Bench, arguments: &[&str]) -> Child {
 
 fn recording_of(bench: &Bench, device: &str, arguments: &[&str]) -> Child {
     let mut child = bench.command(device, arguments).spawn().unwrap();
-    let mut said = Vec::new();
-    let mut errors = child.stderr.take().unwrap();
-    while !said.contains(&b'\n') {
-        let mut byte = [0];
-        assert_eq!(errors.read(&mut byte).unwrap(), 1, "{}", text(&said));
-        said.extend(byte);
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    // What another test's killed recording has left is removed, which is said first.
+    while !said.contains("0 lost") {
+        assert_ne!(errors.read_line(&mut said).unwrap(), 0, "{said}");
     }
-    assert!(text(&said).contains("0 lost"), "{}", text(&said));
     // Nobody reads it any more, and it must be able to go on.
     thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
     child

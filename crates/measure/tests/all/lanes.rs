@@ -3,8 +3,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
+use writecliff_columns::ColumnFile;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceTime, Io, Lanes, Nanos, Operation,
@@ -116,12 +115,21 @@ fn run(
 
 fn ios(run: &Path) -> Vec<(u64, u64)> {
     let Ok(file) = File::open(run.join("ios.parquet")) else { return Vec::new() };
-    let rows = SerializedFileReader::new(file).unwrap();
-    let io = |row: parquet::record::Row| {
-        let [submitted, service, offset] = [0, 1, 3].map(|column| row.get_ulong(column).unwrap());
-        (submitted + service, offset)
-    };
-    rows.get_row_iter(None).unwrap().map(|row| io(row.unwrap())).collect()
+    let file = ColumnFile::open(file).unwrap();
+    let groups = (0..file.groups()).flat_map(|index| {
+        let group = file.group(index, 1 << 20).unwrap();
+        let mut ios = vec![(0, 0); group.rows()];
+        for (column, put) in [
+            ("submitted_ns", (|io, value| io.0 += value) as fn(&mut (u64, u64), u64)),
+            ("service_ns", |io, value| io.0 += value),
+            ("offset", |io, value| io.1 = value),
+        ] {
+            let column = file.column(&[column]).unwrap();
+            group.required(column, &mut ios, |io, value: i64| put(io, value as u64)).unwrap();
+        }
+        ios
+    });
+    groups.collect()
 }
 
 fn writes(count: u64) -> Sequential {

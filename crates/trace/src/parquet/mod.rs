@@ -7,30 +7,13 @@ mod read;
 mod room;
 mod write;
 
-use std::sync::Arc;
-
-use ::parquet::schema::parser::parse_message_type;
-use ::parquet::schema::types::TypePtr;
 use serde::{Deserialize, Serialize};
+use writecliff_columns::{Field, Kind};
 
 use crate::{Header, Summary};
 
 pub use read::TraceFile;
 pub use write::TraceWriter;
-
-/// The columns, in the order of the file.
-const SCHEMA: &str = "
-    message trace {
-        required int64 issued_ns (INTEGER(64, false));
-        optional int64 completed_ns (INTEGER(64, false));
-        required int32 operation (INTEGER(8, false));
-        required int64 offset (INTEGER(64, false));
-        required int64 length (INTEGER(64, false));
-        optional int32 queue_depth (INTEGER(32, false));
-        optional int32 compressible_percent (INTEGER(8, false));
-        optional int32 duplicate_percent (INTEGER(8, false));
-        required int32 stream (INTEGER(16, false));
-    }";
 
 /// Where the metadata lie among the file's.
 const METADATA_KEY: &str = "writecliff.trace";
@@ -48,8 +31,20 @@ struct Metadata {
     summary: Summary,
 }
 
-fn schema() -> TypePtr {
-    Arc::new(parse_message_type(SCHEMA).expect("the schema above is well formed"))
+/// The columns, in the order of the file. Times grow by little: their steps are small. All other
+/// columns have few values, or are better compressed whole.
+fn fields() -> [Field; 9] {
+    [
+        Field::required("issued_ns", Kind::U64).in_steps(),
+        Field::optional("completed_ns", Kind::U64).in_steps(),
+        Field::required("operation", Kind::U8),
+        Field::required("offset", Kind::U64).in_steps(),
+        Field::required("length", Kind::U64),
+        Field::optional("queue_depth", Kind::U32),
+        Field::optional("compressible_percent", Kind::U8),
+        Field::optional("duplicate_percent", Kind::U8),
+        Field::required("stream", Kind::U16),
+    ]
 }
 
 #[cfg(test)]

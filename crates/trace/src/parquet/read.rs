@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use ::parquet::data_type::{Int32Type, Int64Type};
-use ::parquet::schema::types::SchemaDescriptor;
 use writecliff_columns::{ColumnError, ColumnFile, RowGroup};
 use writecliff_device::{Bytes, Nanos, Operation};
 
-use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, schema};
+use super::{METADATA_KEY, Metadata, SCHEMA_VERSION, fields};
 use crate::{Header, ReadError, Summary, TraceIo};
 
 /// Rows of a group that are read into memory at once; other writers may make larger ones than
@@ -129,7 +127,7 @@ fn metadata(file: &ColumnFile) -> Result<Metadata, String> {
              {SCHEMA_VERSION}; use the version that wrote it"
         ));
     }
-    if !file.has_columns_of(&SchemaDescriptor::new(schema())) {
+    if !file.has_columns_of(&fields()) {
         return Err("its columns are not those of a trace (docs/formats.md)".to_owned());
     }
     let metadata = serde_json::from_str::<Metadata>(text);
@@ -141,27 +139,27 @@ fn read_group(group: &RowGroup<'_>, ios: &mut Vec<TraceIo>) -> Result<(), Column
     let blank = TraceIo::new(Nanos::ZERO, Operation::Read, Bytes::ZERO, Bytes::ZERO);
     ios.resize(group.rows(), blank);
     let ios = ios.as_mut_slice();
-    group.required::<Int64Type, _>(0, ios, |io, value| io.issued = Nanos(value as u64))?;
-    group.optional::<Int64Type, _>(1, ios, |io, value| io.completed = Some(Nanos(value as u64)))?;
+    group.required(0, ios, |io, value: i64| io.issued = Nanos(value as u64))?;
+    group.optional(1, ios, |io, value: i64| io.completed = Some(Nanos(value as u64)))?;
     let mut unknown = None;
-    group.required::<Int32Type, _>(2, ios, |io, value| match operation(value) {
+    group.required(2, ios, |io, value: i32| match operation(value) {
         Some(operation) => io.operation = operation,
         None => unknown = Some(value),
     })?;
     if let Some(value) = unknown {
         return Err(ColumnError::Damaged(format!("operation {value} is none of 0 to 3")));
     }
-    group.required::<Int64Type, _>(3, ios, |io, value| io.offset = Bytes(value as u64))?;
-    group.required::<Int64Type, _>(4, ios, |io, value| io.length = Bytes(value as u64))?;
-    group.optional::<Int32Type, _>(5, ios, |io, value| io.queue_depth = Some(value as u32))?;
+    group.required(3, ios, |io, value: i64| io.offset = Bytes(value as u64))?;
+    group.required(4, ios, |io, value: i64| io.length = Bytes(value as u64))?;
+    group.optional(5, ios, |io, value: i32| io.queue_depth = Some(value as u32))?;
     let share = |value: i32| value.clamp(0, 100) as u8;
-    group.optional::<Int32Type, _>(6, ios, |io, value| {
+    group.optional(6, ios, |io, value: i32| {
         io.content.get_or_insert_default().compressible_percent = share(value);
     })?;
-    group.optional::<Int32Type, _>(7, ios, |io, value| {
+    group.optional(7, ios, |io, value: i32| {
         io.content.get_or_insert_default().duplicate_percent = share(value);
     })?;
-    group.required::<Int32Type, _>(8, ios, |io, value| io.stream = value as u16)
+    group.required(8, ios, |io, value: i32| io.stream = value as u16)
 }
 
 /// What every reader of a trace relies on; whether a trace fits a drive was judged by its summary.

@@ -2,27 +2,20 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use ::parquet::basic::{Compression, Encoding, ZstdLevel};
-use ::parquet::data_type::{DataType, Int32Type, Int64Type};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::ColumnPath;
-
-use writecliff_columns::write_error;
+use writecliff_columns::{ColumnFileWriter, RowGroupWriter, Storage};
 use writecliff_output::WholeFile;
 
 use super::room::Room;
-use super::{METADATA_KEY, Metadata, ROWS_PER_GROUP, SCHEMA_VERSION, schema};
+use super::{METADATA_KEY, Metadata, ROWS_PER_GROUP, SCHEMA_VERSION, fields};
 use crate::{Existing, Header, Summary, TraceIo, WriteError};
+
+/// Compressed; nothing grows at the file's end but by the group, for which room is kept.
+const STORAGE: Storage = Storage { is_compressed: true, has_page_index: false };
 
 /// Writes a trace in the own format, at constant memory. The file has no name until it is finished.
 pub struct TraceWriter {
     path: PathBuf,
-    writer: SerializedFileWriter<WholeFile>,
+    writer: ColumnFileWriter,
     room: Room,
     group: Vec<TraceIo>,
     summary: Summary,
@@ -37,10 +30,8 @@ impl TraceWriter {
     /// for it.
     pub fn create(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let file = WholeFile::create(path, existing)?;
-        let begun = Room::behind(file.file()).and_then(|room| {
-            let writer = SerializedFileWriter::new(file, schema(), Arc::new(properties()));
-            Ok((writer.map_err(write_error)?, room))
-        });
+        let begun = Room::behind(file.file())
+            .and_then(|room| Ok((ColumnFileWriter::new(file, &fields(), STORAGE)?, room)));
         let (writer, room) =
             begun.map_err(|source| WriteError::Write { path: path.to_owned(), source })?;
         let trace = Self {
@@ -113,8 +104,8 @@ impl TraceWriter {
     }
 
     fn reserve(&self) -> Result<(), WriteError> {
-        let groups = self.writer.flushed_row_groups().len() as u64;
-        let reserved = self.room.reserve(self.writer.bytes_written() as u64, groups);
+        let groups = self.writer.groups() as u64;
+        let reserved = self.room.reserve(self.writer.bytes_written(), groups);
         reserved.map_err(|source| WriteError::Write { path: self.path.clone(), source })
     }
 
@@ -122,7 +113,7 @@ impl TraceWriter {
         if self.group.is_empty() {
             return Ok(());
         }
-        let written = write_group(&mut self.writer, &self.group).map_err(write_error);
+        let written = self.writer.group(|group| write_group(group, &self.group));
         self.group.clear();
         written.map_err(|source| WriteError::Write { path: self.path.clone(), source })
     }
@@ -136,86 +127,28 @@ impl TraceWriter {
 }
 
 /// Writes the end of the file, which is not on disk yet.
-fn close(
-    mut writer: SerializedFileWriter<WholeFile>,
-    metadata: &Metadata,
-    room: &Room,
-) -> io::Result<WholeFile> {
+fn close(mut writer: ColumnFileWriter, metadata: &Metadata, room: &Room) -> io::Result<WholeFile> {
     let text = serde_json::to_string(metadata)?;
-    writer.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_owned(), text));
-    let file = writer.into_inner().map_err(write_error)?;
+    writer.note(METADATA_KEY, text);
+    let file = writer.finish()?;
     room.release()?;
     Ok(file)
 }
 
-/// Times grow by little: their differences are small. All other columns have few values, or are
-/// better compressed whole.
-fn properties() -> WriterProperties {
-    let column = |name: &str| ColumnPath::from(name);
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_statistics_enabled(EnabledStatistics::Chunk);
-    for name in ["issued_ns", "completed_ns", "offset"] {
-        properties = properties
-            .set_column_dictionary_enabled(column(name), false)
-            .set_column_encoding(column(name), Encoding::DELTA_BINARY_PACKED);
-    }
-    properties.build()
-}
-
-fn write_group(
-    writer: &mut SerializedFileWriter<WholeFile>,
-    ios: &[TraceIo],
-) -> Result<(), ParquetError> {
-    let mut group = writer.next_row_group()?;
-    required::<Int64Type>(&mut group, ios, |io| io.issued.0 as i64)?;
-    optional::<Int64Type>(&mut group, ios, |io| io.completed.map(|time| time.0 as i64))?;
-    required::<Int32Type>(&mut group, ios, |io| io.operation as i32)?;
-    required::<Int64Type>(&mut group, ios, |io| io.offset.0 as i64)?;
-    required::<Int64Type>(&mut group, ios, |io| io.length.0 as i64)?;
-    optional::<Int32Type>(&mut group, ios, |io| io.queue_depth.map(|depth| depth as i32))?;
-    let content = |io: &TraceIo| io.content;
-    optional::<Int32Type>(&mut group, ios, |io| {
-        content(io).map(|content| i32::from(content.compressible_percent))
-    })?;
-    optional::<Int32Type>(&mut group, ios, |io| {
-        content(io).map(|content| i32::from(content.duplicate_percent))
-    })?;
-    required::<Int32Type>(&mut group, ios, |io| i32::from(io.stream))?;
-    group.close()?;
-    Ok(())
-}
-
-fn required<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
-    ios: &[TraceIo],
-    value: impl Fn(&TraceIo) -> T::T,
-) -> Result<(), ParquetError> {
-    let values: Vec<T::T> = ios.iter().map(value).collect();
-    column::<T>(group, &values, None)
-}
-
-fn optional<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
-    ios: &[TraceIo],
-    value: impl Fn(&TraceIo) -> Option<T::T>,
-) -> Result<(), ParquetError> {
-    let values: Vec<Option<T::T>> = ios.iter().map(value).collect();
-    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<T::T> = values.into_iter().flatten().collect();
-    column::<T>(group, &values, Some(&levels))
-}
-
-fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, WholeFile>,
-    values: &[T::T],
-    levels: Option<&[i16]>,
-) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        unreachable!("the schema has a column for each call");
-    };
-    column.typed::<T>().write_batch(values, levels, None)?;
-    column.close()
+fn write_group(group: &mut RowGroupWriter<'_>, ios: &[TraceIo]) -> io::Result<()> {
+    let ios = ios.iter();
+    let long = |value: u64| value.cast_signed();
+    let compressible = |io: &TraceIo| Some(i32::from(io.content?.compressible_percent));
+    let duplicate = |io: &TraceIo| Some(i32::from(io.content?.duplicate_percent));
+    group.required(ios.clone().map(|io| long(io.issued.0)))?;
+    group.optional(ios.clone().map(|io| io.completed.map(|time| long(time.0))))?;
+    group.required(ios.clone().map(|io| io.operation as i32))?;
+    group.required(ios.clone().map(|io| long(io.offset.0)))?;
+    group.required(ios.clone().map(|io| long(io.length.0)))?;
+    group.optional(ios.clone().map(|io| io.queue_depth.map(u32::cast_signed)))?;
+    group.optional(ios.clone().map(compressible))?;
+    group.optional(ios.clone().map(duplicate))?;
+    group.required(ios.map(|io| i32::from(io.stream)))
 }
 
 impl std::fmt::Debug for TraceWriter {
