@@ -70,6 +70,19 @@ def test_a_file_with_contents_is_refused_without_consent(tmp_path):
     assert file.read_bytes() == b"data" * (16 << 20)
 
 
+def test_commits_are_measured_in_a_directory_and_nothing_else_is(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    place = pickle.loads(pickle.dumps(wc.Drive.in_directory(tmp_path)))
+    assert place.address == str(tmp_path) and not place.simulated
+    plan = {"measurement": "1s", "sizes": ["4KiB"], "committers": []}
+    run = place.run("commit", plan=plan, progress=False)
+    assert run.outcome and [file.name for file in tmp_path.iterdir()] == ["mine"]
+    with pytest.raises(wc.UsageError, match="commit --in"):
+        place.run("consistency", progress=False)
+    with pytest.raises(wc.UsageError, match="is no directory"):
+        wc.Drive.in_directory(tmp_path / "mine").run("commit", progress=False)
+
+
 def test_the_lists_are_those_of_the_product():
     assert "samsung-840-evo-250gb" in wc.catalogue()
     assert wc.tests()["trim"].startswith("does performance come back")

@@ -56,9 +56,23 @@ class Drive:
         self._native = _native.Drive.of_profile(name, text) if is_text else _native.Drive(name, text)
 
     @classmethod
-    def _of_state(cls, address: str, profile: str | None) -> Drive:
+    def in_directory(cls, directory: str | os.PathLike[str]) -> Drive:
+        """A directory of a mounted file system in a drive's place, for ``run("commit")``: what commits cost there.
+
+        Nothing that is there is touched, and no consent is asked: one file of 64 MiB is made for the run, and removed
+        at its end.
+
+        Raises:
+            UsageError: As it is used: there is no such directory, or the test is another one.
+        """
         drive = cls.__new__(cls)
-        drive._native = _native.Drive.of_state(address, profile)
+        drive._native = _native.Drive.of_directory(directory)
+        return drive
+
+    @classmethod
+    def _of_state(cls, address: str, profile: str | None, is_directory: bool) -> Drive:
+        drive = cls.__new__(cls)
+        drive._native = _native.Drive.of_state(address, profile, is_directory)
         return drive
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -84,7 +84,7 @@ impl Row for LatencyRow {
 /// How samples and latency counts are stored: few rows, many of them alike.
 pub(crate) const FEW_ROWS: Storage = Storage { is_compressed: true, has_page_index: true };
 
-/// How I/Os are stored, of which there are millions: in steps, of random I/Os, they are as small as
+/// How I/Os are stored, of which there are millions, in steps: random ones are as small then as
 /// with values that repeat looked up and all of it compressed, and made in a third of the time.
 pub(crate) const MILLIONS_OF_ROWS: Storage = Storage { is_compressed: false, ..FEW_ROWS };
 

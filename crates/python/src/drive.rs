@@ -60,9 +60,18 @@ impl Drive {
         Self::of(format!("{SIMULATED}profile"), profile, &changes)
     }
 
+    /// A directory of a mounted file system, in which commits are measured.
+    #[staticmethod]
+    fn of_directory(path: PathBuf) -> Self {
+        Self { name: DriveName::Directory(path) }
+    }
+
     /// The drive that [`Self::state`] is of.
     #[staticmethod]
-    fn of_state(address: &str, profile: Option<&str>) -> PyResult<Self> {
+    fn of_state(address: &str, profile: Option<&str>, is_directory: bool) -> PyResult<Self> {
+        if is_directory {
+            return Ok(Self::of_directory(PathBuf::from(address)));
+        }
         let Some(profile) = profile else { return Self::new(address, "{}") };
         let profile: ProfileRecord = json::read("profile", profile)?;
         recorded(&profile).map_err(|error| writecliff::Error::from(error).raised())?;
@@ -71,13 +80,15 @@ impl Drive {
         })
     }
 
-    /// What makes it again anywhere: its address, and of a simulated one what it is built of, as JSON.
-    fn state(&self) -> PyResult<(String, Option<String>)> {
+    /// What makes it again anywhere: its address; of a simulated one what it is built of, as JSON; and
+    /// whether it is a directory.
+    fn state(&self) -> PyResult<(String, Option<String>, bool)> {
         let profile = match &self.name {
             DriveName::Recorded { profile, .. } => Some(json::text(profile)?),
             _ => None,
         };
-        Ok((self.name.to_string(), profile))
+        let is_directory = matches!(self.name, DriveName::Directory(_));
+        Ok((self.name.to_string(), profile, is_directory))
     }
 
     /// What it is, as JSON.

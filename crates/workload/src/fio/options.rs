@@ -48,6 +48,8 @@ const fn unless(
 }
 
 const DRIVE: &str = "the drive is the one named on the command line";
+const DIRECTORY: &str = "the drive is the one named on the command line; `writecliff run commit --in DIRECTORY` \
+                         measures what durable writes cost in a directory";
 const ENGINE: &str = "I/O goes through Writecliff's own engine";
 const RECORD: &str = "Writecliff keeps its own record, a sample every second";
 const HOST: &str = "how Writecliff runs on the host is not part of a job";
@@ -152,7 +154,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     row(&["nrfiles", "nr_files"], Followed("1 only")),
     row(&["sync"], Followed("sync and dsync alike: writes are forced (FUA)")),
     row(&["filename"], Noted(DRIVE)),
-    row(&["directory"], Noted(DRIVE)),
+    row(&["directory"], Noted(DIRECTORY)),
     row(&["filename_format"], Noted(DRIVE)),
     row(&["unique_filename"], Noted(DRIVE)),
     row(&["openfiles"], Noted(DRIVE)),
