@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::{cargo, run, target_directory};
 
-/// A test of the command line holds it against what is drawn today.
+/// A nightly test of the command line holds it against what is drawn today.
 const PICTURE: &str = "docs/cliff.svg";
 /// What a page calls it.
 const DRAWN_AS: &str = "report/pictures/consistency-whole.svg";

@@ -126,7 +126,7 @@ W11-discard-that-fails-on-scsi() { # full
   runs "$drive"
 }
 
-W7-every-write-fails() { # full
+W7-every-write-fails() { # quick
   test_it "$(plugged 3 '{"event":"none","iotype":"write","errno":5}')"
   fails
 }
@@ -138,7 +138,7 @@ W7-one-bad-block-is-named() { # full
   found 'expected the bad LBA in the record, got it'
 }
 
-W7-file-on-a-full-filesystem() { # full
+W7-file-on-a-full-filesystem() { # quick
   mounted "$(fresh scsi)"
   truncate -s 512M /mnt/fs/file
   test_it /mnt/fs/file /mnt/fs/file

@@ -57,7 +57,7 @@ W16-name-with-escapes-runs() { # full
   ! grep -q $'\e' <<< "$output" || wrong 'expected no escape codes, got some'
 }
 
-W16-name-with-apostrophe-can-be-pasted() { # full
+W16-name-with-apostrophe-can-be-pasted() { # quick
   runs "$(fresh apostrophe)"
 }
 
