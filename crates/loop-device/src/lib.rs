@@ -1,6 +1,7 @@
 //! Block devices for tests and benchmarks, which take root: loop devices over files, by `losetup`,
-//! and [`Zram`] in memory.
+//! [`Zram`] in memory, and [`Frozen`] for those that hang.
 
+mod frozen;
 mod zram;
 
 use std::io::{Error, Result};
@@ -9,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::NamedTempFile;
 
+pub use frozen::Frozen;
 pub use zram::Zram;
 
 /// A block device over a file; detached when dropped.

@@ -107,7 +107,7 @@ of_a_run() {
   echo $(($(interrupts) - before))
 }
 
-completions-are-polled-where-there-are-queues-for-it() { # full
+completions-are-polled-where-there-are-queues-for-it() { # quick
   local drive usual polled; drive=$(fresh nvme)
   usual=$(of_a_run); polled=$(of_a_run --poll)
   grep -q '"poll": true' /tmp/out/run.json || wrong 'the record does not say that it polled'

@@ -116,7 +116,7 @@ W21-review-does-not-go-on-with-another-drive() { # full
   found 'expected nothing written on the twin, got nothing written'
 }
 
-W27-mapping-is-named-by-its-name() { # full
+W27-mapping-is-named-by-its-name() { # quick
   mapped top linear "$(fresh member1)" 0
   [ "$(consent /dev/mapper/top)" = /dev/mapper/top ] || wrong "expected /dev/mapper/top, got $(consent /dev/mapper/top)"
   refused "$(readlink -f /dev/mapper/top)" "$(readlink -f /dev/mapper/top)"

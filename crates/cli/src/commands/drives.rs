@@ -76,6 +76,9 @@ struct Found {
 fn simulated_of(name: &OsStr) -> Option<Found> {
     let name = name.to_str()?;
     let name = name.strip_prefix("sim:").unwrap_or(name);
+    if name.contains('/') {
+        return None; // every profile would be read for it
+    }
     if let Some(exact) = catalogue().into_iter().find(|known| *known == name) {
         return Some(Found { names: vec![exact], is_exact: true });
     }

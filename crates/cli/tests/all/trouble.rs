@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use writecliff_device::Nanos;
 use writecliff_suite::{HostWarning, RunRecord, Status, Warning};
 
-use writecliff_loop_device::LoopDevice;
+use writecliff_loop_device::{Frozen, LoopDevice};
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
@@ -124,18 +124,13 @@ impl Freezable {
         self.mount.path().to_str().unwrap()
     }
 
-    fn freeze(&self) {
-        succeeds("fsfreeze", &["--freeze", self.at()]).unwrap();
-    }
-
-    fn thaw(&self) {
-        let _ = succeeds("fsfreeze", &["--unfreeze", self.at()]);
+    fn freeze(&self) -> Frozen {
+        Frozen::at(self.mount.path()).unwrap()
     }
 }
 
 impl Drop for Freezable {
     fn drop(&mut self) {
-        self.thaw();
         // What hung goes on now, and a process that was killed meanwhile takes a moment to end.
         for _ in 0..100 {
             self.drive.detach();
@@ -160,7 +155,7 @@ fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
     let mut running =
         Running::start(drive.drive.path(), &["--duration", "600s", "--io-timeout", "3s"]);
     running.wait_for_torture(1);
-    drive.freeze();
+    let frozen = drive.freeze();
     running.wait_for_text("no I/O completed for");
     running.wait_for_text("this process can end when the kernel has that back");
     // The record is whole while the kernel still holds the process.
@@ -168,7 +163,7 @@ fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
     let Status::Failed { error } = &record.status else { panic!("{:?}", record.status) };
     assert!(error.contains("has not answered") && error.contains("LBA"), "{error}");
     assert!(record.failed_ios.iter().all(|io| io.error == "no answer within 3 s"));
-    drive.thaw();
+    drop(frozen);
     assert_eq!(running.end().code(), Some(1));
     assert!(running.said().contains("--io-timeout"), "{}", running.said());
 }
@@ -178,7 +173,7 @@ fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
     let Some(drive) = Freezable::new() else { return };
     let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
     running.wait_for_torture(1);
-    drive.freeze();
+    let frozen = drive.freeze();
     running.wait_for_text("no I/O completed for");
     // As `timeout` does: the process, then its group.
     running.tell(Signal::TERM);
@@ -190,46 +185,46 @@ fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
         text.contains("\"interrupted\"")
     });
     running.wait_for_text("this process can end when the kernel has that back");
-    drive.thaw();
+    drop(frozen);
     assert_eq!(running.end().code(), Some(130));
     assert!(running.said().contains("interrupted; what was recorded"), "{}", running.said());
     assert!(running.run.join("report/index.html").exists());
 }
 
-/// A run on a drive that hangs, which waits for it after a Ctrl-C.
-fn asked_to_end(drive: &Freezable) -> Running {
+/// A run on a drive that hangs, which waits for it after a Ctrl-C; thawed before the run is waited for.
+fn asked_to_end(drive: &Freezable) -> (Frozen, Running) {
     let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
     running.wait_for_torture(1);
-    drive.freeze();
+    let frozen = drive.freeze();
     running.tell(Signal::INT);
     running.wait_for_text("Ctrl-C: ending");
-    running
+    (frozen, running)
 }
 
 /// Asks once more, and has the run end by that.
-fn ends_at_once(mut running: Running, drive: &Freezable) {
+fn ends_at_once(frozen: Frozen, mut running: Running) {
     running.tell(Signal::INT);
     running.wait_for_text("Ctrl-C again: ended at once");
-    drive.thaw();
+    drop(frozen);
     assert_eq!(running.end().code(), Some(130));
 }
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_says_so() {
     let Some(drive) = Freezable::new() else { return };
-    let running = asked_to_end(&drive);
+    let (frozen, running) = asked_to_end(&drive);
     thread::sleep(Duration::from_millis(2500));
-    ends_at_once(running, &drive);
+    ends_at_once(frozen, running);
 }
 
 #[test]
 fn a_third_signal_in_quick_succession_ends_at_once() {
     let Some(drive) = Freezable::new() else { return };
-    let running = asked_to_end(&drive);
+    let (frozen, running) = asked_to_end(&drive);
     running.tell(Signal::TERM);
     thread::sleep(Duration::from_millis(100));
     assert!(!running.said().contains("Ctrl-C again: ended"), "{}", running.said());
-    ends_at_once(running, &drive);
+    ends_at_once(frozen, running);
 }
 
 /// A plain file in a directory of its own.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Nanos, Purge};
+use writecliff_loop_device::Frozen;
 use writecliff_suite::{
     Plan, PreparationWarning, RunError, RunOptions, Status, ThreadCount, Warning, consistency,
 };
@@ -37,18 +38,8 @@ impl Freezable {
         Self { device, filesystem, _below: below }
     }
 
-    fn freeze(&self) -> Frozen<'_> {
-        run("fsfreeze", &["--freeze", self.filesystem.path().to_str().unwrap()]);
-        Frozen(self.filesystem.path())
-    }
-}
-
-/// Thaws when it is dropped, also when a test panics.
-struct Frozen<'a>(&'a Path);
-
-impl Drop for Frozen<'_> {
-    fn drop(&mut self) {
-        run("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+    fn freeze(&self) -> Frozen {
+        Frozen::at(self.filesystem.path()).unwrap()
     }
 }
 
