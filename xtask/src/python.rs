@@ -217,8 +217,10 @@ fn of_pyenv() -> Vec<PathBuf> {
     versions.filter_map(Result::ok).map(|version| version.path().join("bin/python")).collect()
 }
 
+/// Compiles nothing: of pandas, polars and all that they stand on the tests import a part.
 fn pip(python: &Path, packages: &[&str]) -> Result<(), String> {
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"];
     run(Command::new(python).args(install).args(packages))
 }
 
@@ -267,7 +269,9 @@ fn pytest(
     command.args(["-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider"]);
     command.args(["--durations=20", "--durations-min=5"]).arg(tests);
     command.env("WRITECLIFF_PROGRAM", program).env("WRITECLIFF_BENCH", "off");
-    command.env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+    // Compiled once, and not beside the sources.
+    command.env("PYTHONPYCACHEPREFIX", target_directory()?.join("python/compiled"));
+    command.stdin(Stdio::null());
     if let Some(importable) = importable {
         command.env("PYTHONPATH", importable);
     }
