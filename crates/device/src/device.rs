@@ -242,6 +242,10 @@ pub struct DeviceInfo {
     pub purges: Vec<Purge>,
     /// The kernel's I/O scheduler, on a real block device.
     pub scheduler: Option<String>,
+    /// How the kernel takes the write cache of a real block device, or of the one below a directory: `write
+    /// back` is flushed for whoever asks, `write through` never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<String>,
     /// The link to the host as it came up, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,

@@ -66,6 +66,7 @@ impl Scripted {
             trim: true,
             purges: vec![Purge::SecureErase],
             scheduler: None,
+            write_cache: None,
             link: None,
             temperature_limit: None,
             not_modelled: Vec::new(),

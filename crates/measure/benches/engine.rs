@@ -45,6 +45,7 @@ impl Null {
             trim: false,
             purges: Vec::new(),
             scheduler: None,
+            write_cache: None,
             link: None,
             temperature_limit: None,
             not_modelled: Vec::new(),

@@ -189,6 +189,7 @@ impl Run {
             ("Capacity", capacity),
             ("Sectors", sectors),
             ("Scheduler", text(&drive.scheduler)),
+            ("Write cache", text(&drive.write_cache)),
             ("Test", format!("{}: {}", record.plan.name(), self.method())),
             ("Purge", self.purge()),
             ("Started", record.started.clone()),

@@ -211,6 +211,7 @@ impl Identity {
             rotational: false,
             discard_max: Bytes::ZERO,
             scheduler: None,
+            write_cache: None,
             polls: false,
         }
     }

@@ -134,3 +134,15 @@ W6-host-aware-zoned-scsi() { # full
   udevadm settle
   refused "$(scsi_debug)"
 }
+
+# What is said of a drive's cache is what the kernel does with flushes, which the administrator can change.
+cache-is-told-as-the-kernel-takes-it() { # full
+  local drive queue taken; drive=$(fresh nvme)
+  queue=/sys/block/${drive##*/}/queue/write_cache
+  for taken in 'write through' 'write back'; do
+    echo "$taken" > "$queue"
+    says "$taken" writecliff drives "$drive"
+    runs "$drive"
+    grep -q "\"write_cache\": *\"$taken\"" /tmp/out/run.json || wrong "expected '$taken' in the record"
+  done
+}

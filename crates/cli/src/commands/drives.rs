@@ -259,6 +259,7 @@ fn describe_whole(device: &Inspection) -> String {
         ("medium", if drive.rotational { "called rotating" } else { "not rotating" }.to_owned()),
         ("discard", discard),
         ("scheduler", text(&drive.scheduler)),
+        ("kernel's cache", text(&drive.write_cache)),
         ("contents", contents),
     ];
     rows.extend(drive.stands_on.iter().map(|below| ("stands on", below.clone())));

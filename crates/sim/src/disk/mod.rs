@@ -450,6 +450,7 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        write_cache: None,
         link: None,
         temperature_limit: None,
         not_modelled: vec![

@@ -658,6 +658,7 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         trim: profile.trim.kind != TrimKind::Unsupported,
         purges: purges(profile),
         scheduler: None,
+        write_cache: None,
         link: None,
         temperature_limit: profile.throttle_at(),
         not_modelled: profile.not_modelled(),

@@ -41,6 +41,8 @@ pub struct Identity {
     pub discard_max: Bytes,
     /// The kernel's I/O scheduler.
     pub scheduler: Option<String>,
+    /// How the kernel takes its write cache: `write back` or `write through`.
+    pub write_cache: Option<String>,
     /// Whether it has queues whose completions can be polled.
     pub polls: bool,
 }
@@ -66,6 +68,7 @@ pub(crate) fn block_device(node: &Node, path: &Path) -> Result<Identity, Unreada
         rotational: disk.number_of("queue/rotational")? != 0,
         discard_max: Bytes(disk.number_of("queue/discard_max_bytes")?),
         scheduler: disk.attribute("queue/scheduler")?.map(|s| chosen(&s)),
+        write_cache: write_cache(&disk)?,
         polls: disk.attribute("queue/io_poll")?.is_some_and(|polls| polls.trim() == "1"),
     })
 }
@@ -98,8 +101,14 @@ pub(crate) fn regular_file(file: impl AsFd, path: &Path) -> Result<Identity, Unr
         rotational: false,
         discard_max: Bytes(u64::MAX),
         scheduler: None,
+        write_cache: None,
         polls: false,
     })
+}
+
+/// How the kernel takes the write cache of a disk.
+pub(crate) fn write_cache(disk: &Node) -> Result<Option<String>, Unreadable> {
+    Ok(disk.attribute("queue/write_cache")?.map(|said| said.trim().to_owned()))
 }
 
 /// The serial number of a disk.
@@ -227,6 +236,7 @@ mod tests {
             ("queue/rotational", b"0\n"),
             ("queue/discard_max_bytes", b"2147450880\n"),
             ("queue/scheduler", b"[none] mq-deadline\n"),
+            ("queue/write_cache", b"write back\n"),
         ];
         for (name, value) in common.iter().chain(attributes) {
             let file = place.join(name);
@@ -254,6 +264,7 @@ mod tests {
         assert_eq!((identity.lba_size, identity.physical_block_size), (Bytes(512), Bytes(4096)));
         assert_eq!(identity.discard_max, Bytes(2_147_450_880));
         assert_eq!(identity.scheduler.as_deref(), Some("none"));
+        assert_eq!(identity.write_cache.as_deref(), Some("write back"));
     }
 
     #[test]

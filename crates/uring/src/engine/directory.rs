@@ -18,10 +18,12 @@ use writecliff_device::{
 };
 
 use crate::drive::gauges::Gauges;
+use crate::drive::identity::write_cache;
 use crate::engine::calls::{Answered, Calls, First, in_flight};
 use crate::engine::content::ContentStream;
 use crate::engine::options::Options;
 use crate::host::clock;
+use crate::host::sysfs::{DeviceNumber, Host};
 
 /// What the file is called.
 const NAME: &str = "writecliff-commit.tmp";
@@ -115,8 +117,8 @@ pub struct DirectoryDevice {
 /// # Errors
 /// [`DirectoryError::NoDirectory`] and [`DirectoryError::System`].
 pub fn look_at_directory(path: &Path) -> Result<DeviceInfo, DirectoryError> {
-    let (path, stands_on) = resolved(path)?;
-    Ok(info(&path, stands_on, COMMITTERS_MAX))
+    let (path, below) = resolved(path)?;
+    Ok(info(&path, below, COMMITTERS_MAX))
 }
 
 impl DirectoryDevice {
@@ -125,7 +127,7 @@ impl DirectoryDevice {
     /// # Errors
     /// [`DirectoryError`]; nothing is left there then.
     pub fn create(path: &Path, options: &Options) -> Result<Self, DirectoryError> {
-        let (directory, stands_on) = resolved(path)?;
+        let (directory, below) = resolved(path)?;
         let failed = |doing| {
             let path = directory.clone();
             move |source: io::Error| DirectoryError::System { path, doing, source }
@@ -146,7 +148,7 @@ impl DirectoryDevice {
         }
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(failed("making a file"))?;
-        let info = info(&directory, stands_on, options.queue_depth.max(COMMITTERS_MAX));
+        let info = info(&directory, below, options.queue_depth.max(COMMITTERS_MAX));
         let content = ContentStream::new(options.seed);
         let (calls, gauges, answered) = (Calls::default(), Gauges::default(), Vec::new());
         let layout = None;
@@ -187,8 +189,17 @@ fn begin_anew(file: &File, layout: Layout) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The directory itself, and what it is on: its file system's type first.
-fn resolved(path: &Path) -> Result<(PathBuf, Vec<String>), DirectoryError> {
+/// What a directory is on.
+#[derive(Debug, PartialEq)]
+struct FileSystem {
+    /// Its type first.
+    stands_on: Vec<String>,
+    /// The device below it; of a file system that has several, or none, a number of no device.
+    device: Option<DeviceNumber>,
+}
+
+/// The directory itself, and what it is on.
+fn resolved(path: &Path) -> Result<(PathBuf, FileSystem), DirectoryError> {
     let failed = |source| {
         let (path, doing) = (path.to_owned(), "looking at the directory");
         DirectoryError::System { path, doing, source }
@@ -198,16 +209,18 @@ fn resolved(path: &Path) -> Result<(PathBuf, Vec<String>), DirectoryError> {
         return Err(DirectoryError::NoDirectory { path: path.to_owned() });
     }
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let stands_on = filesystem(&resolved, &mounts);
-    Ok((resolved, stands_on))
+    let below = filesystem(&resolved, &mounts);
+    Ok((resolved, below))
 }
 
 /// The file system that a directory is on, of these lines of `/proc/self/mountinfo`: that of the longest
 /// mount point above it, and of several at one place the last.
-fn filesystem(directory: &Path, mounts: &str) -> Vec<String> {
+fn filesystem(directory: &Path, mounts: &str) -> FileSystem {
     let of_line = |line: &str| {
         let (mount, system) = line.split_once(" - ")?;
-        let at = PathBuf::from(unescaped(mount.split_ascii_whitespace().nth(4)?));
+        let mut mount = mount.split_ascii_whitespace();
+        let device = mount.nth(2)?.parse().ok();
+        let at = PathBuf::from(unescaped(mount.nth(1)?));
         let mut system = system.split_ascii_whitespace();
         let (kind, options) = (system.next()?.to_owned(), system.nth(1).unwrap_or_default());
         let sends_none =
@@ -215,10 +228,13 @@ fn filesystem(directory: &Path, mounts: &str) -> Vec<String> {
         let stands_on: Vec<String> = std::iter::once(kind)
             .chain(sends_none.then(|| DeviceInfo::WITHOUT_BARRIERS.to_owned()))
             .collect();
-        directory.starts_with(&at).then(|| (at.components().count(), stands_on))
+        let found = FileSystem { stands_on, device };
+        directory.starts_with(&at).then(|| (at.components().count(), found))
     };
     let found = mounts.lines().filter_map(of_line).max_by_key(|(depth, _)| *depth);
-    found.map_or_else(|| vec!["an unknown file system".to_owned()], |(_, stands_on)| stands_on)
+    let unknown =
+        || FileSystem { stands_on: vec!["an unknown file system".to_owned()], device: None };
+    found.map_or_else(unknown, |(_, found)| found)
 }
 
 /// A path as `mountinfo` writes it: blanks are `\\040`.
@@ -237,7 +253,10 @@ fn of_others(path: &Path, directory: &Path) -> Option<DirectoryError> {
     })
 }
 
-fn info(directory: &Path, stands_on: Vec<String>, queue_depth_max: usize) -> DeviceInfo {
+fn info(directory: &Path, below: FileSystem, queue_depth_max: usize) -> DeviceInfo {
+    let FileSystem { stands_on, device } = below;
+    let disk = device.and_then(|number| Host::this_machine().node(number).ok()?.disk().ok());
+    let write_cache = disk.and_then(|disk| write_cache(&disk).ok()?);
     let filesystem = stands_on.first().map_or("", String::as_str);
     let model = format!("{} ({filesystem})", directory.display());
     DeviceInfo {
@@ -257,6 +276,7 @@ fn info(directory: &Path, stands_on: Vec<String>, queue_depth_max: usize) -> Dev
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        write_cache,
         link: None,
         temperature_limit: None,
         not_modelled: Vec::new(),
@@ -359,16 +379,18 @@ mod tests {
 
     #[test]
     fn a_directory_is_on_the_file_system_of_the_longest_mount_above_it() {
-        for (directory, expected) in [
-            ("/home/me", vec!["ext4"]),
-            ("/runtime", vec!["ext4"]),
-            ("/run/user/0", vec!["tmpfs"]),
-            ("/var/lib/my data/pg", vec!["xfs", DeviceInfo::WITHOUT_BARRIERS]),
-            ("/merged", vec!["overlay"]),
+        for (directory, expected, device) in [
+            ("/home/me", vec!["ext4"], "8:1"),
+            ("/runtime", vec!["ext4"], "8:1"),
+            ("/run/user/0", vec!["tmpfs"], "0:26"),
+            ("/var/lib/my data/pg", vec!["xfs", DeviceInfo::WITHOUT_BARRIERS], "8:2"),
+            ("/merged", vec!["overlay"], "0:40"),
         ] {
-            assert_eq!(filesystem(Path::new(directory), MOUNTS), expected, "{directory}");
+            let found = filesystem(Path::new(directory), MOUNTS);
+            assert_eq!(found.stands_on, expected, "{directory}");
+            assert_eq!(found.device, device.parse().ok(), "{directory}");
         }
-        assert_eq!(filesystem(Path::new("/a"), ""), ["an unknown file system"]);
+        assert_eq!(filesystem(Path::new("/a"), "").stands_on, ["an unknown file system"]);
     }
 
     fn options() -> Options {

@@ -42,6 +42,7 @@ impl NullDevice {
             trim: true,
             purges: vec![Purge::Discard],
             scheduler: None,
+            write_cache: None,
             link: None,
             temperature_limit: None,
             not_modelled: Vec::new(),

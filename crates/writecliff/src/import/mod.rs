@@ -452,6 +452,7 @@ fn drive(output: &Output, known: &Imported) -> DeviceInfo {
         trim: false,
         purges: Vec::new(),
         scheduler: None,
+        write_cache: None,
         link: None,
         temperature_limit: None,
         not_modelled: Vec::new(),

@@ -74,7 +74,13 @@ fn platform(record: &RunRecord) -> String {
 }
 
 fn write_cache(run: &Run) -> String {
-    if run.is_simulated() { "as the model has it" } else { NOT_TOLD }.to_owned()
+    let kernel_s = run.record.drive.write_cache.as_deref();
+    match run.is_simulated() {
+        true => "as the model has it".to_owned(),
+        false => {
+            kernel_s.map_or_else(|| NOT_TOLD.to_owned(), |said| format!("{said}, by the kernel"))
+        }
+    }
 }
 
 fn preconditioning(plan: &Plan) -> String {

@@ -83,6 +83,7 @@ fn drive() -> DeviceInfo {
         trim: true,
         purges: Vec::new(),
         scheduler: None,
+        write_cache: None,
         link: None,
         temperature_limit: None,
         not_modelled: Vec::new(),

@@ -158,12 +158,13 @@ pub enum MethodWarning {
     },
     /// A commit that takes no longer than its write.
     #[error(
-        "A flush costs nothing here: a write takes {write}, and one with its flush {commit}, by their medians. \
-         Either capacitors make its data safe at once, or the kernel takes its cache for one that needs no \
-         flush, or the drive does not do what it says: only the first keeps a database's promises. Look at \
-         its data sheet, and at `queue/write_cache` in sysfs."
+        "A flush costs nothing here: a write takes {write}, and one with its flush {commit}, by their medians. {}",
+        why_free(write_cache.as_deref())
     )]
     FlushCostsNothing {
+        /// How the kernel takes the drive's cache, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        write_cache: Option<String>,
         /// Median of a write with its flush.
         commit: String,
         /// Median of the same write without.
@@ -305,4 +306,25 @@ pub enum MethodWarning {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         until_steady: bool,
     },
+}
+
+/// What may make a flush cost nothing.
+fn why_free(write_cache: Option<&str>) -> &'static str {
+    match write_cache {
+        Some("write through") => {
+            "The kernel sends this drive none, since it takes its cache for one that needs no flush \
+             (`queue/write_cache` in sysfs): that is so without a cache, or where capacitors make its data safe at \
+             once. Of any other drive commits are lost with the power. Look at its data sheet."
+        }
+        Some(_) => {
+            "The kernel sends them (`queue/write_cache` in sysfs), so that either capacitors make the drive's data \
+             safe at once, or it does not do what it says: only the first keeps a database's promises. Look at \
+             its data sheet."
+        }
+        None => {
+            "Either capacitors make its data safe at once, or the kernel takes its cache for one that needs no \
+             flush, or the drive does not do what it says: only the first keeps a database's promises. Look at \
+             its data sheet, and at `queue/write_cache` in sysfs."
+        }
+    }
 }

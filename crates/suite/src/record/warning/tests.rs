@@ -150,6 +150,18 @@ fn no_two_warnings_are_of_one_kind_and_none_is_forgotten_here() {
 }
 
 #[test]
+fn a_flush_that_is_free_is_doubted_by_who_sends_it() {
+    let free = |more: Value| {
+        let mut kept = json!({"kind": "flush-costs-nothing", "commit": "30 µs", "write": "29 µs"});
+        kept.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value::<Warning>(kept).unwrap().to_string()
+    };
+    assert!(free(json!({"write_cache": "write through"})).contains("sends this drive none"));
+    assert!(free(json!({"write_cache": "write back"})).contains("The kernel sends them"));
+    assert!(free(json!({})).contains("and at `queue/write_cache` in sysfs"), "of old records");
+}
+
+#[test]
 fn the_kind_comes_first_and_old_records_lack_what_came_later() {
     let ended = Warning::from(MethodWarning::Ended { phase: "fill".to_owned() });
     assert_eq!(serde_json::to_string(&ended).unwrap(), r#"{"kind":"ended","phase":"fill"}"#);

@@ -111,6 +111,7 @@ fn costs_nothing(plan: &Plan, outcome: &Outcome, drive: &DeviceInfo) -> Option<W
     let told = |nanos: f64| format!("{} µs", thousands((nanos / 1e3).round()));
     is_free.then(|| {
         Warning::Method(MethodWarning::FlushCostsNothing {
+            write_cache: drive.write_cache.clone(),
             commit: told(commit),
             write: told(write),
         })

@@ -225,6 +225,7 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
         trim: false,
         purges,
         scheduler: identity.scheduler.clone(),
+        write_cache: identity.write_cache.clone(),
         link: None,
         temperature_limit: None,
         not_modelled: Vec::new(),
