@@ -148,9 +148,9 @@ impl Outcome {
         self.commits.iter().find(|one| one.stage == stage && one.setting == setting)
     }
 
-    /// A write and its flush of this size by one committer, if that was measured.
-    pub fn flushed(&self, stage: Stage, size: Bytes) -> Option<&Commits> {
-        let (durability, log) = (Durability::Flushed, Layout::Overwritten);
+    /// A write and its flush of this size by one committer into such a log, if that was measured.
+    pub fn flushed(&self, stage: Stage, size: Bytes, log: Layout) -> Option<&Commits> {
+        let durability = Durability::Flushed;
         self.find(stage, Setting { durability, size, committers: 1, log })
     }
 
