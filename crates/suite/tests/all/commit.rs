@@ -128,3 +128,28 @@ fn verdicts_say_yes_and_no_by_the_limits_of_those_who_ask() {
         .collect();
     assert_eq!(sqlite, [one.per_second, one.per_second / 3.0]);
 }
+
+/// A directory's logs are told apart, and who writes which is judged by it; where the file system has no such
+/// log, by the one that it has.
+#[test]
+fn in_a_directory_each_is_judged_by_a_log_like_its_own() {
+    let commits = |log: &str, per_second: f64| {
+        serde_json::json!({
+            "stage": "as-it-is",
+            "durability": "flushed", "size": "4KiB", "committers": 1, "log": log,
+            "count": 1000, "per_second": per_second, "mean_ns": 1,
+            "latency": { "p50_ns": 1, "p99_ns": 2, "p999_ns": 3, "p9999_ns": null, "max_ns": 4 },
+        })
+    };
+    let verdicts = |commits: &[serde_json::Value]| -> Vec<(&str, f64)> {
+        let outcome = serde_json::json!({ "commits": commits, "beside": [] });
+        let outcome: Outcome = serde_json::from_value(outcome).unwrap();
+        let told = outcome.verdicts().into_iter().filter(|one| one.who.starts_with("SQLite"));
+        told.map(|one| (one.who, one.as_it_is.unwrap().value)).collect()
+    };
+    let (wal, journal) = ("SQLite, WAL", "SQLite, rollback journal");
+    let (overwritten, appended) = (commits("overwritten", 6000.0), commits("appended", 3000.0));
+    let both = [overwritten.clone(), appended];
+    assert_eq!(verdicts(&both), [(wal, 6000.0), (journal, 1000.0)]);
+    assert_eq!(verdicts(&[overwritten]), [(wal, 6000.0), (journal, 2000.0)]);
+}
