@@ -247,6 +247,8 @@ fn describe_whole(device: &Inspection) -> String {
         Bytes(u64::MAX) => "holes in the file".to_owned(),
         most => format!("up to {most} at a time"),
     };
+    let said = |said: &String| format!("{said}, as the kernel takes it");
+    let write_cache = drive.write_cache.as_ref().map_or_else(|| "not told".to_owned(), said);
     let contents = device.survey.map_or_else(|| "not looked at".to_owned(), |s| s.to_string());
     let mut rows = vec![
         ("path", drive.path.display().to_string()),
@@ -259,7 +261,7 @@ fn describe_whole(device: &Inspection) -> String {
         ("medium", if drive.rotational { "called rotating" } else { "not rotating" }.to_owned()),
         ("discard", discard),
         ("scheduler", text(&drive.scheduler)),
-        ("kernel's cache", text(&drive.write_cache)),
+        ("write cache", write_cache),
         ("contents", contents),
     ];
     rows.extend(drive.stands_on.iter().map(|below| ("stands on", below.clone())));
