@@ -48,17 +48,15 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Builds these packages, or all; what could be built is here although something failed.
-    pub(crate) fn make(packages: Option<&[String]>) -> (Self, Outcome) {
+    /// Builds all, and keeps the tests of these packages; what could be built is here although something failed.
+    pub(super) fn make(packages: &[&str]) -> (Self, Outcome) {
         let mut command = Command::new("cargo");
         command.args(["build", "--all-targets", "--keep-going", "--workspace"]);
         command.args(["--message-format", "json"]);
         let has_clippy = with_clippy(&mut command);
         let mut built = Self::default();
         let done = built.read(&mut command);
-        if let Some(packages) = packages {
-            built.programs.retain(|package, _| packages.contains(package));
-        }
+        built.programs.retain(|package, _| packages.contains(&package.as_str()));
         let mut outcome = Outcome::of("everything builds", done);
         match has_clippy {
             true => outcome.add("lints", Duration::ZERO, no_warnings(built.warnings)),
@@ -105,18 +103,18 @@ impl Built {
     }
 
     /// The packages that have tests.
-    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn packages(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().map(String::as_str)
     }
 
     /// Those of `wanted` whose tests did not build.
-    pub(crate) fn missing<'a>(&self, wanted: Option<&'a [String]>) -> Vec<&'a str> {
-        let has_none = |package: &&String| !self.programs.contains_key(*package);
-        wanted.unwrap_or_default().iter().filter(has_none).map(String::as_str).collect()
+    pub(super) fn missing<'a>(&self, wanted: &[&'a str]) -> Vec<&'a str> {
+        let has_none = |package: &&&str| !self.programs.contains_key(**package);
+        wanted.iter().filter(has_none).copied().collect()
     }
 
     /// Runs the tests of a package.
-    pub(crate) fn test(&self, package: &str) -> Outcome {
+    pub(super) fn test(&self, package: &str) -> Outcome {
         let mut outcome = Outcome::default();
         for (program, directory) in self.programs.get(package).into_iter().flatten() {
             match program::run(program, directory, self.is_nightly) {

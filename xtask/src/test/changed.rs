@@ -10,19 +10,23 @@ use super::Options;
 /// What of the tests is to run.
 #[derive(Debug)]
 pub(super) struct Scope {
-    /// All, if `None`.
-    packages: Option<Vec<String>>,
+    packages: Vec<Package>,
     has_guest: bool,
 }
 
 /// A package of the workspace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Package {
     name: String,
     directory: PathBuf,
+    /// Cargo makes test programs of it.
+    has_tests: bool,
     /// Others of the workspace that it or its tests are built of.
     needs: Vec<String>,
 }
+
+/// What the Python package is made of; its tests are a part of their own.
+const PYTHON: &str = "writecliff-python";
 
 /// The way to real drives: what the virtual machine is for.
 const GUEST_IS_FOR: [&str; 4] =
@@ -33,32 +37,32 @@ impl Scope {
     pub(super) const UNCHANGED: &str = "the change does not reach it";
 
     pub(super) fn of(options: &Options) -> Result<Self, String> {
+        let known = packages()?;
         if !options.only.is_empty() {
-            let known = packages()?;
             let named = |name: &String| {
                 let found = known.iter().find(|p| {
                     p.name.trim_start_matches("writecliff-")
                         == name.trim_start_matches("writecliff-")
                 });
-                found.map(|p| p.name.clone()).ok_or_else(|| format!("there is no package '{name}'"))
+                found.cloned().ok_or_else(|| format!("there is no package '{name}'"))
             };
             let packages = options.only.iter().map(named).collect::<Result<_, _>>()?;
-            return Ok(Self { packages: Some(packages), has_guest: false });
+            return Ok(Self { packages, has_guest: false });
         }
         match options.changed {
-            true => Self::of_files(&files()?, &packages()?),
-            false => Ok(Self { packages: None, has_guest: true }),
+            true => Ok(Self::of_files(&files()?, known)),
+            false => Ok(Self { packages: known, has_guest: true }),
         }
     }
 
     /// What these files reach; a file that belongs to no package reaches all.
-    fn of_files(files: &[PathBuf], packages: &[Package]) -> Result<Self, String> {
+    fn of_files(files: &[PathBuf], packages: Vec<Package>) -> Self {
         let mut changed: Vec<&str> = Vec::new();
         for file in files {
             match packages.iter().find(|package| file.starts_with(&package.directory)) {
                 Some(package) => changed.push(&package.name),
-                None if file.starts_with("python") => changed.push("writecliff-python"),
-                None => return Ok(Self { packages: None, has_guest: true }),
+                None if file.starts_with("python") => changed.push(PYTHON),
+                None => return Self { packages, has_guest: true },
             }
         }
         let has_guest = changed.iter().any(|name| GUEST_IS_FOR.contains(name));
@@ -72,18 +76,18 @@ impl Scope {
                 None => break,
             }
         }
-        let mut packages: Vec<String> = changed.into_iter().map(str::to_owned).collect();
-        packages.sort();
-        packages.dedup();
-        Ok(Self { packages: Some(packages), has_guest })
+        let is_reached = |package: &&Package| changed.contains(&package.name.as_str());
+        Self { packages: packages.iter().filter(is_reached).cloned().collect(), has_guest }
     }
 
-    pub(super) fn packages(&self) -> Option<&[String]> {
-        self.packages.as_deref()
+    /// The packages that are reached and have tests of their own.
+    pub(super) fn tested(&self) -> Vec<&str> {
+        let tested = self.packages.iter().filter(|package| package.has_tests);
+        tested.map(|package| package.name.as_str()).collect()
     }
 
-    pub(super) fn reaches(&self, package: &str) -> bool {
-        self.packages.as_ref().is_none_or(|packages| packages.iter().any(|name| name == package))
+    pub(super) fn reaches_python(&self) -> bool {
+        self.packages.iter().any(|package| package.name == PYTHON)
     }
 
     pub(super) fn reaches_guest(&self) -> bool {
@@ -122,7 +126,8 @@ fn packages() -> Result<Vec<Package>, String> {
         let needs = package["dependencies"].as_array()?.iter();
         let needs = needs.filter(|needed| needed["path"].is_string());
         let needs = needs.filter_map(|needed| Some(needed["name"].as_str()?.to_owned())).collect();
-        Some(Package { name, directory, needs })
+        let has_tests = package["targets"].as_array()?.iter().any(|target| target["test"] == true);
+        Some(Package { name, directory, has_tests, needs })
     };
     Ok(all.iter().filter_map(of).collect())
 }
@@ -135,33 +140,34 @@ mod tests {
         let package = |name: &str, directory: &str, needs: &[&str]| Package {
             name: name.to_owned(),
             directory: directory.into(),
+            has_tests: name != PYTHON,
             needs: needs.iter().map(|&need| need.to_owned()).collect(),
         };
         let packages = [
             package("writecliff-cli", "crates/cli", &["writecliff-suite", "writecliff-uring"]),
+            package("writecliff-python", "crates/python", &["writecliff-suite"]),
             package("writecliff-suite", "crates/suite", &["writecliff-device"]),
             package("writecliff-uring", "crates/uring", &["writecliff-device"]),
             package("writecliff-device", "crates/device", &[]),
         ];
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        Scope::of_files(&files, &packages).unwrap()
+        Scope::of_files(&files, packages.to_vec())
     }
 
     #[test]
     fn a_change_reaches_what_stands_on_it() {
         let suite = reached(&["crates/suite/src/lib.rs"]);
-        assert_eq!(suite.packages().unwrap(), ["writecliff-cli", "writecliff-suite"]);
-        assert!(!suite.reaches_guest() && !suite.reaches("writecliff-uring"));
-        assert!(reached(&["crates/uring/src/lib.rs"]).reaches_guest());
-        assert_eq!(
-            reached(&["python/tests/test_runs.py"]).packages().unwrap(),
-            ["writecliff-python"]
-        );
+        assert_eq!(suite.tested(), ["writecliff-cli", "writecliff-suite"]);
+        assert!(!suite.reaches_guest() && suite.reaches_python());
+        let uring = reached(&["crates/uring/src/lib.rs"]);
+        assert!(uring.reaches_guest() && !uring.reaches_python());
+        let python = reached(&["python/tests/test_runs.py"]);
+        assert!(python.tested().is_empty() && python.reaches_python());
     }
 
     #[test]
     fn what_belongs_to_no_package_reaches_everything() {
         let all = reached(&["crates/cli/src/main.rs", "Cargo.lock"]);
-        assert!(all.packages().is_none() && all.reaches_guest() && all.reaches("anything"));
+        assert!(all.tested().len() == 4 && all.reaches_guest() && all.reaches_python());
     }
 }

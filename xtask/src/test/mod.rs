@@ -37,13 +37,14 @@ pub(crate) struct Options {
 pub(crate) fn test(options: &Options) -> Result<(), String> {
     packages::install(packages::FOR_TESTS)?;
     let scope = Scope::of(options)?;
+    let wanted = scope.tested();
     // It is downloaded and unpacked while the compiler works.
     let guest = scope.reaches_guest().then(|| thread::spawn(guest::prepare));
     let mut parts = Parts::begin();
     parts.run("tidy", tidy::outcome);
     let mut built = None;
     parts.run("build", || {
-        let (made, outcome) = Built::make(scope.packages());
+        let (made, outcome) = Built::make(&wanted);
         built = Some(made);
         outcome
     });
@@ -56,11 +57,11 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
         for package in built.packages() {
             parts.run(package, || built.test(package));
         }
-        for package in built.missing(scope.packages()) {
+        for package in built.missing(&wanted) {
             parts.run(package, || Outcome::left_out("its tests", "they did not build"));
         }
         parts.run("documentation", documentation::outcome);
-        match scope.reaches("writecliff-python") {
+        match scope.reaches_python() {
             true => parts.run("python", || python::outcome(&built, options.nightly)),
             false => {
                 parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED));

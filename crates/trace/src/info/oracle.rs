@@ -7,6 +7,8 @@ use writecliff_device::{Bytes, Operation};
 use super::*;
 
 const BLOCK: u64 = 4096;
+/// What offsets and lengths of the traces are multiples of.
+const SECTOR: u64 = 512;
 
 /// A small generator of numbers (xorshift), so that a seed is a trace.
 struct Random(u64);
@@ -32,9 +34,9 @@ fn trace(seed: u64) -> Vec<TraceIo> {
         let operation = kinds[[0, 0, 0, 1, 1, 1, 2, 3][random.below(8) as usize]];
         let offset = match ios.last() {
             Some(last) if random.below(3) == 0 => last.end().0,
-            _ => random.below(600) * 512 + random.below(2) * (9 << 20),
+            _ => random.below(600) * SECTOR + random.below(2) * (9 << 20),
         };
-        let length = random.below(40) * 512;
+        let length = random.below(40) * SECTOR;
         let mut io = TraceIo::new(Nanos(now), operation, Bytes(offset), Bytes(length));
         io.completed = has_completions.then(|| Nanos(now + random.below(200)));
         io.queue_depth = random.below(5).eq(&0).then(|| random.below(40) as u32 + 1);
@@ -100,10 +102,11 @@ fn rewritten(writes: &[&TraceIo]) -> u64 {
     let mut written = HashSet::new();
     let mut again = 0;
     for io in writes {
-        again += (io.offset.0..io.end().0).filter(|byte| written.contains(&(byte / BLOCK))).count();
-        written.extend((io.offset.0..io.end().0).map(|byte| byte / BLOCK));
+        let blocks = || (io.offset.0..io.end().0).step_by(SECTOR as usize).map(|at| at / BLOCK);
+        again += blocks().filter(|block| written.contains(block)).count() as u64 * SECTOR;
+        written.extend(blocks());
     }
-    again as u64
+    again
 }
 
 /// The last 32 runs, as a list that is looked through.
