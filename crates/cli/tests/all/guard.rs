@@ -73,6 +73,16 @@ fn everything_is_shown_of_a_drive_that_is_named_and_its_consent_can_be_pasted() 
     {
         assert!(text.contains(expected), "no '{expected}' in:\n{text}");
     }
+    let mut command = Command::new(WRITECLIFF);
+    let output = command.args(["drives", attached.path(), "--json"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let drive = &told["devices"][0];
+    for (words, key) in [("scheduler", "scheduler"), ("write cache", "write_cache")] {
+        let row = text.lines().find(|line| line.trim_start().starts_with(words)).unwrap();
+        let value = drive[key].as_str().unwrap();
+        assert!(row.contains(value), "{key} is '{value}', and '{row}'");
+    }
+    assert!(text.contains(&format!("(physical {})", drive["physical_block_bytes"])), "{text}");
 }
 
 #[test]

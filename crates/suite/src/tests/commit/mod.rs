@@ -223,7 +223,8 @@ impl Plan {
             .collect()
     }
 
-    /// What is measured in a directory: the same, and a log that grows or whose space was never written.
+    /// What is measured in a directory: the same, and a log that grows or whose space was never written, for
+    /// the main size and for whoever asks that of another one.
     fn settings_in_directory(&self) -> Vec<Setting> {
         let logs = [Layout::Preallocated, Layout::Appended];
         let with = |log| {
@@ -233,7 +234,11 @@ impl Plan {
                 ..self.main()
             })
         };
-        self.settings().into_iter().chain(logs.into_iter().flat_map(with)).collect()
+        let is_another = |size: &Bytes| *size != self.block && self.sizes.contains(size);
+        let of_others = verdict::logs_of_files().filter(|(size, _)| is_another(size));
+        let of_others = of_others.map(|(size, log)| Setting { size, log, ..self.main() });
+        let of_main = logs.into_iter().flat_map(with);
+        self.settings().into_iter().chain(of_main).chain(of_others).collect()
     }
 
     /// Commits into the log, from its start, without an end.
@@ -434,4 +439,18 @@ fn beside_pages(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> 
             Ok(())
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_directory_every_log_that_somebody_asks_for_is_measured_once() {
+        let settings = Plan::default().settings_in_directory();
+        for (size, log) in verdict::logs_of_files() {
+            let wanted = Setting { size, log, ..Plan::default().main() };
+            assert_eq!(settings.iter().filter(|one| **one == wanted).count(), 1, "{wanted:?}");
+        }
+    }
 }

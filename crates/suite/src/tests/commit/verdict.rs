@@ -52,7 +52,7 @@ const CLIENTS: f64 = 16.0;
 type Asked = (&'static str, &'static str, u64, Layout, Told);
 
 /// A log that is used again and again is overwritten, as PostgreSQL's and SQLite's are; etcd's is of files that
-/// are preallocated, and a rollback journal grows from nothing for each transaction.
+/// are preallocated, a segment of Kafka's grows, and so does a rollback journal, from nothing for each transaction.
 const ASKED: [Asked; 7] = [
     ("etcd", "99 % of syncs in less than 10 ms", 4, Layout::Preallocated, |took| {
         limited(p99(took, ETCD_P99_NS)?, ETCD_P99_NS)
@@ -70,7 +70,7 @@ const ASKED: [Asked; 7] = [
         Layout::Overwritten,
         |took| rate(CLIENTS * took.per_second),
     ),
-    ("Kafka, flushed each time", "messages of 16 KiB a second", 16, Layout::Overwritten, |took| {
+    ("Kafka, flushed each time", "messages of 16 KiB a second", 16, Layout::Appended, |took| {
         rate(took.per_second)
     }),
     ("SQLite, WAL", "transactions a second, synchronous=FULL", 4, Layout::Overwritten, |took| {
@@ -84,6 +84,12 @@ const ASKED: [Asked; 7] = [
         |took| rate(took.per_second / JOURNAL_FLUSHES),
     ),
 ];
+
+/// The logs of files, and the sizes of their commits, that somebody asks for.
+pub(super) fn logs_of_files() -> impl Iterator<Item = (Bytes, Layout)> {
+    let of_files = ASKED.iter().filter(|asked| asked.3 != Layout::Overwritten);
+    of_files.map(|asked| (Bytes::from_kib(asked.2), asked.3))
+}
 
 /// The 99th percentile; where there are too few commits for one, what lies on the same side of the limit as
 /// it must: it is no longer than the longest of them, and no shorter than their median.
