@@ -149,6 +149,9 @@ pub struct LogWrites {
     pub durability: Durability,
     /// How many are written at once.
     pub committers: usize,
+    /// Whether a file is what it was before each time that its beginning is written: a log that goes round. Not so
+    /// what is written in any order.
+    pub begins_anew: bool,
 }
 
 /// A drive that several threads can keep busy at once.

@@ -85,7 +85,7 @@ pub fn write_report_for(
             .enumerate()
             .map(|(index, warnings)| subject_part(&subjects, index, warnings, &headline))
             .collect(),
-        specification: Some(specification::table(&subjects)),
+        specification: specification::table(&subjects),
     };
     write(&about, &sections, out, files)
 }

@@ -176,7 +176,7 @@ impl DriveName {
                 Ok(writecliff_sim::recorded(profile)?.open(address))
             }
             Self::Null => Ok(Box::new(NullDevice::new(&options(plan, run)))),
-            Self::Directory(path) if matches!(plan, Plan::Commit(_)) => {
+            Self::Directory(path) if matches!(plan, Plan::Commit(_) | Plan::Mixed(_)) => {
                 Ok(Box::new(DirectoryDevice::create(path, &options(plan, run))?))
             }
             Self::Directory(_) => Err(Error::NoTestOfDirectories { test: plan.name() }),

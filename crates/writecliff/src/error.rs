@@ -56,7 +56,8 @@ pub enum Error {
     Directory(#[from] DirectoryError),
     /// A test that writes all over a drive was to be run in a directory.
     #[error(
-        "{test} is of whole drives; in a directory there is `writecliff run commit --in DIRECTORY`"
+        "{test} is of whole drives; in a directory there are `writecliff run commit --in DIRECTORY` and jobs that \
+         only write, `writecliff run mixed --in DIRECTORY --plan FILE`"
     )]
     NoTestOfDirectories {
         /// The test.

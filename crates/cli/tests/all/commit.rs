@@ -88,6 +88,45 @@ fn an_interrupted_run_removes_its_file_and_a_killed_ones_is_named_by_the_next() 
     assert_eq!(there(&user), ["mine", "writecliff-commit.tmp"]);
 }
 
+/// The job that etcd's users are sent to, with fewer bytes.
+const ETCD: &str =
+    "[mytest]\nrw=write\nioengine=sync\nfdatasync=1\ndirectory=data\nsize=230000\nbs=2300\n";
+
+#[test]
+fn a_job_file_s_durable_writes_run_in_a_directory_byte_by_byte_and_nothing_else_does() {
+    let user = user();
+    let run = |job: &str| {
+        fs::write(user.path().join("job.fio"), job).unwrap();
+        let plan = ["run", "mixed", "--in", "data", "--plan", "job.fio", "--json"];
+        user.command(&plan).output().unwrap()
+    };
+    let done = run(ETCD);
+    assert!(done.status.success(), "{}", errors(&done));
+    let record: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let jobs = record["outcome"]["jobs"].as_array().unwrap();
+    let counted = |operation: &str| jobs[0][operation]["ios"].as_u64().unwrap();
+    assert_eq!(
+        (counted("writes"), &jobs[0]["writes"]["bytes"]),
+        (100, &"230kB".into()),
+        "{jobs:?}"
+    );
+    assert!(counted("flushes") >= 99, "{jobs:?}");
+    for (job, word) in [
+        (ETCD.replace("fdatasync=1\n", ""), "they would stay in memory"),
+        (ETCD.replace("rw=write", "rw=randrw"), "they would be answered from memory"),
+        (ETCD.replace("rw=write", "rw=randtrim"), "takes no TRIM"),
+        (ETCD.replace("size=230000", "size=1g"), "has 64MiB left"),
+    ] {
+        let refused = run(&job);
+        assert_eq!(refused.status.code(), Some(2), "{job}");
+        assert!(errors(&refused).contains(word), "{}", errors(&refused));
+    }
+    let forced = run(&ETCD.replace("fdatasync=1", "sync=dsync\nnumjobs=3\nrw=randwrite"));
+    assert!(forced.status.success(), "{}", errors(&forced));
+    assert_eq!(there(&user), ["mine"]);
+    assert!(user.runs().is_empty(), "a directory is no drive");
+}
+
 #[test]
 fn what_is_no_directory_and_what_is_no_commit_is_refused() {
     let user = user();

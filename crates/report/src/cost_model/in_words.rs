@@ -21,7 +21,7 @@ pub(crate) fn lie(outcome: &Outcome) -> Option<String> {
     };
     let promised = number::count(fresh.wrandiops);
     let lasts = match seconds {
-        0 => "which the drive, once full, did not do for ten seconds".to_owned(),
+        0 => "which the drive, once full, did not do for a second".to_owned(),
         _ => format!(
             "which the drive, once full, did for {} ({drive_writes:.2} drive writes)",
             number::seconds(f64::from(seconds))

@@ -101,13 +101,14 @@ const SAID: [Said; 5] = [
     ("mean", |phase| Some(phase.mean), number::watts),
     ("lowest second", |phase| Some(phase.lowest), number::watts),
     ("highest second", |phase| Some(phase.highest), number::watts),
-    ("settled at", |phase| (phase.settled_after_s > 0).then_some(phase.settled), number::watts),
-    (
-        "settled after",
-        |phase| Some(f64::from(phase.settled_after_s)).filter(|s| *s > 0.0),
-        number::seconds,
-    ),
+    ("settled at", |phase| settled_after(phase).map(|_| phase.settled), number::watts),
+    ("settled after", settled_after, number::seconds),
 ];
+
+/// In seconds; `None` if it never settled, or was from the beginning what it is.
+fn settled_after(phase: &PowerPhase) -> Option<f64> {
+    phase.settled_after_s.map(f64::from).filter(|seconds| *seconds > 0.0)
+}
 
 /// Of one drive phases down and figures across; of several, their means and where they settle.
 fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {

@@ -1,6 +1,6 @@
 //! What the drives are, as far as anybody told: data sheet, board and price.
 
-use writecliff_device::{Bytes, DeviceInfo, Specification};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Specification};
 
 use crate::number;
 use crate::number::NONE;
@@ -27,8 +27,12 @@ const FACTS: &[Fact] = &[
     ("Price of", |drive| drive.specification.price_of.clone()),
 ];
 
-/// A column for each drive; rows that no drive has anything for are left out.
-pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
+/// A column for each drive; rows that no drive has anything for are left out. `None` of files in directories: of
+/// the drives below nothing is known.
+pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
+    if subjects.all.iter().all(|subject| subject.drive().kind == DeviceKind::Directory) {
+        return None;
+    }
     let is_known = |fact: &&Fact| subjects.all.iter().any(|s| fact.1(s.drive()).is_some());
     let row = |(name, value): &Fact| {
         let value = |drive: &DeviceInfo| value(drive).unwrap_or_else(|| NONE.to_owned());
@@ -47,7 +51,7 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Table {
     };
     let columns = Table::columns_of(subjects, 0..subjects.all.len());
     let rows = FACTS.iter().filter(is_known).map(row).collect();
-    Table::new("Specification", text, columns, rows)
+    Some(Table::new("Specification", text, columns, rows))
 }
 
 /// Left out where the configuration says it as well.

@@ -25,7 +25,10 @@ impl RunRecord {
         self.status = status;
         let (outcome, warnings) = self.conclusion(recording);
         self.outcome = outcome;
-        self.efficiency = Efficiency::of_phases(&self.phases, recording);
+        // The last phase of a run that was broken off did not come to its end.
+        let broken_off = usize::from(self.status != Status::Complete);
+        let ended = &self.phases[..self.phases.len().saturating_sub(broken_off)];
+        self.efficiency = Efficiency::of_phases(ended, recording);
         self.warnings.extend(warnings);
     }
 

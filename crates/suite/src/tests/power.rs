@@ -160,25 +160,28 @@ pub struct PowerPhase {
     pub highest: f64,
     /// Mean of the last tenth of the phase.
     pub settled: f64,
-    /// The second from which on it stayed within 10 % of that.
-    pub settled_after_s: u32,
+    /// The second from which on it stayed within 10 % of that; `None` if not even in the last tenth.
+    pub settled_after_s: Option<u32>,
 }
 
 /// How far from the settled power is still settled.
 const SETTLED_WITHIN: f64 = 0.10;
 
 impl PowerPhase {
-    fn figures(&self) -> [Figure; 4] {
+    fn figures(&self) -> Vec<Figure> {
         let watts = |figure: &str, watts| {
             let name = format!("{figure} power, {}", self.phase);
             Figure::new(name, watts, Unit::Watts, Good::AtMost).of(&self.phase)
         };
-        [
+        let mut figures = vec![
             watts("mean", self.mean),
             watts("lowest", self.lowest).unjudged(),
             watts("highest", self.highest).unjudged(),
-            watts("settled", self.settled).unjudged(),
-        ]
+        ];
+        if self.settled_after_s.is_some() {
+            figures.push(watts("settled", self.settled).unjudged());
+        }
+        figures
     }
 }
 
@@ -206,7 +209,11 @@ fn phase<'a>(name: &str, samples: impl Iterator<Item = &'a Sample>) -> Option<Po
     let last = watts.get(watts.len() - watts.len().div_ceil(10)..).filter(|l| !l.is_empty())?;
     let settled = mean(last);
     let is_away = |watts: &f64| (watts - settled).abs() > settled * SETTLED_WITHIN;
-    let settled_after_s = watts.iter().rposition(is_away).map_or(0, |index| seconds[index] + 1);
+    let before_last = watts.len() - last.len();
+    let settled_after_s = match watts.iter().rposition(is_away) {
+        None => Some(0),
+        Some(index) => (index < before_last).then(|| seconds[index] + 1),
+    };
     Some(PowerPhase {
         phase: name.to_owned(),
         mean: mean(&watts),
@@ -215,4 +222,28 @@ fn phase<'a>(name: &str, samples: impl Iterator<Item = &'a Sample>) -> Option<Po
         settled,
         settled_after_s,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When a phase with these watts, a second each, settled.
+    fn settled(watts: &[f64]) -> Option<u32> {
+        let sample = |(second, watts): (usize, &f64)| Sample {
+            second: second as u32,
+            power_microwatts: Some((watts * 1e6) as u64),
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = watts.iter().enumerate().map(sample).collect();
+        phase(IDLE, samples.iter()).unwrap().settled_after_s
+    }
+
+    #[test]
+    fn what_swings_to_the_end_has_not_settled() {
+        let swings: Vec<f64> = (0..100).map(|s| if s % 10 < 3 { 7.6 } else { 5.2 }).collect();
+        assert_eq!(settled(&swings), None);
+        assert_eq!(settled(&[vec![7.0; 40], vec![5.0; 60]].concat()), Some(40));
+        assert_eq!(settled(&[5.0; 60]), Some(0));
+    }
 }

@@ -792,7 +792,7 @@ fn power_is_what_the_parts_draw() {
     let all = [power::IDLE, power::SEQUENTIAL_WRITE, power::AFTER_SEQUENTIAL];
     assert_eq!(names, [&all[..], &[power::RANDOM_WRITE, power::AFTER_RANDOM]].concat());
     assert_near(phases[0].mean, 0.3, 0.01);
-    assert_eq!(phases[0].settled_after_s, 0);
+    assert_eq!(phases[0].settled_after_s, Some(0));
     // A page every 150 us at 50 uJ, beside the controller.
     assert_near(phases[1].mean, 0.5 + 50.0 / 150.0, 2.0);
     assert_near(phases[2].settled, 0.3, 0.01);

@@ -81,6 +81,8 @@ pub(crate) fn in_flight(writers: usize) -> usize {
 
 /// Of many threads no more are asked for.
 const IN_FLIGHT_MAX: usize = 128;
+/// What data are made in, though a file's may end anywhere.
+const SECTOR: usize = 512;
 /// The thread of trims and flushes.
 const IN_ORDER: usize = 0;
 
@@ -117,7 +119,7 @@ impl Calls {
         self.hand_over(IN_ORDER, file, kind, Order { io, data: None, first: None })
     }
 
-    /// Hands a write over, and its flush if it is to have one, with what `fill` makes its data.
+    /// Hands a write over, and its flush if it is to have one, with what `fill` makes its data, in whole sectors.
     ///
     /// # Errors
     /// If the system has no thread, or no memory, for it.
@@ -135,7 +137,7 @@ impl Calls {
             Some(found) => self.buffers.swap_remove(found),
             None => Arena::new(1, length)?,
         };
-        fill(&mut data.own()[..length]);
+        fill(&mut data.own()[..length.next_multiple_of(SECTOR)]);
         let waiting = |thread: usize| self.waiting.iter().filter(|(of, _)| *of == thread).count();
         // One that has nothing to do, or else that has least.
         let begun = self.threads.len().max(IN_ORDER + 1);

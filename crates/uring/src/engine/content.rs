@@ -56,10 +56,10 @@ impl ContentStream {
     /// I/O covers only a part counts as one; the part is the same part of a repeated block.
     ///
     /// # Panics
-    /// If the length is not that of the I/O, or not a multiple of 512 bytes.
+    /// If the length is not that of the I/O in whole sectors of 512 bytes.
     pub fn fill(&mut self, io: &Io, buffer: &mut [u8]) {
         assert!(
-            buffer.len() as u64 == io.length.0 && buffer.len().is_multiple_of(SECTOR),
+            buffer.len() as u64 == io.length.0.next_multiple_of(SECTOR as u64),
             "a buffer of {} bytes for {io:?}",
             buffer.len()
         );

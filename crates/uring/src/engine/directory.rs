@@ -1,4 +1,4 @@
-//! A file of this program's own in a directory of a mounted file system: what commits cost there.
+//! A file of this program's own in a directory of a mounted file system: what durable writes cost there.
 //!
 //! Nothing that is there is touched. The file has one name, [`NAME`], is locked while it is used, and goes
 //! when the device is dropped; what a killed run leaves behind, the next one names. Writes go through the
@@ -31,7 +31,7 @@ const NAME: &str = "writecliff-commit.tmp";
 const SIZE: Bytes = Bytes::from_mib(64);
 /// What is left free beside it.
 const MARGIN: Bytes = Bytes::from_mib(64);
-/// Writes at once, a thread each.
+/// Writes at once, a thread each, and flushes.
 const COMMITTERS_MAX: usize = 128;
 /// Who waits for nothing looks at the clock so often.
 const LOOK: Duration = Duration::from_millis(100);
@@ -105,7 +105,7 @@ pub struct DirectoryDevice {
     path: PathBuf,
     file: File,
     /// None before the first log.
-    layout: Option<Layout>,
+    log: Option<LogWrites>,
     content: ContentStream,
     calls: Calls,
     gauges: Gauges,
@@ -151,8 +151,8 @@ impl DirectoryDevice {
         let info = info(&directory, below, options.queue_depth.max(COMMITTERS_MAX));
         let content = ContentStream::new(options.seed);
         let (calls, gauges, answered) = (Calls::default(), Gauges::default(), Vec::new());
-        let layout = None;
-        let device = Self { info, path, file, layout, content, calls, gauges, answered };
+        let log = None;
+        let device = Self { info, path, file, log, content, calls, gauges, answered };
         // From here on it goes with the device.
         flock(&device.file, FlockOperation::NonBlockingLockExclusive)
             .map_err(|error| failed("locking its file")(error.into()))?;
@@ -161,6 +161,15 @@ impl DirectoryDevice {
 
     fn failed(&self, doing: &'static str, source: io::Error) -> DeviceError {
         DeviceError::System { path: self.path.clone(), doing, source }
+    }
+
+    /// What has to be done to the file before this, where its beginning is come to again: one that is written over
+    /// is what it was.
+    fn before(&self, io: &Io) -> Option<First> {
+        let is_first = io.operation == Operation::Write && io.offset == Bytes::ZERO;
+        let log = self.log.filter(|log| log.begins_anew && is_first)?;
+        (log.layout != Layout::Overwritten)
+            .then(|| Box::new(move |file: &File| begin_anew(file, log.layout)) as First)
     }
 
     fn collect(&mut self, mut patience: Duration) {
@@ -268,7 +277,8 @@ fn info(directory: &Path, below: FileSystem, queue_depth_max: usize) -> DeviceIn
         stands_on,
         firmware: None,
         capacity: SIZE,
-        lba_size: Bytes(512),
+        // Whatever is written through the page cache.
+        lba_size: Bytes(1),
         physical_block_size: Bytes(4096),
         io_size_max: Bytes::from_mib(1),
         queue_depth_max,
@@ -303,8 +313,8 @@ impl Device for DirectoryDevice {
 
     fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
         self.calls.write_by(log.committers);
-        let is_there = self.layout == Some(log.layout) && log.layout == Layout::Overwritten;
-        self.layout = Some(log.layout);
+        let was = self.log.replace(log).map(|log| log.layout);
+        let is_there = was == Some(Layout::Overwritten) && log.layout == Layout::Overwritten;
         let laid_out = match is_there {
             true => self.file.sync_all(),
             false => begin_anew(&self.file, log.layout),
@@ -317,19 +327,18 @@ impl Device for DirectoryDevice {
     }
 
     /// # Panics
-    /// Of anything but writes.
+    /// Of anything but writes and flushes.
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
         batch.iter().try_for_each(|io| self.info.check(io))?;
         for io in batch {
-            assert_eq!(io.operation, Operation::Write, "a log is only written");
-            // The end of the file is reached: one that is written over needs no new beginning.
-            let is_first = io.offset == Bytes::ZERO;
-            let anew = self.layout.filter(|layout| is_first && *layout != Layout::Overwritten);
-            let first =
-                anew.map(|layout| Box::new(move |file: &File| begin_anew(file, layout)) as First);
+            let first = self.before(io);
             let Self { calls, file, info, content, .. } = self;
-            let begun =
-                calls.submit_write(file, info.kind, *io, first, |buffer| content.fill(io, buffer));
+            let begun = match io.operation {
+                Operation::Flush => calls.submit(file, info.kind, *io),
+                Operation::Write => calls
+                    .submit_write(file, info.kind, *io, first, |buffer| content.fill(io, buffer)),
+                other => panic!("{other:?} of a file that is only written"),
+            };
             begun.map_err(|source| self.failed("beginning a write", source))?;
         }
         Ok(())
@@ -407,7 +416,7 @@ mod tests {
         assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
         for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
             let durability = writecliff_device::Durability::Flushed;
-            let log = LogWrites { layout, durability, committers: 1 };
+            let log = LogWrites { layout, durability, committers: 1, begins_anew: true };
             assert_eq!(device.prepare_log(log).unwrap(), Some(in_flight(1)));
             let length = fs::metadata(&path).unwrap().len();
             assert_eq!(length, if layout == Layout::Appended { 0 } else { SIZE.0 });

@@ -351,7 +351,12 @@ fn a_log_is_written_by_its_committers_and_not_by_lanes_beside_them() {
     let device = Loop::new(32);
     let mut opened = open_to_destroy(&device.path).unwrap();
     assert!(opened.lanes().is_some());
-    let log = |durability| LogWrites { layout: Layout::Overwritten, durability, committers: 2 };
+    let log = |durability| LogWrites {
+        layout: Layout::Overwritten,
+        durability,
+        committers: 2,
+        begins_anew: true,
+    };
     assert_eq!(opened.prepare_log(log(Durability::Later)).unwrap(), Some(2));
     let in_flight = opened.prepare_log(log(Durability::Forced)).unwrap().unwrap();
     assert!(in_flight > 2 && in_flight <= opened.info().queue_depth_max);

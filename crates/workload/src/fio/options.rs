@@ -48,8 +48,8 @@ const fn unless(
 }
 
 const DRIVE: &str = "the drive is the one named on the command line";
-const DIRECTORY: &str = "the drive is the one named on the command line; `writecliff run commit --in DIRECTORY` \
-                         measures what durable writes cost in a directory";
+const DIRECTORY: &str = "the drive is the one named on the command line; with `--in DIRECTORY` in its place, jobs whose \
+                         writes are flushed or forced run in a file there";
 const ENGINE: &str = "I/O goes through Writecliff's own engine";
 const RECORD: &str = "Writecliff keeps its own record, a sample every second";
 const HOST: &str = "how Writecliff runs on the host is not part of a job";

@@ -486,7 +486,7 @@ impl Options {
         if is_told || is_noted || engine::is_past_the_cache(engine) {
             return;
         }
-        let text = "is left out, which is buffered in fio; here I/O is direct, past the page cache, as \
+        let text = "is left out, which is buffered in fio; here I/O on a drive is direct, past the page cache, as \
                     with direct=1";
         notes.push(Note { line, option: "direct".to_owned(), text: text.to_owned() });
     }

@@ -147,7 +147,7 @@ impl Setting {
 
     fn log(&self) -> LogWrites {
         let Self { durability, committers, log: layout, .. } = *self;
-        LogWrites { layout, durability, committers }
+        LogWrites { layout, durability, committers, begins_anew: true }
     }
 
     fn phase(&self, stage: Stage) -> String {

@@ -3,7 +3,7 @@
 
 use writecliff_device::{Bytes, Layout};
 
-use super::outcome::{Outcome, Stage, Took};
+use super::outcome::{Commits, Outcome, Stage, Took};
 use crate::record::rate::LatencyFigures;
 use crate::record::unit::Unit;
 
@@ -108,6 +108,13 @@ fn rate(per_second: f64) -> Option<Answer> {
 }
 
 impl Outcome {
+    /// Whether there is but one kind of log: on a raw drive; in a directory whose file system preallocates nothing,
+    /// if the run came to the log that is appended to, which is measured after that.
+    fn has_no_such_log(&self, stage: Stage, log: Layout) -> bool {
+        let appended = |one: &Commits| one.setting.log == Layout::Appended;
+        stage != Stage::AsItIs || log == Layout::Preallocated && self.commits.iter().any(appended)
+    }
+
     /// What those who ask get, as far as it was measured.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let full_speed = self.beside.iter().find(|beside| beside.percent == 100);
@@ -115,9 +122,10 @@ impl Outcome {
         let size_beside = self.commits.first().map(|first| first.setting.size);
         let verdict = |&(who, asks, kib, log, told): &Asked| {
             let size = Bytes::from_kib(kib);
-            // Where there is no such log, on a raw drive and on some file systems, there is one that is overwritten.
             let found = |stage| {
-                self.flushed(stage, size, log).or(self.flushed(stage, size, Layout::Overwritten))
+                let instead = self.flushed(stage, size, Layout::Overwritten);
+                let has_none = self.has_no_such_log(stage, log);
+                self.flushed(stage, size, log).or(instead.filter(|_| has_none))
             };
             let of = |stage| found(stage).and_then(|commits| told(&commits.took));
             let (fresh, steady, as_it_is) =

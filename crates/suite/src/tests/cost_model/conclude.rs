@@ -120,8 +120,8 @@ impl Asked<'_> {
     }
 }
 
-/// Seconds that a rate is taken over.
-const SECONDS: usize = 10;
+/// Seconds below it, one after the other, with the first of which it is over.
+const LASTING: usize = 3;
 /// Less than this share of what was promised does not keep it.
 const KEEPS: f64 = 0.9;
 
@@ -136,8 +136,9 @@ fn promise(
         return None;
     }
     let iops = iops_of(recording.series(SETTLE));
-    let keeps = |tens: &&[f64]| tens.iter().sum::<f64>() >= fresh * KEEPS * tens.len() as f64;
-    let seconds = iops.chunks(SECONDS).take_while(keeps).map(<[f64]>::len).sum::<usize>();
+    let is_over =
+        |second: &usize| iops[*second..].iter().take(LASTING).all(|rate| *rate < fresh * KEEPS);
+    let seconds = (0..iops.len()).find(is_over).unwrap_or(iops.len());
     let written: f64 = iops[..seconds].iter().sum::<f64>() * plan.block.0 as f64;
     let drive_writes = (0.0 + written) / plan.used(drive).0.max(1) as f64;
     Some(Promise { seconds: seconds as u32, drive_writes, times: fresh / steady })

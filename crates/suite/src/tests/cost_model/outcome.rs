@@ -47,8 +47,7 @@ impl State {
 /// How long a full drive did what the fresh one promises.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Promise {
-    /// Seconds of random writes after the fill in which it did nine tenths of that at least, taken over ten
-    /// seconds each.
+    /// Seconds of random writes after the fill before the first three in a row with less than nine tenths of that.
     pub seconds: u32,
     /// How much of the drive was written in them.
     pub drive_writes: f64,

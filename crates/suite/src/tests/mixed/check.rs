@@ -1,7 +1,7 @@
 //! Whether jobs can be run on a drive.
 
-use writecliff_device::{DeviceInfo, Operation};
-use writecliff_workload::JobError;
+use writecliff_device::{DeviceInfo, DeviceKind, Operation};
+use writecliff_workload::{Job, JobError};
 
 use super::plan::{Plan, Prepare};
 use super::series::series_of;
@@ -15,6 +15,9 @@ pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
     plan.duration.map_or(Ok(()), |duration| check_duration("duration", duration))?;
     if plan.prepare == Prepare::Fill {
         check_block(FILL_BLOCK, plan.span, drive)?;
+    }
+    if drive.kind == DeviceKind::Directory {
+        check_in_directory(plan)?;
     }
     let capacity = plan.capacity(drive);
     plan.list().check(drive.lba_size, capacity).map_err(from_job)?;
@@ -40,6 +43,36 @@ pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
         return Err(PlanError { option, got, reason });
     }
     Ok(())
+}
+
+/// In a directory there is what a file system has to do: writes that somebody waits for.
+fn check_in_directory(plan: &Plan) -> Result<(), PlanError> {
+    if plan.prepare != Prepare::Nothing {
+        let (option, got) = ("prepare", "a purge".to_owned());
+        let reason =
+            "in a directory nothing is purged or filled; say prepare = \"nothing\"".to_owned();
+        return Err(PlanError { option, got, reason });
+    }
+    let reads = |job: &&Job| job.operations().any(|op| op == Operation::Read);
+    let waits =
+        |job: &Job| !job.durability.is_later() || job.flush_every.is_some() || job.flush_at_end;
+    let refused = |job: &Job, got: &str, why: &str| PlanError {
+        option: "a job with",
+        got: got.to_owned(),
+        reason: format!("job '{}': in a directory {why}", job.name),
+    };
+    match (plan.jobs.iter().find(reads), plan.jobs.iter().find(|job| !waits(job))) {
+        (Some(job), _) => {
+            Err(refused(job, "reads", "they would be answered from memory; run it on the drive"))
+        }
+        (_, Some(job)) => Err(refused(
+            job,
+            "writes alone",
+            "they would stay in memory; have them flushed (fdatasync=1, flush_every = 1) or forced \
+             (sync=dsync, durability = \"forced\")",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn from_job(JobError { job, key, got, reason }: JobError) -> PlanError {

@@ -1,6 +1,6 @@
 //! Runs groups of jobs, one after the other.
 
-use writecliff_device::{Bytes, DeviceKind, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceKind, Durability, Layout, LogWrites, Nanos, Operation};
 use writecliff_measure::{OfJob, Stream, Streams};
 use writecliff_workload::Job;
 
@@ -12,6 +12,9 @@ use crate::record::warning::JobWarning;
 
 pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let capacity = plan.capacity(session.drive());
+    if session.drive().kind == DeviceKind::Directory {
+        lay_out(plan, session)?;
+    }
     if plan.prepare != Prepare::Nothing {
         session.purge()?;
     }
@@ -33,6 +36,21 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
             session.warn(JobWarning::TrimsHoldUp);
         }
         run_group(plan, &group, capacity, session)?;
+    }
+    Ok(())
+}
+
+/// In a directory the jobs have one file, whose space is there and was never written, as of fio's own; where the
+/// file system has no such space, it was written before.
+fn lay_out(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
+    let log = |layout| LogWrites {
+        layout,
+        durability: Durability::Flushed,
+        committers: plan.in_flight(),
+        begins_anew: false,
+    };
+    if session.prepare_log(log(Layout::Preallocated))?.is_none() {
+        session.prepare_log(log(Layout::Overwritten))?;
     }
     Ok(())
 }
