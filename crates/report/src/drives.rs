@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use writecliff_device::DeviceKind;
 use writecliff_suite::TESTS;
 
 use crate::differences::in_common;
@@ -151,7 +152,11 @@ fn load(subjects: &Subjects<'_>) -> String {
     let [subject] = subjects.all else { return same_load(subjects) };
     let drive = subject.drive();
     let host = if subject.is_simulated() { NO_HOST } else { "" };
-    let tested = format!("{}, {}, tested on {}.{host}", drive.capacity, drive.kind, subject.day());
+    let what = match drive.kind {
+        DeviceKind::Directory => drive.kind.to_string(),
+        kind => format!("{}, {kind}", drive.capacity),
+    };
+    let tested = format!("{what}, tested on {}.{host}", subject.day());
     // Runs of one drive that are told apart by their spare area may differ as well.
     match subjects.differences() {
         [] => tested,

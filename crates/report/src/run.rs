@@ -172,6 +172,8 @@ impl Run {
         // Another program tells neither.
         let (capacity, sectors) = match drive.capacity.0 {
             0 => (String::new(), String::new()),
+            // A file's is its own size, and nothing of a drive's.
+            _ if drive.kind == DeviceKind::Directory => (String::new(), String::new()),
             _ if record.imported_from().is_some() => (drive.capacity.to_string(), String::new()),
             _ => (
                 format!("{} ({bytes} bytes)", drive.capacity),

@@ -39,8 +39,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["spare", "duration", "until_steady", "plan", "traces", "quick", "seed", "repeat", "again"])]
     pub(crate) reopen: Option<PathBuf>,
-    /// Of commit, and of mixed with jobs that only write: in this directory of a mounted file system instead of on a drive. It writes one file of 64 MiB,
-    /// destroys nothing, and removes the file afterwards
+    /// Of commit, and of mixed with jobs that only write: in this directory of a mounted file system instead of
+    /// on a drive. It writes one file of 64 MiB, destroys nothing, and removes the file afterwards
     #[arg(long = "in", value_name = "DIRECTORY",
           conflicts_with_all = ["drive", "purge", "threads", "poll", "repeat", "again", "reopen", "destroy_data_on", "others_not_visible"])]
     pub(crate) directory: Option<PathBuf>,

@@ -116,6 +116,7 @@ fn a_job_file_s_durable_writes_run_in_a_directory_byte_by_byte_and_nothing_else_
         (ETCD.replace("rw=write", "rw=randrw"), "they would be answered from memory"),
         (ETCD.replace("rw=write", "rw=randtrim"), "takes no TRIM"),
         (ETCD.replace("size=230000", "size=1g"), "has 64MiB left"),
+        (ETCD.replace("fdatasync=1", "sync=1\nnumjobs=129"), "there are at most 128"),
     ] {
         let refused = run(&job);
         assert_eq!(refused.status.code(), Some(2), "{job}");

@@ -17,6 +17,7 @@ use rustix::io::{ReadWriteFlags, pwritev2};
 use writecliff_device::{DeviceKind, DeviceTime, Durability, InFlight, Io, Operation};
 
 use super::arena::Arena;
+use super::content::SECTOR;
 use crate::drive::purge::discard;
 use crate::host::clock;
 
@@ -81,8 +82,6 @@ pub(crate) fn in_flight(writers: usize) -> usize {
 
 /// Of many threads no more are asked for.
 const IN_FLIGHT_MAX: usize = 128;
-/// What data are made in, though a file's may end anywhere.
-const SECTOR: usize = 512;
 /// The thread of trims and flushes.
 const IN_ORDER: usize = 0;
 

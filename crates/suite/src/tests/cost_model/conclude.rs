@@ -136,12 +136,16 @@ fn promise(
         return None;
     }
     let iops = iops_of(recording.series(SETTLE));
-    let is_over =
-        |second: &usize| iops[*second..].iter().take(LASTING).all(|rate| *rate < fresh * KEEPS);
-    let seconds = (0..iops.len()).find(is_over).unwrap_or(iops.len());
+    let seconds = kept_for(&iops, fresh * KEEPS);
     let written: f64 = iops[..seconds].iter().sum::<f64>() * plan.block.0 as f64;
     let drive_writes = (0.0 + written) / plan.used(drive).0.max(1) as f64;
     Some(Promise { seconds: seconds as u32, drive_writes, times: fresh / steady })
+}
+
+/// The seconds before the first [`LASTING`] in a row that are all below `least`.
+fn kept_for(iops: &[f64], least: f64) -> usize {
+    let is_over = |second: &usize| iops[*second..].iter().take(LASTING).all(|rate| *rate < least);
+    (0..iops.len()).find(is_over).unwrap_or(iops.len())
 }
 
 /// That not even the smallest share was kept.
@@ -162,4 +166,17 @@ fn not_held(limits: &Limits) -> Option<Warning> {
         limits: format!("{} and {}", told(limits.read.0), told(limits.write.0)),
         took: format!("{} and {}", took(check.reads), took(check.writes)),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_is_kept_until_three_seconds_in_a_row_are_below_it() {
+        let fallen = [66_624.0, 66_688.0, 66_656.0, 58_424.0, 6_820.0, 4_428.0, 3_808.0, 3_512.0];
+        assert_eq!(kept_for(&fallen, 7_928.0), 4);
+        assert_eq!(kept_for(&[9.0, 1.0, 1.0, 9.0, 9.0], 5.0), 5, "a dip is no end");
+        assert_eq!(kept_for(&[1.0, 1.0, 1.0, 9.0], 5.0), 0);
+    }
 }

@@ -10,6 +10,8 @@ use crate::method::limits::{IN_FLIGHT_MAX, PlanError, check_block, check_duratio
 
 /// As many as an I/O can be of.
 const SERIES_MAX: usize = 256;
+/// In flight in a directory.
+const THREADS_MAX: usize = 128;
 
 pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
     plan.duration.map_or(Ok(()), |duration| check_duration("duration", duration))?;
@@ -51,6 +53,13 @@ fn check_in_directory(plan: &Plan) -> Result<(), PlanError> {
         let (option, got) = ("prepare", "a purge".to_owned());
         let reason =
             "in a directory nothing is purged or filled; say prepare = \"nothing\"".to_owned();
+        return Err(PlanError { option, got, reason });
+    }
+    let wanted = plan.in_flight();
+    if wanted > THREADS_MAX {
+        let (option, got) = ("the jobs of a group with", format!("{wanted} I/Os in flight"));
+        let reason =
+            format!("in a directory each is a thread's, and there are at most {THREADS_MAX}");
         return Err(PlanError { option, got, reason });
     }
     let reads = |job: &&Job| job.operations().any(|op| op == Operation::Read);
