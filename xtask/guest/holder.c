@@ -244,16 +244,18 @@ static void in_namespace(int kind) {
 }
 
 static void digest(void) {
-  enum { BLOCK = 4096 };
-  static unsigned char block[BLOCK] __attribute__((aligned(BLOCK)));
+  enum { BLOCK = 4096, END = 32 << 20, AT_ONCE = 256 << 10 };
+  static unsigned char data[AT_ONCE] __attribute__((aligned(BLOCK)));
   uint64_t hash = 0xcbf29ce484222325;
   int fd = opened(O_RDONLY | O_DIRECT);
-  off_t size = lseek(fd, 0, SEEK_END) / BLOCK * BLOCK, end = 32 << 20, at = 0;
+  off_t size = lseek(fd, 0, SEEK_END) / BLOCK * BLOCK, between = size - 2 * END, at = 0;
   while (at < size) {
-    need(pread(fd, block, BLOCK, at) == BLOCK, "read");
-    for (int i = 0; i < BLOCK; i += 8) hash = (hash ^ *(uint64_t *)(block + i)) * 0x100000001b3;
-    int is_between = at >= end && at < size - end && size > 2 * end;
-    at += is_between && size - 2 * end > 1000 * BLOCK ? (size - 2 * end) / 1000 / BLOCK * BLOCK : BLOCK;
+    int is_sampled = between > 1000 * BLOCK && at >= END && at < size - END;
+    off_t left = (between > 0 && at < END ? END : size) - at;
+    off_t length = is_sampled ? BLOCK : left < AT_ONCE ? left : AT_ONCE;
+    need(pread(fd, data, length, at) == length, "read");
+    for (off_t i = 0; i < length; i += 8) hash = (hash ^ *(uint64_t *)(data + i)) * 0x100000001b3;
+    at += is_sampled ? between / 1000 / BLOCK * BLOCK : length;
   }
   printf("%016lx\n", (unsigned long)hash);
 }

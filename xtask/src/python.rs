@@ -35,7 +35,7 @@ struct Python {
 /// Builds the wheel as pip does, and tests it on the newest Python here with all that it works with,
 /// and on the oldest with nothing else.
 pub(crate) fn test() -> Result<(), String> {
-    let outcome = on_all(&Package::Wheel);
+    let outcome = on(Pythons::NewestAndOldest, &Package::Wheel);
     match outcome.failed.is_empty() {
         true => Ok(()),
         false => Err(format!("the Python package: {} tests failed", outcome.failed.len())),
@@ -43,14 +43,22 @@ pub(crate) fn test() -> Result<(), String> {
 }
 
 /// What comes of the package's tests with the module that the other tests have built, or with a wheel.
-pub(crate) fn outcome(built: &Built, wants_wheel: bool) -> Outcome {
+pub(crate) fn outcome(built: &Built, wants_wheel: bool, pythons: Pythons) -> Outcome {
     match (&built.native, &built.writecliff) {
-        _ if wants_wheel => on_all(&Package::Wheel),
+        _ if wants_wheel => on(pythons, &Package::Wheel),
         (Some(native), Some(program)) => {
-            on_all(&Package::Built { native: native.clone(), program: program.clone() })
+            on(pythons, &Package::Built { native: native.clone(), program: program.clone() })
         }
         _ => Outcome::left_out("the Python package", "it did not build"),
     }
+}
+
+/// On which interpreters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pythons {
+    /// The newest here, and the oldest that the wheel is for.
+    NewestAndOldest,
+    Newest,
 }
 
 /// What is tested.
@@ -61,9 +69,9 @@ enum Package {
     Built { native: PathBuf, program: PathBuf },
 }
 
-fn on_all(package: &Package) -> Outcome {
-    let pythons = Python::all();
-    let (Some(newest), Some(oldest)) = (pythons.first(), pythons.last()) else {
+fn on(pythons: Pythons, package: &Package) -> Outcome {
+    let all = Python::all();
+    let (Some(newest), Some(oldest)) = (all.first(), all.last()) else {
         let why = format!("there is no Python 3.{OLDEST_MINOR} or newer");
         return Outcome::left_out("the Python package", &why);
     };
@@ -73,8 +81,11 @@ fn on_all(package: &Package) -> Outcome {
         Err(why) => outcome.add("its environment", Duration::ZERO, Err(why)),
     };
     add(newest.tested(package, "whole", &[&["maturin", "pytest"], &FOR_TESTS[..]].concat()));
-    if oldest != newest {
+    if oldest != newest && pythons == Pythons::NewestAndOldest {
         add(oldest.tested(package, "bare", &["pytest"]));
+    }
+    if pythons == Pythons::Newest {
+        outcome.skip("the oldest Python", "tried when everything is tested");
     }
     outcome
 }

@@ -1,5 +1,5 @@
 //! Block devices for tests and benchmarks, which take root: loop devices over files, by `losetup`,
-//! [`Zram`] in memory, and [`Frozen`] for those that hang.
+//! [`Zram`] in memory, and [`Freezable`] for those that hang.
 
 mod frozen;
 mod zram;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::NamedTempFile;
 
-pub use frozen::Frozen;
+pub use frozen::{Freezable, Frozen};
 pub use zram::Zram;
 
 /// A block device over a file; detached when dropped.

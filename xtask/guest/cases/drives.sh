@@ -101,7 +101,7 @@ interrupts() {
 # of_a_run OPTION...: how many interrupts a short test of $drive takes.
 of_a_run() {
   # Long enough that what comes before the writes, which is not polled, is little beside them.
-  local before agreed lasts=4s; agreed=$(consent "$drive"); before=$(interrupts)
+  local before agreed lasts=2s; agreed=$(consent "$drive"); before=$(interrupts)
   test_it "$drive" "$agreed" "$@" >&2
   [ "$code" = 0 ] || wrong "expected a run, got exit $code: $(reason)"
   echo $(($(interrupts) - before))

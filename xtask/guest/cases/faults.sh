@@ -44,7 +44,7 @@ W12-an-io-that-never-ends-ends-the-run() { # full
   says 'not answered' cat /tmp/started.log
 }
 
-W12-a-drive-that-stalls-ends-the-run() { # quick
+W12-a-drive-that-stalls-ends-the-run() { # full
   local drive; drive=$(plugged 0)
   started "$drive" 300s --io-timeout 2s
   stalled plugged0
@@ -126,7 +126,7 @@ W11-discard-that-fails-on-scsi() { # full
   runs "$drive"
 }
 
-W7-every-write-fails() { # quick
+W7-every-write-fails() { # full
   test_it "$(plugged 3 '{"event":"none","iotype":"write","errno":5}')"
   fails
 }
@@ -138,7 +138,7 @@ W7-one-bad-block-is-named() { # full
   found 'expected the bad LBA in the record, got it'
 }
 
-W7-file-on-a-full-filesystem() { # quick
+W7-file-on-a-full-filesystem() { # full
   mounted "$(fresh scsi)"
   truncate -s 512M /mnt/fs/file
   test_it /mnt/fs/file /mnt/fs/file

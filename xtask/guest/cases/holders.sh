@@ -32,8 +32,7 @@ everybody_is_named() {
   before=$(holder digest "$device")
   refused "$device" "${name:-$device}"
   [ "$before" = "$(holder digest "$device")" ] || wrong 'expected no byte changed, got another digest'
-  groups=$(sed -n 's/.*(process \([0-9]*\)).*/\1/p' <<< "$output" | while read -r pid; do
-    ps -o pgid= -p "$pid"; done)
+  groups=$(sed -n 's/.*(process \([0-9]*\)).*/\1/p' <<< "$output" | xargs ps -o pgid= -p)
   for way in "${!ways[@]}"; do
     grep -qw "${pids[$way]}" <<< "$groups" || wrong "expected '${ways[$way]}' to be named, got: $output"
   done
@@ -98,8 +97,7 @@ holders-below-a-mapping() { # full both
   before=$(holder digest "$drive")
   refused /dev/mapper/top /dev/mapper/top
   [ "$before" = "$(holder digest "$drive")" ] || wrong 'expected no byte changed, got another digest'
-  groups=$(sed -n 's/.*(process \([0-9]*\)).*/\1/p' <<< "$output" | while read -r pid; do
-    ps -o pgid= -p "$pid"; done)
+  groups=$(sed -n 's/.*(process \([0-9]*\)).*/\1/p' <<< "$output" | xargs ps -o pgid= -p)
   for way in "${!ways[@]}"; do
     grep -qw "${pids[$way]}" <<< "$groups" || wrong "expected '${ways[$way]}' to be named, got: $output"
   done

@@ -1,7 +1,7 @@
 # Whatever uses a drive, its partitions, another path to it or the same blocks below: nothing is
 # written.
 
-mounted-drive() { # quick
+mounted-drive() { # full
   local drive; drive=$(fresh scsi)
   mounted "$drive"
   refused "$drive"

@@ -1,6 +1,6 @@
 # Old contents: refused, then what the refusal advises is done to the letter, then accepted.
 
-W13-ext4() { # quick
+W13-ext4() { # full
   made mkfs.ext4 -q -F
 }
 

@@ -1,6 +1,6 @@
 # What is written for other systems, they take.
 
-cost-models-are-taken-by-the-kernel-and-by-udev() { # quick
+cost-models-are-taken-by-the-kernel-and-by-udev() { # full
   local device number kind line
   device=$(at nvme-4k)
   number=$(stat -Lc %Hr:%Lr "$device")

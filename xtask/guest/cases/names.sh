@@ -12,7 +12,7 @@ W9-twin-runs-with-the-consent-that-is-asked-for() { # full
   runs "$(fresh twin2)"
 }
 
-W9-refusal-names-the-consent() { # quick
+W9-refusal-names-the-consent() { # full
   local drive name; drive=$(fresh twin1)
   test_it "$drive" nobody
   name=$(sed -n "s/.*--destroy-data-on '\([^']*\)'.*/\1/p" <<< "$output" | head -n 1)

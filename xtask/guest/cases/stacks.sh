@@ -63,7 +63,7 @@ W1-lvm-mirror() { # full
   runs /dev/group/top
 }
 
-W1-lvm-thin() { # quick
+W1-lvm-thin() { # full
   group roomy
   lvcreate -qq -y --type thin -n top -V 96M --thinpool pool -L 200M group
   runs /dev/group/top

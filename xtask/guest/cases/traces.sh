@@ -17,7 +17,7 @@ recording-on-dm-crypt() { # full
   recorded /dev/mapper/top
 }
 
-W20-recording-of-a-drive-that-goes() { # quick
+W20-recording-of-a-drive-that-goes() { # full
   local drive; drive=$(plugged 1)
   writecliff trace record "$drive" --out /tmp/trace > /tmp/started.log 2>&1 &
   run=$!

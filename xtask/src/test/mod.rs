@@ -16,7 +16,8 @@ use std::time::Instant;
 pub(crate) use built::Built;
 pub(crate) use outcome::Outcome;
 
-use crate::{guest, packages, python, tidy};
+use crate::python::{self, Pythons};
+use crate::{guest, packages, tidy};
 use changed::Scope;
 
 /// What to test.
@@ -62,7 +63,11 @@ pub(crate) fn test(options: &Options) -> Result<(), String> {
         }
         parts.run("documentation", documentation::outcome);
         match scope.reaches_python() {
-            true => parts.run("python", || python::outcome(&built, options.nightly)),
+            true => {
+                let pythons =
+                    if options.changed { Pythons::Newest } else { Pythons::NewestAndOldest };
+                parts.run("python", || python::outcome(&built, options.nightly, pythons));
+            }
             false => {
                 parts.run("python", || Outcome::left_out("the Python package", Scope::UNCHANGED));
             }

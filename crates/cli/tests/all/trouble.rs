@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use writecliff_device::Nanos;
 use writecliff_suite::{HostWarning, RunRecord, Status, Warning};
 
-use writecliff_loop_device::{Frozen, LoopDevice};
+use writecliff_loop_device::{Freezable, Frozen};
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
@@ -87,75 +87,26 @@ impl Drop for Running {
     }
 }
 
-/// A loop device on a file of a filesystem that can be frozen; what is asked of it then does not
-/// come back.
-struct Freezable {
-    drive: LoopDevice,
-    mount: TempDir,
-    _below: LoopDevice,
-}
-
-impl Freezable {
-    /// `None`, said loudly, where that cannot be had.
-    fn new() -> Option<Self> {
-        let made = Self::make();
-        if made.is_none() {
-            println!(
-                "SKIPPED: a drive that hangs needs root, loop devices, mkfs.ext4 and fsfreeze"
-            );
-        }
-        made
+/// `None`, said loudly, where there can be none.
+fn freezable() -> Option<Freezable> {
+    let made = Freezable::new();
+    if let Err(error) = &made {
+        println!(
+            "SKIPPED: a drive that hangs needs root, loop devices, mkfs.ext4 and fsfreeze: {error}"
+        );
     }
-
-    fn make() -> Option<Self> {
-        let below = LoopDevice::in_memory(256 << 20).ok()?;
-        let mount = tempfile::tempdir().unwrap();
-        let at = mount.path().to_str().unwrap();
-        succeeds("mkfs.ext4", &["-q", below.path()])?;
-        succeeds("fsfreeze", &["--version"])?;
-        succeeds("mount", &[below.path(), at])?;
-        let backing = mount.path().join("backing");
-        fs::write(&backing, vec![0x5a; 64 << 20]).unwrap();
-        let drive = LoopDevice::over(&backing, &["--direct-io=on"]).ok()?;
-        Some(Self { drive, mount, _below: below })
-    }
-
-    fn at(&self) -> &str {
-        self.mount.path().to_str().unwrap()
-    }
-
-    fn freeze(&self) -> Frozen {
-        Frozen::at(self.mount.path()).unwrap()
-    }
-}
-
-impl Drop for Freezable {
-    fn drop(&mut self) {
-        // What hung goes on now, and a process that was killed meanwhile takes a moment to end.
-        for _ in 0..100 {
-            self.drive.detach();
-            if succeeds("umount", &[self.at()]).is_some() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-        let _ = succeeds("umount", &["--lazy", self.at()]);
-    }
-}
-
-fn succeeds(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
-    let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(printed)
+    made.ok()
 }
 
 #[test]
 fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
-    let Some(drive) = Freezable::new() else { return };
-    let mut running =
-        Running::start(drive.drive.path(), &["--duration", "600s", "--io-timeout", "3s"]);
+    let Some(drive) = freezable() else { return };
+    let mut running = Running::start(
+        drive.path().to_str().unwrap(),
+        &["--duration", "600s", "--io-timeout", "3s"],
+    );
     running.wait_for_torture(1);
-    let frozen = drive.freeze();
+    let frozen = drive.freeze().unwrap();
     running.wait_for_text("no I/O completed for");
     running.wait_for_text("this process can end when the kernel has that back");
     // The record is whole while the kernel still holds the process.
@@ -170,10 +121,10 @@ fn a_hang_is_told_while_it_lasts_and_ends_the_run_with_its_place() {
 
 #[test]
 fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
-    let Some(drive) = Freezable::new() else { return };
-    let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
+    let Some(drive) = freezable() else { return };
+    let mut running = Running::start(drive.path().to_str().unwrap(), &["--duration", "600s"]);
     running.wait_for_torture(1);
-    let frozen = drive.freeze();
+    let frozen = drive.freeze().unwrap();
     running.wait_for_text("no I/O completed for");
     // As `timeout` does: the process, then its group.
     running.tell(Signal::TERM);
@@ -193,9 +144,9 @@ fn ctrl_c_is_answered_while_the_drive_hangs_and_its_double_is_no_second() {
 
 /// A run on a drive that hangs, which waits for it after a Ctrl-C; thawed before the run is waited for.
 fn asked_to_end(drive: &Freezable) -> (Frozen, Running) {
-    let mut running = Running::start(drive.drive.path(), &["--duration", "600s"]);
+    let mut running = Running::start(drive.path().to_str().unwrap(), &["--duration", "600s"]);
     running.wait_for_torture(1);
-    let frozen = drive.freeze();
+    let frozen = drive.freeze().unwrap();
     running.tell(Signal::INT);
     running.wait_for_text("Ctrl-C: ending");
     (frozen, running)
@@ -211,7 +162,7 @@ fn ends_at_once(frozen: Frozen, mut running: Running) {
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_says_so() {
-    let Some(drive) = Freezable::new() else { return };
+    let Some(drive) = freezable() else { return };
     let (frozen, running) = asked_to_end(&drive);
     thread::sleep(Duration::from_millis(2500));
     ends_at_once(frozen, running);
@@ -219,7 +170,7 @@ fn a_second_ctrl_c_ends_at_once_and_says_so() {
 
 #[test]
 fn a_third_signal_in_quick_succession_ends_at_once() {
-    let Some(drive) = Freezable::new() else { return };
+    let Some(drive) = freezable() else { return };
     let (frozen, running) = asked_to_end(&drive);
     running.tell(Signal::TERM);
     thread::sleep(Duration::from_millis(100));

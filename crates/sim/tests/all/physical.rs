@@ -105,7 +105,7 @@ fn no_drive_keeps_user_data_in_more_ram_than_it_has() {
 fn smaller(mut profile: SsdProfile) -> SsdProfile {
     const BLOCKS: u32 = 384;
     let nand = &mut profile.nand;
-    let pages = nand.pages_per_block.min(8);
+    let pages = nand.pages_per_block.min(4);
     let blocks = nand.blocks_per_plane.min(BLOCKS);
     let times = f64::from(blocks) / f64::from(nand.blocks_per_plane);
     let scaled = |count: u32| (f64::from(count) * times).round() as u32;

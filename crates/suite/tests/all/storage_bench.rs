@@ -386,7 +386,7 @@ fn on(name: &str, plan: &storage_bench::Plan) -> Served {
 /// seeds: the SandForce drive gains where parts of the load can be compressed, other drives do not.
 #[test]
 fn a_compressing_drive_gains_on_compressible_parts_and_no_other_drive_does() {
-    const OPERATIONS: usize = 500_000;
+    const OPERATIONS: usize = 250_000;
     let dir = tempfile::tempdir().unwrap();
     let heavy = MakerPlan::shipped("heavy-2011").unwrap();
     let made = Maker::new(&heavy, 1).unwrap().take(OPERATIONS).collect::<Vec<TraceIo>>();

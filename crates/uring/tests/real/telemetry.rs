@@ -1,13 +1,8 @@
-//! What the system counts on a device, and the doubts that a run draws from it.
+//! What the system counts on a device.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
 use writecliff_device::{Bytes, Device, HostCounters, Io, Nanos, Telemetry};
-use writecliff_suite::{
-    HostWarning, Plan, RunOptions, RunRecord, ThreadCount, Warning, consistency,
-};
 use writecliff_uring::UringDevice;
 
 use crate::machine::{Loop, eventually, needs, open_to_destroy, run, scratch, sparse_file};
@@ -81,90 +76,4 @@ fn a_file_and_a_loop_device_have_no_temperature_and_a_file_no_counters() {
     let host = host.unwrap();
     assert_eq!((host.read, host.written, temperature), (None, None, None));
     assert!(host.cpu > Nanos::ZERO);
-}
-
-/// A short consistency run on a loop device, `during` the second half of which something happens.
-fn recorded(device: &Path, during: impl Fn() + Sync) -> RunRecord {
-    let plan = consistency::Plan::lasting(Nanos::from_secs(2));
-    let directory = TempDir::new().unwrap();
-    let mut opened = open_to_destroy(device).unwrap();
-    let options = RunOptions::default();
-    let path = directory.path().join("run");
-    let mut begun = false;
-    writecliff_suite::run(&Plan::Consistency(plan), &mut opened, &path, options, &mut |progress| {
-        if progress.step == consistency::TORTURE && !std::mem::replace(&mut begun, true) {
-            during();
-        }
-        ControlFlow::Continue(())
-    })
-    .unwrap()
-}
-
-#[test]
-fn threads_are_recorded_with_their_load_and_what_they_computed() {
-    needs!();
-    let device = Loop::new(64);
-    let plan = consistency::Plan::lasting(Nanos::from_secs(2));
-    let directory = TempDir::new().unwrap();
-    let mut opened = open_to_destroy(&device.path).unwrap();
-    let options =
-        RunOptions { threads: ThreadCount::Exactly(2), every_io: true, ..RunOptions::default() };
-    let path = directory.path().join("run");
-    let run = Plan::Consistency(plan);
-    let record =
-        writecliff_suite::run(
-            &run,
-            &mut opened,
-            &path,
-            options,
-            &mut |_| ControlFlow::Continue(()),
-        );
-    let record = record.unwrap();
-    assert_eq!(other_load(&record), None, "{:?}", record.warnings);
-    for phase in &record.phases {
-        let (before, after) = (phase.before.host.unwrap(), phase.after.host.unwrap());
-        assert_eq!(phase.threads, 2, "{phase:?}");
-        assert!(after.cpu > before.cpu && after.written > before.written, "{phase:?}");
-    }
-    let (_, recording) = writecliff_suite::open(&path).unwrap();
-    let torture: Vec<_> = recording.series(consistency::TORTURE).collect();
-    assert_eq!(torture.len(), 2);
-    // More than one thread's sixteen; on a busy machine each of them waits now and then.
-    assert!(
-        torture.iter().all(|second| (17.0..=33.0).contains(&second.queue_depth)),
-        "{torture:?}"
-    );
-}
-
-fn other_load(record: &RunRecord) -> Option<(Bytes, &[String])> {
-    record.warnings.iter().find_map(|warning| match warning {
-        Warning::Host(HostWarning::OtherLoad { bytes, phases, .. }) => Some((*bytes, &phases[..])),
-        _ => None,
-    })
-}
-
-#[test]
-fn a_run_alone_on_its_device_has_no_doubt_of_other_load() {
-    needs!();
-    let device = Loop::new(64);
-    let record = recorded(&device.path, || ());
-    assert_eq!(other_load(&record), None, "{:?}", record.warnings);
-    for phase in &record.phases {
-        let (before, after) = (phase.before.host.unwrap(), phase.after.host.unwrap());
-        assert!(after.written > before.written, "{phase:?}");
-        assert!(after.cpu > before.cpu, "{phase:?}");
-        let slept = after.suspended.0.abs_diff(before.suspended.0);
-        assert!(slept < 1_000_000, "asleep while it wrote: {phase:?}");
-    }
-}
-
-#[test]
-fn a_program_that_reads_the_device_during_a_run_is_noticed() {
-    needs!("dd");
-    let device = Loop::new(64);
-    let record = recorded(&device.path, || (0..4).for_each(|_| dd(&device.path, 60, true)));
-    let (bytes, phases) = other_load(&record).expect("240 MiB by others must be noticed");
-    assert_eq!(phases, [consistency::TORTURE]);
-    // All but what our own I/Os in flight at the end could have been.
-    assert!((Bytes::from_mib(230)..Bytes::from_mib(250)).contains(&bytes), "{bytes}");
 }

@@ -5,4 +5,5 @@ mod again;
 mod check;
 mod import;
 mod library;
+mod on_a_drive;
 mod repeat;
