@@ -437,6 +437,9 @@ pub struct Telemetry {
     pub energy: Option<Energy>,
     /// How warm it is.
     pub temperature: Option<Temperature>,
+    /// Time that it has kept commands waiting because it was too warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Nanos>,
     /// Share of its rated erases that is used up, in thousandths; above 1000 it is worn out.
     pub wear_permille: Option<u64>,
     /// Blocks taken out of use because they wore out, in the unit of `free_blocks`.
@@ -527,6 +530,12 @@ impl Telemetry {
     /// Processor time of the host since `earlier`; `None` where nobody asked for it.
     pub fn processor_since(&self, earlier: &Self) -> Option<Nanos> {
         self.processor?.0.checked_sub(earlier.processor?.0).map(Nanos)
+    }
+
+    /// Time that it kept commands waiting since `earlier` because it was too warm; `None` if it does not
+    /// tell.
+    pub fn throttled_since(&self, earlier: &Self) -> Option<Nanos> {
+        self.throttled?.0.checked_sub(earlier.throttled?.0).map(Nanos)
     }
 
     /// Mean power drawn in the `span` since `earlier`; `None` if the drive does not tell.

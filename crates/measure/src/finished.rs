@@ -105,6 +105,7 @@ impl Finished {
             busy_ns: busy.map(|busy| busy.0),
             drive_busy_ns: drive_busy.map(|busy| busy.0),
             trimmed_bytes: Some(trimmed_bytes).filter(|_| trims > 0),
+            throttled_ns: telemetry.throttled_since(before).map(|span| span.0),
         }
     }
 }

@@ -69,6 +69,9 @@ pub struct Sample {
     /// Bytes trimmed; not known of recordings by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed_bytes: Option<u64>,
+    /// Time for which it kept commands waiting because it was too warm, if the drive tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
 }
 
 impl Row for Sample {
@@ -101,6 +104,7 @@ impl Row for Sample {
         Column::known("busy_ns", |row| &mut row.busy_ns),
         Column::known("drive_busy_ns", |row| &mut row.drive_busy_ns),
         Column::known("trimmed_bytes", |row| &mut row.trimmed_bytes),
+        Column::known("throttled_ns", |row| &mut row.throttled_ns),
     ];
 }
 

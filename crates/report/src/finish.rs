@@ -92,14 +92,14 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
 }
 
-/// What is in doubt is never the best of its row, and is marked beside what is not.
+/// What is in doubt is never the best of its row, and is marked beside what is not. A doubt about one
+/// spare area is none about another: the cells there know.
 pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
+    let is_of_settings = [consistency::Plan::NAME, spare_area::Plan::NAME].contains(&section.id);
+    let is_doubtful = |subject: usize| !is_of_settings && doubtful[subject];
     for table in &mut section.tables {
-        let in_doubt: Vec<bool> = table
-            .columns
-            .iter()
-            .map(|column| column.of.subject.is_some_and(|one| doubtful[one]))
-            .collect();
+        let in_doubt: Vec<bool> =
+            table.columns.iter().map(|column| column.of.subject.is_some_and(is_doubtful)).collect();
         for row in &mut table.rows {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }

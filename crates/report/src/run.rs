@@ -131,6 +131,23 @@ impl Run {
         self.record.warnings.iter().filter(is_doubt)
     }
 
+    /// The same of the writes with so much of the LBAs left untouched.
+    pub(crate) fn doubts_at(&self, spare_percent: f64) -> impl Iterator<Item = &Warning> {
+        self.doubts().filter_map(move |warning| match warning {
+            Warning::Method(MethodWarning::AtSpare { percent, doubt }) => {
+                (*percent == spare_percent).then_some(&**doubt)
+            }
+            other => Some(other),
+        })
+    }
+
+    /// Whether these writes are in any doubt, in this run or in a repeat of it.
+    pub(crate) fn is_doubtful_at(&self, spare_percent: f64) -> bool {
+        let is_doubtful =
+            |run: &Self| !run.is_complete() || run.doubts_at(spare_percent).next().is_some();
+        self.repeats.len() + 1 < self.asked || self.and_repeats().any(is_doubtful)
+    }
+
     /// Whether these random writes would have used up any spare area; a disk has none.
     pub(crate) fn had_time_for_a_cliff(&self, series: &str) -> bool {
         let written: u64 = self.recording.series(series).map(|sample| sample.written_bytes).sum();

@@ -44,11 +44,10 @@ fn of_one(subject: &Subject) -> String {
             )
         }
         None => {
-            let share = number::percent(outcome.steady_iops.mean / outcome.fresh_iops.max(1.0));
             let time = number::seconds(main.seconds);
             format!(
-                "{block} random writes meet no cliff in {time}: {mean} IOPS in the end, {share} \
-                 of fresh"
+                "{block} random writes meet no cliff in {time}: {mean} IOPS in the end, {}",
+                main.of_fresh_in_words()
             )
         }
     };
@@ -175,9 +174,10 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     tiles.extend(more.map(|(other, times)| {
         let value = format!("× {}", number::times(times));
         let note = format!(
-            "{} with {} % unused",
+            "{} with {} % unused{}",
             number::iops(other.outcome.steady_iops.mean),
-            other.spare_percent
+            other.spare_percent,
+            if main.in_doubt || other.in_doubt { ", in doubt" } else { "" }
         );
         tile("Gain from spare area", value, note, "spare-area")
     }));
@@ -186,8 +186,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
 
 fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -> Tile {
     let outcome = &main.outcome;
-    let left = outcome.steady_iops.mean / outcome.fresh_iops.max(f64::MIN_POSITIVE);
-    let note = format!("then {} of fresh on average", number::percent(left));
+    let note = format!("then {} on average", main.of_fresh_in_words());
     match outcome.cliff_s {
         Some(second) => {
             let value = number::seconds(f64::from(second));
@@ -289,14 +288,16 @@ const RANKED_BY: &[By] = &[
         test: consistency::Plan::NAME,
         value: |subject| {
             let all = writes(subject);
-            let times = gain(all.first()?, published(&all[1..])?)?;
-            Some(Cell::new(number::times(times), Some(times)))
+            let (main, other) = (all.first()?, published(&all[1..])?);
+            let times = gain(main, other)?;
+            let in_doubt = main.in_doubt || other.in_doubt;
+            Some(Cell { in_doubt, ..Cell::new(number::times(times), Some(times)) })
         },
     },
     By {
         name: "Sustained write",
         unit: "MB/s",
-        meaning: "the sequential fill, beyond the fast buffer where the drive has one",
+        meaning: "the sequential fill; where the drive has a fast buffer, on average beyond it",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         value: |subject| {
@@ -373,7 +374,7 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
     for by in RANKED_BY.iter().filter(|by| subjects.is_equal_load(by.test)) {
         let cell = |subject: &Subject| {
             let in_doubt = subject.is_doubtful(by.test);
-            (by.value)(subject).map(|cell| Cell { in_doubt, ..cell })
+            (by.value)(subject).map(|cell| Cell { in_doubt: in_doubt || cell.in_doubt, ..cell })
         };
         let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();
         if values.iter().flatten().count() > 1 {

@@ -7,11 +7,9 @@ use crate::run::Run;
 use crate::section::Sentence;
 use crate::sections::headline;
 use crate::subject::Subject;
-use crate::writes::{State, Writes, writes};
+use crate::writes::{AS_FRESH, State, Writes, writes};
 use crate::{buffer, number};
 
-/// From this share of the fresh rate on there is no difference worth a sentence.
-const AS_FRESH: f64 = 0.95;
 /// From this share on a drive is said to hold its rate.
 const HOLDS: f64 = 0.75;
 /// More spare area that costs so much of the worst second's share of the mean wants a remark.
@@ -43,7 +41,7 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
     runs.filter_map(move |(index, run)| {
         let sentence = headline_of(run, within.contains(&index))?;
-        Some(in_doubt(subject, run.record.plan.name(), sentence))
+        Some(in_doubt(subject.is_doubtful(run.record.plan.name()), sentence))
     })
 }
 
@@ -68,9 +66,9 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
 }
 
-/// The sentence of a test, which says that there is a doubt about it.
-fn in_doubt(subject: &Subject, test: &str, sentence: Sentence) -> Sentence {
-    match subject.is_doubtful(test) {
+/// A sentence, which says whether there is a doubt about it.
+fn in_doubt(is_doubtful: bool, sentence: Sentence) -> Sentence {
+    match is_doubtful {
         true => Sentence {
             text: format!("{} In doubt; the doubts told here say why.", sentence.text),
             ..sentence
@@ -135,7 +133,7 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
-    let left = main.outcome.steady_iops.mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
+    let left = main.of_fresh();
     let text = match main.outcome.cliff_s {
         Some(second) if left >= 0.5 => format!(
             "After {} it falls below half of that for a while, and comes back.",
@@ -159,18 +157,18 @@ fn cliff(main: &Writes<'_>) -> Sentence {
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;
-    let share = mean / main.outcome.fresh_iops.max(f64::MIN_POSITIVE);
-    let (mean, percent) = (number::iops(mean), number::percent(share));
+    let share = main.of_fresh();
+    let (mean, of_fresh) = (number::iops(mean), main.of_fresh_in_words());
     let text = match (share, main.state) {
         (_, State::Settling | State::TooLittle | State::TooShort) => {
             let last = number::seconds(main.seconds - f64::from(main.outcome.steady_from_s));
-            format!(
-                "Over the last {last} of the run it gives {mean} on average, {percent} of fresh."
-            )
+            format!("Over the last {last} of the run it gives {mean} on average, {of_fresh}.")
         }
-        (AS_FRESH.., _) => format!("Once full it gives {mean} on average, as much as fresh."),
-        (HOLDS.., _) => format!("Once full it holds {percent} of that: {mean} on average."),
-        _ => format!("Once full it gives {mean} on average, {percent} of fresh."),
+        (HOLDS..AS_FRESH, _) => {
+            let percent = number::percent(share);
+            format!("Once full it holds {percent} of that: {mean} on average.")
+        }
+        _ => format!("Once full it gives {mean} on average, {of_fresh}."),
     };
     Sentence::new(text, &[("consistency-steady-linear", "picture")])
 }
@@ -237,7 +235,8 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
     // A disk that is used in part has shorter ways, and no spare area.
     let has_spare = !is_hard_disk(subject.drive());
     let spare = main.zip(published(more)).filter(|_| has_spare);
-    let spare = spare.map(|(main, other)| spare_area(main, other));
+    let spare = spare
+        .map(|(main, other)| in_doubt(main.in_doubt || other.in_doubt, spare_area(main, other)));
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome, &run.record.plan)),
         _ => None,
@@ -245,7 +244,7 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
     // That a drive takes no TRIM the sentence says itself.
     let has_trim = subject.drive().trim;
     let trim = trims.next().map(|part| match has_trim {
-        true => in_doubt(subject, "trim", part),
+        true => in_doubt(subject.is_doubtful("trim"), part),
         false => part,
     });
     spare.into_iter().chain(trim).collect()
@@ -360,7 +359,8 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
         number::percent(share(least)),
         number::percent(share(main)),
     );
-    Some(Sentence::new(text, &[("spare-area", "spare area")]))
+    let sentence = Sentence::new(text, &[("spare-area", "spare area")]);
+    Some(in_doubt(main.in_doubt || least.in_doubt, sentence))
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
     pub(crate) written_before_cliff: Option<f64>,
+    /// Whether there is any doubt about these writes: about the test, or about this spare area.
+    pub(crate) in_doubt: bool,
     pub(crate) outcome: Cow<'a, Outcome>,
 }
 
@@ -62,6 +64,8 @@ const STEADINESS: [(f64, &str); 5] = [
     (0.02, "erratic"),
     (0.0, "it all but stops at times"),
 ];
+/// From this share of the fresh rate on there is no difference worth a word.
+pub(crate) const AS_FRESH: f64 = 0.95;
 /// From here on two bands are no steadiness, however good the worst second.
 const STEADY: f64 = 0.75;
 /// What a person notices: 100 ms. Where half of the writes take longer, evenness is no merit.
@@ -97,6 +101,7 @@ impl<'a> Writes<'a> {
             false => Cow::Owned(mean(&[&[outcome], &repeats[..]].concat())),
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
+        let in_doubt = run.is_doubtful_at(spare_percent);
         let (seconds, shape) = (series().count() as f64, Shape::of(&last));
         let course = Shape::course(&last);
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
@@ -112,8 +117,22 @@ impl<'a> Writes<'a> {
             course,
             had_time_for_a_cliff,
             written_before_cliff,
+            in_doubt,
             outcome,
         })
+    }
+
+    /// What is left of the fresh rate, as a share of it.
+    pub(crate) fn of_fresh(&self) -> f64 {
+        self.outcome.steady_iops.mean / self.outcome.fresh_iops.max(f64::MIN_POSITIVE)
+    }
+
+    /// The same in words: `as much as fresh`, `38 % of fresh`.
+    pub(crate) fn of_fresh_in_words(&self) -> String {
+        match self.of_fresh() {
+            share if (AS_FRESH..=1.0 / AS_FRESH).contains(&share) => "as much as fresh".to_owned(),
+            share => format!("{} of fresh", number::percent(share)),
+        }
     }
 
     /// What the seconds are called that the figures at the end are of.
@@ -187,13 +206,7 @@ fn in_words(shape: Shape) -> String {
 
 /// What the doubts about a setting say.
 pub(crate) fn state(run: &Run, spare_percent: f64) -> State {
-    let about = run.record.warnings.iter().filter_map(|warning| match warning {
-        Warning::Method(MethodWarning::AtSpare { percent, doubt }) => {
-            (*percent == spare_percent).then_some(&**doubt)
-        }
-        other => Some(other),
-    });
-    about.fold(State::Settled, |state, warning| match (state, warning) {
+    run.doubts_at(spare_percent).fold(State::Settled, |state, warning| match (state, warning) {
         (_, Warning::Method(MethodWarning::TooShort { .. })) => State::TooShort,
         (
             State::Settled,
@@ -297,6 +310,7 @@ mod tests {
             state,
             had_time_for_a_cliff: true,
             written_before_cliff: None,
+            in_doubt: false,
             shape: Shape::of(seconds),
             course: Shape::course(seconds),
             outcome: Cow::Borrowed(&outcome),

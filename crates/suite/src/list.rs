@@ -247,6 +247,11 @@ macro_rules! tests {
             }
 
             /// Whether all that a series of this name holds is to be one rate.
+            pub(crate) fn spare_of(&self, series: &str) -> Option<f64> {
+                match self { $(Self::$variant(plan) => plan.spare_of(series),)* }
+            }
+
+            /// See [`Test::is_one_rate`].
             pub(crate) fn is_one_rate(&self, series: &str) -> bool {
                 match self { $(Self::$variant(plan) => plan.is_one_rate(series),)* }
             }

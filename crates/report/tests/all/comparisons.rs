@@ -6,7 +6,9 @@ use std::fs;
 use drives::{alone, consistency, page};
 use writecliff_device::Nanos;
 use writecliff_report::{Run, Source, Subject, different_plans, verdict_text};
-use writecliff_suite::{MethodWarning, Outcome, Plan, Warning, incompressible, transfer_size};
+use writecliff_suite::{
+    DriveWarning, MethodWarning, Outcome, Plan, Warning, incompressible, spare_area, transfer_size,
+};
 
 fn named(run: &Run, label: &str) -> Subject {
     let mut run = run.clone();
@@ -49,6 +51,42 @@ fn plans_are_equal_only_if_the_load_is() {
     assert!(of(Plan::Incompressible(data(1)), Plan::Incompressible(data(2))).is_empty());
     let deeper = transfer_size::Plan { queue_depth: 8, ..transfers(1) };
     assert_eq!(of(Plan::TransferSize(transfers(1)), Plan::TransferSize(deeper)).len(), 1);
+}
+
+/// The sentence, the tile and the table all know which spare area a doubt is about.
+#[test]
+fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let duration = Nanos::from_secs(200);
+    let plan = spare_area::Plan { settings: vec![10.0, 25.0], duration, ..Default::default() };
+    let spare = drives::tiny(&Plan::SpareArea(plan), &dir.path().join("spare"));
+    let main = consistency(&dir.path().join("main"), 200, 0.0);
+    let mut pages = 0;
+    let mut told = |of_main: &[Warning], of_spare: &[Warning]| {
+        let mut runs = vec![main.clone(), spare.clone()];
+        runs[0].record.warnings = of_main.to_vec();
+        runs[1].record.warnings = of_spare.to_vec();
+        pages += 1;
+        let subject = Subject { runs, planned: None };
+        let html = page(std::slice::from_ref(&subject), &dir.path().join(pages.to_string()));
+        let text = verdict_text(&[subject]).split_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence = text.split("Leaving 25 %").nth(1).unwrap();
+        let sentence = sentence.split("second.").nth(1).unwrap().trim_start();
+        let is_said = sentence.starts_with("In doubt; the doubts told here say why.");
+        let tile = html.contains("with 25 % unused, in doubt");
+        let of_spare = html.split("<h3>Average once full</h3>").nth(1).unwrap();
+        (is_said, tile, of_spare.matches(" ?</td>").count())
+    };
+    let slow = DriveWarning::SlowedDown { parts: 1, most: "torture".to_owned(), percent: 40.0 };
+    let slow = Warning::from(slow);
+    let at =
+        |percent| Warning::from(MethodWarning::AtSpare { percent, doubt: Box::new(slow.clone()) });
+    assert_eq!(told(&[], &[]), (false, false, 0));
+    assert_eq!(told(&[], &[at(25.0)]), (true, true, 2));
+    assert_eq!(told(&[], &[at(10.0)]), (false, false, 2));
+    // Of all settings, and of what they are compared with.
+    assert_eq!(told(&[], std::slice::from_ref(&slow)), (true, true, 4));
+    assert_eq!(told(std::slice::from_ref(&slow), &[]), (true, true, 2));
 }
 
 #[test]

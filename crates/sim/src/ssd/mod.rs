@@ -614,6 +614,7 @@ impl Device for Ssd {
             erases: Some(books.erases),
             energy: self.meter.is_modelled().then_some(energy),
             temperature: self.meter.temperature(),
+            throttled: self.meter.throttled(),
             wear_permille: books.wear_permille,
             retired_blocks: Some(u64::from(books.retired)),
             lost_pages: Some(books.lost_pages),

@@ -27,6 +27,8 @@ pub(super) struct PowerMeter {
     settled_energy: Energy,
     counts: Counts,
     is_throttled: bool,
+    /// What throttling has added to commands.
+    throttled: Nanos,
 }
 
 impl PowerMeter {
@@ -41,6 +43,7 @@ impl PowerMeter {
             settled_energy: Energy::default(),
             counts: Counts::default(),
             is_throttled: false,
+            throttled: Nanos::ZERO,
         }
     }
 
@@ -93,6 +96,11 @@ impl PowerMeter {
         (self.model.ambient.0 > 0).then_some(self.temperature)
     }
 
+    /// What throttling has added to commands since the drive was made; `None` if it never throttles.
+    pub(super) fn throttled(&self) -> Option<Nanos> {
+        (self.model.throttle_at.0 > 0).then_some(self.throttled)
+    }
+
     /// When the temperature has to be looked at again.
     pub(super) fn next_step(&self) -> DeviceTime {
         if self.model.ambient.0 == 0 { DeviceTime::MAX } else { self.settled + STEP }
@@ -134,13 +142,15 @@ impl PowerMeter {
     /// What throttling adds to a command that moves `length`: at the limit as much as the profile's
     /// rate takes, with every degree above it twice as much, and in proportion between two degrees. At
     /// one rate a drive that copies much for each byte of the host's would get ever hotter.
-    pub(super) fn throttle_time(&self, length: Bytes) -> Nanos {
+    pub(super) fn throttle_time(&mut self, length: Bytes) -> Nanos {
         let Some(rate) = self.model.throttled_throughput.filter(|_| self.is_throttled) else {
             return Nanos::ZERO;
         };
         let above = self.temperature.0.saturating_sub(self.model.throttle_at.0);
         let (degrees, thousandths) = ((above / 1000).min(THROTTLED_DEGREES_MAX), above % 1000);
-        Nanos(rate.time_for(length).0 * ((1000 + thousandths) << degrees) / 1000)
+        let added = Nanos(rate.time_for(length).0 * ((1000 + thousandths) << degrees) / 1000);
+        self.throttled += added;
+        added
     }
 
     /// What the link takes to come back after so long an idle time.
@@ -201,6 +211,7 @@ mod tests {
         // 63 % of the way from 25 to 55 degrees after one time constant.
         assert!((43_700..44_300).contains(&meter.temperature.0), "{}", meter.temperature);
         assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::ZERO);
+        assert_eq!(meter.throttled(), Some(Nanos::ZERO));
         run(&mut meter, 10, 100, true);
         assert!((54_900..=55_000).contains(&meter.temperature.0), "{}", meter.temperature);
         for (temperature, micros) in
@@ -209,6 +220,7 @@ mod tests {
             meter.temperature = Temperature(temperature);
             assert_eq!(meter.throttle_time(Bytes(1000)), Nanos::from_micros(micros));
         }
+        assert_eq!(meter.throttled(), Some(Nanos::from_micros(8500)));
         meter.temperature = Temperature(55_000);
         run(&mut meter, 100, 200, false);
         assert!((35_000..35_100).contains(&meter.temperature.0), "{}", meter.temperature);

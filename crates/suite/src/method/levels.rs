@@ -17,11 +17,14 @@ pub struct Level {
     pub too_warm: bool,
 }
 
-/// Whether the drive was as warm at the end of a second as the limit of its own, from which on it
-/// protects itself.
+/// Whether the drive slowed down in a second to protect itself from heat; of one that does not tell,
+/// whether it was as warm at its end as the limit of its own, from which on it may.
 pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
     let warmth = second.temperature_millicelsius.map(Temperature);
-    limit.zip(warmth).is_some_and(|(limit, warmth)| warmth >= limit)
+    match second.throttled_ns {
+        Some(throttled) => throttled > 0,
+        None => limit.zip(warmth).is_some_and(|(limit, warmth)| warmth >= limit),
+    }
 }
 
 /// Two levels differ when the lower is below this share of the higher...

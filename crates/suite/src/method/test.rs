@@ -117,6 +117,13 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         false
     }
 
+    /// The spare area, in percent, at which a series of this name was recorded, if the test does the same
+    /// at several: doubts about it are told with it.
+    fn spare_of(&self, series: &str) -> Option<f64> {
+        let _ = series;
+        None
+    }
+
     /// Whether all that a series of this name holds is to be one rate: that it changes on the way is
     /// doubted.
     fn is_one_rate(&self, series: &str) -> bool {

@@ -10,6 +10,7 @@ use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fast_part::FastPart;
+use crate::method::levels::is_too_warm;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_TORTURE, quick_span};
@@ -193,7 +194,7 @@ pub struct Throttled {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sign {
-    /// It was as warm as its own protection allows.
+    /// It slowed down to protect itself, or was as warm as its own protection allows.
     Limit,
     /// It was slower for a minute while it was warm.
     Speed,
@@ -230,12 +231,14 @@ impl Load {
 struct Second {
     rate: f64,
     celsius: Option<f64>,
+    is_too_warm: bool,
 }
 
 impl Second {
-    fn of(sample: &Sample) -> Self {
+    fn of(sample: &Sample, limit: Option<Temperature>) -> Self {
         let celsius = sample.temperature_millicelsius.map(celsius);
-        Self { rate: sample.megabytes_per_second(), celsius }
+        let is_too_warm = is_too_warm(sample, limit);
+        Self { rate: sample.megabytes_per_second(), celsius, is_too_warm }
     }
 }
 
@@ -260,7 +263,7 @@ fn conclude(recording: &Recording, limit: Option<Temperature>) -> (Option<Outcom
         let whole: Vec<&Sample> =
             recording.series(name).filter(|sample| sample.is_whole()).collect();
         let buffered = FastPart::of(&whole, limit).map_or(0, |part| seconds_of(part, &whole));
-        let seconds: Vec<Second> = whole.iter().map(|sample| Second::of(sample)).collect();
+        let seconds: Vec<Second> = whole.iter().map(|sample| Second::of(sample, limit)).collect();
         match load_of(name, &seconds, buffered, limit_celsius) {
             Some(load) => loads.push(load),
             None => {
@@ -305,7 +308,7 @@ fn load_of(name: &str, all: &[Second], buffered: usize, limit: Option<f64>) -> O
     })
 }
 
-/// The first second at the drive's own limit, or that is slower on a warm drive, with the minute that
+/// The first second in which the drive protects itself, by what it tells or by its own limit, or that is slower on a warm drive, with the minute that
 /// it begins, than the minute before the drive was warm.
 fn throttled(seconds: &[Second], minute: usize, limit: Option<f64>) -> Option<Throttled> {
     let degrees = || seconds.iter().filter_map(|second| second.celsius);
@@ -318,12 +321,11 @@ fn throttled(seconds: &[Second], minute: usize, limit: Option<f64>) -> Option<Th
     let warm_from = seconds.iter().position(is_warm)?;
     let before = mean(&seconds[warm_from.saturating_sub(minute)..warm_from.max(minute)]);
     let sign = |(index, window): (usize, &[Second])| {
-        let Second { celsius: Some(celsius), .. } = window[0] else { return None };
-        let is_at_limit = limit.is_some_and(|limit| celsius >= limit);
+        let Second { celsius: Some(celsius), is_too_warm, .. } = window[0] else { return None };
         let is_slower = |seconds| mean(seconds) < HELD * before;
         let stays = window.len() == minute && is_slower(&window[..1]) && is_slower(window);
-        let by = if is_at_limit { Sign::Limit } else { Sign::Speed };
-        (is_at_limit || (stays && celsius >= warm)).then_some(Throttled {
+        let by = if is_too_warm { Sign::Limit } else { Sign::Speed };
+        (is_too_warm || (stays && celsius >= warm)).then_some(Throttled {
             after_s: index as u32,
             by,
             celsius,
@@ -343,11 +345,15 @@ mod tests {
 
     /// Ten minutes, each second of which is as `at` says: rate and degrees.
     fn minutes(at: impl Fn(u32) -> (f64, f64)) -> Vec<Second> {
-        let second = |(rate, celsius)| Second { rate, celsius: Some(celsius) };
+        let second = |(rate, celsius)| Second { rate, celsius: Some(celsius), is_too_warm: false };
         (0..600).map(|index| second(at(index))).collect()
     }
 
     fn throttled_at(seconds: &[Second], limit: Option<f64>) -> Option<(u32, Sign)> {
+        let is_at_limit = |second: &Second| second.celsius.zip(limit).is_some_and(|(c, l)| c >= l);
+        let seconds = seconds.iter().map(|one| Second { is_too_warm: is_at_limit(one), ..*one });
+        let seconds: Vec<Second> = seconds.collect();
+        let seconds = &seconds[..];
         let throttled = load_of(READ, seconds, 0, limit).unwrap().throttled?;
         Some((throttled.after_s, throttled.by))
     }
@@ -404,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_drive_without_a_thermometer_has_rates_only() {
-        let seconds = vec![Second { rate: 500.0, celsius: None }; 600];
+        let seconds = vec![Second { rate: 500.0, celsius: None, is_too_warm: false }; 600];
         let load = load_of(WRITE, &seconds, 0, None).unwrap();
         assert_eq!((load.first, load.last, load.throttled), (500.0, 500.0, None));
         assert_eq!(load.figures().len(), 3);

@@ -105,6 +105,13 @@ impl Test for Plan {
         self.all().try_for_each(|plan| plan.check(drive))
     }
 
+    fn spare_of(&self, series: &str) -> Option<f64> {
+        let is_of = |setting: &f64| {
+            [fill_phase(*setting), torture_phase(*setting)].contains(&series.to_owned())
+        };
+        self.settings.iter().copied().find(is_of)
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
         run(self, session)
     }
@@ -207,10 +214,7 @@ fn conclude(
         // With much spare area a drive need not have a cliff: that is the answer, not a doubt.
         let doubts =
             doubts.into_iter().filter(|doubt| *doubt != Warning::Method(MethodWarning::NoCliff));
-        let percent = *setting;
-        warnings.extend(doubts.map(|doubt| {
-            Warning::Method(MethodWarning::AtSpare { percent, doubt: Box::new(doubt) })
-        }));
+        warnings.extend(doubts.map(|doubt| doubt.at_spare(Some(*setting))));
         settings.push(Setting { spare_percent: *setting, outcome });
     }
     ((!settings.is_empty()).then_some(Outcome { settings }), warnings)

@@ -6,12 +6,13 @@ mod seconds;
 mod series;
 
 use writecliff_suite::FigureOf;
-use writecliff_suite::consistency::{CLIFF, FIGURES, Outcome, Plan};
+use writecliff_suite::consistency::{CLIFF, FIGURES, MEAN, Outcome, Plan};
 
 use super::figure_row;
 use crate::number;
+use crate::number::NONE;
 use crate::picture::{Picture, Range};
-use crate::section::{Column, Panel, Place, Section, Table, View, slug};
+use crate::section::{Column, Panel, Place, Row, Section, Table, View, slug};
 use crate::subjects::Subjects;
 use crate::writes::State;
 
@@ -60,7 +61,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
         return None;
     }
     let is_long = known.iter().all(|one| one.state != State::TooShort);
-    let any_sure = known.iter().any(|one| !is_doubtful(subjects, one));
+    let any_sure = known.iter().any(|one| !one.in_doubt);
     let is_ranked =
         is_long && any_sure && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
     let by_setting = subjects.is_comparison() && settings.len() > 1;
@@ -73,18 +74,12 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
                 Panel {
                     of: Place { subject: None, setting: Some(setting) },
                     caption: Some(settings[setting].clone()),
-                    picture: range_picture(
-                        subjects,
-                        &own,
-                        Some(&settings[setting]),
-                        is_ranked,
-                        ends,
-                    ),
+                    picture: range_picture(&own, Some(&settings[setting]), is_ranked, ends),
                 }
             })
             .collect(),
         false => {
-            let picture = range_picture(subjects, &known, None, is_ranked, ends);
+            let picture = range_picture(&known, None, is_ranked, ends);
             vec![Panel { of: Place::default(), caption: None, picture }]
         }
     };
@@ -93,7 +88,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
          The shorter, the steadier; the further right, the faster. Logarithmic.",
         windows(known.iter().copied())
     );
-    let order = match (is_ranked, known.iter().any(|one| is_doubtful(subjects, one))) {
+    let order = match (is_ranked, known.iter().any(|one| one.in_doubt)) {
         (false, _) => "",
         (true, false) => " The highest worst second first.",
         (true, true) => " The highest worst second first, what is in doubt last.",
@@ -110,12 +105,7 @@ fn ends(series: &[&Series<'_>]) -> (f64, f64) {
     (lowest.min(highest).max(1.0), highest)
 }
 
-fn is_doubtful(subjects: &Subjects<'_>, one: &Series<'_>) -> bool {
-    subjects.all[one.subject].is_doubtful(Plan::NAME)
-}
-
 fn range_picture(
-    subjects: &Subjects<'_>,
     series: &[&Series<'_>],
     setting: Option<&str>,
     is_ranked: bool,
@@ -131,7 +121,7 @@ fn range_picture(
         };
         let [low, middle, high] = [iops.floor, iops.median, iops.peak].map(number::count);
         let unsettled = match one.state {
-            State::Settled if is_doubtful(subjects, one) => ", in doubt",
+            State::Settled if one.in_doubt => ", in doubt",
             State::Settled => "",
             State::Settling => ", still settling",
             State::TooLittle => ", too little written",
@@ -148,7 +138,7 @@ fn range_picture(
         })
     };
     let (mut sure, doubtful): (Vec<&Series<'_>>, Vec<&Series<'_>>) =
-        series.iter().copied().partition(|one| !(is_ranked && is_doubtful(subjects, one)));
+        series.iter().copied().partition(|one| !(is_ranked && one.in_doubt));
     if is_ranked {
         let floor =
             |one: &&Series<'_>| one.outcome.map_or(0.0, |outcome| outcome.steady_iops.floor);
@@ -200,6 +190,9 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     };
     let row = |figure: &FigureOf<Outcome>| {
         let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
+        for (cell, one) in row.values.iter_mut().zip(series) {
+            cell.in_doubt = one.in_doubt;
+        }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
                 match one.outcome.map(|outcome| outcome.cliff_s) {
@@ -217,10 +210,37 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
         }
         row
     };
-    let text = "Steady figures are of the steady window, which ends with the run: five rounds of a tenth \
-                of a drive write or more where it goes on until it is steady, else the last 30 % of \
-                the planned duration, or of what was recorded if that is less. Latencies are service \
-                times, from histograms at most 0.8 % too high.";
+    let window = windows(series.iter().copied());
+    let text = format!(
+        "Steady figures are of the {window}, which ends with the run: five rounds of a tenth of a drive \
+         write or more where it goes on until it is steady and came to as many; else what follows 70 % of \
+         the planned duration, or of what was recorded if that is less, and the cliff. Latencies are \
+         service times, from histograms at most 0.8 % too high."
+    );
     let columns = series.iter().map(column).collect();
-    Table::new(title, text, columns, FIGURES.iter().map(row).collect())
+    let seconds = series.iter().map(|one| of_window(one).unwrap_or_else(|| NONE.to_owned()));
+    let name = match (window == State::Settled.window(), window == State::Settling.window()) {
+        (true, _) => "Steady window",
+        (_, true) => "Last part",
+        _ => "Steady window or last part",
+    };
+    let window_row = Row::new(name, seconds.collect(), "from its first second to its last");
+    let mut table = Table::new(title, &text, columns, FIGURES.iter().map(row).collect());
+    for row in &mut table.rows {
+        // What nobody has judged is not called steady.
+        if window != State::Settled.window() {
+            row.name = row.name.replace("Steady mean", "Mean").replace("Steady median", "Median");
+            row.meaning = row.meaning.replace(State::Settled.window(), window);
+        }
+    }
+    let mean = FIGURES.iter().position(|figure| figure.name == MEAN).unwrap_or(0);
+    table.rows.insert(mean, window_row);
+    table
+}
+
+/// Which seconds the figures at the end are of: `1,400 s to 2,000 s`.
+fn of_window(one: &Series<'_>) -> Option<String> {
+    let [from, to] = [one.outcome?.steady_from_s as usize, one.seconds().count()]
+        .map(|second| format!("{} s", number::thousands(second as f64)));
+    Some(format!("{from} to {to}"))
 }

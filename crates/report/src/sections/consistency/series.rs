@@ -34,6 +34,8 @@ pub(super) struct Series<'a> {
     pub(super) name: String,
     pub(super) outcome: Option<&'a Outcome>,
     pub(super) state: State,
+    /// Whether there is any doubt about it.
+    pub(super) in_doubt: bool,
     pub(super) style: Style,
     /// `4 KiB random writes, QD32, ...`
     pub(super) conditions: String,
@@ -76,6 +78,7 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             name: format!("{}{tail}", subjects.full_name(subject)),
             outcome,
             state: crate::writes::state(run, spare),
+            in_doubt: run.is_doubtful_at(spare),
             style: subjects.style(subject, WRITES),
             conditions: conditions(&plan_of(run, spare)),
             run,

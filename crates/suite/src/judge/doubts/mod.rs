@@ -2,6 +2,7 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology/any-run.md has the bounds.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use writecliff_device::{
@@ -36,13 +37,25 @@ const HELD_UP_MIN: Nanos = Nanos::from_millis(100);
 
 /// Everything in `record` and `recording` that makes the result doubtful, whatever the test.
 pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> {
+    let mut all = Vec::new();
+    for spare in spares(record, recording) {
+        let phases =
+            record.phases.iter().filter(|phase| record.plan.spare_of(&phase.name) == spare);
+        let phases: Vec<&Phase> = phases.collect();
+        let is_of_it = |sample: &&Sample| record.plan.spare_of(&sample.series) == spare;
+        let samples: Vec<&Sample> = recording.samples.iter().filter(is_of_it).collect();
+        let found = [
+            other_load(record, &phases, recording),
+            slowed_down(record, &samples),
+            too_warm(record, &samples),
+            generator_busy(record, &phases),
+            held_up(&phases),
+        ];
+        all.extend(found.into_iter().flatten().map(|doubt| doubt.at_spare(spare)));
+    }
     let found = [
-        other_load(record, recording),
         written_by_others(record, recording),
-        too_warm(record, recording),
-        generator_busy(record),
         suspended(record),
-        held_up(record),
         changed(record, recording),
         failed_ios(recording),
         media_errors(record),
@@ -51,7 +64,19 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         trims_take_no_time(record, recording),
         flushes_bring_data_only(record, recording),
     ];
-    found.into_iter().flatten().collect()
+    all.extend(found.into_iter().flatten());
+    all
+}
+
+/// The settings of spare area that a run came to, each once; of most tests there is none.
+fn spares(record: &RunRecord, recording: &Recording) -> Vec<Option<f64>> {
+    let phases = record.phases.iter().map(|phase| &phase.name);
+    let series = recording.samples.iter().map(|sample| &sample.series);
+    let mut all: Vec<Option<f64>> =
+        phases.chain(series).map(|name| record.plan.spare_of(name)).collect();
+    all.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    all.dedup();
+    all
 }
 
 /// Where what was to be measured at one rate had several.
@@ -97,9 +122,9 @@ fn flushes_bring_data_only(record: &RunRecord, recording: &Recording) -> Option<
 }
 
 /// Bytes that the system counted in the phases beyond the run's own.
-fn other_load(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+fn other_load(record: &RunRecord, among: &[&Phase], recording: &Recording) -> Option<Warning> {
     let (mut other, mut all, mut phases) = (0, 0, Vec::new());
-    for phase in &record.phases {
+    for phase in among {
         let Some((before, after)) = host(phase) else { continue };
         let counted = after.transferred_since(&before).unwrap_or_default().0;
         let own = own_bytes(phase, recording) + uncounted(record, phase, recording);
@@ -161,21 +186,38 @@ fn samples_of<'a>(phase: &Phase, recording: &'a Recording) -> impl Iterator<Item
     recording.samples.iter().filter(move |sample| span.contains(&sample.start_ns))
 }
 
-/// Whether the drive ever became as warm as its own protection allows.
-fn too_warm(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+/// Where a drive that tells of it slowed down because it was too warm, and for how much of the time.
+fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
+    let mut series: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for sample in samples.iter().filter(|_| !record.plan.warms()) {
+        let (throttled, all) = series.entry(&sample.series).or_default();
+        *throttled += sample.throttled_ns.unwrap_or(0);
+        *all += sample.span_ns;
+    }
+    series.retain(|_, (throttled, _)| *throttled > 0);
+    let shares = series.iter().map(|(name, (throttled, all))| (*name, percent(*throttled, *all)));
+    let (most, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (parts, most, percent) = (series.len(), most.to_owned(), share.min(100.0));
+    Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, percent }))
+}
+
+/// Whether a drive that does not tell whether it slows down ever became as warm as its own protection
+/// allows.
+fn too_warm(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
     let limit = record.drive.temperature_limit.filter(|_| !record.plan.warms())?;
-    let temperatures = recording.samples.iter().filter_map(|s| s.temperature_millicelsius);
+    let silent = samples.iter().filter(|sample| sample.throttled_ns.is_none());
+    let temperatures = silent.filter_map(|sample| sample.temperature_millicelsius);
     let temperature = Temperature(temperatures.max()?);
     (temperature >= limit).then_some(Warning::Drive(DriveWarning::TooWarm { temperature, limit }))
 }
 
 /// The phase in which the measuring threads computed most, each of them on average, if that was nearly all the time. One that
 /// keeps to a clock spends its waits computing, and tells how late it was by itself.
-fn generator_busy(record: &RunRecord) -> Option<Warning> {
+fn generator_busy(record: &RunRecord, phases: &[&Phase]) -> Option<Warning> {
     if record.plan.keeps_time() {
         return None;
     }
-    let long = record.phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
+    let long = phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
     let busy = long.filter_map(|phase| {
         let (before, after) = host(phase)?;
         let cpu = after.cpu.0.saturating_sub(before.cpu.0);
@@ -199,9 +241,9 @@ fn suspended(record: &RunRecord) -> Option<Warning> {
 }
 
 /// The pauses of the measuring thread in phases in which they came to more than a moment.
-fn held_up(record: &RunRecord) -> Option<Warning> {
+fn held_up(among: &[&Phase]) -> Option<Warning> {
     let (mut span, mut phases) = (Nanos::ZERO, Vec::new());
-    for phase in &record.phases {
+    for phase in among {
         let Some((before, after)) = host(phase) else { continue };
         let held_up = Nanos(after.held_up.0.saturating_sub(before.held_up.0));
         if held_up >= HELD_UP_MIN {

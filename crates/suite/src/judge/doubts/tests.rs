@@ -366,3 +366,80 @@ fn a_directory_is_doubted_where_its_flush_reaches_no_drive_here() {
         assert_eq!(on(&[elsewhere]), [Warning::Drive(DriveWarning::FlushElsewhere { filesystem })]);
     }
 }
+
+/// A drive that tells whether it slows down is believed, whatever the temperature at the end of a second.
+#[test]
+fn what_slowed_down_is_told_however_cool_each_second_ended() {
+    let limit = Temperature(85_000);
+    let told = |seconds: &[(u64, Option<u64>)]| {
+        let mut record = record(Vec::new());
+        record.drive.temperature_limit = Some(limit);
+        let mut recording = Recording::default();
+        for (second, (millicelsius, throttled_ns)) in seconds.iter().enumerate() {
+            recording.samples.push(Sample {
+                temperature_millicelsius: Some(*millicelsius),
+                throttled_ns: *throttled_ns,
+                ..sample("torture", second as u64, 1)
+            });
+        }
+        doubts(&record, &recording)
+    };
+    // It throttled and was cooler again within the second.
+    let percent = 20.0;
+    let (parts, most) = (1, "torture".to_owned());
+    assert_eq!(
+        told(&[(84_994, Some(400_000_000)), (84_900, Some(0))]),
+        [Warning::Drive(DriveWarning::SlowedDown { parts, most, percent })]
+    );
+    assert_eq!(told(&[(85_000, Some(0))]), [], "it did nothing in that moment");
+    let temperature = limit;
+    assert_eq!(
+        told(&[(85_000, None)]),
+        [Warning::Drive(DriveWarning::TooWarm { temperature, limit })]
+    );
+    let some = told(&[(84_994, Some(1_000_000))])[0].to_string();
+    assert!(
+        some.contains("in torture") && some.contains("for less than 1 % of the time"),
+        "{some}"
+    );
+}
+
+/// Whatever is wrong in the phases of one spare area is a doubt about that one.
+#[test]
+fn a_doubt_about_one_setting_is_told_with_it_and_with_no_other() {
+    let limit = Temperature(70_000);
+    let of = |after: HostCounters, warm: Sample| {
+        let names = ["fill-10", "torture-10", "fill-25", "torture-25"];
+        let phases = (0..).zip(names).map(|(second, name)| {
+            let after = if name == "torture-25" { after } else { counted(1, 50) };
+            phase(name, second, after)
+        });
+        let mut record = record(phases.collect());
+        record.plan = Plan::SpareArea(Default::default());
+        record.drive.temperature_limit = Some(limit);
+        let mut recording = Recording::default();
+        recording.samples = (0..).zip(names).map(|(at, name)| sample(name, at, 1)).collect();
+        let warm = Sample { series: names[3].to_owned(), start_ns: 3_000_000_000, ..warm };
+        recording.samples[3] = Sample { span_ns: 1_000_000_000, written_bytes: 1 << 20, ..warm };
+        doubts(&record, &recording)
+    };
+    let calm = counted(1, 50);
+    let alone = Sample::default();
+    assert_eq!(of(calm, alone.clone()), []);
+    let cases = [
+        (counted(100, 50), alone.clone(), "Other load"),
+        (counted(1, 99), alone.clone(), "This machine may have been"),
+        (HostCounters { held_up: Nanos::from_secs(1), ..calm }, alone, "This machine paused"),
+        (calm, Sample { throttled_ns: Some(1), ..Sample::default() }, "The drive became too warm"),
+        (
+            calm,
+            Sample { temperature_millicelsius: Some(71_000), ..Sample::default() },
+            "The drive reached 71 °C",
+        ),
+    ];
+    for (after, warm, says) in cases {
+        let found: Vec<String> = of(after, warm).iter().map(ToString::to_string).collect();
+        let [only] = &found[..] else { panic!("{says}: {found:?}") };
+        assert!(only.starts_with(&format!("At 25 % spare: {says}")), "{only}");
+    }
+}

@@ -81,6 +81,27 @@ pub enum DriveWarning {
         /// Where its protection begins.
         limit: Temperature,
     },
+    /// The drive slowed down to protect itself from heat.
+    #[error(
+        "The drive became too warm and slowed down to protect itself{}, which kept commands waiting for \
+         {} of the time. The figures there show its cooling instead of its firmware.",
+        match parts {
+            1 => format!(" in {most}"),
+            parts => format!(", in {parts} of the parts, most of all in {most}"),
+        },
+        match percent {
+            ..1.0 => "less than 1 %".to_owned(),
+            percent => format!("{percent:.0} %"),
+        }
+    )]
+    SlowedDown {
+        /// In how many parts of the test.
+        parts: usize,
+        /// Where most.
+        most: String,
+        /// Its share of the time there, in percent.
+        percent: f64,
+    },
     /// The drive could not give data back.
     #[error(
         "The drive counted {count} new media errors: data that it could not give back, of this run or \

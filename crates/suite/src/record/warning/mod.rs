@@ -55,6 +55,16 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// The same, of one setting of the spare area, if it is of one.
+    pub(crate) fn at_spare(self, percent: Option<f64>) -> Self {
+        match percent {
+            Some(percent) => {
+                Self::Method(MethodWarning::AtSpare { percent, doubt: Box::new(self) })
+            }
+            None => self,
+        }
+    }
+
     /// Whether it says that the drive does not keep what is written to it: no figure matters then.
     pub(crate) const fn is_of_lost_data(&self) -> bool {
         matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())

@@ -26,6 +26,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "written-by-others", "counted": "3GiB", "own": "2GiB"}),
         json!({"kind": "failed-ios", "count": 9}),
         json!({"kind": "too-warm", "temperature": "71500mC", "limit": "70C"}),
+        json!({"kind": "slowed-down", "parts": 1, "most": "torture", "percent": 40.5}),
         json!({"kind": "media-errors", "count": 2}),
         json!({"kind": "throttled", "minutes": 12}),
         json!({"kind": "unsafe-shutdown", "count": 1}),

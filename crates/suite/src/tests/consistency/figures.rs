@@ -6,7 +6,7 @@ use crate::record::unit::Unit;
 use crate::record::unit::Unit::{Iops, Milliseconds, Percent, Seconds};
 
 /// The name of the figure that limits of the mean are about.
-pub(crate) const MEAN: &str = "steady mean";
+pub const MEAN: &str = "steady mean";
 /// Of the worst second of the steady window.
 pub(crate) const FLOOR: &str = "steady floor";
 /// Of the worst second of all.
