@@ -1,16 +1,23 @@
 //! Figures of one test that contradict each other: what a reader would stumble over is said before he
 //! does, with both figures.
 
+use writecliff_device::Layout;
+
 use crate::list::Outcome;
 use crate::record::number::in_words;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
+use crate::tests::commit::{self, Commits, Setting, Stage};
 use crate::tests::{corners, latency_at_load, queue_depth, transfer_size};
 
 /// More in flight, or a larger transfer, is not slower than this share of less.
 const SLOWER: f64 = 0.8;
 /// A smaller transfer has at least this share of what its size would give it of a larger one's rate.
 const FAIR: f64 = 1.0 / 3.0;
+
+/// A commit takes no more than so many times what as many bytes take in commits that are smaller, nor than
+/// one that has more to do.
+const COMMITS: f64 = 2.0;
 
 /// A figure and what it is of.
 type Told = (String, f64);
@@ -22,6 +29,7 @@ pub(crate) fn odd(outcome: &Outcome) -> Vec<Warning> {
         Outcome::QueueDepth(outcome) => queue_depths(outcome),
         Outcome::Corners(outcome) => corners(outcome),
         Outcome::LatencyAtLoad(outcome) => latencies(outcome),
+        Outcome::Commit(outcome) => commits(outcome),
         _ => Vec::new(),
     }
 }
@@ -119,6 +127,47 @@ fn corners(outcome: &corners::Outcome) -> Vec<Warning> {
     found
 }
 
+/// Commits that differ by nothing but their size, how many there are at once, or what their log is.
+fn commits(outcome: &commit::Outcome) -> Vec<Warning> {
+    let told_of = |one: &Commits| {
+        let stage = if one.stage == Stage::AsItIs { "" } else { one.stage.name() };
+        (format!("{stage} {}", one.setting.words()).trim_start().to_owned(), one.took.per_second)
+    };
+    let mut found = Vec::new();
+    let mut gives_at_least = |one: &Commits, share: f64, of: &Commits| {
+        if one.took.per_second < of.took.per_second * share {
+            found.push(contradiction(told_of(one), told_of(of), Unit::Iops));
+        }
+    };
+    for one in &outcome.commits {
+        let Setting { size, committers, log, .. } = one.setting;
+        let among = || outcome.commits.iter().filter(|other| other.stage == one.stage);
+        let is_larger = |other: &&Commits| {
+            other.setting.size > size && Setting { size, ..other.setting } == one.setting
+        };
+        if let Some(larger) = among().filter(is_larger).min_by_key(|other| other.setting.size) {
+            let as_many_bytes = size.0 as f64 / larger.setting.size.0 as f64;
+            gives_at_least(larger, as_many_bytes / COMMITS, one);
+            gives_at_least(one, FAIR, larger);
+        }
+        let are_more = |other: &&Commits| {
+            other.setting.committers > committers
+                && Setting { committers, ..other.setting } == one.setting
+        };
+        if let Some(more) = among().filter(are_more).min_by_key(|other| other.setting.committers) {
+            gives_at_least(more, SLOWER, one);
+        }
+        // Its space and its size do not change.
+        let has_more_to_do = |other: &&Commits| {
+            log == Layout::Overwritten
+                && other.setting.log != log
+                && Setting { log, ..other.setting } == one.setting
+        };
+        among().filter(has_more_to_do).for_each(|other| gives_at_least(one, 1.0 / COMMITS, other));
+    }
+    found
+}
+
 fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
     let (has, gave) = (told(has, unit), told(gave, unit));
     Warning::Method(MethodWarning::Odd { what, has, than, gave })
@@ -155,5 +204,51 @@ mod tests {
         assert!(found[0].contains("writes of 2KiB give 18 MB/s") && found[0].contains("402 MB/s"));
         assert_eq!(found.len(), 1);
         assert_eq!(sizes(&[(4, 402.0), (8, 150.0)]).len(), 1);
+    }
+
+    /// Commits a second of commits of 4 KiB, and of others: KiB, committers, log.
+    fn commits(others: &[(u64, usize, &str, f64)]) -> Vec<String> {
+        let one = |&(kib, committers, log, per_second): &(u64, usize, &str, f64)| {
+            serde_json::json!({
+                "stage": "as-it-is",
+                "durability": "flushed", "size": format!("{kib}KiB"), "committers": committers, "log": log,
+                "count": 1000, "per_second": per_second, "mean_ns": 1,
+                "latency": { "p50_ns": 1, "p99_ns": 2, "p999_ns": 3, "p9999_ns": null, "max_ns": 4 },
+            })
+        };
+        let main = (4, 1, "overwritten", 5836.0);
+        let commits: Vec<_> = std::iter::once(&main).chain(others).map(one).collect();
+        let outcome = serde_json::json!({ "commits": commits, "beside": [] });
+        let outcome = Outcome::Commit(serde_json::from_value(outcome).unwrap());
+        odd(&outcome).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn commits_are_held_against_their_neighbours_in_size_number_and_log() {
+        let overwritten = "overwritten";
+        let found = commits(&[(8, 1, overwritten, 709.0), (16, 1, overwritten, 2100.0)]);
+        assert!(
+            found[0]
+                .starts_with("Odd: commits of 8KiB give 709 IOPS, where commits of 4KiB give 5"),
+            "{found:?}"
+        );
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            commits(&[(2, 1, overwritten, 1800.0)]).len(),
+            1,
+            "less is more than as much slower"
+        );
+        assert_eq!(commits(&[(4, 16, overwritten, 4000.0)]).len(), 1);
+        assert_eq!(commits(&[(4, 1, "appended", 12_000.0)]).len(), 1);
+        let usual = [
+            (2, 1, overwritten, 5900.0),
+            (8, 1, overwritten, 5500.0),
+            (64, 1, overwritten, 1400.0),
+            (4, 4, overwritten, 9000.0),
+            (4, 16, overwritten, 20_000.0),
+            (4, 1, "preallocated", 900.0),
+            (4, 1, "appended", 700.0),
+        ];
+        assert_eq!(commits(&usual), [""; 0]);
     }
 }

@@ -66,6 +66,10 @@ fn a_commit_takes_its_write_a_program_and_the_flush() {
     assert!((2..=300).contains(&cliff.course.len()) && cliff.seconds >= 600);
     let (first, last) = (cliff.course[0].pages, cliff.course.last().unwrap().pages);
     assert!(first > last && last > 0.0, "the pages meet the cliff: {first}, {last}");
+    assert!(
+        (beside.pages.iops / last - 1.0).abs() < 0.1,
+        "the full speed is what it keeps: {beside:?}, {last}"
+    );
 }
 
 #[test]

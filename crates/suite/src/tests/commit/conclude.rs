@@ -27,6 +27,7 @@ pub(super) fn conclude(
     };
     let mut commits = Vec::new();
     let in_directory = drive.kind == DeviceKind::Directory;
+    let (mut way, mut beside) = (None, Vec::new());
     let stages = match in_directory {
         true => &[Stage::AsItIs][..],
         false => &[Stage::Fresh, Stage::Full, Stage::Steady],
@@ -37,6 +38,20 @@ pub(super) fn conclude(
             Stage::Full => vec![plan.main()],
             Stage::Fresh | Stage::Steady => plan.settings(),
         };
+        // In the order of the run.
+        if stage == Stage::Steady {
+            way = cliff(recording);
+            if way.is_none() {
+                ended(CLIFF.to_owned());
+            }
+            for percent in PAGE_PERCENTS {
+                let pages = Rate::of(&Totals::of(recording.series(&beside_phase(percent))));
+                match pages.zip(took(recording, &beside_commits(percent), plan.main().committers)) {
+                    Some((pages, took)) => beside.push(Beside { percent, pages, took }),
+                    None => ended(beside_phase(percent)),
+                }
+            }
+        }
         for setting in settings {
             let phase = setting.phase(stage);
             match took(recording, &phase, setting.committers) {
@@ -47,26 +62,14 @@ pub(super) fn conclude(
             }
         }
     }
-    let cliff = cliff(recording);
-    if cliff.is_none() && !in_directory {
-        ended(CLIFF.to_owned());
-    }
-    let mut beside = Vec::new();
-    for percent in PAGE_PERCENTS.into_iter().filter(|_| !in_directory) {
-        let pages = Rate::of(&Totals::of(recording.series(&beside_phase(percent))));
-        match pages.zip(took(recording, &beside_commits(percent), plan.main().committers)) {
-            Some((pages, took)) => beside.push(Beside { percent, pages, took }),
-            None => ended(beside_phase(percent)),
-        }
-    }
     if commits.is_empty() {
         return (None, warnings);
     }
     // A run that ended before it called nothing steady.
-    if commits.iter().any(|one| one.stage == Stage::Steady) {
+    if !beside.is_empty() || commits.iter().any(|one| one.stage == Stage::Steady) {
         warnings.extend(plan.settling(drive).never_steady(CLIFF, recording));
     }
-    let outcome = Outcome { commits, cliff, beside };
+    let outcome = Outcome { commits, cliff: way, beside };
     warnings.extend(costs_nothing(plan, &outcome, drive));
     (Some(outcome), warnings)
 }

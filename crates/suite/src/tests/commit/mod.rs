@@ -3,7 +3,7 @@
 //! Databases write to a log and wait until that is durable, again and again: a write and a flush after it,
 //! or a forced write. How long that takes on the fresh drive, on the full one and in steady state, for
 //! sizes of the log's writes and for several committers at once; beside a writer of pages that uses up the
-//! drive's spare area, second by second; and beside one at half and at full speed of what the drive keeps.
+//! drive's spare area, second by second; and beside one at full and at half speed of what the drive keeps.
 
 mod conclude;
 mod outcome;
@@ -279,6 +279,7 @@ impl Test for Plan {
     const QUESTION: &'static str = "what does a durable write cost?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const METHOD_VERSION: u32 = 2;
     /// Of few commits there are none.
     const NOT_ALWAYS: &'static [&'static str] = &[", p99"];
 
@@ -344,6 +345,14 @@ impl Test for Plan {
         check_depths([FILL_QUEUE_DEPTH], drive)
     }
 
+    fn is_one_rate(&self, series: &str) -> bool {
+        let stages = [Stage::AsItIs, Stage::Fresh, Stage::Full, Stage::Steady];
+        let is_alone = stages.iter().any(|stage| {
+            series.strip_prefix(stage.name()).is_some_and(|rest| rest.starts_with('-'))
+        });
+        is_alone || PAGE_PERCENTS.iter().any(|percent| series == beside_phase(*percent))
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
         run(self, session)
     }
@@ -379,8 +388,9 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     session.fill(FILL, plan.used(session.drive()), FILL_BLOCK, FILL_QUEUE_DEPTH)?;
     stage(plan, session, Stage::Full, &[plan.main()])?;
     through_the_cliff(plan, session)?;
-    stage(plan, session, Stage::Steady, &plan.settings())?;
-    beside_pages(plan, session)
+    // What is written to the log in order gives the drive room that the pages would use up first.
+    beside_pages(plan, session)?;
+    stage(plan, session, Stage::Steady, &plan.settings())
 }
 
 /// Each setting by itself.
@@ -417,7 +427,8 @@ fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunEr
     })
 }
 
-/// A committer beside a page writer at shares of its full speed, which is measured first.
+/// A committer beside a page writer at shares of its full speed, which is measured first: the drive is as
+/// the way through the cliff has left it, and keeps that speed.
 fn beside_pages(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let mut full = None;
     PAGE_PERCENTS.iter().try_for_each(|percent| {
