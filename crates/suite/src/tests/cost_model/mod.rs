@@ -15,7 +15,7 @@ use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Stream, Streams, Totals};
 use writecliff_workload::{Gaps, Pace, RandomUniform};
 
-use crate::method::estimate::{Demands, Estimate, is_hard_disk};
+use crate::method::estimate::{Demands, Estimate, is_hard_disk, scale};
 use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::limits::{PlanError, check_block, check_duration, check_list, listed, used};
 use crate::method::loads::{Load, series};
@@ -95,10 +95,17 @@ impl Plan {
         used(self.span, drive.capacity, self.transfer)
     }
 
+    /// Of a scale model such a part as it has of the drive: else the rates of the fresh drive would be those
+    /// of one that is full.
+    fn layout_on(&self, drive: &DeviceInfo) -> Bytes {
+        let parts = scale(drive).map_or(1, u64::from);
+        Bytes(self.layout.0 / parts).max(self.transfer.max(FILL_BLOCK)).min(self.layout)
+    }
+
     /// What is used in a state.
     fn used_in(&self, state: State, drive: &DeviceInfo) -> Bytes {
         match state {
-            State::Fresh => used(Some(self.layout), self.used(drive), self.transfer),
+            State::Fresh => used(Some(self.layout_on(drive)), self.used(drive), self.transfer),
             State::Steady => self.used(drive),
         }
     }
@@ -143,6 +150,7 @@ impl Test for Plan {
     const QUESTION: &'static str = "which rates and response times may a scheduler count on?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    const METHOD_VERSION: u32 = 2;
     /// Some drives keep no share, and no promise.
     const NOT_ALWAYS: &'static [&'static str] = &["model kept", "promise", "at what is kept"];
 
@@ -197,7 +205,8 @@ impl Test for Plan {
     }
 
     fn is_one_rate(&self, series: &str) -> bool {
-        Coefficient::ALL.iter().any(|one| series == phase(State::Steady, *one))
+        let states = [State::Fresh, State::Steady];
+        states.iter().any(|state| Coefficient::ALL.iter().any(|one| series == phase(*state, *one)))
     }
 
     fn keeps_time(&self) -> bool {
@@ -358,4 +367,35 @@ fn keeps_up(totals: &Totals, asked_iops: u64, lasted: Nanos) -> bool {
     let spread = MISSING.max(4.0 / expected.max(1.0).sqrt());
     totals.span.0 as f64 <= lasted.0 as f64 * (1.0 + LATE)
         && totals.ios as f64 >= expected * (1.0 - spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_sim::load;
+
+    use super::*;
+
+    #[test]
+    fn a_scale_model_is_measured_fresh_in_its_share_of_the_whole_drive() {
+        let drive = |address: &str| {
+            let drive = load("samsung-840-evo-250gb").unwrap().open(address);
+            drive.info().clone()
+        };
+        let plan = Plan::default();
+        let fresh = |address: &str| plan.used_in(State::Fresh, &drive(address));
+        assert_eq!(fresh("sim:x"), Bytes::from_gib(16));
+        assert_eq!(fresh("sim:x@1/16"), Bytes::from_gib(1));
+        assert_eq!(fresh("sim:x@1/1000000"), Bytes::from_mib(1), "one transfer at least");
+    }
+
+    #[test]
+    fn each_rate_is_one_whatever_the_state() {
+        let plan = Plan::default();
+        for state in [State::Fresh, State::Steady] {
+            assert!(Coefficient::ALL.iter().all(|one| plan.is_one_rate(&phase(state, *one))));
+        }
+        for other in [LAYOUT, FILL, SETTLE, CHECK] {
+            assert!(!plan.is_one_rate(other), "{other}");
+        }
+    }
 }
