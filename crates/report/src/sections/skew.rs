@@ -77,10 +77,21 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str
     let curves: Vec<Curve<'_>> = names.iter().enumerate().map(curve).collect();
     let longest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
     let x = Axis::linear("drive writes since the load began", longest);
-    let text = "Each point is a tenth of a drive write, the first what is left of one. Where a load ends above the even \
-                writes, skew helps the drive; below them it costs.";
-    let names = ("skew-iops", "Writes under skew", text);
+    let text = format!(
+        "Each point is a round: {}; the first is what is left of one. Where a load ends above the even \
+         writes, skew helps the drive; below them it costs.",
+        round(answers)
+    );
+    let names = ("skew-iops", "Writes under skew", &*text);
     curves::views(subjects, names, &x, "IOPS", &conditions(answers), &curves)
+}
+
+/// What a round of the first of them is.
+fn round(answers: &[Answer<'_, Outcome>]) -> String {
+    match &answers[0].run.record.plan {
+        AnyPlan::Skew(plan) => plan.round_in_words(),
+        _ => String::new(),
+    }
 }
 
 /// What all drives were asked, as the first was: what is not the same is told above.
@@ -102,7 +113,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         let values = vec![
             number::iops(load.rate.iops),
             factor(times),
-            format!("{:.1}", load.settled.drive_writes),
+            load.settled.map_or_else(|| NONE.to_owned(), |at| format!("{:.1}", at.drive_writes)),
             factor(load.write_amplification),
             factor(load.mixed_write_amplification),
             factor(load.best_write_amplification),
@@ -111,13 +122,15 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["IOPS", "times even", "settled after", "write amplification", "mixed", "apart"];
-    let text = "Of the last half drive write of each load; settled after so many drive writes. The \
-                last two are write amplification by theory, with the spare area that the even \
-                writes tell: of a drive that collects its blocks in the order of writing, hot and \
-                cold pages mixed (Desnoyers 2012), and at best, with pages of each temperature \
-                apart (Stoica and Ailamaki 2013).";
+    let text = format!(
+        "Of the last five rounds of each load, each {}; settled after so many drive writes, if it has. The \
+         last two are write amplification by theory, with the spare area that the even writes tell: of a \
+         drive that collects its blocks in the order of writing, hot and cold pages mixed (Desnoyers 2012), \
+         and at best, with pages of each temperature apart (Stoica and Ailamaki 2013).",
+        round(&[*answer])
+    );
     let rows = std::iter::once(uniform).chain(loads).map(row).collect();
-    let mut table = Table::new("Skew", text, columns.map(column).into(), rows);
+    let mut table = Table::new("Skew", &text, columns.map(column).into(), rows);
     "load".clone_into(&mut table.corner);
     table
 }
@@ -146,5 +159,6 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &
         }));
     }
     rows.retain(|row| row.values.iter().any(|cell| cell.text != NONE));
-    table_of(subjects, answers, ("Skew", "Of the last half drive write of each load."), rows)
+    let text = format!("Of the last five rounds of each load, each {}.", round(answers));
+    table_of(subjects, answers, ("Skew", &text), rows)
 }

@@ -59,6 +59,11 @@ impl Rounds {
         Self { drive_write, seconds: ((window / WINDOW as f64) as usize).max(1) }
     }
 
+    /// What a round is.
+    pub(crate) fn in_words(&self) -> String {
+        format!("a tenth of a drive write, or {} s if that is more", self.seconds)
+    }
+
     /// How often the drive was written in these seconds.
     pub(crate) fn drive_writes(&self, iops: &[f64]) -> f64 {
         // Of nothing, a sum is less than zero by its sign.

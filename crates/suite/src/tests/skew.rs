@@ -114,6 +114,11 @@ impl Plan {
         Settling { block: self.block, least: LEAST, used }
     }
 
+    /// What a round is: `a tenth of a drive write, or 3 s if that is more`.
+    pub fn round_in_words(&self) -> String {
+        Rounds::of(self.settling(self.block)).in_words()
+    }
+
     /// Writes of a load.
     fn count(&self, used: Bytes) -> u64 {
         (used.0 as f64 / self.block.0 as f64 * self.drive_writes) as u64
@@ -143,6 +148,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "what does it gain when most of its data is left alone?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const NEEDS: &'static [Mechanism] = &[Mechanism::Collection];
+    /// Not every load does.
+    const NOT_ALWAYS: &'static [&'static str] = &["settled after"];
 
     fn quick(self) -> Self {
         Self { span: quick_span(self.span), ..self }
@@ -266,8 +273,9 @@ pub struct LoadFigures {
     /// temperature are kept apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_write_amplification: Option<f64>,
-    /// From when on it was as it was in the end.
-    pub settled: Moment,
+    /// From when on it was as it was in the end; `None` if that was not steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Moment>,
     /// Its rounds, in order.
     pub course: Vec<Round>,
 }
@@ -307,7 +315,7 @@ impl LoadFigures {
             self.write_amplification
                 .map(|factor| ratio(amplification, factor, Good::AtMost).unjudged()),
             Figure::percentile(name(p99), self.latency.p99_ns).map(Figure::unjudged),
-            Some(ratio(settled, self.settled.drive_writes, Good::AtMost).unjudged()),
+            self.settled.map(|moment| ratio(settled, moment.drive_writes, Good::AtMost).unjudged()),
         ];
         let of_load = |figure: Figure| figure.of(of.clone());
         figures.into_iter().flatten().map(of_load).collect::<Vec<_>>().into_iter()
@@ -384,8 +392,8 @@ fn load_of(
     let mut course: Vec<Round> = all.iter().copied().map(round).collect();
     course.reverse();
     let rounds = all.len() as u32;
-    let doubt = (!last.is_some_and(|last| last.window.is_steady()))
-        .then(|| MethodWarning::NeverSteady { part: name.to_owned(), rounds });
+    let is_steady = last.is_some_and(|last| last.window.is_steady());
+    let doubt = (!is_steady).then(|| MethodWarning::NeverSteady { part: name.to_owned(), rounds });
     let figures = LoadFigures {
         name: name.to_owned(),
         rate: Rate::of(&totals)?,
@@ -393,7 +401,7 @@ fn load_of(
         write_amplification: totals.write_amplification(),
         mixed_write_amplification: None,
         best_write_amplification: None,
-        settled: Moment { drive_writes: written(from), seconds: from as u32 },
+        settled: is_steady.then(|| Moment { drive_writes: written(from), seconds: from as u32 }),
         course,
     };
     Some((figures, doubt.map(Warning::Method)))
