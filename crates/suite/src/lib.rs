@@ -28,7 +28,6 @@ pub use judge::figures::WithFigures;
 pub use judge::shape::Shape;
 pub use judge::{check, gate};
 pub use list::{Outcome, Plan, RunRecord, TESTS, TestEntry};
-pub use method::change::changed;
 pub use method::estimate::{Demands, Estimate, Rates, is_hard_disk};
 pub use method::fast_part::FastPart;
 pub use method::levels::Level;

@@ -1,9 +1,8 @@
 //! Corners: the figures of a data sheet.
 
 use writecliff_device::{Bytes, Operation};
-use writecliff_measure::Sample;
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
-use writecliff_suite::{DriveWarning, Good, Warning, changed};
+use writecliff_suite::{DriveWarning, Good, Warning};
 
 use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
@@ -62,7 +61,11 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         let corner = figures.corner;
         let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
         let order = if corner.random { "random" } else { "sequential" };
-        format!("{order} {operation} at QD{} {}", corner.queue_depth, in_words(figures))
+        let state = match figures.within_buffer {
+            true => " in the buffer".to_owned(),
+            false => course(figures).map_or_else(String::new, |course| format!(" ({course})")),
+        };
+        format!("{order} {operation} at QD{} {}{state}", corner.queue_depth, in_words(figures))
     };
     let all = outcome.corners.iter().filter(|figures| figures.corner.data == Data::Random);
     Some(format!("Corners: {}.", all.map(sentence).collect::<Vec<_>>().join(", ")))
@@ -179,22 +182,21 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
 
 /// Whether heat may have decided instead of the buffer.
 fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
-    let is_it = |doubt: &Warning| matches!(doubt, Warning::Drive(DriveWarning::TooWarm { .. }));
+    let is_it = |doubt: &Warning| {
+        matches!(
+            doubt,
+            Warning::Drive(DriveWarning::TooWarm { .. } | DriveWarning::SlowedDown { .. })
+        )
+    };
     answer.run.record.warnings.iter().any(is_it)
 }
 
 /// What a rate was at first and in the end, where that differs.
-fn course(answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
-    let phase = corner.phase();
-    let samples = answer.run.recording.series(&phase).filter(|sample| sample.is_whole());
-    let rates: Vec<f64> = match corner.random {
-        true => samples.map(|sample| sample.iops().get()).collect(),
-        false => samples.map(Sample::megabytes_per_second).collect(),
-    };
-    let words = unit(corner.random).1;
-    changed(&rates).map_or_else(String::new, |(first, last)| {
-        format!("{} at first, {} in the end", words(first), words(last))
-    })
+fn course(figures: &CornerFigures) -> Option<String> {
+    let Corner { random, block, .. } = figures.corner;
+    let told = |iops: f64| unit(random).1(if random { iops } else { iops * block.0 as f64 / 1e6 });
+    let [first, last] = figures.changed?.map(told);
+    Some(format!("{first} at first, {last} in the end"))
 }
 
 /// With what of its writes the fast buffer took, or else how its rate changed.
@@ -207,7 +209,10 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
         }
         _ => String::new(),
     };
-    let tag = if tag.is_empty() { course(answer, corner) } else { tag };
+    let tag = match tag.is_empty() {
+        true => find(answer.outcome, corner).and_then(course).unwrap_or_default(),
+        false => tag,
+    };
     if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use drives::{alone, consistency, of_view, page, pictures};
 use serde_json::json;
 use writecliff_report::{Run, Subject, summary, verdict_text};
-use writecliff_suite::consistency::FILL;
-use writecliff_suite::{Plan, Status};
+use writecliff_suite::consistency::{FILL, UntilSteady};
+use writecliff_suite::{MethodWarning, Outcome, Plan, Status};
 
 fn tiny(path: &Path) -> Run {
     consistency(path, 100, 0.0)
@@ -51,6 +51,41 @@ fn a_run_that_was_killed_shows_what_it_recorded_and_says_so() {
     let text = summary(&runs);
     assert!(text.contains("cut off before its end") && text.contains("! The run ended"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// The window is that of the seconds that there are, whatever was planned, and is called steady where it is.
+#[test]
+fn a_run_that_was_broken_off_tells_which_seconds_its_figures_are_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut whole = consistency(&dir.path().join("whole"), 400, 0.0);
+    let Plan::Consistency(plan) = &mut whole.record.plan else { panic!("another plan") };
+    plan.until_steady = UntilSteady::Yes;
+    // Rounds of 24 s: five of them, or what follows 70 % of what there is.
+    for (seconds, window) in [(200, "80 s to 200 s"), (110, "77 s to 110 s")] {
+        let mut run = killed(&whole, &dir.path().join(window), seconds);
+        let told = |run: &Run, name: &str| {
+            let html = page(&[alone(run.clone())], &dir.path().join(format!("{seconds}-{name}")));
+            (summary(&[alone(run.clone())]), html)
+        };
+        run.record.warnings.clear();
+        let (text, html) = told(&run, "settled");
+        assert!(text.contains("\n  Steady window ") && text.contains(window), "{text}");
+        assert!(text.contains("\n  Steady mean "), "{text}");
+        assert!(html.contains("and came to as many; else what follows 70 % of the planned"));
+        let unsettled = [
+            MethodWarning::TooFewWrites { drive_writes: 0.3, went_on: false },
+            MethodWarning::NotSteady { percent: 20.0 },
+            MethodWarning::TooShort { seconds: 50, window: 15 },
+        ];
+        for (number, doubt) in unsettled.into_iter().enumerate() {
+            run.record.warnings = vec![doubt.into()];
+            let (text, html) = told(&run, &number.to_string());
+            assert!(text.contains("\n  Last part ") && text.contains(window), "{text}");
+            assert!(text.contains("\n  Mean ") && text.contains("\n  Median "), "{text}");
+            assert!(!text.contains("\n  Steady"), "{text}");
+            assert!(html.contains(window) && !html.contains(">Steady m"));
+        }
+    }
 }
 
 #[test]
@@ -143,6 +178,22 @@ fn everything_simulated_is_called_so_and_dead_seconds_are_explained() {
     run.recording.samples.last_mut().unwrap().writes = 0;
     let dead = page(&[alone(run)], &dir.path().join("dead"));
     assert_eq!(dead.matches("Orange strokes at the bottom").count(), 2);
+}
+
+/// A rate of the buffer's, or of two states, is not told as if it were the drive's.
+#[test]
+fn the_corners_sentence_says_whose_rates_its_figures_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = drives::tiny(&Plan::Corners(Default::default()), &dir.path().join("corners"));
+    let Some(Outcome::Corners(outcome)) = &mut run.record.outcome else { panic!("no outcome") };
+    for corner in &mut outcome.corners {
+        (corner.within_buffer, corner.changed) = (false, None);
+    }
+    outcome.corners[0].within_buffer = true;
+    outcome.corners[1].changed = Some([50_000.0, 10_000.0]);
+    let text = verdict_text(&[alone(run)]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.matches(" IOPS in the buffer").count(), 1, "{text}");
+    assert_eq!(text.matches("(50,000 IOPS at first, 10,000 IOPS in the end)").count(), 1, "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ const SECONDS_MIN: usize = 6;
 
 /// What the rates of successive seconds are on average in the first and in the last third, if that
 /// differs.
-pub fn changed(rates: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn changed(rates: &[f64]) -> Option<(f64, f64)> {
     if rates.len() < SECONDS_MIN {
         return None;
     }

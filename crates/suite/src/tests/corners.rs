@@ -10,6 +10,7 @@ use writecliff_device::{Bytes, Content, DeviceInfo, Nanos, Operation};
 use writecliff_measure::{Queue, Recording, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
+use crate::method::change::changed;
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fast_part::FastPart;
 use crate::method::fill::{FILL_QUEUE_DEPTH, SETTLE_TIME};
@@ -21,7 +22,7 @@ use crate::method::quick::{QUICK_MEASUREMENT, quick_span};
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
-use crate::record::rate::{LatencyFigures, Rate};
+use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase that fills the drive for the reads.
@@ -318,6 +319,12 @@ pub struct CornerFigures {
     pub rate: Rate,
     /// How late.
     pub latency: LatencyFigures,
+    /// Its rate in the first third and in the last, in IOPS, where these are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<[f64; 2]>,
+    /// Whether the fast buffer may have taken all that it wrote.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_buffer: bool,
 }
 
 impl CornerFigures {
@@ -325,7 +332,8 @@ impl CornerFigures {
     pub(crate) fn of(corner: Corner, phase: &str, recording: &Recording) -> Option<Self> {
         let rate = Rate::of(&Totals::of(recording.series(phase)))?;
         let latency = LatencyFigures::of(recording, phase, 0..u32::MAX);
-        Some(Self { corner, rate, latency })
+        let changed = changed(&iops_of(recording.series(phase))).map(|(first, last)| [first, last]);
+        Some(Self { corner, rate, latency, changed, within_buffer: false })
     }
 
     fn figures(&self) -> impl Iterator<Item = Figure> {
@@ -353,7 +361,7 @@ fn conclude(
     let fast_part = FastPart::of(&fill, drive.temperature_limit);
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
-        let Some(figures) = CornerFigures::of(corner, &phase, recording) else {
+        let Some(mut figures) = CornerFigures::of(corner, &phase, recording) else {
             warnings.push(Warning::Method(MethodWarning::Ended { phase }));
             break;
         };
@@ -362,10 +370,51 @@ fn conclude(
             && corner.operation == Operation::Write
             && written <= part.bytes
         {
+            figures.within_buffer = true;
             let (part, buffer) = (Some(phase), part.bytes);
             warnings.push(Warning::Method(MethodWarning::WithinBuffer { part, written, buffer }));
         }
         corners.push(figures);
     }
     ((!corners.is_empty()).then_some(Outcome { corners, fast_part }), warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_measure::Sample;
+    use writecliff_sim::load;
+
+    use super::*;
+
+    /// So many MB in each second of a phase.
+    fn seconds(phase: &str, megabytes: &[u64]) -> Vec<Sample> {
+        let second = |(second, megabytes): (u32, &u64)| Sample {
+            series: phase.to_owned(),
+            second,
+            span_ns: 1_000_000_000,
+            writes: *megabytes,
+            written_bytes: megabytes * 1_000_000,
+            ..Sample::default()
+        };
+        (0..).zip(megabytes).map(second).collect()
+    }
+
+    #[test]
+    fn a_corner_knows_whether_it_is_the_buffer_s_or_one_of_two_rates() {
+        let drive = load("tiny").unwrap().open("sim:tiny").info().clone();
+        let plan = Plan::default();
+        let mut recording = Recording::default();
+        let fill = [vec![500; 6], vec![200; 20]].concat();
+        recording.samples.extend(seconds(FILL, &fill));
+        let falls = [vec![500; 6], vec![200; 6]].concat();
+        for (index, corner) in plan.write_corners().iter().enumerate() {
+            let rates = if index == 0 { &falls[..] } else { &[100; 10] };
+            recording.samples.extend(seconds(&corner.phase(), rates));
+        }
+        let outcome = conclude(&plan, &recording, &drive).0.unwrap();
+        let [first, others @ ..] = &outcome.corners[..] else { panic!("no corners") };
+        assert_eq!((first.changed, first.within_buffer), (Some([500.0, 200.0]), false));
+        assert!(!others.is_empty());
+        assert!(others.iter().all(|one| one.within_buffer && one.changed.is_none()), "{others:?}");
+    }
 }
