@@ -192,7 +192,7 @@ impl Job {
             };
             whole_lbas("offset", Bytes(span.start), lba_size)?;
             let reason = format!(
-                "from {} on, the drive has {} left",
+                "from {} on, {} are left",
                 Bytes(span.start).exact(),
                 Bytes(capacity.0 - span.start).exact()
             );
