@@ -9,6 +9,7 @@ use writecliff::DriveName;
 
 use crate::commands::bench::BenchCommand;
 use crate::commands::check::CheckArguments;
+use crate::commands::export::ExportArguments;
 use crate::commands::fleet::FleetArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::import::ImportArguments;
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     /// Run a service over many simulated drives, and tell its tail and the drives that make it
     #[command(after_help = help::FLEET)]
     Fleet(FleetArguments),
+    /// Serve simulated drives as network block devices (NBD): with data, in real time, and with a plug to pull
+    #[command(after_help = help::EXPORT)]
+    Export(ExportArguments),
     /// List simulated drives, and the block devices here with what the safety guard says of each
     #[command(after_help = help::DRIVES)]
     Drives {

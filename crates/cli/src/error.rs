@@ -5,6 +5,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use writecliff::{ErrorKind, Review};
 use writecliff_bench::{BenchError, ExportError, ImportError, ServerError};
+use writecliff_export::ControlError;
 use writecliff_fleet::FleetError;
 use writecliff_output::OutputError;
 use writecliff_suite::check::{FiguresError, RATING_TOLERANCE};
@@ -30,6 +31,10 @@ pub(crate) enum CliError {
     Export(#[from] ExportError),
     #[error("{}{}", .0, keys::for_serving(.0))]
     Serve(#[from] ServerError),
+    #[error("{}{}", .0, keys::for_exporting(.0))]
+    ExportDrive(#[from] writecliff_export::ExportError),
+    #[error(transparent)]
+    Control(#[from] ControlError),
     #[error("nothing was removed: what was imported is deleted only after yes, or with --yes")]
     NotAgreed,
     #[error("{place}: {}", keys::of_plan_file(error))]
@@ -159,6 +164,8 @@ impl CliError {
             Self::Import(error) => error.kind(),
             Self::Export(error) => error.kind(),
             Self::Serve(error) => error.kind(),
+            Self::ExportDrive(error) => error.kind(),
+            Self::Control(error) => error.kind(),
             Self::Sweep(error) => error.kind(),
             Self::Fleet(error) => error.kind(),
             Self::ReviewBroken { source, .. } => source.kind(),

@@ -71,6 +71,23 @@ fleet.toml:
   name = \"hedged after 2 ms\"
   hedge = \"2ms\"";
 
+pub(crate) const EXPORT: &str = "\
+Examples:
+  writecliff export sim:crucial-m500-240gb --prepare steady
+  writecliff export sim:tiny --store tiny.store --speed free
+  writecliff export sim:tiny old=sim:intel-x25-m-80gb --listen 127.0.0.1:10809
+  writecliff export ctl tiny.sock power-cut
+
+How to attach it is printed. What it shows, and what it leaves out: docs/export.md";
+
+pub(crate) const EXPORT_CTL: &str = "\
+Examples:
+  writecliff export ctl tiny.sock status --json | jq '.[].lateness'
+  writecliff export ctl tiny.sock power-cut && writecliff export ctl tiny.sock power-on
+
+Connections end at the cut. What was flushed, or forced, is there when the power is back; of the rest
+exactly what the model had not brought to NAND is not.";
+
 pub(crate) const IMPORT: &str = "\
 Examples:
   fio --output-format=json+ --output=old.json jobs.fio

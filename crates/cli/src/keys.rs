@@ -129,6 +129,19 @@ pub(crate) fn for_serving(error: &ServerError) -> &'static str {
     }
 }
 
+/// Which option does what an error of an export asks for.
+pub(crate) fn for_exporting(error: &writecliff_export::ExportError) -> &'static str {
+    use writecliff_export::ExportError as Error;
+    match error {
+        Error::NotLoopback { .. } => " (--listen-to-all allows it)",
+        Error::OneStore { .. } | Error::NoStore { .. } | Error::OtherDrive { .. } => " (--store)",
+        Error::SocketTaken { .. } | Error::NoSocket { .. } | Error::Socket { .. } => {
+            " (--socket PATH)"
+        }
+        _ => "",
+    }
+}
+
 /// Which options of the commands that read traces do what an error asks for.
 pub(crate) fn for_reading(error: &ReadError) -> &'static str {
     match error {

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         }
         Command::Drives { names, options, .. } => commands::drives::drives(&names, options.json),
         Command::Gate { run, options } => commands::gate::run(&run, &options),
+        Command::Export(arguments) => commands::export::export(&arguments),
         Command::Sweep(arguments) => commands::sweep::sweep(&arguments),
         Command::Fleet(arguments) => commands::fleet::fleet(&arguments),
         Command::Import(arguments) => commands::import::import(&arguments),

@@ -8,9 +8,11 @@
 use std::collections::VecDeque;
 
 use writecliff_device::{
-    Completion, Content, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, Held, InFlight,
-    Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Bytes, Completion, Content, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, Held,
+    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
+
+use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
 
 /// A drive and the host before it, which takes no time unless it encrypts.
 #[derive(Debug, Clone)]
@@ -206,10 +208,59 @@ impl<D: Device> Device for Host<D> {
     }
 }
 
+/// What the drive says; encryption changes no place, and has no memory of its own.
+impl<D: Contents + Device> Contents for Host<D> {
+    fn unit(&self) -> Bytes {
+        self.drive.unit()
+    }
+
+    fn real_capacity(&self) -> Bytes {
+        self.drive.real_capacity()
+    }
+
+    fn forgets(&self) -> Forgets {
+        self.drive.forgets()
+    }
+
+    fn compresses(&self) -> bool {
+        self.drive.compresses()
+    }
+
+    fn holds(&self, unit: u32) -> bool {
+        self.drive.holds(unit)
+    }
+
+    fn takes_writes(&self) -> bool {
+        self.drive.takes_writes()
+    }
+
+    fn next_event(&self) -> Option<DeviceTime> {
+        assert!(self.cipher.is_none(), "nobody looks inside a drive behind encryption");
+        self.drive.next_event()
+    }
+
+    fn expect_power_cuts(&mut self) -> AtPowerCut {
+        self.drive.expect_power_cuts()
+    }
+
+    fn volatile(&self) -> Vec<LostUnit> {
+        self.drive.volatile()
+    }
+
+    fn cut_power(&mut self, done: &mut Vec<Completion>) {
+        assert!(self.cipher.is_none(), "nobody looks inside a drive behind encryption");
+        self.drive.cut_power(done);
+    }
+
+    fn take_power_cut(&mut self) -> Option<PowerCut> {
+        self.drive.take_power_cut()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use writecliff_device::scripted::Scripted;
-    use writecliff_device::{Bytes, Throughput, conformance};
+    use writecliff_device::{Throughput, conformance};
 
     use super::*;
     use crate::{Profile, load};

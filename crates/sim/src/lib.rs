@@ -9,6 +9,7 @@
 //! What the model leaves out is listed in `docs/model.md`.
 
 mod catalogue;
+mod contents;
 mod disk;
 mod host;
 mod profile;
@@ -20,6 +21,7 @@ mod what_if;
 use writecliff_device::Device;
 
 pub use catalogue::{catalogue, load, load_file, load_text, shipped_text};
+pub use contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
 pub use disk::Disk;
 use host::Host;
 pub use profile::*;
@@ -28,12 +30,12 @@ pub use ssd::Ssd;
 pub use what_if::changed;
 
 /// A simulated drive, of which there can be as many as one wants in the same state.
-pub trait Model: Device + Send {
+pub trait Model: Device + Contents + Send {
     /// Another drive in every state that this one is in.
     fn duplicate(&self) -> Box<dyn Model>;
 }
 
-impl<D: Device + Clone + Send + 'static> Model for Host<D> {
+impl<D: Device + Contents + Clone + Send + 'static> Model for Host<D> {
     fn duplicate(&self) -> Box<dyn Model> {
         Box::new(self.clone())
     }

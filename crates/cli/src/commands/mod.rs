@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod cipher;
 pub(crate) mod drives;
+pub(crate) mod export;
 pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod import;

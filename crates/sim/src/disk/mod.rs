@@ -28,6 +28,7 @@ use writecliff_device::{
     Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
+use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
 use crate::profile::LBA_SIZE;
 use crate::profile::{DiskProfile, QueueOrdering};
 use crate::ssd::NOT_SUPPORTED;
@@ -414,6 +415,54 @@ impl Device for Disk {
 
     fn telemetry(&mut self) -> Telemetry {
         Telemetry { host_written: Some(self.host_written), ..Telemetry::default() }
+    }
+}
+
+/// Every sector of a disk holds something, written or not.
+impl Contents for Disk {
+    fn unit(&self) -> Bytes {
+        LBA_SIZE
+    }
+
+    fn real_capacity(&self) -> Bytes {
+        self.info.capacity
+    }
+
+    fn forgets(&self) -> Forgets {
+        Forgets::Nothing
+    }
+
+    fn compresses(&self) -> bool {
+        false
+    }
+
+    fn holds(&self, _: u32) -> bool {
+        true
+    }
+
+    fn takes_writes(&self) -> bool {
+        true
+    }
+
+    fn next_event(&self) -> Option<DeviceTime> {
+        let ended = self.ended.keys().next().map(|(at, _)| *at);
+        ended.into_iter().chain(Disk::next_event(self)).min()
+    }
+
+    fn expect_power_cuts(&mut self) -> AtPowerCut {
+        AtPowerCut::NotModelled
+    }
+
+    fn volatile(&self) -> Vec<LostUnit> {
+        Vec::new()
+    }
+
+    fn cut_power(&mut self, _: &mut Vec<Completion>) {
+        panic!("the model of disks has no power cut, and says so");
+    }
+
+    fn take_power_cut(&mut self) -> Option<PowerCut> {
+        None
     }
 }
 

@@ -20,6 +20,7 @@ use writecliff_device::{
     Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
 
+use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
 use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
 use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
@@ -59,6 +60,9 @@ pub struct Ssd {
     idle_since: DeviceTime,
     background_until: DeviceTime,
     faults: VecDeque<(DeviceTime, Fault)>,
+    /// What the last power cut took, until somebody asks; kept where somebody said that he would.
+    taken: Option<PowerCut>,
+    tells_of_cuts: bool,
     /// Whether somebody looks at what blocks hold, or the drive has less than it claims.
     keeps_account: bool,
 }
@@ -101,6 +105,8 @@ impl Ssd {
             idle_since: DeviceTime::default(),
             background_until: DeviceTime::default(),
             faults: faults(&profile),
+            taken: None,
+            tells_of_cuts: false,
             keeps_account: profile.faults.real_capacity.is_some(),
             profile,
         }
@@ -472,7 +478,8 @@ impl Ssd {
         match fault {
             Fault::LostDie(die) => self.translation.lose_die(die, self.now),
             Fault::PowerCut => {
-                self.translation.cut_power(self.now);
+                let lost = self.translation.cut_power(self.now);
+                self.taken = self.tells_of_cuts.then_some(PowerCut { at: self.now, lost });
                 self.trims.clear();
                 if let Some(cache) = &mut self.host_cache {
                     cache.clear();
@@ -495,6 +502,64 @@ impl Ssd {
         let superblocks = u64::from(self.profile.superblocks());
         let reads = superblocks.div_ceil(u64::from(self.profile.dies()));
         self.profile.faults.recovery_time + self.profile.nand.read_time * reads
+    }
+}
+
+impl Contents for Ssd {
+    fn unit(&self) -> Bytes {
+        self.profile.mapping.unit
+    }
+
+    fn real_capacity(&self) -> Bytes {
+        self.profile.faults.real_capacity.unwrap_or(self.info.capacity)
+    }
+
+    fn forgets(&self) -> Forgets {
+        match self.profile.trim.kind {
+            TrimKind::Immediate => Forgets::AtOnce,
+            TrimKind::Partial => Forgets::SomeAtOnce,
+            TrimKind::Deferred => Forgets::Later,
+            TrimKind::Ignored | TrimKind::Unsupported => Forgets::Nothing,
+        }
+    }
+
+    fn compresses(&self) -> bool {
+        self.profile.reduction.compression
+    }
+
+    fn holds(&self, unit: u32) -> bool {
+        self.has_data(Lpn(unit))
+    }
+
+    fn takes_writes(&self) -> bool {
+        !self.translation.is_read_only()
+    }
+
+    fn next_event(&self) -> Option<DeviceTime> {
+        let fault = self.faults.front().map(|(at, _)| *at);
+        self.in_flight.first().into_iter().chain(fault).min()
+    }
+
+    fn expect_power_cuts(&mut self) -> AtPowerCut {
+        self.translation.expect_power_cuts(&self.profile);
+        self.tells_of_cuts = true;
+        match self.profile.write_buffer.protected {
+            true => AtPowerCut::KeepsAll,
+            false => AtPowerCut::LosesWhatIsVolatile,
+        }
+    }
+
+    fn volatile(&self) -> Vec<LostUnit> {
+        self.translation.volatile_units(self.now)
+    }
+
+    fn cut_power(&mut self, done: &mut Vec<Completion>) {
+        self.translation.advance(self.now);
+        self.fail(Fault::PowerCut, done);
+    }
+
+    fn take_power_cut(&mut self) -> Option<PowerCut> {
+        self.taken.take()
     }
 }
 

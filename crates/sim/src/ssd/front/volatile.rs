@@ -13,6 +13,8 @@ use crate::stamps::Cell;
 #[derive(Debug, Clone)]
 struct Written {
     lpn: Lpn,
+    /// How many writes of the host this is: those that gave way to it are among them.
+    writes: u32,
     /// It held nothing before.
     is_first: bool,
     /// The stamps that it held before; none if nobody looks at them.
@@ -22,13 +24,16 @@ struct Written {
 /// A page whose last write is lost.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LostWrite {
+    /// How many of the host's last writes to it are lost.
+    pub(crate) writes: u32,
     /// It held something before.
     pub(crate) held_before: bool,
     /// The stamps of that, if somebody looks at them.
     pub(crate) before: Vec<Cell>,
 }
 
-/// The pages in the write buffer, in the order of their programs. Kept only by drives whose power is to be cut.
+/// The pages in the write buffer, in the order of their programs. Kept only by drives whose power is to be cut,
+/// or may be.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Volatile {
     pages: VecDeque<Written>,
@@ -43,19 +48,24 @@ pub(crate) struct Volatile {
 impl Volatile {
     /// `None` if the profile plans no power cut.
     pub(crate) fn new(profile: &SsdProfile) -> Option<Self> {
-        let protected = profile.write_buffer.protected;
         let is_needed = !profile.faults.power_cuts.is_empty();
-        is_needed.then(|| Self { protected, ..Self::default() })
+        is_needed.then(|| Self::of(profile))
+    }
+
+    /// Of a drive whose buffer is empty, and whose power may go at any moment.
+    pub(crate) fn of(profile: &SsdProfile) -> Self {
+        Self { protected: profile.write_buffer.protected, ..Self::default() }
     }
 
     /// A version that waits in another stream might reach NAND later than this one, and must not
     /// count then: it gives way, as in a buffer that writes a page once.
     pub(crate) fn wrote(&mut self, stream: Stream, lpn: Lpn, is_first: bool, before: Vec<Cell>) {
-        let mut written = Written { lpn, is_first, before };
+        let mut written = Written { lpn, writes: 1, is_first, before };
         for other in Stream::OF_HOST.into_iter().filter(|other| *other != stream) {
             self.gathering[other as usize].retain_mut(|older| {
                 let is_same = older.lpn == lpn;
                 if is_same {
+                    written.writes += older.writes;
                     written.is_first |= older.is_first;
                     written.before = std::mem::take(&mut older.before);
                 }
@@ -94,12 +104,13 @@ impl Volatile {
             let before =
                 !page.is_first && earlier.as_ref().is_none_or(|(lost, _)| lost.held_before);
             let is_lost = end > now && !self.protected;
-            let stamps = match earlier {
+            let (stamps, older) = match earlier {
                 // Of several that are lost the first one's.
-                Some((lost, true)) if is_lost => std::mem::take(&mut lost.before),
-                _ => page.before.clone(),
+                Some((lost, true)) if is_lost => (std::mem::take(&mut lost.before), lost.writes),
+                _ => (page.before.clone(), 0),
             };
-            let lost = LostWrite { held_before: before || !is_lost, before: stamps };
+            let writes = older + page.writes;
+            let lost = LostWrite { writes, held_before: before || !is_lost, before: stamps };
             held.insert(page.lpn, (lost, is_lost));
         }
         let lost = held.into_iter().filter(|(_, (_, is_lost))| *is_lost);
@@ -122,6 +133,28 @@ mod tests {
     fn lost(volatile: &Volatile) -> Vec<(u32, bool)> {
         let lost = volatile.lost(DeviceTime(100)).into_iter();
         lost.map(|(lpn, lost)| (lpn.0, lost.held_before)).collect()
+    }
+
+    /// The same, with how many writes of each are lost.
+    fn writes_lost(volatile: &Volatile) -> Vec<(u32, u32)> {
+        let lost = volatile.lost(DeviceTime(100)).into_iter();
+        lost.map(|(lpn, lost)| (lpn.0, lost.writes)).collect()
+    }
+
+    #[test]
+    fn as_many_writes_of_a_page_are_lost_as_came_after_the_last_that_is_in_nand() {
+        let mut volatile = volatile();
+        volatile.wrote(Stream::Host, Lpn(1), true, Vec::new());
+        volatile.programmed(Stream::Host, DeviceTime(90), DeviceTime(0));
+        volatile.wrote(Stream::Host, Lpn(1), false, Vec::new());
+        volatile.wrote(Stream::Host, Lpn(1), false, Vec::new());
+        assert_eq!(writes_lost(&volatile), [(1, 2)]);
+        // What gives way to a newer version in another stream is one of them.
+        volatile.wrote(Stream::Hot, Lpn(1), false, Vec::new());
+        assert_eq!(writes_lost(&volatile), [(1, 3)]);
+        // A newer one that is in NAND is there whatever becomes of an older one.
+        volatile.programmed(Stream::Hot, DeviceTime(95), DeviceTime(0));
+        assert_eq!(writes_lost(&volatile), []);
     }
 
     #[test]

@@ -112,6 +112,11 @@ impl BlockMap {
         self.mapped[lpn.0 as usize / 64] >> (lpn.0 % 64) & 1 == 1
     }
 
+    /// Whether it is worn out, and takes no more writes.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     fn write_within(
         &mut self,
         logical: u32,

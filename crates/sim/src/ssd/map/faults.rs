@@ -8,20 +8,30 @@
 use writecliff_device::DeviceTime;
 
 use super::ftl::Ftl;
+use crate::contents::LostUnit;
 use crate::ssd::array::{CellMode, Lpn, Ppa};
 use crate::ssd::front::{LostWrite, Stream};
 
 impl Ftl {
-    /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
-    /// stopped.
-    pub(super) fn cut_power(&mut self, now: DeviceTime) {
+    /// What a power cut at `now` would take, also of pages that were trimmed since.
+    pub(super) fn volatile_units(&self, now: DeviceTime) -> Vec<LostUnit> {
         let lost = self.volatile.as_ref().map(|volatile| volatile.lost(now)).unwrap_or_default();
-        for (lpn, LostWrite { held_before, before }) in lost {
+        lost.into_iter().map(|(lpn, lost)| unit(lpn, &lost)).collect()
+    }
+
+    /// The power goes at `now` and comes back: what was volatile is lost, what was under way has
+    /// stopped. Gives what was lost.
+    pub(super) fn cut_power(&mut self, now: DeviceTime) -> Vec<LostUnit> {
+        let lost = self.volatile.as_ref().map(|volatile| volatile.lost(now)).unwrap_or_default();
+        let mut units = Vec::new();
+        for (lpn, write) in lost {
             let current = Ppa(self.l2p[lpn.0 as usize]);
             if current == Ppa::UNMAPPED {
                 continue; // trimmed since
             }
+            units.push(unit(lpn, &write));
             self.lost_pages += 1;
+            let LostWrite { held_before, before, .. } = write;
             match (&mut self.stamps, held_before) {
                 (_, false) => self.trim(lpn, 1),
                 (Some(stamps), true) if !before.is_empty() => stamps.restore(lpn.0, &before),
@@ -36,6 +46,7 @@ impl Ftl {
         self.collector.reset();
         // The open superblocks are written on: like copies, programs count as begun when gathered.
         Stream::OF_HOST.into_iter().for_each(|stream| self.streams[stream].host_pages = 0);
+        units
     }
 
     /// A die stops working: it is written no more, and what it holds must come from parity.
@@ -72,4 +83,8 @@ impl Ftl {
             }
         }
     }
+}
+
+fn unit(lpn: Lpn, write: &LostWrite) -> LostUnit {
+    LostUnit { unit: lpn.0, writes: write.writes, held_before: write.held_before }
 }

@@ -17,6 +17,8 @@ use block_map::BlockMap;
 use ftl::Ftl;
 
 use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
+use super::front::Volatile;
+use crate::contents::LostUnit;
 use crate::profile::{MappingKind, SsdProfile};
 use crate::stamps::Stamps;
 
@@ -118,10 +120,37 @@ impl Translation {
         }
     }
 
-    pub(crate) fn cut_power(&mut self, now: DeviceTime) {
+    /// The power goes and comes back; gives what was lost. A block map has no buffer to lose.
+    pub(crate) fn cut_power(&mut self, now: DeviceTime) -> Vec<LostUnit> {
         match self {
             Self::Page(ftl) => ftl.cut_power(now),
-            Self::Block(map) => map.nand.stop(),
+            Self::Block(map) => {
+                map.nand.stop();
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a power cut at `now` would take.
+    pub(crate) fn volatile_units(&self, now: DeviceTime) -> Vec<LostUnit> {
+        match self {
+            Self::Page(ftl) => ftl.volatile_units(now),
+            Self::Block(_) => Vec::new(),
+        }
+    }
+
+    /// From now on, with nothing in the write buffer, keeps account of what a power cut would take.
+    pub(crate) fn expect_power_cuts(&mut self, profile: &SsdProfile) {
+        if let Self::Page(ftl) = self {
+            ftl.volatile.get_or_insert_with(|| Volatile::of(profile));
+        }
+    }
+
+    /// Whether it is worn out, and takes no more writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        match self {
+            Self::Page(ftl) => ftl.read_only,
+            Self::Block(map) => map.is_read_only(),
         }
     }
 

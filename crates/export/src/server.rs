@@ -1,0 +1,258 @@
+//! Drives, and the sockets by which they are reached.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use writecliff::DriveName;
+
+use crate::client::Stream;
+use crate::clock::Speed;
+use crate::connection;
+use crate::control::{self, control_socket};
+use crate::drive::Drive;
+use crate::error::ExportError;
+use crate::live::Live;
+use crate::prepare::{GoOn, Prepared, prepare};
+use crate::socket::Socket;
+use crate::status::Status;
+use crate::store::{Store, StoreAt};
+
+/// More connections at once than this are turned away.
+const CONNECTIONS_MAX: usize = 512;
+/// How often somebody asks whether it is to end.
+const BREATH: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// What is in flight at the end gets so long.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Other things that wait at a socket until somebody accepts them.
+const REST: Duration = Duration::from_millis(10);
+
+/// What is exported, and how.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The drives, each with the name that clients know it by. The first is the one without a name, too.
+    pub drives: Vec<(String, DriveName)>,
+    /// Where data are kept.
+    pub store: StoreAt,
+    /// What each drive has behind it.
+    pub prepared: Prepared,
+    /// Decides where a steady drive was written.
+    pub seed: u64,
+    /// How fast time passes.
+    pub speed: Speed,
+    /// Flushes and forced writes are answered as if they had been done: such drives are sold.
+    pub lying_flush: bool,
+    /// A unix socket for clients; what controls the server has the same name with `.ctl` behind it.
+    pub socket: PathBuf,
+    /// An address to listen on instead; then only control has a socket.
+    pub listen: Option<SocketAddr>,
+    /// An address that others reach is meant so.
+    pub listen_to_all: bool,
+}
+
+/// Drives that are ready to be served.
+pub struct Server {
+    drives: Vec<Arc<Live>>,
+    door: Door,
+    control: Socket,
+}
+
+/// Where clients come in.
+enum Door {
+    Unix(Socket),
+    Tcp(TcpListener, SocketAddr),
+}
+
+/// Where a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A unix socket.
+    Socket(PathBuf),
+    /// An address.
+    Tcp(SocketAddr),
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.drives.iter().map(|live| live.name()).collect();
+        f.debug_struct("Server").field("drives", &names).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Makes the drives and brings each to its state, which is told to `go_on`; clients that come already
+    /// wait.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    pub fn open(settings: &Settings, go_on: GoOn<'_>) -> Result<Self, ExportError> {
+        let names: Vec<&String> = settings.drives.iter().map(|(name, _)| name).collect();
+        for (place, name) in names.iter().enumerate() {
+            if names[..place].contains(name) {
+                return Err(ExportError::SameName { name: (*name).clone() });
+            }
+        }
+        let control = Socket::bind(&control_socket(&settings.socket))?;
+        let door = Door::open(settings)?;
+        let mut drives = Vec::new();
+        let all = settings.drives.len() as f64;
+        for (name, drive) in &settings.drives {
+            let done = drives.len() as f64;
+            let live = live(name, drive, settings, &mut |share| go_on((done + share) / all))?;
+            drives.push(Arc::new(live));
+        }
+        Ok(Self { drives, door, control })
+    }
+
+    /// Where clients reach it.
+    pub fn address(&self) -> Address {
+        match &self.door {
+            Door::Unix(socket) => Address::Socket(socket.path().to_owned()),
+            Door::Tcp(_, address) => Address::Tcp(*address),
+        }
+    }
+
+    /// Where it is controlled.
+    pub fn control_socket(&self) -> &Path {
+        self.control.path()
+    }
+
+    /// How its drives are.
+    pub fn status(&self) -> Vec<Status> {
+        self.drives.iter().map(|live| live.status()).collect()
+    }
+
+    /// Serves until `is_over` says so; gives how the drives were then.
+    ///
+    /// # Errors
+    /// [`ExportError::System`] if the system gives no thread, or data cannot be brought to the disk.
+    pub fn run(self, is_over: &dyn Fn() -> bool) -> Result<Vec<Status>, ExportError> {
+        let mut pacers = Vec::new();
+        for live in &self.drives {
+            pacers.extend(live.begin()?);
+        }
+        let connections = Arc::new(AtomicUsize::new(0));
+        while !is_over() {
+            let doors = [self.door.as_fd(), self.control.listener.as_fd()];
+            let mut waiting = doors.map(|door| PollFd::from_borrowed_fd(door, PollFlags::IN));
+            if let Ok(0) | Err(_) = poll(&mut waiting, Some(&BREATH)) {
+                continue;
+            }
+            self.let_in(&connections);
+            if let Ok((stream, _)) = self.control.listener.accept() {
+                let drives = self.drives.clone();
+                // Who asked in vain asks again.
+                let _ = named("control").spawn(move || control::answer(stream, &drives));
+            }
+        }
+        let status = self.status();
+        for live in &self.drives {
+            live.end(FAREWELL)?;
+        }
+        for pacer in pacers {
+            // One that panicked has told why.
+            let _ = pacer.join();
+        }
+        Ok(status)
+    }
+
+    /// Takes a client that waits, if one does.
+    fn let_in(&self, connections: &Arc<AtomicUsize>) {
+        let stream = match self.door.accept() {
+            Ok(stream) => stream,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            // No descriptor is left, say: others will end theirs.
+            Err(_) => return thread::sleep(REST),
+        };
+        if connections.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
+            connections.fetch_sub(1, Ordering::Relaxed);
+            return stream.shut_down();
+        }
+        let (drives, count) = (self.drives.clone(), Arc::clone(connections));
+        let begun = named("client").spawn(move || {
+            connection::serve(stream, &drives);
+            count.fetch_sub(1, Ordering::Relaxed);
+        });
+        if begun.is_err() {
+            connections.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Door {
+    fn open(settings: &Settings) -> Result<Self, ExportError> {
+        let Some(address) = settings.listen else {
+            return Ok(Self::Unix(Socket::bind(&settings.socket)?));
+        };
+        if !address.ip().is_loopback() && !settings.listen_to_all {
+            return Err(ExportError::NotLoopback { address });
+        }
+        let failed = |source| ExportError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self::Tcp(listener, address))
+    }
+
+    fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Unix(socket) => {
+                let (stream, _) = socket.listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Unix(stream))
+            }
+            Self::Tcp(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+}
+
+impl AsFd for Door {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        match self {
+            Self::Unix(socket) => socket.listener.as_fd(),
+            Self::Tcp(listener, _) => listener.as_fd(),
+        }
+    }
+}
+
+fn named(name: &str) -> thread::Builder {
+    thread::Builder::new().name(name.to_owned())
+}
+
+/// A drive as it is first served.
+fn live(
+    name: &str,
+    drive: &DriveName,
+    settings: &Settings,
+    go_on: GoOn<'_>,
+) -> Result<Live, ExportError> {
+    let DriveName::Simulated(model) = drive else {
+        return Err(ExportError::NotSimulated { name: drive.to_string() });
+    };
+    let mut model = writecliff::profile(model)?.build(&drive.to_string());
+    let store = match &settings.store {
+        StoreAt::Memory => Store::in_memory(model.info().capacity)?,
+        StoreAt::File(path) if path.is_dir() => {
+            Store::at(&path.join(format!("{name}.store")), model.info())?
+        }
+        StoreAt::File(_) if settings.drives.len() > 1 => {
+            return Err(ExportError::OneStore { drives: settings.drives.len() });
+        }
+        StoreAt::File(path) => Store::at(path, model.info())?,
+    };
+    prepare(&mut *model, &store, settings.prepared, settings.seed, go_on)?;
+    let drive = Drive::new(model, store, settings.lying_flush);
+    Ok(Live::new(name.to_owned(), drive, settings.speed))
+}

@@ -1,0 +1,222 @@
+//! What there is to know of a drive that is served.
+
+use serde::{Deserialize, Serialize};
+use writecliff_device::{Bytes, DeviceError, Nanos, Telemetry};
+use writecliff_measure::LatencyHistogram;
+
+use crate::drive::{Request, Work};
+
+/// Answers later than this share of the drive's own time are a doubt.
+const LATE_SHARE: f64 = 0.1;
+
+/// A drive that is served, at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Status {
+    /// The name that clients know it by.
+    pub export: String,
+    /// Its address.
+    pub drive: String,
+    /// The model's name.
+    pub model: String,
+    /// Always: nothing else is exported.
+    pub simulated: bool,
+    /// Its size.
+    pub capacity: Bytes,
+    /// Whether its plug is in.
+    pub has_power: bool,
+    /// How often its power went, by plan or by command.
+    pub power_cuts: u64,
+    /// Units of its map whose last acknowledged, or unanswered, writes it has lost.
+    pub lost_units: u64,
+    /// How old it is, on its own clock; what prepared it is in it.
+    pub drive_time: Nanos,
+    /// Connections now.
+    pub clients: usize,
+    /// Connections that there have been.
+    pub clients_ever: u64,
+    /// What was asked for.
+    pub counts: Counts,
+    /// Requests under way.
+    pub in_flight: usize,
+    /// What the data take, in memory or on the disk.
+    pub stored: Bytes,
+    /// Older versions of volatile data, in memory.
+    pub kept_for_power_cuts: Bytes,
+    /// What the model takes for a request.
+    pub service: Quantiles,
+    /// How much later than the model says answers went out; `None` where time is free.
+    pub lateness: Option<Quantiles>,
+    /// What the drive says of itself.
+    pub telemetry: Telemetry,
+    /// Why what was measured here may not be what the drive would do.
+    pub doubts: Vec<String>,
+}
+
+/// Requests, by what they ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Reads.
+    pub reads: u64,
+    /// Their bytes.
+    pub read_bytes: u64,
+    /// Writes, of zeros as well.
+    pub writes: u64,
+    /// Their bytes.
+    pub written_bytes: u64,
+    /// Writes that had to be durable at once.
+    pub forced: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Their bytes.
+    pub trimmed_bytes: u64,
+}
+
+/// How times are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Quantiles {
+    /// How many there were.
+    pub count: u64,
+    /// Their median.
+    pub p50: Nanos,
+    /// Their 99th percentile.
+    pub p99: Nanos,
+    /// Their 99.9th percentile.
+    pub p999: Nanos,
+    /// The longest.
+    pub max: Nanos,
+}
+
+/// Why a plug is not pulled, or put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PowerRefused {
+    #[error("the model of disks does not tell what a power cut takes; export a solid-state drive")]
+    NotModelled,
+    #[error("it has no power; power-on gives it back")]
+    IsOff,
+    #[error("it has power")]
+    IsOn,
+}
+
+impl Counts {
+    pub(crate) fn count(&mut self, request: &Request) {
+        match request.work {
+            Work::Read => {
+                self.reads += 1;
+                self.read_bytes += request.length;
+            }
+            Work::Write(_) | Work::WriteZeroes { .. } => {
+                self.writes += 1;
+                self.written_bytes += request.length;
+                self.forced += u64::from(request.forced);
+            }
+            Work::Flush => self.flushes += 1,
+            Work::Trim => {
+                self.trims += 1;
+                self.trimmed_bytes += request.length;
+            }
+            Work::Cache | Work::Status { .. } => {}
+        }
+    }
+}
+
+impl Quantiles {
+    pub(crate) fn of(times: &LatencyHistogram) -> Self {
+        let [p50, p99, p999, max] = [50.0, 99.0, 99.9, 100.0].map(|p| times.percentile(p));
+        Self { count: times.count(), p50, p99, p999, max }
+    }
+}
+
+/// Why what was measured may not be the drive's.
+pub(crate) fn doubts(
+    status: &Status,
+    store_error: Option<&str>,
+    broken: Option<&DeviceError>,
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if let Some(late) = status.lateness.filter(|late| late.count > 0) {
+        let pairs = [
+            ("half", late.p50, status.service.p50),
+            ("one in a hundred", late.p99, status.service.p99),
+        ];
+        let share = |late: Nanos, own: Nanos| late.0 as f64 / own.0.max(1) as f64;
+        let worst = pairs.into_iter().find(|(_, late, own)| share(*late, *own) > LATE_SHARE);
+        if let Some((which, late, own)) = worst {
+            doubts.push(format!(
+                "{which} of the answers went out {late} late or more, beside {own} that the drive takes: \
+                 this machine is too slow or too busy for it; a lower speed shows the drive as it is"
+            ));
+        }
+    }
+    if let Some(error) = store_error {
+        doubts.push(format!("data could not be kept, and requests have failed for it: {error}"));
+    }
+    if let Some(error) = broken {
+        doubts.push(format!("the model cannot go on: {error}"));
+    }
+    doubts
+}
+
+impl Status {
+    /// In words, a line for each thing.
+    pub fn text(&self) -> String {
+        let Self { counts, service, telemetry, .. } = self;
+        let power = match (self.has_power, self.power_cuts) {
+            (true, 0) => "on".to_owned(),
+            (true, cuts) => format!("on, after {cuts} power cuts"),
+            (false, _) => "off: `power-on` gives it back".to_owned(),
+        };
+        let mut lines = vec![
+            format!(
+                "{}: simulated {} ({}), {}",
+                self.export, self.model, self.drive, self.capacity
+            ),
+            format!("  power      {power}; {} units lost", self.lost_units),
+            format!(
+                "  clients    {} of {} so far; {} requests in flight",
+                self.clients, self.clients_ever, self.in_flight
+            ),
+            format!("  reads      {} ({})", counts.reads, Bytes(counts.read_bytes)),
+            format!(
+                "  writes     {} ({}), {} of them forced",
+                counts.writes,
+                Bytes(counts.written_bytes),
+                counts.forced
+            ),
+            format!("  flushes    {}", counts.flushes),
+            format!("  trims      {} ({})", counts.trims, Bytes(counts.trimmed_bytes)),
+            format!(
+                "  data       {} kept, {} more for power cuts",
+                self.stored, self.kept_for_power_cuts
+            ),
+            format!("  drive      takes {}", quantiles(service)),
+        ];
+        if let Some(late) = &self.lateness {
+            lines.push(format!("  answers    late by {}", quantiles(late)));
+        }
+        let amplification = telemetry.write_amplification_since(&Telemetry {
+            host_written: Some(Bytes::ZERO),
+            nand_written: Some(Bytes::ZERO),
+            ..Telemetry::default()
+        });
+        if let Some(amplification) = amplification {
+            lines.push(format!(
+                "  NAND       write amplification {amplification:.2} since it was made"
+            ));
+        }
+        lines.extend(self.doubts.iter().map(|doubt| format!("  DOUBT: {doubt}")));
+        lines.join("\n") + "\n"
+    }
+}
+
+fn quantiles(times: &Quantiles) -> String {
+    let Quantiles { count, p50, p99, p999, max } = times;
+    match count {
+        0 => "nothing yet".to_owned(),
+        _ => format!("{p50} (median), {p99} (p99), {p999} (p99.9), {max} at most"),
+    }
+}

@@ -1,0 +1,94 @@
+//! What comes back when the power goes: of every unit that the model holds volatile, what it held
+//! before each of the writes that may be lost.
+//!
+//! The model tells how many of a unit's last writes are lost ([`LostUnit::writes`]), so that what is kept
+//! is counted from the newest one. What the model does not call volatile any more is dropped whenever
+//! twice as much is kept as was needed the last time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+
+use writecliff_sim::{LostUnit, Model};
+
+use crate::store::Store;
+use crate::wire::reply::is_zero;
+
+/// So many versions are kept before anybody looks which of them are needed.
+const KEPT_MIN: usize = 1024;
+
+/// What a unit held; zeros if `None`.
+type Version = Option<Box<[u8]>>;
+
+/// The older versions of units, the newest at each one's end.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    unit: u64,
+    versions: BTreeMap<u32, VecDeque<Version>>,
+    kept: usize,
+    look_at: usize,
+}
+
+impl Undo {
+    pub(crate) fn new(unit: u64) -> Self {
+        Self { unit, versions: BTreeMap::new(), kept: 0, look_at: KEPT_MIN }
+    }
+
+    /// Keeps what a unit holds before it is written.
+    pub(crate) fn keep(&mut self, unit: u32, store: &Store, model: &dyn Model) -> io::Result<()> {
+        let version = match model.holds(unit) {
+            true => self.read(unit, store)?,
+            false => None,
+        };
+        self.versions.entry(unit).or_default().push_back(version);
+        self.kept += 1;
+        Ok(())
+    }
+
+    fn read(&self, unit: u32, store: &Store) -> io::Result<Version> {
+        let mut data = vec![0; self.unit as usize];
+        store.read(u64::from(unit) * self.unit, &mut data)?;
+        Ok((!is_zero(&data)).then(|| data.into_boxed_slice()))
+    }
+
+    /// Drops what no power cut would bring back, if much is kept.
+    pub(crate) fn drop_old(&mut self, model: &dyn Model) {
+        if self.kept < self.look_at {
+            return;
+        }
+        let volatile = model.volatile();
+        let mut needed = BTreeMap::new();
+        for LostUnit { unit, writes, .. } in volatile {
+            if let Some(mut versions) = self.versions.remove(&unit) {
+                let old = versions.len().saturating_sub(writes as usize);
+                versions.drain(..old);
+                needed.insert(unit, versions);
+            }
+        }
+        self.kept = needed.values().map(VecDeque::len).sum();
+        self.look_at = KEPT_MIN.max(2 * self.kept);
+        self.versions = needed;
+    }
+
+    /// The power went, and this was lost: it holds again what it held before. Nothing is volatile now.
+    pub(crate) fn bring_back(&mut self, lost: &[LostUnit], store: &Store) -> io::Result<()> {
+        for LostUnit { unit, writes, held_before } in lost {
+            let versions = self.versions.remove(unit).unwrap_or_default();
+            let place = versions.len().checked_sub(*writes as usize);
+            assert!(place.is_some(), "unit {unit} has lost {writes} writes of {}", versions.len());
+            let before = place.and_then(|place| versions[place].as_deref());
+            let offset = u64::from(*unit) * self.unit;
+            match before.filter(|_| *held_before) {
+                Some(data) => store.write(offset, data)?,
+                None => store.discard(offset, self.unit)?,
+            }
+        }
+        self.versions.clear();
+        (self.kept, self.look_at) = (0, KEPT_MIN);
+        Ok(())
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn kept(&self) -> u64 {
+        self.kept as u64 * self.unit
+    }
+}
