@@ -80,7 +80,7 @@ impl ControlError {
     }
 }
 
-/// The control socket of the server at `socket`, which may be named itself.
+/// The control socket of the server at `socket`; that may be the control socket itself.
 pub fn control_socket(socket: &Path) -> PathBuf {
     let name = socket.as_os_str();
     if name.as_encoded_bytes().ends_with(ENDING.as_bytes()) {

@@ -6,7 +6,7 @@
 //! **Order.** Data are written and read in the order in which the model gets its commands, and a request
 //! of another that overlaps it sees all of what the model had before it and nothing of what came later.
 //! The model's books are in this order as well: which version of a page a power cut leaves is decided by
-//! it. A request of more than [`COMMAND_MAX`] becomes several commands, as in any kernel, and others may
+//! it. A request of more than [a command](crate::places::COMMAND_MAX) becomes several commands, as in any kernel, and others may
 //! come between them. What the model has no room for waits here, first come, first served.
 //!
 //! **Power cut.** What is in flight has no answer. Of the units that the model lost, the older content
@@ -24,13 +24,13 @@ use writecliff_device::{
 use writecliff_sim::{AtPowerCut, Forgets, Model, PowerCut};
 
 use crate::content::class_of;
+use crate::places::{Place, held, make_ready, places, split};
+use crate::slab::Slab;
 use crate::store::Store;
 use crate::undo::Undo;
 use crate::wire::reply::{Extent, HEADROOM, STATE_HOLE, STATE_ZERO};
 use crate::wire::request::Errno;
 
-/// The longest command that a drive gets: Linux's own limit for commands to disks (`max_sectors_kb`).
-pub(crate) const COMMAND_MAX: u64 = 1280 << 10;
 /// So many extents are told at once at most.
 const EXTENTS_MAX: usize = 1024;
 
@@ -482,118 +482,6 @@ fn errno_of(errno: i32) -> Errno {
         READ_ONLY => Errno::NotPermitted,
         NOT_SUPPORTED => Errno::NotSupported,
         _ => Errno::InputOutput,
-    }
-}
-
-/// Commands of a length that a drive gets.
-fn split(operation: Operation, range: Range<u64>) -> Vec<Io> {
-    let mut commands = Vec::new();
-    let mut at = range.start;
-    while at < range.end {
-        let length = (range.end - at).min(COMMAND_MAX);
-        commands.push(Io::new(operation, Bytes(at), Bytes(length)));
-        at += length;
-    }
-    commands
-}
-
-/// A stretch of a range, at its place in the real capacity.
-struct Place {
-    range: Range<u64>,
-    /// Where it begins in the range.
-    at: usize,
-}
-
-/// Where a range really is: in pieces between the ends of the real capacity.
-fn places(real: u64, offset: u64, length: u64) -> Vec<Place> {
-    let mut places = Vec::with_capacity(1);
-    let mut at = 0;
-    while at < length {
-        let start = (offset + at) % real;
-        let piece = (real - start).min(length - at);
-        places.push(Place { range: start..start + piece, at: at as usize });
-        at += piece;
-    }
-    places
-}
-
-/// The parts of a range that the model holds, neighbours as one.
-fn held(range: Range<u64>, unit: u64, model: &dyn Model) -> Vec<Range<u64>> {
-    let mut parts: Vec<Range<u64>> = Vec::new();
-    for number in range.start / unit..range.end.div_ceil(unit) {
-        if !model.holds(number as u32) {
-            continue;
-        }
-        let part = (number * unit).max(range.start)..((number + 1) * unit).min(range.end);
-        match parts.last_mut() {
-            Some(last) if last.end == part.start => last.end = part.end,
-            _ => parts.push(part),
-        }
-    }
-    parts
-}
-
-/// Before a range is written: what its units hold is kept, and what they do not hold any more is gone
-/// where only a part of one is written.
-fn make_ready(
-    range: Range<u64>,
-    model: &dyn Model,
-    store: &Store,
-    undo: Option<&mut Undo>,
-) -> io::Result<()> {
-    let unit = model.unit().0;
-    let units = range.start / unit..range.end.div_ceil(unit);
-    if let Some(undo) = undo {
-        units.clone().try_for_each(|number| undo.keep(number as u32, store, model))?;
-    }
-    let is_partly = |number: &u64| number * unit < range.start || range.end < (number + 1) * unit;
-    let last = (units.end - units.start > 1).then_some(units.end - 1);
-    for number in std::iter::once(units.start).chain(last).filter(is_partly) {
-        if !model.holds(number as u32) {
-            store.discard(number * unit, unit)?;
-        }
-    }
-    Ok(())
-}
-
-/// Things by numbers that are used again.
-struct Slab<V> {
-    places: Vec<Option<V>>,
-    free: Vec<usize>,
-}
-
-impl<V> Default for Slab<V> {
-    fn default() -> Self {
-        Self { places: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<V> Slab<V> {
-    fn insert(&mut self, value: V) -> usize {
-        let place = self.free.pop().unwrap_or(self.places.len());
-        if place == self.places.len() {
-            self.places.push(None);
-        }
-        self.places[place] = Some(value);
-        place
-    }
-
-    fn get(&mut self, place: usize) -> &mut V {
-        self.places[place].as_mut().expect("a number that was given")
-    }
-
-    fn remove(&mut self, place: usize) -> V {
-        self.free.push(place);
-        self.places[place].take().expect("a number that was given")
-    }
-
-    fn len(&self) -> usize {
-        self.places.len() - self.free.len()
-    }
-
-    fn clear(&mut self) {
-        self.places.clear();
-        self.free.clear();
     }
 }
 

@@ -12,7 +12,7 @@
 //!             └── Client::answer ◄─ pacer: Drive::advance ◄───┘
 //! ```
 //!
-//! Held true: the model gets its commands in one order, and data change in that order ([`drive`](crate));
+//! Held true: the model gets its commands in one order, and data change in that order;
 //! a client that does not read, or says what it may not, holds nobody up but itself; what a client makes
 //! the server keep is bounded.
 //!
@@ -28,8 +28,10 @@ mod drive;
 mod error;
 mod live;
 mod negotiate;
+mod places;
 mod prepare;
 mod server;
+mod slab;
 mod socket;
 mod status;
 mod store;

@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn contexts_need_structured_replies_and_hold_for_their_export() {
-        const SET: u32 = 11;
+        const SET: u32 = 10;
         let mut client = haggling();
         let too_early = client.answer(SET, &contexts("evo", &["base:allocation"]), &offers());
         assert_eq!(said(&too_early), [Said::Invalid as u32]);
@@ -323,7 +323,7 @@ mod tests {
         for (queries, expected) in
             [(&[][..], &[4, 1][..]), (&["base:"], &[4, 1]), (&["qemu:"], &[1])]
         {
-            assert_eq!(said(&client.answer(10, &contexts("", queries), &offers())), expected);
+            assert_eq!(said(&client.answer(9, &contexts("", queries), &offers())), expected);
         }
     }
 

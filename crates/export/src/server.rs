@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -117,11 +117,6 @@ impl Server {
             Door::Unix(socket) => Address::Socket(socket.path().to_owned()),
             Door::Tcp(_, address) => Address::Tcp(*address),
         }
-    }
-
-    /// Where it is controlled.
-    pub fn control_socket(&self) -> &Path {
-        self.control.path()
     }
 
     /// How its drives are.

@@ -165,17 +165,16 @@ impl Status {
     /// In words, a line for each thing.
     pub fn text(&self) -> String {
         let Self { counts, service, telemetry, .. } = self;
-        let power = match (self.has_power, self.power_cuts) {
-            (true, 0) => "on".to_owned(),
-            (true, cuts) => format!("on, after {cuts} power cuts"),
-            (false, _) => "off: `power-on` gives it back".to_owned(),
-        };
+        let power = if self.has_power { "on" } else { "off" };
         let mut lines = vec![
             format!(
                 "{}: simulated {} ({}), {}",
                 self.export, self.model, self.drive, self.capacity
             ),
-            format!("  power      {power}; {} units lost", self.lost_units),
+            format!(
+                "  power      {power}; cut so far: {}, units lost: {}",
+                self.power_cuts, self.lost_units
+            ),
             format!(
                 "  clients    {} of {} so far; {} requests in flight",
                 self.clients, self.clients_ever, self.in_flight

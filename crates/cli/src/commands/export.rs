@@ -128,7 +128,7 @@ fn serve(arguments: &ExportArguments) -> Result<(), CliError> {
     {
         say("note: everybody who can reach this machine can read and write these drives");
     }
-    print(&introduction(&server, arguments))?;
+    print(&introduction(&server, &settings.socket, arguments))?;
     let drives = server.run(&|| interrupt.is_raised())?;
     print(&format!("\n{}", text_of(&drives)))
 }
@@ -172,22 +172,23 @@ fn named(text: &OsString) -> (String, DriveName) {
 }
 
 /// What is served, and how to attach it.
-fn introduction(server: &Server, arguments: &ExportArguments) -> String {
+fn introduction(server: &Server, socket: &Path, arguments: &ExportArguments) -> String {
     let address = server.address();
     let mut lines = Vec::new();
-    for Status { export, drive, model, capacity, .. } in server.status() {
-        let uri = uri(&address, &export);
+    let drives = server.status();
+    for Status { export, drive, model, capacity, .. } in &drives {
+        let uri = uri(&address, export);
         lines.push(format!(
             "simulated {} ({}), {capacity}, {}: {uri}",
-            printable(&model),
-            printable(&drive),
+            printable(model),
+            printable(drive),
             state_of(arguments)
         ));
     }
-    let first = server.status().into_iter().next();
-    let (name, capacity) = first.map_or_else(Default::default, |s| (s.export, s.capacity));
-    lines.push(attaching(&address, &name, capacity));
-    let control = quoted(&server.control_socket().display().to_string());
+    if let Some(first) = drives.first() {
+        lines.push(attaching(&address, &first.export, first.capacity));
+    }
+    let control = quoted(&socket.display().to_string());
     lines.push(format!(
         "How it is, and its plug:\n  writecliff export ctl {control} status\n  writecliff export ctl \
          {control} power-cut\n  writecliff export ctl {control} power-on\n"

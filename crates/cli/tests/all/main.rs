@@ -4,6 +4,7 @@
 mod bench;
 mod cli;
 mod commit;
+mod export;
 mod faces;
 mod guard;
 mod info;
