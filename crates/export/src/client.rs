@@ -20,6 +20,8 @@ use rustix::net::{SendFlags, send};
 const UNDER_WAY_MAX: usize = 64 << 20;
 /// What a request counts besides its data.
 pub(crate) const REQUEST_COST: usize = 256;
+/// What each further command counts that a request becomes.
+pub(crate) const COMMAND_COST: usize = 64;
 
 /// The way to a client.
 #[derive(Debug)]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{Tag, text_of};
-use crate::client::{Client, REQUEST_COST, Stream};
+use crate::client::{COMMAND_COST, Client, REQUEST_COST, Stream};
 use crate::drive::{Request, Work};
 use crate::live::Live;
 use crate::negotiate::{Haggling, Offer, Step};
+use crate::places::COMMAND_MAX;
 use crate::wire::option;
 use crate::wire::reply;
 use crate::wire::request::{Agreed, Command, Errno, HEAD, Head, PAYLOAD_MAX};
@@ -138,8 +139,13 @@ impl Conversation<'_> {
             }
             Command::BlockStatus { only_first } => (Work::Status { only_first }, false),
         };
-        let moves_data = matches!(work, Work::Read | Work::Write(_));
-        let cost = REQUEST_COST + if moves_data { head.length as usize } else { 0 };
+        let kept = match work {
+            Work::Read | Work::Write(_) => head.length as usize,
+            // As many commands as it may become.
+            Work::WriteZeroes { .. } => (length / COMMAND_MAX) as usize * COMMAND_COST,
+            _ => 0,
+        };
+        let cost = REQUEST_COST + kept;
         self.count(cost)?;
         let tag = Tag {
             client: Arc::clone(self.client),

@@ -25,14 +25,16 @@ use writecliff_sim::{AtPowerCut, Forgets, Model, PowerCut};
 
 use crate::content::class_of;
 use crate::places::{Place, held, make_ready, places, split};
+use crate::recording::Recording;
 use crate::slab::Slab;
 use crate::store::Store;
 use crate::undo::Undo;
 use crate::wire::reply::{Extent, HEADROOM, STATE_HOLE, STATE_ZERO};
 use crate::wire::request::Errno;
 
-/// So many extents are told at once at most.
+/// So many extents are told at once at most, and of so many units: a client asks on.
 const EXTENTS_MAX: usize = 1024;
+const STATUS_UNITS_MAX: u64 = 1 << 18;
 
 /// What is asked of a drive, in whole sectors within its capacity.
 #[derive(Debug)]
@@ -96,6 +98,7 @@ pub(crate) struct Drive<T> {
     waiting: VecDeque<Command>,
     /// I/Os that are complete and were not looked at.
     completions: Vec<Completion>,
+    recording: Option<Recording>,
     store_error: Option<String>,
 }
 
@@ -137,7 +140,20 @@ impl<T> Drive<T> {
             flying: Slab::default(),
             waiting: VecDeque::new(),
             completions: Vec::new(),
+            recording: None,
             store_error: None,
+        }
+    }
+
+    /// Has every command recorded from now on.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.recording = Some(recording);
+    }
+
+    /// Ends the recording; what is in flight has no completion in it.
+    pub(crate) fn end_recording(&mut self) {
+        if let Some(mut recording) = self.recording.take() {
+            recording.lost_all();
         }
     }
 
@@ -287,6 +303,9 @@ impl<T> Drive<T> {
         self.waiting.clear();
         self.tasks.clear();
         self.flying.clear();
+        if let Some(recording) = &mut self.recording {
+            recording.lost_all();
+        }
         if let Some(undo) = &mut self.undo
             && let Err(error) = undo.bring_back(&cut.lost, &self.store)
         {
@@ -301,6 +320,9 @@ impl<T> Drive<T> {
         {
             let slot = self.flying.insert(command.task) as u16;
             let io = Io { slot, ..command.io };
+            if let Some(recording) = &mut self.recording {
+                recording.issued(&io, self.model.now(), self.flying.len());
+            }
             let moved = match io.operation {
                 Operation::Write => self.write(&io, &command)?,
                 Operation::Read => self.read(&io, &command)?,
@@ -403,6 +425,9 @@ impl<T> Drive<T> {
     }
 
     fn complete(&mut self, completion: &Completion, done: &mut Vec<Done<T>>) {
+        if let Some(recording) = &mut self.recording {
+            recording.completed(completion);
+        }
         let number = self.flying.remove(usize::from(completion.io.slot));
         let task = self.tasks.get(number);
         task.due = task.due.max(completion.completed);
@@ -447,6 +472,7 @@ impl<T> Drive<T> {
         let mut extents: Vec<Extent> = Vec::new();
         let unit = self.model.unit().0;
         let real = self.model.real_capacity().0;
+        let length = length.min(STATUS_UNITS_MAX * unit);
         let mut at = offset;
         let mut data = (0, 0);
         while at < offset + length {

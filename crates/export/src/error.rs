@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use writecliff_device::{Bytes, DeviceError, ErrorKind};
+use writecliff_trace::WriteError;
 
 /// Why nothing is served, or not any more.
 #[derive(Debug, thiserror::Error)]
@@ -126,6 +127,17 @@ pub enum ExportError {
         /// The address.
         address: SocketAddr,
     },
+    /// Several drives, and one trace.
+    #[error(
+        "a trace is of one drive, and {drives} are exported; export one at a time to record it"
+    )]
+    OneTrace {
+        /// How many there are.
+        drives: usize,
+    },
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Trace(#[from] WriteError),
     /// The system gives no thread.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
@@ -139,9 +151,11 @@ impl ExportError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Drive(error) => error.kind(),
-            Self::NotSimulated { .. } | Self::SameName { .. } | Self::OneStore { .. } => {
-                ErrorKind::Usage
-            }
+            Self::NotSimulated { .. }
+            | Self::SameName { .. }
+            | Self::OneStore { .. }
+            | Self::OneTrace { .. } => ErrorKind::Usage,
+            Self::Trace(error) => error.kind(),
             Self::NoStore { .. }
             | Self::OtherDrive { .. }
             | Self::StoreInUse { .. }

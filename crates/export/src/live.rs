@@ -316,6 +316,7 @@ impl Live {
         self.changed.notify_all();
         let mut state = self.state();
         state.lose_clients();
+        state.drive.end_recording();
         state.drive.store().sync()
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use writecliff::DriveName;
+use writecliff_trace::Summary;
 
 use crate::client::Stream;
 use crate::clock::Speed;
@@ -21,6 +22,7 @@ use crate::drive::Drive;
 use crate::error::ExportError;
 use crate::live::Live;
 use crate::prepare::{GoOn, Prepared, prepare};
+use crate::recording::{Recording, Scribe};
 use crate::socket::Socket;
 use crate::status::Status;
 use crate::store::{Store, StoreAt};
@@ -47,6 +49,8 @@ pub struct Settings {
     pub seed: u64,
     /// How fast time passes.
     pub speed: Speed,
+    /// A new file for what the one drive is asked, as a trace.
+    pub trace: Option<PathBuf>,
     /// Flushes and forced writes are answered as if they had been done: such drives are sold.
     pub lying_flush: bool,
     /// A unix socket for clients; what controls the server has the same name with `.ctl` behind it.
@@ -60,6 +64,7 @@ pub struct Settings {
 /// Drives that are ready to be served.
 pub struct Server {
     drives: Vec<Arc<Live>>,
+    scribe: Option<Scribe>,
     door: Door,
     control: Socket,
 }
@@ -68,6 +73,16 @@ pub struct Server {
 enum Door {
     Unix(Socket),
     Tcp(TcpListener, SocketAddr),
+}
+
+/// What was served.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Served {
+    /// How the drives were at the end.
+    pub drives: Vec<Status>,
+    /// The trace, if one was recorded, and what is in it.
+    pub trace: Option<(PathBuf, Summary)>,
 }
 
 /// Where a server is reached.
@@ -99,16 +114,25 @@ impl Server {
                 return Err(ExportError::SameName { name: (*name).clone() });
             }
         }
+        if settings.trace.is_some() && names.len() > 1 {
+            return Err(ExportError::OneTrace { drives: names.len() });
+        }
         let control = Socket::bind(&control_socket(&settings.socket))?;
         let door = Door::open(settings)?;
-        let mut drives = Vec::new();
+        let (mut drives, mut scribe) = (Vec::new(), None);
         let all = settings.drives.len() as f64;
         for (name, drive) in &settings.drives {
             let done = drives.len() as f64;
-            let live = live(name, drive, settings, &mut |share| go_on((done + share) / all))?;
-            drives.push(Arc::new(live));
+            let mut drive =
+                prepared(name, drive, settings, &mut |share| go_on((done + share) / all))?;
+            if let Some(path) = &settings.trace {
+                let (recording, writes) = Recording::begin(path, drive.info(), drive.now())?;
+                drive.record(recording);
+                scribe = Some(writes);
+            }
+            drives.push(Arc::new(Live::new(name.clone(), drive, settings.speed)));
         }
-        Ok(Self { drives, door, control })
+        Ok(Self { drives, scribe, door, control })
     }
 
     /// Where clients reach it.
@@ -124,11 +148,12 @@ impl Server {
         self.drives.iter().map(|live| live.status()).collect()
     }
 
-    /// Serves until `is_over` says so; gives how the drives were then.
+    /// Serves until `is_over` says so.
     ///
     /// # Errors
-    /// [`ExportError::System`] if the system gives no thread, or data cannot be brought to the disk.
-    pub fn run(self, is_over: &dyn Fn() -> bool) -> Result<Vec<Status>, ExportError> {
+    /// [`ExportError::System`] if the system gives no thread, or data cannot be brought to the disk;
+    /// [`ExportError::Trace`] if the trace could not be written to its end.
+    pub fn run(self, is_over: &dyn Fn() -> bool) -> Result<Served, ExportError> {
         let mut pacers = Vec::new();
         for live in &self.drives {
             pacers.extend(live.begin()?);
@@ -147,7 +172,7 @@ impl Server {
                 let _ = named("control").spawn(move || control::answer(stream, &drives));
             }
         }
-        let status = self.status();
+        let drives = self.status();
         for live in &self.drives {
             live.end(FAREWELL)?;
         }
@@ -155,7 +180,8 @@ impl Server {
             // One that panicked has told why.
             let _ = pacer.join();
         }
-        Ok(status)
+        let trace = self.scribe.map(Scribe::finish).transpose()?;
+        Ok(Served { drives, trace })
     }
 
     /// Takes a client that waits, if one does.
@@ -227,12 +253,12 @@ fn named(name: &str) -> thread::Builder {
 }
 
 /// A drive as it is first served.
-fn live(
+fn prepared<T>(
     name: &str,
     drive: &DriveName,
     settings: &Settings,
     go_on: GoOn<'_>,
-) -> Result<Live, ExportError> {
+) -> Result<Drive<T>, ExportError> {
     let DriveName::Simulated(model) = drive else {
         return Err(ExportError::NotSimulated { name: drive.to_string() });
     };
@@ -248,6 +274,5 @@ fn live(
         StoreAt::File(path) => Store::at(path, model.info())?,
     };
     prepare(&mut *model, &store, settings.prepared, settings.seed, go_on)?;
-    let drive = Drive::new(model, store, settings.lying_flush);
-    Ok(Live::new(name.to_owned(), drive, settings.speed))
+    Ok(Drive::new(model, store, settings.lying_flush))
 }

@@ -47,6 +47,9 @@ pub(crate) struct ExportArguments {
     /// How many times as fast as the clock on the wall the drive's time passes, or free: as fast as it goes
     #[arg(long, value_name = "TIMES|free", default_value = "1", allow_negative_numbers = true)]
     speed: Speed,
+    /// Record what the drive is asked, and when it has done it, as a trace in this new file; of one drive
+    #[arg(long, value_name = "FILE.trace")]
+    trace: Option<PathBuf>,
     /// Let the drive answer flushes and forced writes without doing them, as some that are sold do
     #[arg(long)]
     lying_flush: bool,
@@ -129,8 +132,16 @@ fn serve(arguments: &ExportArguments) -> Result<(), CliError> {
         say("note: everybody who can reach this machine can read and write these drives");
     }
     print(&introduction(&server, &settings.socket, arguments))?;
-    let drives = server.run(&|| interrupt.is_raised())?;
-    print(&format!("\n{}", text_of(&drives)))
+    let served = server.run(&|| interrupt.is_raised())?;
+    let trace = served.trace.as_ref().map_or_else(String::new, |(path, summary)| {
+        let path = quoted(&path.display().to_string());
+        format!(
+            "\nTrace: {path}, {} commands\n  writecliff trace info {path} --out page\n  writecliff trace replay \
+             {path} sim:NAME --timed\n",
+            summary.ios()
+        )
+    });
+    print(&format!("\n{}{trace}", text_of(&served.drives)))
 }
 
 fn settings(arguments: &ExportArguments) -> Settings {
@@ -152,6 +163,7 @@ fn settings(arguments: &ExportArguments) -> Settings {
         },
         seed: arguments.seed.unwrap_or(1),
         speed: arguments.speed,
+        trace: arguments.trace.clone(),
         lying_flush: arguments.lying_flush,
         drives,
     }

@@ -28,7 +28,8 @@ fn interrupted(mut export: Child) -> Option<i32> {
 #[test]
 fn a_drive_is_served_until_ctrl_c_and_its_plug_is_pulled_and_put_in() {
     let user = User::new();
-    let (export, said) = exported(&user, &["sim:tiny", "--prepare", "filled"]);
+    let (export, said) =
+        exported(&user, &["sim:tiny", "--prepare", "filled", "--trace", "asked.trace"]);
     for expected in [
         "simulated Tiny (sim:tiny), 235 MB, filled, in real time",
         "nbd-client -unix ",
@@ -53,6 +54,7 @@ fn a_drive_is_served_until_ctrl_c_and_its_plug_is_pulled_and_put_in() {
     assert_eq!(second.status.code(), Some(2), "{}", errors(&second));
     assert!(errors(&second).contains("--socket"), "{}", errors(&second));
     assert_eq!(interrupted(export), Some(0));
+    assert!(user.path().join("asked.trace").exists());
     assert!(!user.path().join("tiny.sock").exists() && !user.path().join("tiny.sock.ctl").exists());
 }
 

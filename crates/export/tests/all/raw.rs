@@ -258,3 +258,30 @@ fn errors_of_a_structured_answer_have_words() {
     assert_eq!((answer[0].0, answer[0].1), (ERROR, EINVAL));
     assert!(String::from_utf8_lossy(&answer[0].2[6..]).contains("not in order"));
 }
+
+#[test]
+fn what_the_drive_was_asked_is_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("asked.trace");
+    let mut served = Served::with(|settings| settings.trace = Some(path.clone()));
+    let mut client = Raw::go(&served.socket);
+    assert_eq!(client.ask(WRITE, 1, 4096, 4096, &[7; 4096]), 0);
+    // More than a drive gets at once.
+    assert_eq!(client.ask(READ, 0, 0, 2 << 20, b""), 0);
+    assert_eq!(client.ask(TRIM, 0, 4096, 4096, b""), 0);
+    assert_eq!(client.ask(FLUSH, 0, 0, 0, b""), 0);
+    let (trace, summary) = served.end().trace.unwrap();
+    assert_eq!((&trace, summary.ios()), (&path, 5));
+    let file = writecliff_trace::TraceFile::open(&path).unwrap();
+    assert_eq!(file.header().source, "sim:tiny (simulated Tiny)");
+    let ios: Vec<_> = file.map(Result::unwrap).collect();
+    let asked: Vec<_> =
+        ios.iter().map(|io| (io.operation as u8, io.offset.0, io.length.0)).collect();
+    let (first, rest) = (1280 << 10, (2 << 20) - (1280 << 10));
+    assert_eq!(
+        asked,
+        [(1, 4096, 4096), (0, 0, first), (0, first, rest), (2, 4096, 4096), (3, 0, 0)]
+    );
+    assert!(ios.iter().all(|io| io.service_time().is_some_and(|time| time.0 > 0)), "{ios:?}");
+    assert_eq!(ios[2].queue_depth, Some(2));
+}

@@ -10,13 +10,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use writecliff::DriveName;
-use writecliff_export::{Prepared, Server, Settings, Speed, Status, StoreAt};
+use writecliff_export::{Prepared, Server, Settings, Speed, StoreAt};
 
 /// A server that ends with this.
 pub(crate) struct Served {
     pub(crate) socket: PathBuf,
     over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Vec<Status>>>,
+    thread: Option<JoinHandle<writecliff_export::Served>>,
     directory: Option<tempfile::TempDir>,
 }
 
@@ -50,8 +50,8 @@ impl Served {
         format!("nbd+unix:///?socket={}", self.socket.display())
     }
 
-    /// Ends it; how its drives were then.
-    pub(crate) fn end(&mut self) -> Vec<Status> {
+    /// Ends it; what was served.
+    pub(crate) fn end(&mut self) -> writecliff_export::Served {
         self.over.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
     }
@@ -74,6 +74,7 @@ pub(crate) fn settings(directory: &Path) -> Settings {
         seed: 1,
         speed: Speed::Free,
         lying_flush: false,
+        trace: None,
         socket: directory.join("nbd.sock"),
         listen: None,
         listen_to_all: false,
