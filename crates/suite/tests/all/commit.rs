@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Durability, Layout, Nanos};
-use writecliff_sim::{Profile, SsdProfile, load};
+use writecliff_sim::{Profile, SsdProfile, load, scaled};
 use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
 use writecliff_suite::{
     MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,
@@ -162,4 +162,44 @@ fn in_a_directory_each_is_judged_by_a_log_like_its_own() {
     let etcd = ("etcd", 2e-6);
     assert_eq!(verdicts(&both), [etcd, (wal, 6000.0), (journal, 1000.0)]);
     assert_eq!(verdicts(&[overwritten]), [(wal, 6000.0)]);
+}
+
+/// A log that is written in order gives a drive room: the pages' full speed is taken before, where the way
+/// through the cliff has ended.
+#[test]
+fn pages_at_full_speed_go_on_where_the_cliff_has_ended() {
+    let mut device = Profile::Ssd(Box::new(tiny())).open("sim:tiny");
+    let directory = tempfile::tempdir().unwrap();
+    let second = Nanos::from_secs(1);
+    let plan = Plan { measurement: second, cliff: second, beside: second, ..Plan::default() };
+    let (path, options) = (directory.path().join("run"), RunOptions::default());
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let record = run(&AnyPlan::Commit(plan), device.as_mut(), &path, options, go_on).unwrap();
+    let phases: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+    let cliff = phases.iter().position(|name| *name == "cliff").unwrap();
+    let next = ["cliff", "beside-100%", "beside-50%", "steady-flushed-4KiB"];
+    assert_eq!(phases[cliff..cliff + 4], next);
+}
+
+/// Commits that use up a fast buffer while they are measured have two rates, whatever the drive's state.
+#[test]
+fn commits_of_two_rates_are_doubted() {
+    let profile = scaled(&load("samsung-840-evo-250gb").unwrap(), 16).unwrap();
+    let mut device = profile.open("sim:model@1/16");
+    let directory = tempfile::tempdir().unwrap();
+    let plan = Plan { sizes: vec![PAGE], committers: vec![4], ..Plan::default() };
+    let (path, options) = (directory.path().join("run"), RunOptions::default());
+    // The fresh drive will do.
+    let until_full = &mut |progress: &writecliff_suite::Progress<'_>| match progress.step {
+        "fill" => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let record = run(&AnyPlan::Commit(plan), device.as_mut(), &path, options, until_full).unwrap();
+    let is_doubt = |doubt: &&Warning| {
+        let Warning::Method(MethodWarning::Changed { parts, most, .. }) = doubt else {
+            return false;
+        };
+        *parts >= 2 && most.starts_with("fresh-")
+    };
+    assert!(record.warnings.iter().any(|doubt| is_doubt(&doubt)), "{:?}", record.warnings);
 }
