@@ -96,6 +96,8 @@ struct Out {
     /// A thread sends what waits.
     has_sender: bool,
     is_closed: bool,
+    /// Somebody waits for a change; to wake nobody takes a call of the system, too.
+    is_awaited: bool,
 }
 
 impl Client {
@@ -112,7 +114,7 @@ impl Client {
     pub(crate) fn asks(&self, cost: usize) -> bool {
         let mut out = self.out();
         while out.is_full() && !out.is_closed {
-            out = self.changed.wait(out).unwrap_or_else(PoisonError::into_inner);
+            out = self.wait(out);
         }
         out.asked += cost;
         !out.is_closed
@@ -142,7 +144,7 @@ impl Client {
                 }
             }
         }
-        self.changed.notify_all();
+        self.wake(&mut out);
     }
 
     /// As much as the connection takes without waiting.
@@ -169,17 +171,28 @@ impl Client {
                 break;
             }
             out.waiting_bytes -= part.len();
-            self.changed.notify_all();
+            self.wake(&mut out);
         }
         out.has_sender = false;
-        self.changed.notify_all();
+        self.wake(&mut out);
     }
 
     /// Waits until everything was answered and sent, or the connection is closed.
     pub(crate) fn wait_for_all(&self) {
         let mut out = self.out();
         while !out.is_closed && (out.asked > 0 || out.waiting_bytes > 0 || out.has_sender) {
-            out = self.changed.wait(out).unwrap_or_else(PoisonError::into_inner);
+            out = self.wait(out);
+        }
+    }
+
+    fn wait<'a>(&self, mut out: MutexGuard<'a, Out>) -> MutexGuard<'a, Out> {
+        out.is_awaited = true;
+        self.changed.wait(out).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self, out: &mut Out) {
+        if std::mem::take(&mut out.is_awaited) {
+            self.changed.notify_all();
         }
     }
 
@@ -195,8 +208,9 @@ impl Client {
 
     /// Ends the connection, whatever is under way.
     pub(crate) fn close(&self) {
-        self.out().close(&self.stream);
-        self.changed.notify_all();
+        let mut out = self.out();
+        out.close(&self.stream);
+        self.wake(&mut out);
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use writecliff_device::{Bytes, DeviceError, ErrorKind};
+use writecliff_output::OutputError;
 use writecliff_trace::WriteError;
 
 /// Why nothing is served, or not any more.
@@ -59,6 +60,9 @@ pub enum ExportError {
         /// Whose it should be.
         drive: String,
     },
+    /// A device is where a store was to be.
+    #[error(transparent)]
+    Destination(#[from] OutputError),
     /// Another process has the store.
     #[error("{} is in use by another process, perhaps another export; end that first", path.display())]
     StoreInUse {
@@ -156,6 +160,7 @@ impl ExportError {
             | Self::OneStore { .. }
             | Self::OneTrace { .. } => ErrorKind::Usage,
             Self::Trace(error) => error.kind(),
+            Self::Destination(error) => error.kind(),
             Self::NoStore { .. }
             | Self::OtherDrive { .. }
             | Self::StoreInUse { .. }

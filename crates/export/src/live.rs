@@ -136,7 +136,7 @@ impl Live {
     pub(crate) fn ask(&self, requests: Vec<(Request, Tag)>) {
         let mut done = Vec::new();
         let mut state = self.state();
-        if !state.has_power {
+        if !state.has_power || self.is_over.load(Ordering::Relaxed) {
             // Its connection was closed, and nobody waits.
             return;
         }
@@ -317,7 +317,7 @@ impl Live {
         let mut state = self.state();
         state.lose_clients();
         state.drive.end_recording();
-        state.drive.store().sync()
+        state.drive.store().finish()
     }
 }
 

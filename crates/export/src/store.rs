@@ -13,6 +13,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, memfd_create, 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo};
+use writecliff_output::check_file;
 
 use crate::error::ExportError;
 use crate::wire::reply::is_zero;
@@ -71,6 +72,8 @@ impl Store {
                 ExportError::Store { place, capacity, doing, source }
             }
         };
+        // Opening a device for writing is noticed by others, even where nothing is written.
+        check_file(path)?;
         let label = Label::of(drive);
         let mut options = OpenOptions::new();
         let mut is_new = false;
@@ -194,9 +197,10 @@ impl Store {
         Bytes(self.file.metadata().map_or(0, |metadata| metadata.blocks() * 512))
     }
 
-    /// Brings everything to the disk, if it is on one.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
+    /// Brings everything to the disk, if it is on one, and leaves the file to whoever wants it next.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        self.file.sync_all()?;
+        self.file.unlock()
     }
 }
 

@@ -235,7 +235,7 @@ fn attaching(address: &Address, name: &str, capacity: Bytes) -> String {
     };
     format!(
         "\nAttach it (size {} bytes):\n  nbdinfo {uri}\n  nbdcopy {uri} disk.img\n  fio --name=job \
-         --ioengine=nbd --uri={uri} --rw=randwrite --bs=4k --iodepth=32 --size=1g\n  qemu-system-x86_64 ... \
+         --ioengine=nbd --uri={uri} --rw=randwrite --bs=4k --iodepth=32 --runtime=60 --time_based\n  qemu-system-x86_64 ... \
          -drive file={uri},format=raw,if=virtio,discard=unmap\nAs a block device, with the kernel's client \
          (root, modprobe nbd):\n  nbd-client {to} -N {name} -b 512 /dev/nbd0\n  nbd-client -d \
          /dev/nbd0\nAs a block device, in a container without that module:\n  touch disk && nbdfuse disk {uri} &\n  \

@@ -59,6 +59,8 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
         &["trace", "info", "t.trace", "--out"],
         &["run", "consistency", "sim:tiny", "--duration", "30s", "--out"],
         &["review", "sim:tiny", "--quick", "--out"],
+        &["export", "sim:tiny", "--trace"],
+        &["export", "sim:tiny", "--store"],
         &record,
     ];
     let made = writecliff(here, &["trace", "make", "light-2011", "t.trace", "--scale", "0.01%"]);
