@@ -57,10 +57,10 @@ fn plans_are_equal_only_if_the_load_is() {
 #[test]
 fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
     let dir = tempfile::tempdir().unwrap();
-    let duration = Nanos::from_secs(200);
+    let duration = Nanos::from_secs(20);
     let plan = spare_area::Plan { settings: vec![10.0, 25.0], duration, ..Default::default() };
     let spare = drives::tiny(&Plan::SpareArea(plan), &dir.path().join("spare"));
-    let main = consistency(&dir.path().join("main"), 200, 0.0);
+    let main = consistency(&dir.path().join("main"), 20, 0.0);
     let mut pages = 0;
     let mut told = |of_main: &[Warning], of_spare: &[Warning]| {
         let mut runs = vec![main.clone(), spare.clone()];
