@@ -115,7 +115,7 @@ fn a_job_file_s_durable_writes_run_in_a_directory_byte_by_byte_and_nothing_else_
         (ETCD.replace("fdatasync=1\n", ""), "they would stay in memory"),
         (ETCD.replace("rw=write", "rw=randrw"), "they would be answered from memory"),
         (ETCD.replace("rw=write", "rw=randtrim"), "takes no TRIM"),
-        (ETCD.replace("size=230000", "size=1g"), "has 64MiB left"),
+        (ETCD.replace("size=230000", "size=1g"), "from 0B on, 64MiB are left"),
         (ETCD.replace("fdatasync=1", "sync=1\nnumjobs=129"), "there are at most 128"),
     ] {
         let refused = run(&job);
