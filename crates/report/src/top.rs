@@ -4,7 +4,9 @@
 use writecliff_device::Operation;
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
-use writecliff_suite::{Good, Outcome, consistency, corners, is_hard_disk, storage_bench, trim};
+use writecliff_suite::{
+    Good, Outcome, consistency, corners, is_hard_disk, spare_area, storage_bench, trim,
+};
 
 use crate::number::NONE;
 use crate::run::Run;
@@ -34,19 +36,22 @@ fn of_one(subject: &Subject) -> String {
         return told.map_or_else(String::new, |sentence| sentence.text);
     };
     let outcome = &main.outcome;
+    let unused = match main.spare_percent {
+        0.0 => String::new(),
+        spare => format!(" with {spare} % unused"),
+    };
     let block = number::size(writecliff_device::Bytes(main.block));
+    let writes = format!("{block} random writes{unused}");
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
     let fall = match outcome.cliff_s {
         Some(second) => {
             let second = number::seconds(f64::from(second));
-            format!(
-                "{block} random writes fall after {second}, from {fresh} to {mean} IOPS on average"
-            )
+            format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
         }
         None => {
             let time = number::seconds(main.seconds);
             format!(
-                "{block} random writes meet no cliff in {time}: {mean} IOPS in the end, {}",
+                "{writes} meet no cliff in {time}: {mean} IOPS in the end, {}",
                 main.of_fresh_in_words()
             )
         }
@@ -59,7 +64,7 @@ fn of_one(subject: &Subject) -> String {
     let undone = undone(subject);
     if main.state == State::TooShort && outcome.cliff_s.is_none() {
         return format!(
-            "{block} random writes, {}: {fresh} IOPS in the beginning, {mean} in the last part, {floor} \
+            "{writes}, {}: {fresh} IOPS in the beginning, {mean} in the last part, {floor} \
              in the worst second of that; too short to say more.{undone}",
             number::seconds(main.seconds)
         );
@@ -79,7 +84,7 @@ fn of_one(subject: &Subject) -> String {
         ),
         State::TooShort => format!("{fall}; the run was too short to say more."),
     };
-    let doubtful = match subject.is_doubtful(consistency::Plan::NAME) {
+    let doubtful = match main.in_doubt {
         true => " These figures are in doubt; the doubts told here say why.",
         false => "",
     };
@@ -88,10 +93,18 @@ fn of_one(subject: &Subject) -> String {
 
 /// What a run that did not come to its end says of that.
 fn undone(subject: &Subject) -> String {
-    let of_it =
-        |run: &&Run| run.record.plan.name() == consistency::Plan::NAME && !run.is_complete();
+    let of_it = |run: &&Run| run.record.plan.name() == of_writes_in(subject) && !run.is_complete();
     let run = subject.runs.iter().find(of_it);
     run.map_or_else(String::new, |run| format!(" The run is not complete: {}.", run.status()))
+}
+
+/// The test whose random writes are told: consistency, or spare area where that alone was run.
+fn of_writes_in(subject: &Subject) -> &'static str {
+    let has = |test: &str| subject.runs.iter().any(|run| run.record.plan.name() == test);
+    match has(consistency::Plan::NAME) || !has(spare_area::Plan::NAME) {
+        true => consistency::Plan::NAME,
+        false => spare_area::Plan::NAME,
+    }
 }
 
 /// The worst second of all, if it came before the steady window and was worse than any in that.
@@ -173,8 +186,12 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     let more = more.and_then(|other| Some((other, gain(main, other)?)));
     tiles.extend(more.map(|(other, times)| {
         let value = format!("× {}", number::times(times));
+        let beside = match main.spare_percent {
+            0.0 => String::new(),
+            spare => format!(", over that with {spare} %"),
+        };
         let note = format!(
-            "{} with {} % unused{}",
+            "{} with {} % unused{beside}{}",
             number::iops(other.outcome.steady_iops.mean),
             other.spare_percent,
             if main.in_doubt || other.in_doubt { ", in doubt" } else { "" }
@@ -288,7 +305,8 @@ const RANKED_BY: &[By] = &[
         test: consistency::Plan::NAME,
         value: |subject| {
             let all = writes(subject);
-            let (main, other) = (all.first()?, published(&all[1..])?);
+            let main = all.first().filter(|main| main.spare_percent == 0.0)?;
+            let other = published(&all[1..])?;
             let times = gain(main, other)?;
             let in_doubt = main.in_doubt || other.in_doubt;
             Some(Cell { in_doubt, ..Cell::new(number::times(times), Some(times)) })
@@ -373,7 +391,11 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
     let (mut columns, mut cells) = (Vec::new(), Vec::new());
     for by in RANKED_BY.iter().filter(|by| subjects.is_equal_load(by.test)) {
         let cell = |subject: &Subject| {
-            let in_doubt = subject.is_doubtful(by.test);
+            let test = match by.test {
+                consistency::Plan::NAME => of_writes_in(subject),
+                other => other,
+            };
+            let in_doubt = subject.is_doubtful(test);
             (by.value)(subject).map(|cell| Cell { in_doubt: in_doubt || cell.in_doubt, ..cell })
         };
         let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();

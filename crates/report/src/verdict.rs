@@ -284,8 +284,12 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
         );
         return Sentence::new(text, &[("spare-area", "spare area")]);
     }
+    let beside = match main.spare_percent {
+        0.0 => String::new(),
+        spare => format!(" over leaving {spare} %"),
+    };
     let text = format!(
-        "Leaving {} % of it unused {}: {} once full, {} in the worst steady second.",
+        "Leaving {} % of it unused {}{beside}: {} once full, {} in the worst steady second.",
         other.spare_percent,
         gain(times),
         number::iops(mean),

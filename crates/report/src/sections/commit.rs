@@ -33,21 +33,37 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let verdicts = outcome.verdicts();
-    let etcd = verdicts.first()?;
+    of_limits(&outcome.verdicts())
+}
+
+/// The first limit, and what the same people ask for as well where that is missed.
+fn of_limits(verdicts: &[Verdict]) -> Option<String> {
+    let (first, others) = verdicts.split_first()?;
+    // Who asks for two things does not hear of the one that is kept alone.
+    let of_same = |other: &&Verdict| other.who == first.who;
+    let kept = |answer: Option<Said>| answer.and_then(|answer| answer.holds) != Some(false);
+    let is_missed =
+        |one: &&Verdict| ![one.as_it_is, one.fresh, one.steady, one.beside].into_iter().all(kept);
+    let missed = others.iter().filter(of_same).filter(is_missed);
+    let limits: Vec<String> = std::iter::once(first).chain(missed).filter_map(limit).collect();
+    (!limits.is_empty()).then(|| format!("{}, {}.", first.who, limits.join("; ")))
+}
+
+/// What becomes of a limit in each state of the drive.
+fn limit(one: &Verdict) -> Option<String> {
     let said = |state: &str, answer: Option<Said>| {
         let answer = answer?;
         let holds = if answer.holds? { "yes" } else { "no" };
-        Some(format!("{holds} {state}: {}", figure(answer)))
+        Some(format!("{holds} {state}, {}", figure(answer)))
     };
     let stages = [
-        said("here", etcd.as_it_is),
-        said("when fresh", etcd.fresh),
-        said("in steady state", etcd.steady),
-        said("beside a writer of pages", etcd.beside),
+        said("here", one.as_it_is),
+        said("when fresh", one.fresh),
+        said("in steady state", one.steady),
+        said("beside a writer of pages", one.beside),
     ];
     let stages: Vec<String> = stages.into_iter().flatten().collect();
-    (!stages.is_empty()).then(|| format!("{}, {}: {}.", etcd.who, etcd.asks, stages.join("; ")))
+    (!stages.is_empty()).then(|| format!("{}: {}", one.asks, stages.join(", ")))
 }
 
 /// An answer's figure in words.
@@ -258,4 +274,29 @@ fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
         _ => String::new(),
     };
     curves::views_on(subjects, names, (&x, &y), &conditions, &curves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_kept_is_not_told_without_the_one_that_is_missed() {
+        let answer =
+            |holds| Some(Said { value: 2.0, unit: Unit::Milliseconds, holds: Some(holds) });
+        let verdict = |who, asks, steady| {
+            let (as_it_is, beside) = (None, None);
+            Verdict { who, asks, as_it_is, fresh: answer(true), steady: answer(steady), beside }
+        };
+        let said = |second, third| {
+            let (one, other) = (verdict("etcd", "99 %", true), verdict("etcd", "all", second));
+            of_limits(&[one, other, verdict("Kafka", "messages", third)]).unwrap()
+        };
+        let kept = "etcd, 99 %: yes when fresh, 2.00 ms, yes in steady state, 2.00 ms";
+        assert_eq!(said(true, false), format!("{kept}."));
+        assert_eq!(
+            said(false, true),
+            format!("{kept}; all: yes when fresh, 2.00 ms, no in steady state, 2.00 ms.")
+        );
+    }
 }

@@ -191,12 +191,12 @@ fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
     answer.run.record.warnings.iter().any(is_it)
 }
 
-/// What a rate was at first and in the end, where that differs.
+/// What a rate was in the first third and in the last, where that differs.
 fn course(figures: &CornerFigures) -> Option<String> {
     let Corner { random, block, .. } = figures.corner;
     let told = |iops: f64| unit(random).1(if random { iops } else { iops * block.0 as f64 / 1e6 });
     let [first, last] = figures.changed?.map(told);
-    Some(format!("{first} at first, {last} in the end"))
+    Some(format!("{first} in its first third, {last} in its last"))
 }
 
 /// With what of its writes the fast buffer took, or else how its rate changed.

@@ -47,15 +47,27 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let watts = |name| outcome.phases.iter().find(|phase| phase.phase == name).map(|p| p.mean);
-    let (idle, busy) = (watts(IDLE)?, watts(SEQUENTIAL_WRITE)?);
-    let [fresh, busy] = [idle, busy].map(number::watts);
+    let phase = |name| outcome.phases.iter().find(|phase| phase.phase == name);
+    let (idle, busy) = (phase(IDLE)?, phase(SEQUENTIAL_WRITE)?);
     // What it still does for itself after writes is a part of what idle costs.
     let after =
-        watts(AFTER_RANDOM).filter(|after| *after > idle * 1.1).map_or_else(String::new, |after| {
-            format!(", {} on average in the idle time after random writes", number::watts(after))
-        });
-    Some(format!("It draws {fresh} idle before any write{after}, and {busy} in sequential writes."))
+        phase(AFTER_RANDOM).map(|after| after.mean).filter(|after| *after > idle.mean * 1.1);
+    let after = after.map_or_else(String::new, |after| {
+        format!(", {} on average in the idle time after random writes", number::watts(after))
+    });
+    let [idle, busy] = [idle, busy].map(drawn);
+    Some(format!("It draws {idle} idle before any write{after}, and {busy} in sequential writes."))
+}
+
+/// What it draws in a phase once it has settled there, or on average.
+fn drawn(phase: &PowerPhase) -> String {
+    match settled_after(phase) {
+        Some(0.0) => number::watts(phase.mean),
+        Some(seconds) => {
+            format!("{} from {} on", number::watts(phase.settled), number::seconds(seconds))
+        }
+        None => format!("{} on average", number::watts(phase.mean)),
+    }
 }
 
 fn view(
@@ -105,9 +117,9 @@ const SAID: [Said; 5] = [
     ("settled after", settled_after, number::seconds),
 ];
 
-/// In seconds; `None` if it never settled, or was from the beginning what it is.
+/// In seconds, 0 if it was from the beginning what it is; `None` if it never settled.
 fn settled_after(phase: &PowerPhase) -> Option<f64> {
-    phase.settled_after_s.map(f64::from).filter(|seconds| *seconds > 0.0)
+    phase.settled_after_s.map(f64::from)
 }
 
 /// Of one drive phases down and figures across; of several, their means and where they settle.
@@ -137,4 +149,21 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         table_of(subjects, answers, (&format!("{title}: {said}"), ""), rows)
     };
     [SAID[0], SAID[2]].into_iter().map(table).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_draws_what_it_settles_at_or_so_much_on_average() {
+        let said = |settled_after_s| {
+            let (phase, mean, lowest) = (IDLE.to_owned(), 0.0071, 0.005);
+            let (highest, settled) = (0.096, 0.005);
+            drawn(&PowerPhase { phase, mean, lowest, highest, settled, settled_after_s })
+        };
+        assert_eq!(said(Some(2)), "5.00 mW from 2 s on");
+        assert_eq!(said(Some(0)), "7.10 mW");
+        assert_eq!(said(None), "7.10 mW on average");
+    }
 }

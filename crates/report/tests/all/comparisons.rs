@@ -222,3 +222,33 @@ fn a_drive_that_has_not_settled_is_not_called_steady() {
     let svg = fs::read_to_string(dir.path().join("page/pictures/consistency-whole.svg")).unwrap();
     assert!(!svg.contains("steady window") && svg.contains("last part"), "it is called what it is");
 }
+
+/// Where spare area alone was run, all is told beside its smallest setting, and that by name.
+#[test]
+fn spare_area_alone_is_told_beside_its_smallest_setting() {
+    let dir = tempfile::tempdir().unwrap();
+    let duration = Nanos::from_secs(200);
+    let plan = spare_area::Plan { settings: vec![10.0, 25.0], duration, ..Default::default() };
+    let mut spare = drives::tiny(&Plan::SpareArea(plan), &dir.path().join("spare"));
+    spare.record.warnings.clear();
+    let html = page(&[alone(spare.clone())], &dir.path().join("one"));
+    for said in ["4 KiB random writes with 10 % unused fall after", "unused, over that with 10 %"] {
+        assert!(html.contains(said), "{said}");
+    }
+    let text = verdict_text(&[alone(spare.clone())]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("over leaving 10 %"), "{text}");
+    // Of drives as they are sold nothing is known.
+    let two = ["a", "b"].map(|label| named(&spare, label));
+    let html = page(&two, &dir.path().join("two"));
+    assert!(!html.contains("Gain from spare area"));
+    // Its doubts are those of what stands first, and its end as well.
+    let slow = DriveWarning::SlowedDown { parts: 1, most: "torture".to_owned(), percent: 40.0 };
+    spare.record.warnings.push(slow.into());
+    spare.record.status = writecliff_suite::Status::Interrupted;
+    let html = page(&[alone(spare)], &dir.path().join("broken-off"));
+    let hero = html.split("<h1").nth(1).unwrap().split("<section").next().unwrap();
+    for said in ["The run is not complete", "These figures are in doubt"] {
+        assert!(hero.contains(said), "{said}: {hero}");
+    }
+}
