@@ -108,6 +108,10 @@ fn of_gate(error: &GateError) -> String {
             let (limit, missing, runs) = (as_typed(limit), *missing, *runs);
             GateError::NoFigure { limit, test, figure, missing, runs }.to_string()
         }
+        GateError::NotSteady { limit, test, figure, doubt, unsteady, runs } => {
+            let (limit, doubt, unsteady, runs) = (as_typed(limit), doubt.clone(), *unsteady, *runs);
+            GateError::NotSteady { limit, test, figure, doubt, unsteady, runs }.to_string()
+        }
         GateError::NothingAsked => {
             "a gate needs a limit, like --min-floor-iops, or a --baseline".to_owned()
         }

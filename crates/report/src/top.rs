@@ -5,7 +5,7 @@ use writecliff_device::Operation;
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
-    Good, Outcome, consistency, corners, is_hard_disk, spare_area, storage_bench, trim,
+    Good, Outcome, WindowState, consistency, corners, is_hard_disk, spare_area, storage_bench, trim,
 };
 
 use crate::number::NONE;
@@ -14,7 +14,7 @@ use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
-use crate::writes::{State, Writes, writes};
+use crate::writes::{Writes, writes};
 use crate::{buffer, number};
 
 /// What it comes to, in one sentence; empty if nothing may be concluded.
@@ -43,12 +43,19 @@ fn of_one(subject: &Subject) -> String {
     let block = number::size(writecliff_device::Bytes(main.block));
     let writes = format!("{block} random writes{unused}");
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
-    let fall = match outcome.cliff_s {
-        Some(second) => {
+    let fall = match (outcome.cliff_s, outcome.warm_fall_s) {
+        (Some(second), _) => {
             let second = number::seconds(f64::from(second));
             format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
         }
-        None => {
+        (None, Some(second)) => {
+            let second = number::seconds(f64::from(second));
+            format!(
+                "{writes} fall after {second}, when the drive is too warm, from {fresh} to {mean} IOPS on \
+                 average"
+            )
+        }
+        (None, None) => {
             let time = number::seconds(main.seconds);
             format!(
                 "{writes} meet no cliff in {time}: {mean} IOPS in the end, {}",
@@ -62,7 +69,7 @@ fn of_one(subject: &Subject) -> String {
         format!(", that of all is {iops}, after {}", number::seconds(second))
     });
     let undone = undone(subject);
-    if main.state == State::TooShort && outcome.cliff_s.is_none() {
+    if main.state == WindowState::TooShort && outcome.cliff_s.is_none() {
         return format!(
             "{writes}, {}: {fresh} IOPS in the beginning, {mean} in the last part, {floor} \
              in the worst second of that; too short to say more.{undone}",
@@ -70,19 +77,19 @@ fn of_one(subject: &Subject) -> String {
         );
     }
     let said = match main.state {
-        State::Settled => {
+        WindowState::Settled => {
             format!("{fall}; the worst second of the steady state is {floor}{worst}.")
         }
-        State::Settling => {
+        WindowState::Settling => {
             format!(
                 "{fall} and have not settled; the worst second of the last part is {floor}{worst}."
             )
         }
-        State::TooLittle => format!(
+        WindowState::TooLittle => format!(
             "{fall}; too little was written to say whether that stays; the worst second of the last part is \
              {floor}{worst}."
         ),
-        State::TooShort => format!("{fall}; the run was too short to say more."),
+        WindowState::TooShort => format!("{fall}; the run was too short to say more."),
     };
     let doubtful = match main.in_doubt {
         true => " These figures are in doubt; the doubts told here say why.",
@@ -209,7 +216,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
             let value = number::seconds(f64::from(second));
             tile("Cliff after", value, note, "consistency-whole")
         }
-        None if main.state == State::TooShort && !main.had_time_for_a_cliff => {
+        None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
             let note = format!("{} are too short to tell", number::seconds(main.seconds));
             tile("Cliff", "not known".to_owned(), note, "consistency-whole")
         }
@@ -222,14 +229,16 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
 
 fn floor_name(main: &Writes<'_>) -> &'static str {
     match main.state {
-        State::Settled => "Worst steady second",
-        State::Settling | State::TooLittle | State::TooShort => "Worst second of the last part",
+        WindowState::Settled => "Worst steady second",
+        WindowState::Settling | WindowState::TooLittle | WindowState::TooShort => {
+            "Worst second of the last part"
+        }
     }
 }
 
 /// Of the means once full; not known where one of them had not settled.
 fn gain(main: &Writes<'_>, other: &Writes<'_>) -> Option<f64> {
-    let are_settled = [main, other].iter().all(|one| one.state == State::Settled);
+    let are_settled = [main, other].iter().all(|one| one.state == WindowState::Settled);
     let times = other.outcome.steady_iops.mean / main.outcome.steady_iops.mean.max(1e-9);
     are_settled.then_some(times)
 }
@@ -430,7 +439,7 @@ fn of_writes(
     let main = all.first().filter(|main| main.spare_percent == 0.0)?;
     let number = value(main)?;
     // Too few seconds are shown and not ranked.
-    let ranked = (main.state != State::TooShort).then_some(number);
+    let ranked = (main.state != WindowState::TooShort).then_some(number);
     Some(Cell::new(words(number), ranked))
 }
 

@@ -1,13 +1,13 @@
 //! The result in a few plain sentences, computed from the numbers, each with the picture that shows
 //! it.
 
-use writecliff_suite::{Outcome, Plan, doubts_across, is_hard_disk};
+use writecliff_suite::{Outcome, Plan, WindowState, doubts_across, is_hard_disk};
 
 use crate::run::Run;
 use crate::section::Sentence;
 use crate::sections::headline;
 use crate::subject::Subject;
-use crate::writes::{AS_FRESH, State, Writes, writes};
+use crate::writes::{AS_FRESH, Writes, writes};
 use crate::{buffer, number};
 
 /// From this share on a drive is said to hold its rate.
@@ -91,7 +91,7 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
     // Before it has settled its seconds vary because it has not.
-    let settled = main.filter(|main| main.state == State::Settled && subject.is_simulated());
+    let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
@@ -139,7 +139,12 @@ fn cliff(main: &Writes<'_>) -> Sentence {
             "After {} it falls below half of that for a while, and comes back.",
             number::seconds(f64::from(second))
         ),
-        None if main.state == State::TooShort && !main.had_time_for_a_cliff => {
+        None if let Some(second) = main.outcome.warm_fall_s => format!(
+            "After {} it falls below half of that while it is too warm, and slows down for that: whether a \
+             write cliff came is not known.",
+            number::seconds(f64::from(second))
+        ),
+        None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
             format!(
                 "{} are too short to tell whether there is a write cliff.",
                 number::seconds(main.seconds)
@@ -160,7 +165,7 @@ fn left(main: &Writes<'_>) -> Sentence {
     let share = main.of_fresh();
     let (mean, of_fresh) = (number::iops(mean), main.of_fresh_in_words());
     let text = match (share, main.state) {
-        (_, State::Settling | State::TooLittle | State::TooShort) => {
+        (_, WindowState::Settling | WindowState::TooLittle | WindowState::TooShort) => {
             let last = number::seconds(main.seconds - f64::from(main.outcome.steady_from_s));
             format!("Over the last {last} of the run it gives {mean} on average, {of_fresh}.")
         }
@@ -269,7 +274,7 @@ fn gain(times: f64) -> String {
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
-    if main.state != State::Settled || other.state != State::Settled {
+    if main.state != WindowState::Settled || other.state != WindowState::Settled {
         let text = format!(
             "With {} % of it unused it gives {} in the last part of the run, {} in the worst second of that; \
              what that gains is not known, since {}.",
@@ -277,8 +282,8 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
             number::iops(mean),
             number::count(floor),
             match main.state.max(other.state) {
-                State::TooShort => "the run was too short",
-                State::TooLittle => "too little was written",
+                WindowState::TooShort => "the run was too short",
+                WindowState::TooLittle => "too little was written",
                 _ => "not both had settled",
             }
         );
@@ -351,9 +356,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
 /// A drive that gets less even by more spare area surprises: it is said.
 fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     let share = |writes: &Writes<'_>| writes.outcome.floor_to_mean;
-    let settled = more.iter().filter(|writes| writes.state == State::Settled);
+    let settled = more.iter().filter(|writes| writes.state == WindowState::Settled);
     let least = settled.min_by(|a, b| share(a).total_cmp(&share(b)))?;
-    if main.state != State::Settled || share(least) > share(main) - LESS_EVEN {
+    if main.state != WindowState::Settled || share(least) > share(main) - LESS_EVEN {
         return None;
     }
     let text = format!(

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome, WorstSecond};
-use writecliff_suite::{LatencyFigures, MethodWarning, Plan, Shape, Warning};
+use writecliff_suite::{LatencyFigures, Plan, Shape, Warning, WindowState};
 
 use crate::number;
 use crate::run::Run;
@@ -19,7 +19,7 @@ pub(crate) struct Writes<'a> {
     pub(crate) block: u64,
     pub(crate) seconds: f64,
     /// Whether the last part can be judged.
-    pub(crate) state: State,
+    pub(crate) state: WindowState,
     /// What these seconds look like, if there are enough of them.
     pub(crate) shape: Option<Shape>,
     /// Between which means of a tenth of the time they wander, if most of what they vary by is that.
@@ -33,25 +33,11 @@ pub(crate) struct Writes<'a> {
     pub(crate) outcome: Cow<'a, Outcome>,
 }
 
-/// Whether the window that is called steady is; the worst of several comes last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum State {
-    Settled,
-    /// The drive still got faster or slower in it.
-    Settling,
-    /// Less was written than tells.
-    TooLittle,
-    /// It has too few seconds.
-    TooShort,
-}
-
-impl State {
-    /// What the seconds are called that the figures at the end are of.
-    pub(crate) fn window(self) -> &'static str {
-        match self {
-            Self::Settled => "steady window",
-            Self::Settling | Self::TooLittle | Self::TooShort => "last part",
-        }
+/// What the seconds are called that the figures at the end are of.
+pub(crate) fn window(state: WindowState) -> &'static str {
+    match state {
+        WindowState::Settled => "steady window",
+        WindowState::Settling | WindowState::TooLittle | WindowState::TooShort => "last part",
     }
 }
 
@@ -137,16 +123,16 @@ impl<'a> Writes<'a> {
 
     /// What the seconds are called that the figures at the end are of.
     pub(crate) fn window(&self) -> &'static str {
-        self.state.window()
+        window(self.state)
     }
 
     /// What the last seconds are, in a word or two, or why that is not said.
     pub(crate) fn steadiness(&self) -> String {
         match self.state {
-            State::TooShort => "not judged, the run was too short".to_owned(),
-            State::Settling => "still settling, not judged".to_owned(),
-            State::TooLittle => "not judged, too little was written".to_owned(),
-            State::Settled => self.judged(),
+            WindowState::TooShort => "not judged, the run was too short".to_owned(),
+            WindowState::Settling => "still settling, not judged".to_owned(),
+            WindowState::TooLittle => "not judged, too little was written".to_owned(),
+            WindowState::Settled => self.judged(),
         }
     }
 
@@ -205,18 +191,9 @@ fn in_words(shape: Shape) -> String {
 }
 
 /// What the doubts about a setting say.
-pub(crate) fn state(run: &Run, spare_percent: f64) -> State {
-    run.doubts_at(spare_percent).fold(State::Settled, |state, warning| match (state, warning) {
-        (_, Warning::Method(MethodWarning::TooShort { .. })) => State::TooShort,
-        (
-            State::Settled,
-            Warning::Method(
-                MethodWarning::NotSteady { .. } | MethodWarning::NotSteadyWithin { .. },
-            ),
-        ) => State::Settling,
-        (State::Settled, Warning::Method(MethodWarning::TooFewWrites { .. })) => State::TooLittle,
-        (state, _) => state,
-    })
+pub(crate) fn state(run: &Run, spare_percent: f64) -> WindowState {
+    let states = run.doubts_at(spare_percent).map(Warning::window_state);
+    states.max().unwrap_or(WindowState::Settled)
 }
 
 /// What runs that differ by their seed come to: the mean of each figure; a cliff if most met one. How
@@ -243,6 +220,7 @@ fn mean(all: &[&Outcome]) -> Outcome {
         fast_part: all[0].fast_part,
         fresh_iops: of(|o| o.fresh_iops),
         cliff_s: met.map(|second| second.round() as u32),
+        warm_fall_s: all.iter().find_map(|outcome| outcome.warm_fall_s).filter(|_| met.is_none()),
         steady_from_s: all[0].steady_from_s,
         steady_iops: Statistics {
             mean: iops(|s| s.mean),
@@ -284,6 +262,7 @@ mod tests {
             fast_part: None,
             fresh_iops: 60_000.0,
             cliff_s: Some(60),
+            warm_fall_s: None,
             steady_from_s: 0,
             floor_to_mean: steady_iops.floor / steady_iops.mean,
             steady_iops,
@@ -301,7 +280,7 @@ mod tests {
         }
     }
 
-    fn words(seconds: &[f64], p50_ns: u64, p999_ns: u64, state: State) -> String {
+    fn words(seconds: &[f64], p50_ns: u64, p999_ns: u64, state: WindowState) -> String {
         let outcome = outcome(seconds, p50_ns, p999_ns);
         let writes = Writes {
             spare_percent: 0.0,
@@ -322,26 +301,28 @@ mod tests {
     fn steadiness_is_no_matter_of_the_worst_second_alone() {
         let level = [5_000.0; 100];
         assert_eq!(
-            words(&level, 6_000_000, 7_000_000, State::Settled),
+            words(&level, 6_000_000, 7_000_000, WindowState::Settled),
             "very steady, on a flat line"
         );
         assert_eq!(
-            words(&[4.0; 100], 7_890_000_000, 7_900_000_000, State::Settled),
+            words(&[4.0; 100], 7_890_000_000, 7_900_000_000, WindowState::Settled),
             "evenly slow, half of the writes take 7.89 s or more"
         );
-        let rare = words(&level, 6_000_000, 250_000_000, State::Settled);
+        let rare = words(&level, 6_000_000, 250_000_000, WindowState::Settled);
         assert_eq!(
             rare,
             "very steady, on a flat line, but one write in a thousand takes over 250 ms"
         );
         let mut falling = level;
         falling[3] = 3_000.0;
-        let said = words(&falling, 6_000_000, 7_000_000, State::Settled);
+        let said = words(&falling, 6_000_000, 7_000_000, WindowState::Settled);
         assert_eq!(said, "uneven, in a narrow band");
         let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
-        let said = words(&two, 6_000_000, 7_000_000, State::Settled);
+        let said = words(&two, 6_000_000, 7_000_000, WindowState::Settled);
         assert_eq!(said, "in two bands, about 3,000 and 4,000 IOPS");
-        for (state, said) in [(State::TooShort, "too short"), (State::Settling, "still settling")] {
+        for (state, said) in
+            [(WindowState::TooShort, "too short"), (WindowState::Settling, "still settling")]
+        {
             let words = words(&level, 6_000_000, 7_000_000, state);
             assert!(words.contains(said) && !words.contains("steady"), "{words}");
         }

@@ -56,7 +56,7 @@ pub use record::trace_facts::TraceFacts;
 pub use record::unit::Unit;
 pub use record::warning::{
     DataWarning, DriveWarning, HostWarning, JobWarning, MethodWarning, PreparationWarning,
-    TraceWarning, Warning,
+    TraceWarning, Warning, WindowState,
 };
 pub use runs::meter::{AddMeterError, Metered, add_meter};
 pub use runs::open::{open, open_anew, open_record};

@@ -50,7 +50,7 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
     let below = format!("{}/below", drive.path());
     let record = ["trace", "record", drive.path(), "--duration", "100ms", "--out"];
     let cases: &[&[&str]] = &[
-        &["gate", "run", "--min-floor-iops", "1", "--junit"],
+        &["gate", "run", "--min-worst-iops", "1", "--junit"],
         &["report", "run", "--out"],
         &["trace", "make", "light-2011", "--scale", "0.01%", "--force"],
         &["trace", "make", "light-2011", "--scale", "0.01%"],
@@ -102,7 +102,7 @@ fn links_in_a_foreign_run_do_not_lead_a_page_onto_a_device() {
 fn a_gate_s_results_go_to_files_and_standard_output() {
     let directory = with_run();
     let here = directory.path();
-    let gate = ["gate", "run", "--min-floor-iops", "1", "--junit"];
+    let gate = ["gate", "run", "--min-worst-iops", "1", "--junit"];
     fs::write(here.join("gate.xml"), "an earlier one, much longer than a small report".repeat(99))
         .unwrap();
     for place in ["gate.xml", "/dev/stdout", "/dev/null"] {

@@ -55,7 +55,7 @@ fn an_interrupted_or_killed_review_that_is_resumed_makes_the_same_page() {
     assert_eq!(output.status.code(), Some(2));
     let errors = text(&output.stderr);
     assert!(errors.contains("`writecliff review --again review`"), "{errors}");
-    let gated = writecliff(&whole, &["gate", "review", "--min-floor-iops", "1"]);
+    let gated = writecliff(&whole, &["gate", "review", "--min-worst-iops", "1"]);
     let notes = text(&gated.stderr);
     assert_eq!(notes.matches("A quick run").count(), 1, "{notes}");
     assert!(notes.contains("all tests: A quick run"), "{notes}");
@@ -191,7 +191,7 @@ fn a_gate_closes_with_exit_code_1_and_a_list_of_what_failed() {
     let listed = text(&worse.stdout).matches("FAIL").count();
     assert!(failures > 0 && failures == listed, "{junit}");
 
-    let limits = ["gate", "before", "--min-floor-iops", "1", "--max-p999", "1us", "--json"];
+    let limits = ["gate", "before", "--min-worst-iops", "1", "--max-latency", "1us", "--json"];
     let output = writecliff(here, &limits);
     assert_eq!(output.status.code(), Some(1));
     let decided: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -201,6 +201,11 @@ fn a_gate_closes_with_exit_code_1_and_a_list_of_what_failed() {
         (&false.into(), &[&true.into(), &false.into()][..])
     );
     assert_eq!(writecliff(here, &["gate", "before"]).status.code(), Some(2), "nothing was asked");
+    let unsteady = writecliff(here, &["gate", "before", "--min-floor-iops", "1", "--json"]);
+    assert_eq!((unsteady.status.code(), text(&unsteady.stdout)), (Some(2), String::new()));
+    let said = "--min-floor-iops is about the steady state of the consistency test ('steady floor'), which \
+                this run does not come to: The run lasted 60 s of writes";
+    assert!(text(&unsteady.stderr).contains(said), "{}", text(&unsteady.stderr));
     let share = ["gate", "before", "--baseline", "before", "--tolerance", "500%"];
     assert_eq!(writecliff(here, &share).status.code(), Some(2));
 }

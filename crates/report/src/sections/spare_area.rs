@@ -1,8 +1,8 @@
 //! Spare area: what leaving a part of the drive unused buys.
 
-use writecliff_suite::Good;
 use writecliff_suite::consistency::Outcome;
 use writecliff_suite::spare_area::{Outcome as SpareArea, Plan};
+use writecliff_suite::{Good, WindowState};
 
 use super::curves::{self, Curve};
 use super::number_row;
@@ -11,7 +11,7 @@ use crate::picture::{Axis, ORANGE, WRITES};
 use crate::run::spare_setting;
 use crate::section::{Section, Table};
 use crate::subjects::Subjects;
-use crate::writes::{State, Writes, writes};
+use crate::writes::{Writes, writes};
 
 /// A drive's figures by spare area, the smallest first.
 type Settings<'a> = Vec<Writes<'a>>;
@@ -24,10 +24,14 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         return None;
     }
     let curve = |name, style, heading: &str, value: fn(&Outcome) -> f64| {
+        // A setting that shows no steady state is no point of a curve of steady states.
+        let steady = |one: &&Writes<'_>| one.state == WindowState::Settled;
         let line = |settings: &Settings<'_>| {
-            settings.iter().map(|one| (one.spare_percent, value(&one.outcome))).collect()
+            let steady = settings.iter().filter(steady);
+            steady.map(|one| (one.spare_percent, value(&one.outcome))).collect()
         };
-        let lines = all.iter().map(|(subject, settings)| (*subject, line(settings))).collect();
+        let lines = all.iter().map(|(subject, settings)| (*subject, line(settings)));
+        let lines = lines.filter(|(_, points): &(usize, Vec<_>)| !points.is_empty()).collect();
         Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
@@ -38,10 +42,19 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     ];
     let most = spares(&all).last().copied().unwrap_or(0.0);
     let x = Axis::span("share of the LBAs left untouched, %", 0.0, most);
-    let text = "Random writes per second in the steady window of each run.";
-    let names = ("spare-area-curve", "By spare area", text);
+    let unsteady = all.iter().flat_map(|(_, settings)| settings);
+    let unsteady = unsteady.filter(|one| one.state != WindowState::Settled).count();
+    let left_out = match unsteady {
+        0 => "",
+        _ => " What shows no steady state is in the tables alone.",
+    };
+    let text = format!("Random writes per second in the steady window of each run.{left_out}");
+    let names = ("spare-area-curve", "By spare area", &*text);
     let conditions = "4 KiB random writes, QD32, incompressible data";
-    let views = curves::views(subjects, names, &x, "IOPS", conditions, &curves);
+    let views = match curves.iter().all(|curve| curve.lines.is_empty()) {
+        true => Vec::new(),
+        false => curves::views(subjects, names, &x, "IOPS", conditions, &curves),
+    };
     let tables = vec![
         table(subjects, &all, "Average once full", |one| one.outcome.steady_iops.mean),
         table(subjects, &all, "Worst steady second", |one| one.outcome.steady_iops.floor),
@@ -78,10 +91,10 @@ fn table(
             let one = settings.iter().find(|one| one.spare_percent == *spare);
             cell.in_doubt = one.is_some_and(|one| one.in_doubt);
             let doubt = match one.map(|one| one.state) {
-                None | Some(State::Settled) => continue,
-                Some(State::TooShort) => ", too short",
-                Some(State::TooLittle) => ", too little written",
-                Some(State::Settling) => ", not settled",
+                None | Some(WindowState::Settled) => continue,
+                Some(WindowState::TooShort) => ", too short",
+                Some(WindowState::TooLittle) => ", too little written",
+                Some(WindowState::Settling) => ", not settled",
             };
             cell.in_doubt = true;
             cell.text += doubt;

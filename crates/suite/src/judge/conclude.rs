@@ -3,7 +3,7 @@
 use writecliff_device::DeviceInfo;
 use writecliff_measure::Recording;
 
-use crate::judge::doubts::doubts;
+use crate::judge::doubts::{broken_off, doubts};
 use crate::judge::odd::odd;
 use crate::list::{Outcome, Plan, RunRecord};
 use crate::method::estimate::lacks;
@@ -63,6 +63,11 @@ impl RunRecord {
         warnings.retain(|warning| {
             !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
         });
+        let is_told =
+            |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::Incomplete { .. }));
+        if !warnings.iter().any(is_told) {
+            warnings.extend(broken_off(self, recording));
+        }
         warnings.extend(outcome.iter().flat_map(odd));
         warnings.extend(doubts(self, recording));
         (outcome, warnings)

@@ -10,6 +10,7 @@ use crate::record::judged::{Judged, Unjudged};
 use crate::record::number::in_words;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
+use crate::record::warning::WindowState;
 use crate::tests::consistency::Plan as Consistency;
 use crate::tests::consistency::figures::{
     FLOOR, FLOOR_TO_MEAN, LONGEST, MEAN, P99, P999, P9999, WORST,
@@ -120,6 +121,28 @@ pub enum GateError {
         figure: &'static str,
         /// How many runs lack it.
         missing: usize,
+        /// How many there are.
+        runs: usize,
+    },
+    /// A limit for the steady state, which the run does not show.
+    #[error(
+        "{limit} is about the steady state of the {test} test ('{figure}'), which {} not come to: {doubt}",
+        match (unsteady, runs) {
+            (_, 1) => "this run does".to_owned(),
+            _ => format!("{unsteady} of {runs} runs do"),
+        }
+    )]
+    NotSteady {
+        /// The limit's field in [`Limits`].
+        limit: &'static str,
+        /// The test.
+        test: &'static str,
+        /// The figure.
+        figure: &'static str,
+        /// What the first run that shows none says of it.
+        doubt: String,
+        /// How many runs show none.
+        unsteady: usize,
         /// How many there are.
         runs: usize,
     },
@@ -265,6 +288,7 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
         ("max_p9999", P9999, ms(limits.max_p9999)),
         ("max_latency", LONGEST, ms(limits.max_latency)),
     ];
+    let of_the_whole_time = [WORST, LONGEST];
     let test = Consistency::NAME;
     let consistency = groups.iter().find(|group| group[0].plan.name() == test);
     let mut checks = Vec::new();
@@ -276,6 +300,9 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
         let Some(all) = all.filter(|_| missing == 0) else {
             return Err(GateError::NoFigure { limit, test, figure, missing, runs: group.len() });
         };
+        if !of_the_whole_time.contains(&figure) {
+            is_steady(group, limit, figure)?;
+        }
         let worst = match all.figure.good {
             Good::AtLeast => all.lowest,
             Good::AtMost => all.highest,
@@ -284,6 +311,24 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
         checks.push(Check::new(group, found, bound, Of::Worst, limit.to_owned()));
     }
     Ok(checks)
+}
+
+/// Whether a limit for a figure of the steady state can be asked of these runs.
+fn is_steady(
+    group: &Group<'_>,
+    limit: &'static str,
+    figure: &'static str,
+) -> Result<(), GateError> {
+    let doubt = |run: &&RunRecord| {
+        let worst = run.warnings.iter().max_by_key(|doubt| doubt.window_state());
+        worst.filter(|doubt| doubt.window_state() != WindowState::Settled).map(ToString::to_string)
+    };
+    let doubts: Vec<String> = group.iter().filter_map(doubt).collect();
+    let (test, unsteady, runs) = (group[0].plan.name(), doubts.len(), group.len());
+    match doubts.into_iter().next() {
+        Some(doubt) => Err(GateError::NotSteady { limit, test, figure, doubt, unsteady, runs }),
+        None => Ok(()),
+    }
 }
 
 fn targets(run: &RunRecord) -> Vec<Judged> {

@@ -22,10 +22,12 @@ const LASTING: usize = 5;
 /// What it was is the median of so many seconds at most: the tracks of a disk get slower, too, but
 /// not within them.
 const BEFORE: usize = 30;
+/// If less of the second second was fast, the first may have been half slow itself.
+const FIRST: f64 = 0.1;
 
 impl FastPart {
     /// Looks for the fall in the seconds of a sequential write; `None` if there is none, or if it
-    /// came before the first second was over, or when the drive had become as warm as the limit of
+    /// came before the first second was over or as it was, or when the drive had become as warm as the limit of
     /// its own: then nobody can tell a buffer from a drive that protects itself. Within the second
     /// of the fall, the moment is where a jump from the one rate to the other gives what was
     /// written in it.
@@ -43,6 +45,10 @@ impl FastPart {
         }
         // The fall may lie in the second before as well, which is then slower than fast.
         let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..fall + LASTING]));
+        // One that was over by the end of the first second may have been so long before.
+        if fall == 2 && share_of(fast, bytes[1], slow) < FIRST {
+            return None;
+        }
         let before: f64 = bytes[..fall - 1].iter().sum();
         let around = bytes[fall - 1..=fall].iter();
         let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
@@ -130,6 +136,15 @@ mod tests {
         // Late in a second, so that the second is still called fast.
         megabytes[6] = 440;
         assert_eq!(written(&megabytes).unwrap().bytes, Bytes(3_400_000_000));
+    }
+
+    /// 3,000 MB/s for a third of a second: nobody can tell from its seconds.
+    #[test]
+    fn a_buffer_that_is_over_within_the_first_second_is_not_told_as_that_second() {
+        assert_eq!(written(&[1100, 200, 200, 200, 200, 200, 200, 200, 200]), None);
+        assert_eq!(written(&[1100, 201, 199, 200, 200, 200, 200, 200, 200]), None);
+        let into_the_second = written(&[1100, 500, 200, 200, 200, 200, 200, 200, 200]).unwrap();
+        assert_eq!(into_the_second.bytes, Bytes(1_466_666_666));
     }
 
     #[test]

@@ -317,7 +317,7 @@ impl<'a> Session<'a> {
         let owes = ended.is_err() && !self.device.in_flight_since(DeviceTime::MAX).is_empty();
         let after = if owes { self.device.telemetry() } else { self.device.full_telemetry() };
         if let Some(phase) = self.record.phases().last_mut() {
-            (phase.length, phase.after) = (span.length, after);
+            (phase.length, phase.after, phase.unfinished) = (span.length, after, ended.is_err());
         }
         ended
     }
@@ -411,7 +411,8 @@ impl<'a> Session<'a> {
     ) -> Result<(), RunError> {
         let start = self.recorder.span(start, start).start;
         let name = name.to_owned();
-        let phase = Phase { name, start, length: Nanos::ZERO, before, after: before, threads: 1 };
+        let (length, after, threads) = (Nanos::ZERO, before, 1);
+        let phase = Phase { name, start, length, before, after, threads, unfinished: true };
         self.record.phases().push(phase);
         self.write_record()
     }

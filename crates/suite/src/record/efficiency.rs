@@ -112,7 +112,10 @@ mod tests {
         recording.samples = (0..120).map(sample).collect();
         let (before, after) = (Telemetry::default(), Telemetry::default());
         let (name, start, length) = ("load".to_owned(), Nanos::ZERO, Nanos::from_secs(120));
-        (vec![Phase { name, start, length, before, after, threads: 1 }], recording)
+        (
+            vec![Phase { name, start, length, before, after, threads: 1, unfinished: false }],
+            recording,
+        )
     }
 
     fn efficiency(every: u64, power: impl Fn(u64) -> Option<u64>) -> Vec<Efficiency> {

@@ -19,6 +19,9 @@ pub struct Phase {
     /// The most threads that a load of it was spread over.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: usize,
+    /// It goes on, or was broken off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
 }
 
 fn one() -> usize {

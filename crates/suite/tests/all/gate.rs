@@ -5,7 +5,10 @@ use writecliff_device::Nanos;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::gate::{Check, GateError, Limits, Of, gate};
-use writecliff_suite::{Outcome, Plan, RunOptions, RunRecord, Status, consistency, power, run};
+use writecliff_suite::{
+    MethodWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, WindowState, consistency,
+    power, run,
+};
 
 fn record(plan: &Plan) -> RunRecord {
     let dir = tempfile::tempdir().unwrap();
@@ -15,9 +18,15 @@ fn record(plan: &Plan) -> RunRecord {
     run(plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap()
 }
 
+/// A run that is steady, and so has the figures that most limits are about.
 fn consistent() -> RunRecord {
-    let duration = Nanos::from_secs(100);
-    record(&Plan::Consistency(consistency::Plan::lasting(duration)))
+    let run = lasting(300);
+    assert!(run.warnings.iter().all(|doubt| doubt.window_state() == WindowState::Settled));
+    run
+}
+
+fn lasting(seconds: u64) -> RunRecord {
+    record(&Plan::Consistency(consistency::Plan::lasting(Nanos::from_secs(seconds))))
 }
 
 fn outcome(record: &mut RunRecord) -> &mut consistency::Outcome {
@@ -112,6 +121,47 @@ fn every_repeat_keeps_a_limit_and_their_mean_is_held_against_a_baseline() {
     assert_eq!(refused, said);
     let refused = gate(&short[1..], &limits, None, 0.0).unwrap_err().to_string();
     assert!(refused.contains("which this run does not have"), "{refused}");
+}
+
+/// Every doubt about the window, and every limit: those of the steady state cannot be asked, those of the
+/// whole time can.
+#[test]
+fn a_run_that_is_not_steady_passes_no_limit_of_the_steady_state() {
+    let some = || Some(Nanos::from_secs(1));
+    let of_the_window: [(&str, Limits); 6] = [
+        ("min_floor_iops", Limits { min_floor_iops: Some(1.0), ..Limits::default() }),
+        ("min_mean_iops", Limits { min_mean_iops: Some(1.0), ..Limits::default() }),
+        ("min_floor_to_mean", Limits { min_floor_to_mean: Some(1.0), ..Limits::default() }),
+        ("max_p99", Limits { max_p99: some(), ..Limits::default() }),
+        ("max_p999", Limits { max_p999: some(), ..Limits::default() }),
+        ("max_p9999", Limits { max_p9999: some(), ..Limits::default() }),
+    ];
+    let whole = Limits { min_worst_iops: Some(1.0), max_latency: some(), ..Limits::default() };
+    let doubts = [
+        MethodWarning::TooShort { seconds: 100, window: 30 },
+        MethodWarning::TooFewWrites { drive_writes: 0.5, went_on: false },
+        MethodWarning::NotSteady { percent: 12.0 },
+        MethodWarning::NotSteadyWithin { drive_writes: 9.0, most: 8.0, range: 30.0, percent: 12.0 },
+    ];
+    let steady = consistent();
+    for doubt in doubts {
+        let said = doubt.to_string();
+        let mut run = steady.clone();
+        run.warnings.push(Warning::Method(doubt));
+        let runs = [steady.clone(), run];
+        assert_eq!(gate(&runs, &whole, None, 5.0).unwrap().len(), 2);
+        assert!(
+            gate(&runs, &Limits::default(), Some(&runs), 5.0).is_ok(),
+            "noted, with its plan's like"
+        );
+        for (limit, limits) in of_the_window {
+            let refused = gate(&runs, &limits, None, 5.0).unwrap_err().to_string();
+            assert!(refused.starts_with(limit) && refused.ends_with(&said), "{refused}");
+            assert!(refused.contains("which 1 of 2 runs do not come to"), "{refused}");
+        }
+    }
+    let short = gate(&[lasting(100)], &of_the_window[0].1, None, 5.0).unwrap_err();
+    assert!(matches!(short, GateError::NotSteady { unsteady: 1, runs: 1, .. }), "{short}");
 }
 
 #[test]

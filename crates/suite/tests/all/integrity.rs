@@ -206,7 +206,13 @@ fn a_run_that_is_broken_off_keeps_what_it_found_and_says_that_it_is_not_all() {
     let record = run(&plan, &mut ssd, &path, RunOptions::default(), watch).unwrap();
     assert_eq!(record.status, Status::Interrupted);
     assert!(
-        matches!(record.warnings[..], [Warning::Method(MethodWarning::Ended { .. })]),
+        matches!(
+            record.warnings[..],
+            [
+                Warning::Method(MethodWarning::Ended { .. }),
+                Warning::Method(MethodWarning::BrokenOff { .. })
+            ]
+        ),
         "{:?}",
         record.warnings
     );

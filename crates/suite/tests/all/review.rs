@@ -80,6 +80,14 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
             review.tests[0].clear(&broken).unwrap();
             let (cut, _) = perform(&review.tests[0], &broken, share);
             assert_eq!(cut.status, Status::Interrupted, "{} after {share} s", entry.name);
+            let is_told = |doubt: &writecliff_suite::Warning| {
+                use writecliff_suite::MethodWarning::{BrokenOff, Incomplete};
+                matches!(
+                    doubt,
+                    writecliff_suite::Warning::Method(BrokenOff { .. } | Incomplete { .. })
+                )
+            };
+            assert!(cut.warnings.iter().any(is_told), "{} after {share} s: {cut:?}", entry.name);
             let resumed = Review::open(&broken).unwrap();
             assert_eq!(resumed, review);
             let remaining = resumed.remaining(&broken, &info).unwrap();
@@ -89,6 +97,7 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
         let (resumed, _) = perform(&review.tests[0], &broken, usize::MAX);
         review.tests[0].clear(&broken).unwrap();
         assert_eq!(resumed.outcome, expected.outcome, "{}", entry.name);
+        assert!(expected.phases.iter().all(|phase| !phase.unfinished), "{}", entry.name);
         assert_eq!(resumed.warnings, expected.warnings);
         assert_eq!(resumed.phases, expected.phases);
         let directory = &review.tests[0].directory;

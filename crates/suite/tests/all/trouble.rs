@@ -77,7 +77,7 @@ fn a_failed_test_closes_the_gate_for_its_whole_review() {
     let (good, ..) = ended(&consistency(20), drive());
     let mut other = failed;
     other.plan = Plan::Trim(trim::Plan::default());
-    let easy = Limits { min_floor_iops: Some(0.0), ..Limits::default() };
+    let easy = Limits { min_worst_iops: Some(0.0), ..Limits::default() };
     let good = good.unwrap();
     assert!(gate(std::slice::from_ref(&good), &easy, None, 5.0).is_ok());
     assert!(gate(&[good, other], &easy, None, 5.0).is_err());

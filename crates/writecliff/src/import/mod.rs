@@ -421,7 +421,8 @@ fn phases(jobs: &[Job<'_>]) -> Vec<Phase> {
             Some(phase) => phase.length = phase.length.max(length),
             None => {
                 let (before, after) = (Telemetry::default(), Telemetry::default());
-                phases.push(Phase { name, start: job.start, length, before, after, threads: 1 });
+                let (start, threads, unfinished) = (job.start, 1, false);
+                phases.push(Phase { name, start, length, before, after, threads, unfinished });
             }
         }
     }

@@ -5,8 +5,8 @@ mod latency;
 mod seconds;
 mod series;
 
-use writecliff_suite::FigureOf;
 use writecliff_suite::consistency::{CLIFF, FIGURES, MEAN, Outcome, Plan};
+use writecliff_suite::{FigureOf, WindowState};
 
 use super::figure_row;
 use crate::number;
@@ -14,7 +14,7 @@ use crate::number::NONE;
 use crate::picture::{Picture, Range};
 use crate::section::{Column, Panel, Place, Row, Section, Table, View, slug};
 use crate::subjects::Subjects;
-use crate::writes::State;
+use crate::writes;
 
 use series::{Ranges, Series, windows};
 
@@ -60,7 +60,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
     if known.is_empty() {
         return None;
     }
-    let is_long = known.iter().all(|one| one.state != State::TooShort);
+    let is_long = known.iter().all(|one| one.state != WindowState::TooShort);
     let any_sure = known.iter().any(|one| !one.in_doubt);
     let is_ranked =
         is_long && any_sure && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
@@ -121,11 +121,11 @@ fn range_picture(
         };
         let [low, middle, high] = [iops.floor, iops.median, iops.peak].map(number::count);
         let unsettled = match one.state {
-            State::Settled if one.in_doubt => ", in doubt",
-            State::Settled => "",
-            State::Settling => ", still settling",
-            State::TooLittle => ", too little written",
-            State::TooShort => ", too short",
+            WindowState::Settled if one.in_doubt => ", in doubt",
+            WindowState::Settled => "",
+            WindowState::Settling => ", still settling",
+            WindowState::TooLittle => ", too little written",
+            WindowState::TooShort => ", too short",
         };
         Some(Range {
             name: name.clone(),
@@ -195,11 +195,14 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
         }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
-                match one.outcome.map(|outcome| outcome.cliff_s) {
-                    Some(Some(_)) => words.text.insert_str(0, "after "),
-                    Some(None) => {
+                let told = one.outcome.map(|outcome| (outcome.cliff_s, outcome.warm_fall_s));
+                match told {
+                    Some((Some(_), _)) => words.text.insert_str(0, "after "),
+                    Some((None, warm_fall)) => {
                         // At least it was not met as long as it was looked for.
-                        let is_open = one.state == State::TooShort && !one.had_time_for_a_cliff();
+                        let is_short =
+                            one.state == WindowState::TooShort && !one.had_time_for_a_cliff();
+                        let is_open = is_short || warm_fall.is_some();
                         let known = if is_open { "not known" } else { "none" };
                         known.clone_into(&mut words.text);
                         words.number = Some(one.seconds().count() as f64);
@@ -219,7 +222,10 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     );
     let columns = series.iter().map(column).collect();
     let seconds = series.iter().map(|one| of_window(one).unwrap_or_else(|| NONE.to_owned()));
-    let name = match (window == State::Settled.window(), window == State::Settling.window()) {
+    let name = match (
+        window == writes::window(WindowState::Settled),
+        window == writes::window(WindowState::Settling),
+    ) {
         (true, _) => "Steady window",
         (_, true) => "Last part",
         _ => "Steady window or last part",
@@ -228,9 +234,9 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     let mut table = Table::new(title, &text, columns, FIGURES.iter().map(row).collect());
     for row in &mut table.rows {
         // What nobody has judged is not called steady.
-        if window != State::Settled.window() {
+        if window != writes::window(WindowState::Settled) {
             row.name = row.name.replace("Steady mean", "Mean").replace("Steady median", "Median");
-            row.meaning = row.meaning.replace(State::Settled.window(), window);
+            row.meaning = row.meaning.replace(writes::window(WindowState::Settled), window);
         }
     }
     let mean = FIGURES.iter().position(|figure| figure.name == MEAN).unwrap_or(0);

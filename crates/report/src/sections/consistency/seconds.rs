@@ -95,7 +95,10 @@ fn conclusion(one: &Series<'_>) -> String {
         [outcome.fresh_iops, outcome.steady_iops.mean, outcome.steady_iops.floor];
     let cliff = outcome.cliff_s.map_or_else(
         || match one.state {
-            crate::writes::State::TooShort if !one.had_time_for_a_cliff() => {
+            _ if outcome.warm_fall_s.is_some() => {
+                "a fall while too warm, so that no write cliff can be told".to_owned()
+            }
+            writecliff_suite::WindowState::TooShort if !one.had_time_for_a_cliff() => {
                 "too short to tell a write cliff".to_owned()
             }
             _ => "no write cliff".to_owned(),

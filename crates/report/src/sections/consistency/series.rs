@@ -1,8 +1,8 @@
 //! The series of seconds that are compared, and the ranges that they share.
 
 use writecliff_measure::{LatencyCount, Sample};
-use writecliff_suite::Plan;
 use writecliff_suite::consistency::{self, Outcome, UntilSteady};
+use writecliff_suite::{Plan, WindowState};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Style, WRITES};
@@ -11,7 +11,6 @@ use crate::section::{Panel, Place, View, picture_id, slug};
 use crate::sections::scales;
 use crate::subjects::Subjects;
 use crate::torture::{Torture, tortures};
-use crate::writes::State;
 
 /// What the time axis of all pictures is called.
 pub(super) const TIME: &str = "seconds of random writes";
@@ -33,7 +32,7 @@ pub(super) struct Series<'a> {
     /// The label, where no mark can say that it is simulated.
     pub(super) name: String,
     pub(super) outcome: Option<&'a Outcome>,
-    pub(super) state: State,
+    pub(super) state: WindowState,
     /// Whether there is any doubt about it.
     pub(super) in_doubt: bool,
     pub(super) style: Style,
@@ -124,7 +123,7 @@ impl Series<'_> {
 
     /// What the seconds are called that its last figures are of.
     pub(super) fn window(&self) -> &'static str {
-        self.state.window()
+        crate::writes::window(self.state)
     }
 
     fn steady_from(&self) -> Option<f64> {

@@ -121,6 +121,15 @@ fn flushes_bring_data_only(record: &RunRecord, recording: &Recording) -> Option<
     is_so.then_some(Warning::Method(MethodWarning::FlushOfDataOnly))
 }
 
+/// The phase that did not come to its end, if something was recorded of it.
+pub(crate) fn broken_off(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let phase = record.phases.last().filter(|phase| phase.unfinished)?;
+    let samples = recording.samples.iter().filter(|sample| sample.start_ns >= phase.start.0);
+    let end = samples.map(|sample| sample.start_ns + sample.span_ns).max()?;
+    let lasted = Nanos(end - phase.start.0);
+    Some(Warning::Method(MethodWarning::BrokenOff { phase: phase.name.clone(), lasted }))
+}
+
 /// Bytes that the system counted in the phases beyond the run's own.
 fn other_load(record: &RunRecord, among: &[&Phase], recording: &Recording) -> Option<Warning> {
     let (mut other, mut all, mut phases) = (0, 0, Vec::new());

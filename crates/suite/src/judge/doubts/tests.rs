@@ -27,6 +27,7 @@ fn phase(name: &str, second: u64, after: HostCounters) -> Phase {
         before: telemetry(counted(0, 0)),
         after: telemetry(after),
         threads: 1,
+        unfinished: false,
     }
 }
 

@@ -5,6 +5,19 @@ use writecliff_device::{Bytes, Mechanism, Nanos};
 
 use crate::record::warning::Warning;
 
+/// Whether the window that is called steady is; the worst of several comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WindowState {
+    /// Nothing speaks against it.
+    Settled,
+    /// The drive still got faster or slower in it.
+    Settling,
+    /// Less was written than tells.
+    TooLittle,
+    /// It has too few seconds.
+    TooShort,
+}
+
 /// The method was not, or could not be, followed to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -66,8 +79,8 @@ pub enum MethodWarning {
     NoCliff,
     /// Too short for its percentiles.
     #[error(
-        "The run lasted {seconds} s of writes; the steady window has {window} samples, too few for \
-         a floor or a percentile that can be relied on."
+        "The run lasted {seconds} s of writes: its last part, which would be the steady window, has \
+         {window} samples, too few for a floor or a percentile that can be relied on."
     )]
     TooShort {
         /// Seconds recorded.
@@ -291,6 +304,14 @@ pub enum MethodWarning {
          driver for its sensor (drivetemp for SATA)."
     )]
     NoTemperature,
+    /// A part of the test has figures of less than its time.
+    #[error("The run ended in {phase}, after {lasted} of it: the figures are of that time.")]
+    BrokenOff {
+        /// The part.
+        phase: String,
+        /// What was recorded of it.
+        lasted: Nanos,
+    },
     /// The run ended before its planned duration.
     #[error(
         "The run ended after {recorded} of the planned {planned} of random writes{}; the figures \
@@ -325,6 +346,18 @@ fn why_free(write_cache: Option<&str>) -> &'static str {
             "Either capacitors make its data safe at once, or the kernel takes its cache for one that needs no \
              flush, or the drive does not do what it says: only the first keeps a database's promises. Look at \
              its data sheet, and at `queue/write_cache` in sysfs."
+        }
+    }
+}
+
+impl MethodWarning {
+    /// What it leaves of the window that is called steady.
+    pub(crate) const fn window_state(&self) -> WindowState {
+        match self {
+            Self::TooShort { .. } => WindowState::TooShort,
+            Self::TooFewWrites { .. } => WindowState::TooLittle,
+            Self::NotSteady { .. } | Self::NotSteadyWithin { .. } => WindowState::Settling,
+            _ => WindowState::Settled,
         }
     }
 }

@@ -20,7 +20,7 @@ pub use data::DataWarning;
 pub use drive::DriveWarning;
 pub use host::HostWarning;
 pub use job::JobWarning;
-pub use method::MethodWarning;
+pub use method::{MethodWarning, WindowState};
 pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
 
@@ -62,6 +62,14 @@ impl Warning {
                 Self::Method(MethodWarning::AtSpare { percent, doubt: Box::new(self) })
             }
             None => self,
+        }
+    }
+
+    /// What it leaves of the window that is called steady.
+    pub const fn window_state(&self) -> WindowState {
+        match self {
+            Self::Method(doubt) => doubt.window_state(),
+            _ => WindowState::Settled,
         }
     }
 

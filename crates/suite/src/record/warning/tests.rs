@@ -49,6 +49,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "no-random-writes"}),
         json!({"kind": "at-spare", "percent": 25.0, "doubt": {"kind": "no-cliff"}}),
         json!({"kind": "ended", "phase": "fill"}),
+        json!({"kind": "broken-off", "phase": "fill", "lasted": "3s"}),
         json!({"kind": "within-buffer", "part": null, "written": "1GiB", "buffer": "3GiB"}),
         json!({"kind": "fell-behind", "phase": "x", "asked": 1000.0, "done": 900.5}),
         json!({

@@ -6,6 +6,7 @@ use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 use super::outcome::{Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
+use crate::method::levels::is_too_warm;
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{MethodWarning, Warning};
@@ -51,7 +52,12 @@ pub(crate) fn conclude_phases(
         }));
     }
     let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
-    let (fresh_iops, cliff) = fresh_and_cliff(&iops);
+    let is_warm = |second: usize| is_too_warm(torture[second], drive.temperature_limit);
+    let (fresh_iops, cliff) = fresh_and_cliff(&iops, is_warm);
+    let warm_fall = match cliff {
+        Some(_) => None,
+        None => fresh_and_cliff(&iops, |_| false).1,
+    };
     let (steady_from, unsteady) = match plan.until_steady {
         UntilSteady::Yes => last_rounds(plan, &rounds, &iops, cliff),
         UntilSteady::No | UntilSteady::IfSimulated => last_seconds(plan, &iops, cliff),
@@ -62,7 +68,7 @@ pub(crate) fn conclude_phases(
     let window = steady_from as u32..iops.len() as u32;
     let is_long = window.len() >= WINDOW_MIN;
     // A disk has no spare area to run out of.
-    if cliff.is_none() && is_long && !drive.rotational {
+    if cliff.is_none() && warm_fall.is_none() && is_long && !drive.rotational {
         warnings.push(Warning::Method(MethodWarning::NoCliff));
     }
     if !is_long {
@@ -88,6 +94,7 @@ pub(crate) fn conclude_phases(
         fast_part: FastPart::of(&fill, drive.temperature_limit),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
+        warm_fall_s: warm_fall.map(|second| second as u32),
         steady_from_s: window.start,
         steady_iops,
         floor_to_mean: if steady_iops.mean > 0.0 {
@@ -139,8 +146,9 @@ pub(crate) fn steady_from(plan: &Plan, recorded: usize) -> usize {
 }
 
 /// Fresh IOPS, the median of the first ten seconds or of those before the cliff; and the cliff, the
-/// first second that is, like the mean of the ten seconds from there, below half of fresh.
-fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
+/// first second that is, like the mean of the ten seconds from there, below half of fresh; not while the
+/// drive is too warm, which is a fall of another kind.
+fn fresh_and_cliff(iops: &[f64], is_warm: impl Fn(usize) -> bool) -> (f64, Option<usize>) {
     let fresh_before = |second: usize| {
         let seconds = &iops[..second.min(FRESH_SECONDS).min(iops.len())];
         Statistics::of(seconds).map_or(0.0, |figures| figures.median)
@@ -151,7 +159,7 @@ fn fresh_and_cliff(iops: &[f64]) -> (f64, Option<usize>) {
         let next = &iops[*second..*second + lasting];
         let mean = next.iter().sum::<f64>() / lasting as f64;
         let limit = fresh_before(*second) * CLIFF_SHARE;
-        iops[*second] < limit && mean < limit
+        iops[*second] < limit && mean < limit && !(*second..*second + lasting).any(&is_warm)
     };
     let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
     (fresh_before(cliff.unwrap_or(iops.len())), cliff)
@@ -163,27 +171,40 @@ mod tests {
 
     use super::*;
 
+    fn cold(iops: &[f64]) -> (f64, Option<usize>) {
+        fresh_and_cliff(iops, |_| false)
+    }
+
+    #[test]
+    fn a_fall_while_too_warm_is_no_cliff_and_the_one_that_stays_is() {
+        let falls = |back: f64| [vec![1000.0; 100], vec![300.0; 60], vec![back; 100]].concat();
+        let is_warm = |second: usize| (95..160).contains(&second);
+        assert_eq!(fresh_and_cliff(&falls(900.0), is_warm), (1000.0, None));
+        assert_eq!(fresh_and_cliff(&falls(200.0), is_warm), (1000.0, Some(160)));
+        assert_eq!(cold(&falls(900.0)), (1000.0, Some(100)));
+    }
+
     #[test]
     fn the_cliff_is_the_first_second_of_a_lasting_fall() {
         let mut iops = vec![1000.0; 100];
         iops.extend(vec![100.0; 100]);
-        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(100)));
+        assert_eq!(cold(&iops), (1000.0, Some(100)));
         let mut dip = vec![1000.0; 100];
         dip[50] = 10.0;
-        assert_eq!(fresh_and_cliff(&dip), (1000.0, None));
+        assert_eq!(cold(&dip), (1000.0, None));
         let mut last = vec![1000.0; 100];
         last[99] = 10.0;
-        assert_eq!(fresh_and_cliff(&last), (1000.0, None));
+        assert_eq!(cold(&last), (1000.0, None));
     }
 
     #[test]
     fn an_early_cliff_does_not_hide_in_the_fresh_figure() {
         let mut iops = vec![1000.0; 3];
         iops.extend(vec![100.0; 100]);
-        assert_eq!(fresh_and_cliff(&iops), (1000.0, Some(3)));
+        assert_eq!(cold(&iops), (1000.0, Some(3)));
         let mut slow_start = vec![100.0, 3000.0];
         slow_start.extend(vec![1400.0; 50]);
-        assert_eq!(fresh_and_cliff(&slow_start), (1400.0, None));
+        assert_eq!(cold(&slow_start), (1400.0, None));
     }
 
     #[test]
@@ -198,9 +219,9 @@ mod tests {
     fn a_fall_to_more_than_half_is_no_cliff() {
         let mut iops = vec![1000.0; 20];
         iops.extend(vec![501.0; 100]);
-        assert_eq!(fresh_and_cliff(&iops), (1000.0, None));
-        assert_eq!(fresh_and_cliff(&[]), (0.0, None));
-        assert_eq!(fresh_and_cliff(&[0.0]), (0.0, None));
+        assert_eq!(cold(&iops), (1000.0, None));
+        assert_eq!(cold(&[]), (0.0, None));
+        assert_eq!(cold(&[0.0]), (0.0, None));
     }
 
     #[test]
@@ -217,7 +238,7 @@ mod tests {
     fn what_comes_before_a_late_cliff_is_in_no_steady_window() {
         let plan = Plan { duration: Nanos::from_secs(100), ..Plan::default() };
         let iops = [vec![1000.0; 80], vec![100.0; 20]].concat();
-        let (_, cliff) = fresh_and_cliff(&iops);
+        let (_, cliff) = cold(&iops);
         assert_eq!(last_seconds(&plan, &iops, cliff), (80, None));
         assert_eq!(last_seconds(&plan, &iops[..79], None), (55, None));
     }

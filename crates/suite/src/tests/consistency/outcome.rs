@@ -36,6 +36,10 @@ pub struct Outcome {
     pub fresh_iops: f64,
     /// The second in which performance fell below half of fresh and stayed there.
     pub cliff_s: Option<u32>,
+    /// Where there is no other fall: the second of one while the drive slowed down because it was too warm.
+    /// Whether it met a write cliff is not known then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_fall_s: Option<u32>,
     /// The first second of the steady window.
     pub steady_from_s: u32,
     /// Figures over the seconds of the steady window.
