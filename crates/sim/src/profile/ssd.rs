@@ -100,9 +100,14 @@ pub struct WriteBuffer {
     #[serde(default)]
     pub protected: bool,
     /// What a flush takes beyond the programs of the data, if there were any to wait for: changes of the map
-    /// are made durable, too. Zero: not modelled.
+    /// are made durable, too. Of a protected buffer all that it takes. Zero: not modelled, or free.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub flush_time: Nanos,
+    /// What a program takes that a flush or a forced write ends before it is full, where the drive does that
+    /// in a faster way: in cells that hold one bit, or in the lower pages alone. Zero: as any other. What
+    /// that costs of the drive's room is not modelled.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub flush_program_time: Nanos,
     /// It holds sectors: a write of part of a mapping unit is complete before the rest of the unit
     /// has been read, which keeps a die busy all the same.
     #[serde(default)]
@@ -568,8 +573,10 @@ impl SsdProfile {
         lacks.extend((self.power == PowerModel::default()).then_some(Mechanism::Power));
         let trims_for_nothing = self.trim.unit_time == Nanos::ZERO;
         lacks.extend(trims_for_nothing.then_some(Mechanism::TrimTime));
-        let WriteBuffer { size, protected, flush_time, .. } = &self.write_buffer;
-        let flushes_data_only = size.0 > 0 && !protected && *flush_time == Nanos::ZERO;
+        let WriteBuffer { size, protected, flush_time, flush_program_time, .. } =
+            &self.write_buffer;
+        let is_timed = *flush_time + *flush_program_time > Nanos::ZERO;
+        let flushes_data_only = size.0 > 0 && !protected && !is_timed;
         lacks.extend(flushes_data_only.then_some(Mechanism::FlushTime));
         lacks
     }

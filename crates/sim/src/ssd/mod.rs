@@ -351,10 +351,10 @@ impl Ssd {
     }
 
     /// When all that the drive has at `now` would survive a power cut: at once where capacitors bring it
-    /// to NAND.
+    /// to NAND, but for what the flush itself takes.
     fn durable_at(&mut self, now: DeviceTime) -> DeviceTime {
         if self.has_buffer() && self.profile.write_buffer.protected {
-            return now;
+            return now + self.profile.write_buffer.flush_time;
         }
         let drained = self.translation.flush(now);
         if drained > now { drained + self.profile.write_buffer.flush_time } else { drained }

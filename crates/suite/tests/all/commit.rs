@@ -185,6 +185,10 @@ fn pages_at_full_speed_go_on_where_the_cliff_has_ended() {
 #[test]
 fn commits_of_two_rates_are_doubted() {
     let profile = scaled(&load("samsung-840-evo-250gb").unwrap(), 16).unwrap();
+    // With its own flushes it commits too little for that.
+    let mut profile = profile.into_ssd().unwrap();
+    profile.write_buffer.flush_time = Nanos::ZERO;
+    let profile = Profile::Ssd(Box::new(profile));
     let mut device = profile.open("sim:model@1/16");
     let directory = tempfile::tempdir().unwrap();
     let plan = Plan { sizes: vec![PAGE], committers: vec![4], ..Plan::default() };

@@ -20,6 +20,8 @@ pub(crate) struct FlashArray {
     channels: Vec<Bus>,
     native: Times,
     slc: Times,
+    /// A program that a flush waits for, where that is faster than others.
+    flushed: Option<Nanos>,
     /// The longest that a read waits for a running program or erase.
     suspend: Nanos,
     /// One mapping unit over a channel.
@@ -65,6 +67,10 @@ impl FlashArray {
                 read: slc.read_time,
                 program: vec![slc.program_time * turns],
                 erase: slc.erase_time * turns,
+            },
+            flushed: match profile.write_buffer.flush_program_time {
+                Nanos::ZERO => None,
+                time => Some(time * turns),
             },
             suspend: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
             unit_transfer: nand.channel_throughput.time_for(profile.mapping.unit),
@@ -137,18 +143,39 @@ impl FlashArray {
         mode: CellMode,
         page: u32,
     ) -> DeviceTime {
-        match mode {
-            CellMode::Native => self.counts.programs += 1,
-            CellMode::Slc => self.counts.slc_programs += 1,
-        }
+        self.count_program(mode);
         let times = &self.times(mode).program;
         let work = match times.as_slice() {
             [one] => *one,
             several => several[page as usize % several.len()],
         };
+        self.load_and_program(ready, die, work)
+    }
+
+    /// The same of a program that is not full and that a flush waits for: the drive may have a faster way.
+    pub(crate) fn program_flushed(
+        &mut self,
+        ready: DeviceTime,
+        die: u32,
+        mode: CellMode,
+        page: u32,
+    ) -> DeviceTime {
+        let Some(work) = self.flushed else { return self.program(ready, die, mode, page) };
+        self.count_program(mode);
+        self.load_and_program(ready, die, work)
+    }
+
+    fn load_and_program(&mut self, ready: DeviceTime, die: u32, work: Nanos) -> DeviceTime {
         let (now, transfer) = (self.now, self.program_transfer);
         let loaded = self.channel_of(die).transfer(now, ready, transfer);
         self.dies[die as usize].serve(loaded, work)
+    }
+
+    fn count_program(&mut self, mode: CellMode) {
+        match mode {
+            CellMode::Native => self.counts.programs += 1,
+            CellMode::Slc => self.counts.slc_programs += 1,
+        }
     }
 
     /// Erases one block of every plane of every die; returns when the last die is done.

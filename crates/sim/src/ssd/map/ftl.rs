@@ -300,8 +300,19 @@ impl Ftl {
         program: Program,
         ready: DeviceTime,
     ) -> DeviceTime {
-        let Program { die, page, mode, host_pages, skipped } = program;
-        let finished = self.nand.program(ready, die, mode, page);
+        let finished = self.nand.program(ready, program.die, program.mode, program.page);
+        self.programming(stream, program, ready, finished)
+    }
+
+    /// What becomes of a program that is on its way to its die and will have `finished`.
+    fn programming(
+        &mut self,
+        stream: Stream,
+        program: Program,
+        ready: DeviceTime,
+        finished: DeviceTime,
+    ) -> DeviceTime {
+        let Program { mode, host_pages, skipped, .. } = program;
         if host_pages > 0 {
             self.buffer.hold(host_pages, finished);
         }
@@ -340,7 +351,9 @@ impl Ftl {
         for stream in Stream::OF_HOST {
             if self.streams[stream].is_gathering(&self.layout) {
                 let program = self.end_program(stream, now);
-                self.program(stream, program, now);
+                let Program { die, mode, page, .. } = program;
+                let finished = self.nand.program_flushed(now, die, mode, page);
+                self.programming(stream, program, now, finished);
             }
         }
     }

@@ -174,6 +174,17 @@ fn a_forced_write_waits_for_its_program_and_needs_no_flush() {
     assert_eq!(drive.flush(), command, "nothing left");
     assert_eq!(drive.time(forced(2)), in_ram + program(&profile), "half a program");
     assert_eq!(drive.programs(), 2);
+    // A drive that has a faster way for what is not full uses it for that alone.
+    let mut profile = profile;
+    profile.write_buffer.flush_program_time = Nanos::from_micros(111);
+    let transfer = program(&profile).0 - profile.nand.program_time.0[0].0;
+    let faster = Nanos(111_000 + transfer);
+    let mut drive = Drive::new(profile.clone());
+    assert_eq!(drive.time(forced(0)), in_ram + faster, "half a program");
+    let two_in_ram = Drive::new(profile.clone()).time(write(0, 2));
+    let mut drive = Drive::new(profile.clone());
+    let full = drive.time(write(0, 2).with_durability(Durability::Forced));
+    assert_eq!(full, two_in_ram + program(&profile), "a full one is as any other");
     let mut cached = cached(16, 16);
     let page = cached.write(0);
     assert!(cached.time(forced(1)) > page * 2, "a cache in the host is no safe place");
@@ -189,7 +200,15 @@ fn capacitors_make_flushes_and_forced_writes_free() {
     assert_eq!(drive.flush(), command);
     assert_eq!(drive.time(write(2, 1).with_durability(Durability::Forced)), in_ram);
     assert_eq!(drive.programs(), 1, "two pages of one program");
+    // But for what the flush takes by itself.
+    profile.write_buffer.flush_time = Nanos::from_micros(140);
+    let mut drive = Drive::new(profile.clone());
+    assert_eq!(drive.time(write(0, 1)), in_ram);
+    assert_eq!(drive.flush(), command + Nanos::from_micros(140));
+    let forced = drive.time(write(2, 1).with_durability(Durability::Forced));
+    assert_eq!(forced, in_ram + Nanos::from_micros(140));
     // Without RAM there is nothing to protect.
+    profile.write_buffer.flush_time = Nanos::ZERO;
     let mut drive = Drive::new(write_through(profile.clone()));
     assert_eq!(
         drive.time(write(0, 1).with_durability(Durability::Forced)),

@@ -115,6 +115,8 @@ fn run(
 ) -> Result<Vec<Sample>, CheckError> {
     let capacity = device.info().capacity;
     let span = load.span(capacity);
+    let durability = load.durability;
+    let lasting = move |io: Io| Io { durability, ..io };
     let is_small = matches!(load.span, Span::First(bytes) if bytes > capacity);
     let moved = |percent: f64| (span.0 as f64 * percent / 100.0 / load.block.0 as f64) as usize;
     let (most, duration) = match until {
@@ -127,12 +129,13 @@ fn run(
     };
     if let Some(percent) = load.hot_percent {
         let ios = scattered(load, span, percent);
-        let ios = ios.ios(device.info().lba_size, capacity).take(most);
+        let ios = ios.ios(device.info().lba_size, capacity).take(most).map(lasting);
         return seconds(device, ios, load.depth, duration);
     }
     if load.order == Order::Anywhere {
         let ios = RandomUniform::new(load.operation, span, load.block, SEED);
-        return seconds(device, ios.with_content(load.content).take(most), load.depth, duration);
+        let ios = ios.with_content(load.content).take(most).map(lasting);
+        return seconds(device, ios, load.depth, duration);
     }
     let whole = if load.order == Order::Onward { capacity } else { span };
     let first = if load.order == Order::Onward { next.0 / load.block.0 } else { 0 };
@@ -140,7 +143,7 @@ fn run(
     let mut last = *next;
     let counted =
         ios.skip(first as usize).take(most).inspect(|io: &Io| last = io.offset + io.length);
-    let done = seconds(device, counted, load.depth, duration)?;
+    let done = seconds(device, counted.map(lasting), load.depth, duration)?;
     *next = last;
     Ok(done)
 }

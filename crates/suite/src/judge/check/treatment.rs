@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize, Serializer};
-use writecliff_device::{Bytes, Content, Nanos, Operation};
+use writecliff_device::{Bytes, Content, Durability, Nanos, Operation};
 
 use super::quantity::Quantity;
 use super::test_system::{DESKTOP, HostCost};
@@ -54,14 +54,24 @@ pub(super) struct Load {
     /// Of random places: all I/Os go to so many percent of them, which lie scattered over the span.
     pub(super) hot_percent: Option<u32>,
     pub(super) content: Content,
+    /// When a write is complete.
+    pub(super) durability: Durability,
 }
 
 impl Load {
     /// Writes of data that do not compress, 32 at a time, as reviews do them.
     pub(super) fn writes(order: Order, span: Span) -> Self {
         let block = if order == Order::Anywhere { SMALL } else { LARGE };
-        let (operation, content) = (Operation::Write, Content::INCOMPRESSIBLE);
-        Self { operation, order, block, depth: DEPTH, span, hot_percent: None, content }
+        Self {
+            operation: Operation::Write,
+            order,
+            block,
+            depth: DEPTH,
+            span,
+            hot_percent: None,
+            content: Content::INCOMPRESSIBLE,
+            durability: Durability::Later,
+        }
     }
 }
 
@@ -253,6 +263,7 @@ struct WrittenStep {
     span: Option<String>,
     hot: Option<String>,
     content: Option<String>,
+    durability: Durability,
     #[serde(rename = "for")]
     lasts: Option<Nanos>,
     over: Option<String>,
@@ -327,6 +338,7 @@ impl Treatments {
                 Some("repeating") => REPEATING,
                 Some(other) => return Err(format!("content '{other}' is not repeating")),
             },
+            durability: step.durability,
         };
         let until = match (step.lasts, step.over.as_deref()) {
             (Some(time), None) => Until::After(time),
@@ -454,6 +466,7 @@ mod tests {
             span: span(text).unwrap(),
             hot_percent: None,
             content: Content::INCOMPRESSIBLE,
+            durability: Durability::Later,
         };
         let all = Bytes(100_000_000_000);
         for (text, percent) in [
