@@ -180,13 +180,15 @@ fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
         all.get(all.len() / 2).copied().unwrap_or_default()
     };
     let [first, ..] = minutes else { return None };
-    let (first, last) =
-        (first.percentile(99.9), of(&minutes[minutes.len() - minutes.len().div_ceil(3)..]));
+    let third = minutes.len().div_ceil(3);
+    let (first, last) = (first.percentile(99.9), of(&minutes[minutes.len() - third..]));
+    let at_last = match third {
+        1 => "in the last minute".to_owned(),
+        minutes => format!("in the middle one of the last {minutes} minutes"),
+    };
     let differs =
         |less: Nanos, more: Nanos| more.0 > less.0.saturating_mul(UNLIKE).max(fleet.limit.0);
-    let said = format!(
-        "99.9 % of the requests are served within {first}, in the last third within {last}"
-    );
+    let said = format!("99.9 % of the requests are served within {first}, {at_last} within {last}");
     if differs(first, last) {
         return Some(format!(
             "In the first minute {said}: either a part of the fleet falls behind, and its figures \
@@ -362,7 +364,10 @@ mod tests {
             assert_eq!(doubts(minutes), Vec::<String>::new(), "{case}");
         }
         let grows = doubts(&[20, 30, 40, 60, 90, 120]);
-        assert!(grows[0].contains("in the last third within 120 ms: either"), "{grows:?}");
+        assert!(
+            grows[0].contains("in the middle one of the last 2 minutes within 120 ms: either"),
+            "{grows:?}"
+        );
         let begins = doubts(&[90, 30, 20, 20, 20, 20]);
         assert!(begins[0].contains("had not come to rest"), "{begins:?}");
     }

@@ -4,12 +4,18 @@ use writecliff_device::Bytes;
 use writecliff_suite::{FastPart, Outcome};
 
 use crate::number;
+use crate::run::Run;
 use crate::subject::Subject;
 
 /// What a sequential write showed, if any test of the drive found where it fell.
 pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
-    let outcomes = subject.runs.iter().filter_map(|run| run.record.outcome.as_ref());
-    outcomes.filter_map(Outcome::fast_part).next()
+    found(subject).map(|(_, part)| part)
+}
+
+/// The same with the run that found it.
+pub(crate) fn found(subject: &Subject) -> Option<(&Run, FastPart)> {
+    let part = |run: &Run| run.record.outcome.as_ref().and_then(Outcome::fast_part);
+    subject.runs.iter().find_map(|run| Some((run, part(run)?)))
 }
 
 /// `520 MB/s for the first 3.00 GB, 273 MB/s on average after`.

@@ -47,7 +47,7 @@ pub(crate) fn differences(subjects: &[Subject], names: &[String]) -> Vec<Differe
 pub(crate) fn in_common(subjects: &[Subject]) -> (Vec<&'static str>, Vec<&'static str>) {
     let tests_of = |subject: &Subject, is_of: fn(&Run) -> bool| -> Vec<&'static str> {
         let runs = subject.runs.iter().filter(|run| is_of(run));
-        runs.map(|run| load(&run.record.plan).name()).collect()
+        runs.map(|run| run.record.plan.name()).collect()
     };
     let each: Vec<_> = subjects.iter().map(|subject| tests_of(subject, Run::is_measured)).collect();
     let mut all: Vec<&'static str> = Vec::new();

@@ -137,7 +137,7 @@ fn lead(subjects: &Subjects<'_>) -> String {
     let is_repeated = |run: &Run| run.is_repeated() && !tortures(run).is_empty();
     let means = match subjects.runs().any(|(_, run)| is_repeated(run)) {
         true => {
-            " Sentences and figures up here are means of repeated runs, but for the worst second, which is that of all of them."
+            " Sentences and figures up here are means of repeated runs, but for the worst and the best seconds, which are those of all of them."
         }
         false => "",
     };

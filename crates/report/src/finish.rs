@@ -6,7 +6,7 @@ use writecliff_suite::{TestEntry, consistency, spare_area};
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Panel, Section, View};
+use crate::section::{Marks, Panel, Section, View};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -95,6 +95,7 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
 /// What is in doubt is never the best of its row, and is marked beside what is not. A doubt about one
 /// spare area is none about another: the cells there know.
 pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
+    let marks = Marks::of_page(doubtful.len());
     let is_of_settings = [consistency::Plan::NAME, spare_area::Plan::NAME].contains(&section.id);
     let is_doubtful = |subject: usize| !is_of_settings && doubtful[subject];
     for table in &mut section.tables {
@@ -103,7 +104,7 @@ pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
         for row in &mut table.rows {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }
-        table.mark_doubts();
+        table.mark_doubts(marks);
     }
 }
 

@@ -200,11 +200,27 @@ const DOUBT: &str = " ?";
 /// What that means.
 const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
 
-/// Marks the figures in doubt if some of them are and some are not; whether it did.
-fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>) -> bool {
+/// Where figures in doubt are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// Where others beside them are in none: what is true of all stands above them.
+    IfOthersAreSure,
+    /// Everywhere, since others on the page are in none.
+    Always,
+}
+
+impl Marks {
+    /// Of a page about so many.
+    pub(crate) fn of_page(subjects: usize) -> Self {
+        if subjects > 1 { Self::Always } else { Self::IfOthersAreSure }
+    }
+}
+
+/// Marks the figures in doubt; whether it did.
+fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>, marks: Marks) -> bool {
     let (doubtful, sure): (Vec<&mut Cell>, Vec<&mut Cell>) =
         cells.filter(|cell| cell.number.is_some()).partition(|cell| cell.in_doubt);
-    let marks = !sure.is_empty() && !doubtful.is_empty();
+    let marks = !doubtful.is_empty() && (marks == Marks::Always || !sure.is_empty());
     if marks {
         doubtful.into_iter().for_each(|cell| cell.text += DOUBT);
     }
@@ -220,7 +236,8 @@ impl From<String> for Cell {
 impl Ranking {
     /// With what is in doubt marked.
     pub(crate) fn new(columns: Vec<RankedBy>, mut rows: Vec<Vec<Cell>>) -> Self {
-        let note = if mark_doubts(rows.iter_mut().flatten()) { DOUBT_MEANS } else { "" };
+        let note =
+            if mark_doubts(rows.iter_mut().flatten(), Marks::Always) { DOUBT_MEANS } else { "" };
         Self { columns, rows, note }
     }
 
@@ -263,8 +280,8 @@ impl Table {
     }
 
     /// Marks what is in doubt, and says what that means.
-    pub(crate) fn mark_doubts(&mut self) {
-        if mark_doubts(self.rows.iter_mut().flat_map(|row| &mut row.values)) {
+    pub(crate) fn mark_doubts(&mut self, marks: Marks) {
+        if mark_doubts(self.rows.iter_mut().flat_map(|row| &mut row.values), marks) {
             self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();
         }
     }
@@ -322,11 +339,14 @@ mod tests {
     fn a_doubt_is_marked_beside_what_is_in_none() {
         let cell = |in_doubt| Cell { in_doubt, ..Cell::new("5".to_owned(), Some(5.0)) };
         let mut mixed = [cell(true), cell(false), Cell::from("none".to_owned())];
-        assert!(mark_doubts(mixed.iter_mut()));
+        assert!(mark_doubts(mixed.iter_mut(), Marks::IfOthersAreSure));
         assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5", "none"]);
         let mut all = [cell(true), cell(true)];
-        assert!(!mark_doubts(all.iter_mut()), "what is true of all stands above them");
+        let on_its_own = mark_doubts(all.iter_mut(), Marks::of_page(1));
+        assert!(!on_its_own, "what is true of all stands above them");
         assert_eq!(all[0].text, "5");
+        assert!(mark_doubts(all.iter_mut(), Marks::of_page(2)), "other tables are in none");
+        assert_eq!(all[0].text, "5 ?");
         let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
         assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
         assert!(Ranking::new(Vec::new(), vec![vec![cell(false)]]).note.is_empty());

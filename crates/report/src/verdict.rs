@@ -93,6 +93,10 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     // Before it has settled its seconds vary because it has not.
     let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));
+    sentences.extend(main.filter(|main| main.in_doubt).map(|_| {
+        let text = "These figures of random writes are in doubt; the doubts told here say why.";
+        Sentence::new(text.to_owned(), &[])
+    }));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
         let text = "No run came to its first second of random writes: there are no figures.";
@@ -106,11 +110,11 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     }
     sentences.extend(remedies);
     sentences.extend(main.and_then(|main| less_even(main, more)));
-    sentences.extend(
-        buffer::fast_part(subject).map(|part| {
-            Sentence::new(format!("Sequential writes: {}.", buffer::speeds(part)), &[])
-        }),
-    );
+    sentences.extend(buffer::found(subject).map(|(run, part)| {
+        let text = format!("Sequential writes: {}.", buffer::speeds(part));
+        let is_doubtful = subject.is_doubtful(run.record.plan.name());
+        in_doubt(is_doubtful, Sentence::new(text, &[]))
+    }));
     sentences
 }
 

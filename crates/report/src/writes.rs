@@ -196,8 +196,8 @@ pub(crate) fn state(run: &Run, spare_percent: f64) -> WindowState {
     states.max().unwrap_or(WindowState::Settled)
 }
 
-/// What runs that differ by their seed come to: the mean of each figure; a cliff if most met one. How
-/// the fill went is told of the first.
+/// What runs that differ by their seed come to: the mean of each figure, but the worst and the best second of
+/// all; a cliff if most met one. How the fill went is told of the first.
 fn mean(all: &[&Outcome]) -> Outcome {
     let average = |values: &[f64]| {
         let sum: f64 = values.iter().sum();
@@ -213,6 +213,7 @@ fn mean(all: &[&Outcome]) -> Outcome {
     let nanos = |value: fn(&LatencyFigures) -> Option<u64>| {
         average(&known(&|o| Some(value(&o.steady_latency)? as f64))).map(|mean| mean.round() as u64)
     };
+    let floors = known(&|o| Some(o.steady_iops.floor));
     let cliffs = known(&|o| o.cliff_s.map(f64::from));
     let met = average(&cliffs).filter(|_| 2 * cliffs.len() > all.len());
     Outcome {
@@ -225,12 +226,12 @@ fn mean(all: &[&Outcome]) -> Outcome {
         steady_iops: Statistics {
             mean: iops(|s| s.mean),
             median: iops(|s| s.median),
-            floor: iops(|s| s.floor),
+            floor: floors.iter().copied().fold(f64::INFINITY, f64::min),
             p1: iops(|s| s.p1),
-            peak: iops(|s| s.peak),
+            peak: known(&|o| Some(o.steady_iops.peak)).into_iter().fold(0.0, f64::max),
             variation: iops(|s| s.variation),
         },
-        floor_to_mean: of(|o| o.floor_to_mean),
+        floor_to_mean: known(&|o| Some(o.floor_to_mean)).into_iter().fold(1.0, f64::min),
         steady_latency: LatencyFigures {
             p50_ns: nanos(|l| Some(l.p50_ns)).unwrap_or(0),
             p99_ns: nanos(|l| l.p99_ns),

@@ -3,7 +3,7 @@
 use super::{FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, plain};
 use crate::number;
 use crate::number::NONE;
-use crate::section::{Cell, Column, Place, Row, Table};
+use crate::section::{Cell, Column, Marks, Place, Row, Table};
 
 /// Figures down, variants across.
 pub(super) fn figures(fleet: &FleetPage) -> Table {
@@ -27,7 +27,9 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
         }
     };
     let rows = fleet.figures().into_iter().map(row).collect();
-    Table::new("Figures", "", columns.collect(), rows)
+    let mut table = Table::new("Figures", "", columns.collect(), rows);
+    table.mark_doubts(Marks::of_page(fleet.variants.len()));
+    table
 }
 
 /// Of each variant its kinds of drives, and those that most late requests waited for.

@@ -26,7 +26,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         _ => vec![of_several(subjects, &answers)],
     };
     let method = "Writes to a log, each with the flush that makes it durable, or forced: on the fresh drive, on \
-                  the full one, beside a writer of pages until the drive is steady, and then again.";
+                  the full one, beside a writer of pages until the drive is steady (a magnetic disk for a while, since it has \
+                  nothing to become steady to), and then again.";
     let views = cliff(subjects, &answers);
     Some(Section::new(Plan::NAME, "Commit", method, views, tables))
 }
@@ -262,7 +263,8 @@ fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
     let longest = curves::points(&curves).map(|point| point.0).fold(1.0, f64::max);
     let x = Axis::linear("seconds since the pages began", longest);
     let y = curves::times("a commit takes", &curves);
-    let text = "One committer beside random writes of pages at full speed, from the full drive until it is steady. \
+    let text = "One committer beside random writes of pages at full speed, from the full drive on, until it is steady if \
+                it has anything to become steady to. \
                 Each point is a second, or as many as make 300 points; of fewer than a hundred commits there is no p99.";
     let names = ("commit-cliff", "Commits through the cliff", text);
     let conditions = match &answers[0].run.record.plan {

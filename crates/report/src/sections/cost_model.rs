@@ -23,7 +23,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => [Some(rates(answer)), shares(answer)].into_iter().flatten().collect(),
         _ => vec![of_several(subjects, &answers)],
     };
-    let method = "Six rates by themselves, of the fresh drive as other tools measure them, and in steady state; then \
+    let method = "Six rates by themselves, of the fresh drive as other tools measure them (a magnetic disk is never fresh), and in steady state; then \
                   reads and writes that arrive together at growing shares of the steady rates, half of each. \
                   writecliff model RUN makes the files of other systems from it.";
     let section = Section::new(Plan::NAME, "Cost model", method, views(subjects, &answers), tables);

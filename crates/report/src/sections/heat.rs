@@ -43,12 +43,15 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         let name = name_of(load);
         match load.throttled {
             Some(throttled) => format!(
-                "{name} throttle after {} at {:.0} °C and end at {} of their speed",
+                "{name} throttle after {} at {:.0} °C and end at {} of their speed beyond any fast buffer",
                 number::seconds(f64::from(throttled.after_s)),
                 throttled.celsius,
                 number::percent(load.held())
             ),
-            None => format!("{name} end at {} of their speed", number::percent(load.held())),
+            None => format!(
+                "{name} end at {} of their speed beyond any fast buffer",
+                number::percent(load.held())
+            ),
         }
     };
     let loads: Vec<String> = outcome.loads.iter().map(words).collect();
@@ -153,7 +156,12 @@ fn over_temperature(
 type Said = (&'static str, Option<Good>, fn(&Load) -> Option<f64>, fn(f64) -> String);
 
 const SAID: [Said; 6] = [
-    ("first minute", Some(Good::AtLeast), |load| Some(load.first), number::megabytes_per_second),
+    (
+        "first minute, beyond any fast buffer",
+        Some(Good::AtLeast),
+        |load| Some(load.first),
+        number::megabytes_per_second,
+    ),
     ("last minute", Some(Good::AtLeast), |load| Some(load.last), number::megabytes_per_second),
     ("held", Some(Good::AtLeast), |load| Some(load.held()), number::percent),
     ("at the beginning", None, |load| load.begin_celsius, celsius),

@@ -61,7 +61,9 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
                 more => format!("; {more} are not judged"),
             };
             let all = all.len();
-            Some(format!("{met} of {all} targets of the suite are met{unjudged}.{first}"))
+            let has_cycles = outcome.steps.iter().any(|step| step.name.contains(", cycle "));
+            let each = if has_cycles { ", of which each counts once a cycle," } else { "" };
+            Some(format!("{met} of {all} targets of the suite{each} are met{unjudged}.{first}"))
         }
     }
 }

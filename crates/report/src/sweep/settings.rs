@@ -3,7 +3,7 @@
 use writecliff_suite::{Good, are_apart};
 
 use super::{SweepFigure, SweepKey, SweepTable};
-use crate::section::{Cell, Column, Place, Row, Table};
+use crate::section::{Cell, Column, Marks, Place, Row, Table};
 
 /// So many of the best points are told.
 const BEST: usize = 5;
@@ -92,7 +92,7 @@ fn pair(
     let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
     let mut table = Table::new(&title, MARKED, heads.collect(), rows);
     down.name.clone_into(&mut table.corner);
-    table.mark_doubts();
+    table.mark_doubts(Marks::IfOthersAreSure);
     is_full.then_some(table)
 }
 

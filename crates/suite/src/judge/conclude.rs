@@ -65,7 +65,7 @@ impl RunRecord {
         });
         let is_told =
             |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::Incomplete { .. }));
-        if !warnings.iter().any(is_told) {
+        if outcome.is_some() && !warnings.iter().any(is_told) {
             warnings.extend(broken_off(self, recording));
         }
         warnings.extend(outcome.iter().flat_map(odd));

@@ -51,6 +51,10 @@ impl FigureStatistics {
 /// If there are none.
 pub fn mean_and_deviation(values: &[f64]) -> (f64, Option<f64>) {
     assert!(!values.is_empty(), "a mean is one of something");
+    // What is the same each time has no deviation, not even by the last bit of a sum.
+    if values.iter().all(|value| *value == values[0]) {
+        return (values[0], (values.len() > 1).then_some(0.0));
+    }
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -74,6 +78,8 @@ mod tests {
         assert_eq!((floor.figure.value, floor.count), (5.0, 8));
         assert!((floor.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!((floor.lowest, floor.highest), (2.0, 9.0));
+        let same = mean_and_deviation(&[10.878975; 3]);
+        assert_eq!(same, (10.878975, Some(0.0)), "a sum's last bit is no deviation");
         // Large values that differ little lose nothing.
         let (mean, deviation) = mean_and_deviation(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
         assert_eq!((mean, deviation), (1e9 + 10.0, Some(30.0_f64.sqrt())));

@@ -371,10 +371,16 @@ fn conclude(
         let part = "A whole pass over the clean drive".to_owned();
         warnings.push(Warning::Method(MethodWarning::Brief { part, lasted }));
     }
-    if outcome.after_idle.is_none() {
-        warnings.push(Warning::Method(MethodWarning::Ended {
-            phase: "the writes after idle time".to_owned(),
-        }));
+    let parts = [
+        ("the writes to the dirty drive", outcome.dirty),
+        ("the pass after TRIM", outcome.after_trim.filter(|_| drive.trim).or(outcome.dirty)),
+        ("the pass over the dirty drive", outcome.whole_dirty),
+        ("the writes after it", outcome.after_pass),
+        ("the writes after idle time", outcome.after_idle),
+    ];
+    if let Some((missing, _)) = parts.iter().find(|(_, rate)| rate.is_none()) {
+        let phase = (*missing).to_owned();
+        warnings.push(Warning::Method(MethodWarning::Ended { phase }));
     } else if outcome.after_trim.is_none() {
         warnings.push(Warning::Method(MethodWarning::NoTrim));
     }

@@ -89,7 +89,10 @@ pub enum MethodWarning {
         window: u32,
     },
     /// The run ended before the part that it is about.
-    #[error("The run ended before its first second of random writes: there are no figures.")]
+    #[error(
+        "The run ended before its first second of random writes: what was recorded until then gives no \
+         figures."
+    )]
     NoRandomWrites,
     /// A doubt about one setting of the spare area.
     #[error("At {percent} % spare: {doubt}")]
@@ -305,7 +308,9 @@ pub enum MethodWarning {
     )]
     NoTemperature,
     /// A part of the test has figures of less than its time.
-    #[error("The run ended in {phase}, after {lasted} of it: the figures are of that time.")]
+    #[error(
+        "The run ended in {phase}, after {lasted} of it: what is told of that part is of this time."
+    )]
     BrokenOff {
         /// The part.
         phase: String,

@@ -5,6 +5,7 @@ use writecliff_measure::{Recording, Totals};
 
 use super::outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
 use super::{CLIFF, COMMITS, PAGE_PERCENTS, Plan, Setting, beside_commits, beside_phase};
+use crate::method::estimate::is_hard_disk;
 use crate::record::number::thousands;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::warning::{MethodWarning, Warning};
@@ -66,7 +67,9 @@ pub(super) fn conclude(
         return (None, warnings);
     }
     // A run that ended before it called nothing steady.
-    if !beside.is_empty() || commits.iter().any(|one| one.stage == Stage::Steady) {
+    let is_past = !beside.is_empty() || commits.iter().any(|one| one.stage == Stage::Steady);
+    // A magnetic disk has nothing to come to rest from.
+    if is_past && !is_hard_disk(drive) {
         warnings.extend(plan.settling(drive).never_steady(CLIFF, recording));
     }
     let outcome = Outcome { commits, cliff: way, beside };

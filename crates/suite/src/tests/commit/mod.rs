@@ -16,7 +16,7 @@ use writecliff_device::{
 use writecliff_measure::{OfJob, Recording, Source, Stream, Streams, Until};
 use writecliff_workload::{Amount, Blocks, Job, JobIos, Mix, Order, Pace, RandomUniform, Sizes};
 
-use crate::method::estimate::{Demands, Estimate};
+use crate::method::estimate::{Demands, Estimate, is_hard_disk};
 use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, used,
@@ -321,11 +321,12 @@ impl Test for Plan {
         }
         let stage = each * self.settings().len() as u64;
         let used = self.used(drive);
+        let longest = if is_hard_disk(drive) { self.cliff } else { TIME_MAX.max(self.cliff) };
         Estimate::on(drive)
             .random(stage)
             .fill(used)
             .random(each)
-            .random_until(self.cliff..TIME_MAX.max(self.cliff), used, DRIVE_WRITES_MAX)
+            .random_until(self.cliff..longest, used, DRIVE_WRITES_MAX)
             .random(stage + self.beside * PAGE_PERCENTS.len() as u64)
     }
 
@@ -414,12 +415,19 @@ fn beside_in_flight(plan: &Plan, session: &mut Session<'_>) -> Result<Option<usi
     Ok(most.map(|most| most.min(BESIDE_PAGES)))
 }
 
-/// A committer beside a page writer at full speed, until that is steady.
+/// A committer beside a page writer at full speed, until that is steady; on a magnetic disk, which has nothing
+/// to come to rest from, for as long as that takes at least.
 fn through_the_cliff(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let Some(in_flight) = beside_in_flight(plan, session)? else { return Ok(()) };
     let drive = session.drive();
     let (log, pages) = (plan.log_writes(plan.main(), drive), plan.pages(drive, CLIFF));
     let depth = plan.pages_in_flight(drive, in_flight);
+    if is_hard_disk(drive) {
+        let pages = stream(pages, depth, Pace::Closed, plan.seed);
+        let supply = Streams::new([pages, commits(OfJob(log), in_flight)]);
+        let (time, extent) = (Some(plan.cliff), Extent::Time(plan.cliff));
+        return session.record_as(CLIFF, &[CLIFF, COMMITS], supply, time, extent);
+    }
     let settling = plan.settling(drive);
     settling.record_beside(session, CLIFF, &[CLIFF, COMMITS], |is_over| {
         let pages = stream(Until::new(pages, is_over.clone()), depth, Pace::Closed, plan.seed);

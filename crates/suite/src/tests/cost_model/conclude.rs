@@ -33,7 +33,10 @@ pub(super) fn conclude(
     let missing = |state, order: [Coefficient; 6]| {
         order.into_iter().find(|one| rate(state, *one).is_none()).map(|one| phase(state, one))
     };
-    missing(State::Fresh, Coefficient::AS_THE_KERNEL_MEASURES).into_iter().for_each(&mut ended);
+    if !is_hard_disk(drive) {
+        let fresh = missing(State::Fresh, Coefficient::AS_THE_KERNEL_MEASURES);
+        fresh.into_iter().for_each(&mut ended);
+    }
     missing(State::Steady, Coefficient::AS_MEASURED_HERE).into_iter().for_each(&mut ended);
     if fresh.is_none() && steady.is_none() {
         return (None, warnings);

@@ -13,7 +13,8 @@ use crate::record::unit::Unit;
 pub struct Outcome {
     /// Size of the I/Os that are counted.
     pub block: Bytes,
-    /// Rates of the fresh drive; `None` if the run did not come to all of them.
+    /// Rates of the fresh drive; `None` if the run did not come to all of them, and of a magnetic disk, which is
+    /// never fresh.
     pub fresh: Option<Coefficients>,
     /// Rates in steady state.
     pub steady: Option<Coefficients>,

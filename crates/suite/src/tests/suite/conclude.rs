@@ -19,7 +19,7 @@ pub(super) fn conclude(
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     let capacity = drive.capacity;
     for turn in plan.turns(capacity) {
-        let Ok(jobs) = plan.mixed(&turn, capacity) else { continue };
+        let Ok(jobs) = plan.mixed(&turn, drive) else { continue };
         let Some(figures) = figures(plan, &turn, &jobs, recording, drive) else { continue };
         let names = jobs.series_together(&turn.name);
         if let Some(rule) = jobs.jobs.iter().find_map(|job| job.steady)
@@ -80,7 +80,7 @@ fn figures(
             }
             Some(_) => None,
         };
-        target.judged(&name, got, drive.capacity, unjudged)
+        target.judged(&name, got, drive.into(), unjudged)
     });
     step.targets = judged.collect();
     Some(step)

@@ -19,7 +19,7 @@ pub use outcome::{Figures, Outcome, StepFigures};
 pub use plan::Plan;
 pub use published::FioSynthError;
 pub use step::{JobText, Step, Variable};
-pub use target::{Limit, Measure, Target, terabytes};
+pub use target::{Counted, Limit, Measure, Target, terabytes};
 
 pub use crate::record::judged::{Judged, Unjudged};
 
@@ -86,7 +86,7 @@ impl Test for Plan {
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let plans = self.turns(drive.capacity).into_iter();
-        let plans = plans.filter_map(|turn| self.mixed(&turn, drive.capacity).ok());
+        let plans = plans.filter_map(|turn| self.mixed(&turn, drive).ok());
         plans.fold(Estimate::on(drive), |sum, plan| sum.and(plan.estimate(drive)))
     }
 
@@ -142,7 +142,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
             session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
             holds_nothing = true;
         }
-        let jobs = plan.mixed(&turn, drive.capacity)?;
+        let jobs = plan.mixed(&turn, &drive)?;
         if holds_nothing && jobs.jobs.iter().any(|job| job.mix.read > 0) {
             session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
         }

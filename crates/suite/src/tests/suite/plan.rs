@@ -79,8 +79,12 @@ impl Plan {
     }
 
     /// The turn as a plan of jobs.
-    pub(super) fn mixed(&self, turn: &Turn<'_>, capacity: Bytes) -> Result<mixed::Plan, PlanError> {
-        let mut jobs = turn.step.jobs(capacity)?;
+    pub(super) fn mixed(
+        &self,
+        turn: &Turn<'_>,
+        drive: &DeviceInfo,
+    ) -> Result<mixed::Plan, PlanError> {
+        let mut jobs = turn.step.jobs(drive)?;
         if self.duration.is_some() {
             // A ramp alone is longer than what is left.
             jobs.iter_mut()
@@ -98,7 +102,7 @@ impl Plan {
 
     pub(super) fn check_step(&self, turn: &Turn<'_>, drive: &DeviceInfo) -> Result<(), PlanError> {
         let step = turn.step;
-        let plan = self.mixed(turn, drive.capacity)?;
+        let plan = self.mixed(turn, drive)?;
         if plan.jobs.is_empty() {
             let file = step.file.as_deref();
             return Err(step.wrong(match file {

@@ -7,7 +7,7 @@ use writecliff_device::{Bytes, printable};
 use writecliff_workload::fio::{self, FioJobs};
 use writecliff_workload::{Job, JobList};
 
-use super::target::{Target, terabytes};
+use super::target::{Counted, Target};
 use crate::method::limits::PlanError;
 
 /// One load, and what is asked of the drive under it.
@@ -114,13 +114,13 @@ pub enum Variable {
 }
 
 impl Variable {
-    fn on(&self, capacity: Bytes) -> String {
+    fn on(&self, Counted { capacity, terabytes }: Counted) -> String {
         let whole = |number: f64| (number as u64).max(1).to_string();
         match self {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.clone(),
-            Self::PerTerabyte { per_terabyte } => whole(per_terabyte * terabytes(capacity)),
-            Self::OverTerabytes { over_terabytes } => whole(over_terabytes / terabytes(capacity)),
+            Self::PerTerabyte { per_terabyte } => whole(per_terabyte * terabytes),
+            Self::OverTerabytes { over_terabytes } => whole(over_terabytes / terabytes),
             Self::MebibytesOver { mebibytes_over } => {
                 ((capacity.0 >> 20) / (*mebibytes_over).max(1)).to_string()
             }
@@ -129,21 +129,22 @@ impl Variable {
 }
 
 impl Step {
-    /// The jobs on a drive of this capacity.
+    /// The jobs on a drive, or on one of a capacity.
     ///
     /// # Errors
     /// [`PlanError`] with the step, and what is wrong with it.
-    pub fn jobs(&self, capacity: Bytes) -> Result<Vec<Job>, PlanError> {
-        Ok(self.read(capacity)?.list.jobs)
+    pub fn jobs(&self, drive: impl Into<Counted>) -> Result<Vec<Job>, PlanError> {
+        Ok(self.read(drive)?.list.jobs)
     }
 
     /// The same with what the job file says and is not followed.
-    pub(crate) fn read(&self, capacity: Bytes) -> Result<FioJobs, PlanError> {
+    pub(crate) fn read(&self, drive: impl Into<Counted>) -> Result<FioJobs, PlanError> {
+        let drive = drive.into();
         let Some(text) = &self.fio else {
             let list = JobList { title: None, jobs: self.jobs.clone() };
             return Ok(FioJobs { list, notes: Vec::new() });
         };
-        let variable = |name: &str| self.variables.get(name).map(|value| value.on(capacity));
+        let variable = |name: &str| self.variables.get(name).map(|value| value.on(drive));
         let file = self.file.as_deref().unwrap_or(&self.name);
         fio::read(file, &text.text(), &variable).map_err(|error| self.wrong(error.to_string()))
     }
@@ -156,6 +157,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::terabytes;
 
     #[test]
     fn variables_grow_with_the_drive_as_the_published_suites_have_it() {
@@ -164,9 +166,26 @@ mod tests {
         assert_eq!((terabytes(Bytes(250_000_000_000)), terabytes(Bytes(1))), (0.2, 0.1));
         let up = Variable::PerTerabyte { per_terabyte: 13.0 };
         let down = Variable::OverTerabytes { over_terabytes: 11_648.0 };
+        let [small, large] = [small, large].map(Counted::from);
         assert_eq!((up.on(small), up.on(large)), ("3".to_owned(), "49".to_owned()));
         assert_eq!((down.on(small), down.on(large)), ("38826".to_owned(), "3065".to_owned()));
         assert_eq!(Variable::PerTerabyte { per_terabyte: 0.0 }.on(large), "1");
-        assert_eq!(Variable::MebibytesOver { mebibytes_over: 32 }.on(Bytes::from_gib(1)), "32");
+        assert_eq!(
+            Variable::MebibytesOver { mebibytes_over: 32 }.on(Bytes::from_gib(1).into()),
+            "32"
+        );
+        // A scale model has its drive's rates, and so gets its loads.
+        let drive = |name: &str| {
+            let profile = writecliff_sim::load("samsung-840-evo-250gb").unwrap();
+            let profile = match name.ends_with("@1/16") {
+                true => writecliff_sim::scaled(&profile, 16).unwrap(),
+                false => profile,
+            };
+            profile.open(name).info().clone()
+        };
+        let (whole, model) = (drive("sim:d"), drive("sim:d@1/16"));
+        let counted = [&whole, &model].map(Counted::from);
+        assert_eq!(counted.map(|of| of.terabytes), [0.3, 0.3]);
+        assert_eq!(counted[1].capacity, model.capacity);
     }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 
+use crate::method::estimate::scale;
 use crate::method::limits::PlanError;
 use crate::method::loads::plural;
 use crate::record::figure::{Good, millis};
@@ -54,6 +55,28 @@ pub enum Limit {
     Rate(f64),
 }
 
+/// How large a drive is, to a suite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counted {
+    /// What can be read and written.
+    pub capacity: Bytes,
+    /// What rates grow with: of a scale model those of the drive, whose rates it has.
+    pub terabytes: f64,
+}
+
+impl From<Bytes> for Counted {
+    fn from(capacity: Bytes) -> Self {
+        Self { capacity, terabytes: terabytes(capacity) }
+    }
+}
+
+impl From<&DeviceInfo> for Counted {
+    fn from(drive: &DeviceInfo) -> Self {
+        let whole = drive.capacity * u64::from(scale(drive).unwrap_or(1));
+        Self { capacity: drive.capacity, terabytes: terabytes(whole) }
+    }
+}
+
 /// A drive's terabytes as suites count them: to one digit behind the point, ties to even, and at
 /// least 0.1.
 pub fn terabytes(capacity: Bytes) -> f64 {
@@ -86,12 +109,12 @@ impl Target {
         &self,
         name: &str,
         got: Option<f64>,
-        capacity: Bytes,
+        counted: Counted,
         unjudged: Option<Unjudged>,
     ) -> Judged {
         let (bound, good) = match self.limit {
             Limit::Time(time) => (millis(time.0), Good::AtMost),
-            Limit::Rate(rate) if self.per_terabyte => (rate * terabytes(capacity), Good::AtLeast),
+            Limit::Rate(rate) if self.per_terabyte => (rate * counted.terabytes, Good::AtLeast),
             Limit::Rate(rate) => (rate, Good::AtLeast),
         };
         let passes = got.filter(|_| unjudged.is_none()).map(|got| match good {
@@ -100,7 +123,7 @@ impl Target {
         });
         let mut source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
         if let (Limit::Rate(rate), true) = (self.limit, self.per_terabyte) {
-            let of = terabytes(capacity);
+            let of = counted.terabytes;
             source += &format!("; {rate} for each terabyte, of which {of:.1} are counted");
         }
         let unit = self.figure.unit().symbol().to_owned();
