@@ -209,6 +209,10 @@ fn remarks(record: &RunRecord) -> Vec<String> {
         DeviceKind::BlockDevice | DeviceKind::Directory | DeviceKind::Null => {}
     }
     remarks.extend(record.imported_from().map(|from| format!("measured by {}", from.program)));
+    if let Some(served) = record.served() {
+        let load = served.load.as_deref().unwrap_or("a load that is not told");
+        remarks.push(format!("as a block device: {load}, after {}", served.state));
+    }
     if record.drive.kind != DeviceKind::Simulated && record.imported_from().is_none() {
         remarks.push(format!("purged by {}", purge(record)));
     }

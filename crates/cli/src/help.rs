@@ -76,6 +76,7 @@ Examples:
   writecliff export sim:crucial-m500-240gb --prepare steady
   writecliff export sim:tiny --store tiny.store --speed free
   writecliff export sim:tiny old=sim:intel-x25-m-80gb --listen 127.0.0.1:10809
+  writecliff export sim:crucial-m500-240gb --out runs/m500 --load \"pgbench, scale 1000\"
   writecliff export sim:crucial-m500-240gb --trace database.trace
   writecliff export ctl tiny.sock power-cut
 

@@ -17,6 +17,14 @@ pub enum Speed {
 impl Speed {
     /// Real time.
     pub const REAL: Self = Self::Times(1.0);
+
+    /// How many times real time; `None` where it is free.
+    pub(crate) fn times(self) -> Option<f64> {
+        match self {
+            Self::Times(times) => Some(times),
+            Self::Free => None,
+        }
+    }
 }
 
 /// `1`, `0.1`, `10` or `free`.
@@ -51,7 +59,12 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> DeviceTime {
-        let passed = self.wall.elapsed().as_nanos() as f64 * self.speed;
+        self.at(Instant::now())
+    }
+
+    /// Which moment of the model it is at this one.
+    pub(crate) fn at(&self, wall: Instant) -> DeviceTime {
+        let passed = wall.saturating_duration_since(self.wall).as_nanos() as f64 * self.speed;
         self.model + Nanos(passed as u64)
     }
 

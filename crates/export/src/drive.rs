@@ -64,6 +64,19 @@ pub(crate) enum Work {
     },
 }
 
+impl Work {
+    /// What it is of a drive's operations: zeros are written, however that is done.
+    pub(crate) fn operation(&self) -> Option<Operation> {
+        match self {
+            Self::Read => Some(Operation::Read),
+            Self::Write(_) | Self::WriteZeroes { .. } => Some(Operation::Write),
+            Self::Trim => Some(Operation::Trim),
+            Self::Flush => Some(Operation::Flush),
+            Self::Cache | Self::Status { .. } => None,
+        }
+    }
+}
+
 /// What comes of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -78,6 +91,8 @@ pub(crate) enum Answer {
 pub(crate) struct Done<T> {
     /// What the request came with.
     pub(crate) tag: T,
+    /// What of a drive was asked for, and where; `None` if nothing of its own was.
+    pub(crate) asked: Option<(Operation, u64, u64)>,
     pub(crate) submitted: DeviceTime,
     /// When it is complete, on the model's clock.
     pub(crate) due: DeviceTime,
@@ -106,8 +121,10 @@ pub(crate) struct Drive<T> {
 struct Task<T> {
     tag: T,
     submitted: DeviceTime,
+    operation: Operation,
     /// Where its data begin, on the drive.
     offset: u64,
+    length: u64,
     /// Of a write what to write, of a read the answer.
     data: Vec<u8>,
     commands_left: usize,
@@ -205,8 +222,10 @@ impl<T> Drive<T> {
         done: &mut Vec<Done<T>>,
     ) -> Result<(), DeviceError> {
         let now = self.model.now();
+        let operation = request.work.operation();
+        let asked = operation.map(|operation| (operation, request.offset, request.length));
         if let Some(answer) = self.answer_at_once(&request) {
-            done.push(Done { tag, submitted: now, due: now, answer });
+            done.push(Done { tag, asked, submitted: now, due: now, answer });
             return Ok(());
         }
         let Request { work, offset, length, forced } = request;
@@ -233,7 +252,10 @@ impl<T> Drive<T> {
         let task = self.tasks.insert(Task {
             tag,
             submitted: now,
+            // Without one it was answered already.
+            operation: operation.unwrap_or(Operation::Flush),
             offset,
+            length,
             data,
             commands_left,
             due: now,
@@ -438,13 +460,15 @@ impl<T> Drive<T> {
         if task.commands_left > 0 {
             return;
         }
-        let Task { tag, submitted, data, due, failed, .. } = self.tasks.remove(number);
+        let Task { tag, submitted, operation, offset, length, data, due, failed, .. } =
+            self.tasks.remove(number);
         let answer = match failed {
             Some(errno) => Err(errno),
             None if completion.io.operation == Operation::Read => Ok(Answer::Data(data)),
             None => Ok(Answer::Done),
         };
-        done.push(Done { tag, submitted, due, answer });
+        let asked = Some((operation, offset, length));
+        done.push(Done { tag, asked, submitted, due, answer });
     }
 
     /// Whether zeros can be had by forgetting.

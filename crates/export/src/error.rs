@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use writecliff_device::{Bytes, DeviceError, ErrorKind};
+use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
 use writecliff_trace::WriteError;
 
@@ -142,6 +143,9 @@ pub enum ExportError {
     /// The trace cannot be written.
     #[error(transparent)]
     Trace(#[from] WriteError),
+    /// A record cannot be written.
+    #[error(transparent)]
+    Record(#[from] RunDirectoryError),
     /// The system gives no thread.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
@@ -160,6 +164,7 @@ impl ExportError {
             | Self::OneStore { .. }
             | Self::OneTrace { .. } => ErrorKind::Usage,
             Self::Trace(error) => error.kind(),
+            Self::Record(error) => error.kind(),
             Self::Destination(error) => error.kind(),
             Self::NoStore { .. }
             | Self::OtherDrive { .. }

@@ -31,6 +31,7 @@ mod negotiate;
 mod places;
 mod prepare;
 mod recording;
+mod seconds;
 mod server;
 mod slab;
 mod socket;

@@ -13,15 +13,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use writecliff_device::{Bytes, DeviceError, DeviceTime, Nanos};
+use writecliff_device::{Bytes, DeviceError, DeviceTime};
 use writecliff_measure::LatencyHistogram;
 use writecliff_sim::AtPowerCut;
+use writecliff_suite::ServedEnd;
 
 use crate::answer::{Tag, send_all};
 use crate::client::Client;
 use crate::clock::{Clock, Speed};
 use crate::drive::{Done, Drive, Request};
 use crate::negotiate::Offer;
+use crate::seconds::Seconds;
 use crate::status::{Counts, PowerRefused, Quantiles, Status, doubts};
 
 /// A sleep ends late by up to this much on a machine that is not busy: the clock is watched from so long
@@ -40,7 +42,7 @@ pub(crate) struct Live {
     hurry: AtomicBool,
     /// What the pacer waits for, on the model's clock.
     awaited: AtomicU64,
-    times: Mutex<Times>,
+    times: Arc<Mutex<Times>>,
     is_over: AtomicBool,
 }
 
@@ -54,18 +56,29 @@ struct State {
     counts: Counts,
     /// Why the model cannot go on.
     broken: Option<DeviceError>,
+    seconds: Option<Seconds>,
+    times: Arc<Mutex<Times>>,
 }
 
 /// What was measured of answers.
 #[derive(Default)]
 struct Times {
+    /// By the drive's clock.
     lateness: LatencyHistogram,
     service: LatencyHistogram,
+    /// The lateness of this second alone.
+    late_now: LatencyHistogram,
 }
 
 impl Live {
     /// A drive of this name, whose time begins now.
-    pub(crate) fn new(name: String, drive: Drive<Tag>, speed: Speed) -> Self {
+    pub(crate) fn new(
+        name: String,
+        drive: Drive<Tag>,
+        speed: Speed,
+        seconds: Option<Seconds>,
+    ) -> Self {
+        let times = Arc::<Mutex<Times>>::default();
         let clock = match speed {
             Speed::Times(speed) => Some(Clock::begin(speed, drive.now())),
             Speed::Free => None,
@@ -79,6 +92,8 @@ impl Live {
             clients_ever: 0,
             counts: Counts::default(),
             broken: None,
+            seconds,
+            times: Arc::clone(&times),
         };
         Self {
             name,
@@ -87,7 +102,7 @@ impl Live {
             changed: Condvar::new(),
             hurry: AtomicBool::new(false),
             awaited: AtomicU64::new(u64::MAX),
-            times: Mutex::default(),
+            times,
             is_over: AtomicBool::new(false),
         }
     }
@@ -207,8 +222,9 @@ impl Live {
         for (submitted, due) in moments {
             times.service.record(due.since(submitted));
             if let Some(clock) = &clock {
-                let late = now.saturating_duration_since(clock.wall_at(due));
-                times.lateness.record(Nanos(late.as_nanos() as u64));
+                let late = clock.at(now).since(due);
+                times.lateness.record(late);
+                times.late_now.record(late);
             }
         }
     }
@@ -286,6 +302,11 @@ impl Live {
             doubts: Vec::new(),
         };
         status.doubts = doubts(&status, state.drive.store_error(), state.broken.as_ref());
+        if state.seconds.as_ref().is_some_and(Seconds::is_cut_off) {
+            status
+                .doubts
+                .push("the record cannot be written any more; its end tells why".to_owned());
+        }
         status
     }
 
@@ -300,9 +321,11 @@ impl Live {
 
     /// Ends it: clients that wait for an answer get it if it comes within `patience`.
     ///
+    /// Gives what there is to say of it at the end of its record, if it has one.
+    ///
     /// # Errors
     /// If the data cannot be brought to the disk.
-    pub(crate) fn end(&self, patience: Duration) -> io::Result<()> {
+    pub(crate) fn end(&self, patience: Duration) -> io::Result<Option<ServedEnd>> {
         let begun = Instant::now();
         loop {
             let is_idle = self.state().clients.values().all(|client| client.is_idle());
@@ -317,7 +340,9 @@ impl Live {
         let mut state = self.state();
         state.lose_clients();
         state.drive.end_recording();
-        state.drive.store().finish()
+        let ended = state.end_seconds();
+        state.drive.store().finish()?;
+        Ok(ended)
     }
 }
 
@@ -334,7 +359,9 @@ impl State {
                 continue;
             }
             self.counts.count(&request);
+            let first = done.len();
             self.drive.submit(request, tag, done)?;
+            self.count(&done[first..]);
         }
         while self.clock.is_none()
             && self.drive.requests() > 0
@@ -353,13 +380,61 @@ impl State {
         }
     }
 
-    /// A power cut that the profile plans is over at once.
+    /// Moves the model's time on; each second of a record ends by it.
     fn go_to(&mut self, to: DeviceTime, done: &mut Vec<Done<Tag>>) -> Result<(), DeviceError> {
-        while self.drive.advance(to, done)? {
+        while let Some(end) = self.seconds.as_ref().map(Seconds::ends).filter(|end| *end <= to) {
+            self.go_within_a_second(end, done)?;
+            self.end_second(end);
+        }
+        self.go_within_a_second(to, done)
+    }
+
+    /// A power cut that the profile plans is over at once.
+    fn go_within_a_second(
+        &mut self,
+        to: DeviceTime,
+        done: &mut Vec<Done<Tag>>,
+    ) -> Result<(), DeviceError> {
+        loop {
+            let first = done.len();
+            let was_cut = self.drive.advance(to, done);
+            self.count(&done[first..]);
+            if !was_cut? {
+                return Ok(());
+            }
             self.power_cuts += 1;
             self.lose_clients();
         }
-        Ok(())
+    }
+
+    fn count(&mut self, done: &[Done<Tag>]) {
+        if let Some(seconds) = &mut self.seconds {
+            done.iter().for_each(|done| seconds.count(done));
+        }
+    }
+
+    fn end_second(&mut self, now: DeviceTime) {
+        let (telemetry, under_way) = (self.drive.telemetry(), self.drive.requests());
+        if let Some(seconds) = &mut self.seconds {
+            let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+            let late = std::mem::take(&mut times.late_now);
+            drop(times);
+            seconds.end(now, telemetry, under_way, &late);
+        }
+    }
+
+    /// The record's last second, and what else is to be said at its end.
+    fn end_seconds(&mut self) -> Option<ServedEnd> {
+        let now = self.drive.now();
+        self.end_second(now);
+        let (begun, failed) = self.seconds.take()?.told();
+        Some(ServedEnd {
+            length: now.since(begun),
+            telemetry: self.drive.telemetry(),
+            power_cuts: self.power_cuts,
+            failed,
+            broken: self.broken.as_ref().map(ToString::to_string),
+        })
     }
 
     /// The power went, or the export ends.

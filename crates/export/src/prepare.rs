@@ -22,6 +22,19 @@ pub enum Prepared {
     Steady,
 }
 
+impl Prepared {
+    /// `as new`, `filled`, `filled and written over at random, seed 1`.
+    pub(crate) fn in_words(self, seed: u64) -> String {
+        match self {
+            Self::Purged => "as new".to_owned(),
+            Self::Filled => "filled in order".to_owned(),
+            Self::Steady => {
+                format!("filled, and written over {OVERWRITES} times at random, seed {seed}")
+            }
+        }
+    }
+}
+
 const FILL_BLOCK: Bytes = Bytes::from_kib(128);
 const PAGE: Bytes = Bytes::from_kib(4);
 const QUEUE_DEPTH: usize = 32;

@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use writecliff::DriveName;
+use writecliff_measure::RunDirectory;
+use writecliff_output::check_directory;
+use writecliff_suite::RunRecord;
 use writecliff_trace::Summary;
 
 use crate::client::Stream;
@@ -23,6 +26,7 @@ use crate::error::ExportError;
 use crate::live::Live;
 use crate::prepare::{GoOn, Prepared, prepare};
 use crate::recording::{Recording, Scribe};
+use crate::seconds::{Keeper, Seconds};
 use crate::socket::Socket;
 use crate::status::Status;
 use crate::store::{Store, StoreAt};
@@ -51,6 +55,11 @@ pub struct Settings {
     pub speed: Speed,
     /// A new file for what the one drive is asked, as a trace.
     pub trace: Option<PathBuf>,
+    /// A new directory for the record of what was done to the drive; with several, one in it for each.
+    pub out: Option<PathBuf>,
+    /// What clients will do, in the words of whoever serves them: records of equal words are held against
+    /// each other.
+    pub load: Option<String>,
     /// Flushes and forced writes are answered as if they had been done: such drives are sold.
     pub lying_flush: bool,
     /// A unix socket for clients; what controls the server has the same name with `.ctl` behind it.
@@ -65,6 +74,8 @@ pub struct Settings {
 pub struct Server {
     drives: Vec<Arc<Live>>,
     scribe: Option<Scribe>,
+    /// Of each drive, if they are recorded.
+    keepers: Vec<Keeper>,
     door: Door,
     control: Socket,
 }
@@ -83,6 +94,8 @@ pub struct Served {
     pub drives: Vec<Status>,
     /// The trace, if one was recorded, and what is in it.
     pub trace: Option<(PathBuf, Summary)>,
+    /// The directories of the drives' records, if there are any, and what they say.
+    pub records: Vec<(PathBuf, RunRecord)>,
 }
 
 /// Where a server is reached.
@@ -117,9 +130,10 @@ impl Server {
         if settings.trace.is_some() && names.len() > 1 {
             return Err(ExportError::OneTrace { drives: names.len() });
         }
+        settings.check_places()?;
         let control = Socket::bind(&control_socket(&settings.socket))?;
         let door = Door::open(settings)?;
-        let (mut drives, mut scribe) = (Vec::new(), None);
+        let (mut drives, mut scribe, mut keepers) = (Vec::new(), None, Vec::new());
         let all = settings.drives.len() as f64;
         for (name, drive) in &settings.drives {
             let done = drives.len() as f64;
@@ -130,9 +144,17 @@ impl Server {
                 drive.record(recording);
                 scribe = Some(writes);
             }
-            drives.push(Arc::new(Live::new(name.clone(), drive, settings.speed)));
+            let mut seconds = None;
+            if let Some(place) = settings.place_of(name) {
+                let now = (drive.now(), drive.telemetry());
+                let (info, served) = (drive.info(), settings.served());
+                let (counts, keeper) = Seconds::begin(&place, info, now, served, settings.seed)?;
+                seconds = Some(counts);
+                keepers.push(keeper);
+            }
+            drives.push(Arc::new(Live::new(name.clone(), drive, settings.speed, seconds)));
         }
-        Ok(Self { drives, scribe, door, control })
+        Ok(Self { drives, scribe, keepers, door, control })
     }
 
     /// Where clients reach it.
@@ -152,7 +174,8 @@ impl Server {
     ///
     /// # Errors
     /// [`ExportError::System`] if the system gives no thread, or data cannot be brought to the disk;
-    /// [`ExportError::Trace`] if the trace could not be written to its end.
+    /// [`ExportError::Trace`] or [`ExportError::Record`] if the trace or a record could not be written to
+    /// its end.
     pub fn run(self, is_over: &dyn Fn() -> bool) -> Result<Served, ExportError> {
         let mut pacers = Vec::new();
         for live in &self.drives {
@@ -173,15 +196,18 @@ impl Server {
             }
         }
         let drives = self.status();
+        let mut ends = Vec::new();
         for live in &self.drives {
-            live.end(FAREWELL)?;
+            ends.extend(live.end(FAREWELL)?);
         }
         for pacer in pacers {
             // One that panicked has told why.
             let _ = pacer.join();
         }
         let trace = self.scribe.map(Scribe::finish).transpose()?;
-        Ok(Served { drives, trace })
+        let kept = self.keepers.into_iter().zip(ends).map(|(keeper, end)| keeper.finish(end));
+        let records = kept.collect::<Result<_, _>>()?;
+        Ok(Served { drives, trace, records })
     }
 
     /// Takes a client that waits, if one does.
@@ -203,6 +229,35 @@ impl Server {
         });
         if begun.is_err() {
             connections.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Settings {
+    /// Where the record of the drive of this name goes, if it has one.
+    fn place_of(&self, name: &str) -> Option<PathBuf> {
+        let out = self.out.as_ref()?;
+        Some(if self.drives.len() > 1 { out.join(name) } else { out.clone() })
+    }
+
+    /// Before anything takes long.
+    fn check_places(&self) -> Result<(), ExportError> {
+        for place in self.drives.iter().filter_map(|(name, _)| self.place_of(name)) {
+            check_directory(&place)?;
+            RunDirectory::check_place(&place)?;
+        }
+        Ok(())
+    }
+
+    /// What a record says of how its drive was served.
+    fn served(&self) -> writecliff_suite::Served {
+        writecliff_suite::Served {
+            load: self.load.clone(),
+            state: self.prepared.in_words(self.seed),
+            speed: self.speed.times(),
+            lying_flush: self.lying_flush,
+            power_cuts: 0,
+            lateness: None,
         }
     }
 }

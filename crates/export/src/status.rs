@@ -3,11 +3,9 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceError, Nanos, Telemetry};
 use writecliff_measure::LatencyHistogram;
+use writecliff_suite::too_late;
 
 use crate::drive::{Request, Work};
-
-/// Answers later than this share of the drive's own time are a doubt.
-const LATE_SHARE: f64 = 0.1;
 
 /// A drive that is served, at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +43,7 @@ pub struct Status {
     pub kept_for_power_cuts: Bytes,
     /// What the model takes for a request.
     pub service: Quantiles,
-    /// How much later than the model says answers went out; `None` where time is free.
+    /// How much later than the model says answers went out, by its clock; `None` where time is free.
     pub lateness: Option<Quantiles>,
     /// What the drive says of itself.
     pub telemetry: Telemetry,
@@ -139,18 +137,8 @@ pub(crate) fn doubts(
 ) -> Vec<String> {
     let mut doubts = Vec::new();
     if let Some(late) = status.lateness.filter(|late| late.count > 0) {
-        let pairs = [
-            ("half", late.p50, status.service.p50),
-            ("one in a hundred", late.p99, status.service.p99),
-        ];
-        let share = |late: Nanos, own: Nanos| late.0 as f64 / own.0.max(1) as f64;
-        let worst = pairs.into_iter().find(|(_, late, own)| share(*late, *own) > LATE_SHARE);
-        if let Some((which, late, own)) = worst {
-            doubts.push(format!(
-                "{which} of the answers went out {late} late or more, beside {own} that the drive takes: \
-                 this machine is too slow or too busy for it; a lower speed shows the drive as it is"
-            ));
-        }
+        let doubt = too_late([late.p50, late.p99], [status.service.p50, status.service.p99]);
+        doubts.extend(doubt.map(|doubt| doubt.to_string()));
     }
     if let Some(error) = store_error {
         doubts.push(format!("data could not be kept, and requests have failed for it: {error}"));

@@ -18,6 +18,7 @@ mod judge;
 mod lanes;
 mod latency;
 mod meter;
+mod monitor;
 mod record;
 mod recorder;
 mod replay;
@@ -38,6 +39,7 @@ pub use failures::{FAILED_ONE_IN, FAILURES_NAMED, FailedIo, UnansweredIo, Waitin
 pub use files::{REPORT, STAMPS};
 pub use latency::{LATENCY_ERROR_PERCENT, LatencyCount, LatencyHistogram};
 pub use meter::{Adapter, MeterError, MeterOptions, PowerSeries, Reading};
+pub use monitor::Monitor;
 pub use record::{Recorded, RecordingLoop, record};
 pub use recorder::{Counter, PhaseSpan, Recorder};
 pub use replay::{Replay, ReplayIo, ReplaySeries, Timing};

@@ -201,6 +201,18 @@ impl Counter {
         self.series = names.into_iter().map(named).collect();
     }
 
+    /// One without a recorder, whose series are begun.
+    pub(crate) fn alone(
+        series: &[&str],
+        lba_size: Bytes,
+        origin: DeviceTime,
+        telemetry: Telemetry,
+    ) -> Self {
+        let mut alone = Self { lba_size, telemetry, ..Self::new(origin, false) };
+        alone.begin(series.iter().map(|name| Arc::from(*name)).collect());
+        alone
+    }
+
     /// One that counts a part of the same load.
     pub(crate) fn for_part(&self) -> Self {
         let mut part = Self::new(self.origin, self.encoder.is_some());

@@ -224,7 +224,10 @@ impl Run {
         if let Some(profile) = &drive.profile {
             details.push(("Profile", in_words(profile)));
         }
-        let plan = self.plan_in_words();
+        let plan = match record.served() {
+            Some(_) => "none: other programs did what they had to do".to_owned(),
+            None => self.plan_in_words(),
+        };
         details.push(("Plan", plan));
         details.retain(|(_, value)| !value.is_empty());
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

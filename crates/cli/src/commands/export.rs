@@ -10,10 +10,12 @@ use writecliff::DriveName;
 use writecliff_device::{Bytes, printable};
 use writecliff_export::{Address, Order, Prepared, Server, Settings, Speed, Status, StoreAt, ask};
 
+use super::report::page_of;
 use crate::error::CliError;
 use crate::help;
 use crate::interrupt::Interrupt;
-use crate::options::seed;
+use crate::library::keep;
+use crate::options::{ShownOptions, seed};
 use crate::output::{ProgressLine, print, print_json, say};
 
 #[derive(Debug, Args)]
@@ -50,6 +52,20 @@ pub(crate) struct ExportArguments {
     /// Record what the drive is asked, and when it has done it, as a trace in this new file; of one drive
     #[arg(long, value_name = "FILE.trace")]
     trace: Option<PathBuf>,
+    /// Record what is done to the drive, second by second, in this new directory, and write a page of it at
+    /// the end; of several drives in one for each in it
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What will be done to it, in your words: on its page, and results of equal words are held against each
+    /// other
+    #[arg(long, value_name = "TEXT", requires = "out")]
+    load: Option<String>,
+    /// Leave the result out of the results library (`writecliff bench`)
+    #[arg(long, requires = "out")]
+    no_bench: bool,
+    /// Open the page when it is made
+    #[arg(long, requires = "out")]
+    open: bool,
     /// Let the drive answer flushes and forced writes without doing them, as some that are sold do
     #[arg(long)]
     lying_flush: bool,
@@ -141,7 +157,13 @@ fn serve(arguments: &ExportArguments) -> Result<(), CliError> {
             summary.ios()
         )
     });
-    print(&format!("\n{}{trace}", text_of(&served.drives)))
+    print(&format!("\n{}{trace}", text_of(&served.drives)))?;
+    let shown = ShownOptions { json: false, quiet: false, open: arguments.open };
+    for (place, _) in &served.records {
+        keep(place, arguments.no_bench);
+        page_of(place, &shown)?;
+    }
+    Ok(())
 }
 
 fn settings(arguments: &ExportArguments) -> Settings {
@@ -164,6 +186,8 @@ fn settings(arguments: &ExportArguments) -> Settings {
         seed: arguments.seed.unwrap_or(1),
         speed: arguments.speed,
         trace: arguments.trace.clone(),
+        out: arguments.out.clone(),
+        load: arguments.load.as_deref().map(printable),
         lying_flush: arguments.lying_flush,
         drives,
     }

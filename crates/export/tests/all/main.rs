@@ -5,4 +5,5 @@ mod clients;
 mod damaged;
 mod power;
 mod raw;
+mod record;
 mod served;

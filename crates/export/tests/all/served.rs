@@ -75,6 +75,8 @@ pub(crate) fn settings(directory: &Path) -> Settings {
         speed: Speed::Free,
         lying_flush: false,
         trace: None,
+        out: None,
+        load: None,
         socket: directory.join("nbd.sock"),
         listen: None,
         listen_to_all: false,

@@ -7,6 +7,7 @@ use crate::record::efficiency::Efficiency;
 use crate::record::figure::{Figure, Good};
 use crate::record::imported::ImportedFrom;
 use crate::record::phase::Phase;
+use crate::record::served::Served;
 use crate::record::unit::Unit;
 
 /// A record for a program that reads it: what can be counted need not be looked for.
@@ -35,6 +36,14 @@ impl RunRecord {
     /// Which program measured it, if it was another one.
     pub fn imported_from(&self) -> Option<&ImportedFrom> {
         self.outcome.as_ref().and_then(Outcome::imported_from)
+    }
+
+    /// How the drive was served, if other programs used it.
+    pub fn served(&self) -> Option<&Served> {
+        match &self.outcome {
+            Some(Outcome::Mixed(outcome)) => outcome.served.as_ref(),
+            _ => None,
+        }
     }
 
     /// The record as JSON has it, and its figures beside it.

@@ -19,6 +19,7 @@ pub(crate) mod power_source;
 pub(crate) mod printable;
 pub(crate) mod rate;
 pub(crate) mod run_record;
+pub(crate) mod served;
 pub(crate) mod thread_count;
 pub(crate) mod trace_facts;
 pub(crate) mod unit;

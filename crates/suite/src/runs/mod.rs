@@ -8,3 +8,4 @@ pub(crate) mod rerun;
 pub(crate) mod results;
 pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod served;

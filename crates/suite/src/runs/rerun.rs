@@ -26,6 +26,12 @@ pub enum RerunError {
     /// There is no whole run to be equal to.
     #[error("this run did not come to its end; only a complete one can be done again")]
     NotComplete,
+    /// What was done was no plan's.
+    #[error(
+        "other programs did this to the drive, and there is no plan to be done again; `writecliff export \
+         --trace` keeps what they do, and `writecliff trace replay` does it again"
+    )]
+    Served,
     /// Several tests, where one run was to be done again.
     #[error("{} is a review and not one run; do it again as a review", path.display())]
     IsReview {
@@ -97,6 +103,9 @@ impl RunRecord {
     pub fn repeatable(&self) -> Result<&ProfileRecord, RerunError> {
         if self.drive.kind != DeviceKind::Simulated {
             return Err(RerunError::NotSimulated { model: self.drive.model.clone() });
+        }
+        if self.served().is_some() {
+            return Err(RerunError::Served);
         }
         if self.status != Status::Complete {
             return Err(RerunError::NotComplete);

@@ -17,6 +17,7 @@ use crate::record::options::RunOptions;
 use crate::record::phase::Phase;
 use crate::record::power_source::PowerSource;
 use crate::record::run_record::{SCHEMA_VERSION, Status};
+use crate::record::trace_facts::TraceFacts;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// Runs `plan` on `device`, recording into the new directory `path`; `watch` sees every second as
@@ -37,7 +38,7 @@ pub fn run(
     check_poll(device.info(), options.poll)?;
     let threads = options.threads.on(device)?;
     let origin = device.now();
-    let mut record = begun(plan, device.info(), options)?;
+    let mut record = begun(plan, device.info(), options, plan.traces()?);
     let RunOptions { every_io, io_timeout, .. } = record.options;
     let directory = RunDirectory::create(path, &record, every_io)?;
     let recorder = Recorder::new(directory, origin, every_io);
@@ -50,10 +51,15 @@ pub fn run(
 }
 
 /// The record of a run that begins now.
-fn begun(plan: &Plan, drive: &DeviceInfo, options: RunOptions) -> Result<RunRecord, RunError> {
+pub(super) fn begun(
+    plan: &Plan,
+    drive: &DeviceInfo,
+    options: RunOptions,
+    traces: Vec<TraceFacts>,
+) -> RunRecord {
     let started = jiff::Timestamp::now();
     let quick = options.quick.then_some(Warning::Method(MethodWarning::Quick));
-    Ok(RunRecord {
+    RunRecord {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -62,7 +68,7 @@ fn begun(plan: &Plan, drive: &DeviceInfo, options: RunOptions) -> Result<RunReco
         plan: plan.clone(),
         method_version: plan.entry().method_version,
         options,
-        traces: plan.traces()?,
+        traces,
         drive: drive.clone(),
         host: Host::here(),
         purge: None,
@@ -72,7 +78,7 @@ fn begun(plan: &Plan, drive: &DeviceInfo, options: RunOptions) -> Result<RunReco
         efficiency: Vec::new(),
         outcome: None,
         warnings: doubts_beforehand(drive).into_iter().chain(quick).collect(),
-    })
+    }
 }
 
 /// Concludes a run from what was recorded and puts its record in its final form. A failed run is

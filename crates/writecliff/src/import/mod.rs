@@ -117,7 +117,7 @@ pub fn import_fio(json: &Path, known: &Imported, out: &Path) -> Result<RunRecord
         without_submission: jobs.iter().any(Job::leaves_out_submission),
         beside,
     };
-    let outcome = mixed::Outcome { jobs: figures, imported_from: Some(program) };
+    let outcome = mixed::Outcome { jobs: figures, imported_from: Some(program), served: None };
     let record = record(&output, &jobs, Plan::Mixed(plan), outcome, known);
     store(&record, &jobs, out)?;
     Ok(record)

@@ -60,6 +60,19 @@ pub enum JobWarning {
         #[serde(rename = "told")]
         from: ImportedFrom,
     },
+    /// What clients of an export measured is not the drive's alone.
+    #[error(
+        "{part} of the answers went out {late} late or more, beside {own} that the drive takes: this machine \
+         was too slow or too busy for it. A lower speed shows the drive as it is."
+    )]
+    AnswersLate {
+        /// Which of them.
+        part: String,
+        /// How late they were.
+        late: Nanos,
+        /// What the drive takes for as many.
+        own: Nanos,
+    },
     /// A job did nothing that counts.
     #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
     NoFigures {

@@ -26,8 +26,9 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     let mut jobs = Vec::new();
     // Names and operations do not depend on the drive's capacity.
     for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
-        let recorded = time_of(job, recording, 0).unwrap_or(Nanos::ZERO);
-        match figures(job, recording) {
+        let recorded = time_of(&series_of_job(job), recording, 0).unwrap_or(Nanos::ZERO);
+        let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
+        match figures((&job.name, job.group), &series_of_job(job), recording, from) {
             Some(figures) => {
                 warnings.extend(unevenness(job, recording));
                 jobs.push(figures);
@@ -48,7 +49,7 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     for group in plan.groups(Bytes(u64::MAX)) {
         warnings.extend(never_steady(&group, recording));
     }
-    ((!jobs.is_empty()).then_some(Outcome { jobs, imported_from: None }), warnings)
+    ((!jobs.is_empty()).then_some(Outcome { jobs, ..Outcome::default() }), warnings)
 }
 
 /// The jobs of a group that were to end when they are steady, and were not.
@@ -118,10 +119,9 @@ fn slack(job: &Job) -> Nanos {
     }
 }
 
-/// From a second on to the end of the job's last I/O, whatever its operation; `None` if there was
+/// From a second on to the end of the last I/O of these series, whatever its operation; `None` if there was
 /// none.
-fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
-    let names = series_of_job(job);
+fn time_of(names: &[String], recording: &Recording, from: u32) -> Option<Nanos> {
     let of_job = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
     let start = recording.samples.iter().filter(of_job).map(|sample| sample.start_ns).min()?;
     let active = recording.samples.iter().filter(of_job).filter(|sample| sample.ios() > 0);
@@ -129,23 +129,28 @@ fn time_of(job: &Job, recording: &Recording, from: u32) -> Option<Nanos> {
     Some(Nanos(end - start))
 }
 
-/// None if nothing of it was recorded behind its ramp.
-fn figures(job: &Job, recording: &Recording) -> Option<JobFigures> {
-    let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
+/// The figures of a job of this name and group, whose operations have these series, from a second on; `None`
+/// if nothing of it was recorded since.
+pub(super) fn figures(
+    (job, group): (&str, u32),
+    names: &[String],
+    recording: &Recording,
+    from: u32,
+) -> Option<JobFigures> {
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
         all.filter(|sample| sample.series == name && sample.second >= from).collect()
     };
-    let span = time_of(job, recording, from)?;
+    let span = time_of(names, recording, from)?;
     let of = |operation| {
-        let name = series(&job.name, operation);
+        let name = series(job, operation);
         let samples = samples(&name);
         let latency = LatencyFigures::of(recording, &name, from..u32::MAX);
         OperationFigures::of(&samples, span, latency)
     };
     Some(JobFigures {
-        name: job.name.clone(),
-        group: job.group,
+        name: job.to_owned(),
+        group,
         seconds: span.as_secs_f64(),
         reads: of(Operation::Read),
         writes: of(Operation::Write),

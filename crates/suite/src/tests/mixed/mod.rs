@@ -11,6 +11,7 @@ mod outcome;
 mod plan;
 mod run;
 mod series;
+mod served;
 
 use writecliff_device::DeviceInfo;
 use writecliff_measure::Recording;
@@ -30,6 +31,7 @@ pub(crate) use conclude::was_steady;
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};
 pub use plan::{FILL, Plan, Prepare};
 pub use series::{phase, series};
+pub use served::{CLIENTS, LATENESS, SERVED};
 
 impl Test for Plan {
     type Outcome = Outcome;
@@ -58,7 +60,9 @@ impl Test for Plan {
     }
 
     fn as_asked(&self) -> Self {
-        Self { title: None, ..self.clone() }
+        // Without jobs it is all that says what was done.
+        let title = self.title.clone().filter(|_| self.jobs.is_empty());
+        Self { title, ..self.clone() }
     }
 
     fn demands(&self) -> Demands {
@@ -81,7 +85,7 @@ impl Test for Plan {
         conclude::conclude(self, recording)
     }
 
-    /// What another program measured is in no recording.
+    /// What another program measured is in no recording; how a drive was served to others is in no plan.
     fn conclude_from(
         &self,
         recording: &Recording,
@@ -92,6 +96,7 @@ impl Test for Plan {
             Some(Outcome { imported_from: Some(program), .. }) => {
                 (found.cloned(), vec![Warning::Job(JobWarning::Imported { from: program.clone() })])
             }
+            Some(Outcome { served: Some(served), .. }) => served::conclude(served, recording),
             _ => self.conclude(recording, known),
         }
     }

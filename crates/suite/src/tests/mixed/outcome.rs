@@ -8,15 +8,19 @@ use crate::method::loads::plural;
 use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::rate::LatencyFigures;
+use crate::record::served::Served;
 
 /// What each job met with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// By job, in the order in which they ran.
     pub jobs: Vec<JobFigures>,
     /// Whose figures these are, if another program measured them.
     #[serde(rename = "told", default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportedFrom>,
+    /// How the drive was served, if other programs used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
 }
 
 /// What a job met with.

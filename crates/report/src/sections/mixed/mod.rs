@@ -1,4 +1,6 @@
-//! Mixed: how fast and how late each job of a load was.
+//! Mixed: how fast and how late each job of a load was, or what programs did to an exported drive.
+
+mod served;
 
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
@@ -30,10 +32,22 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.len() > 1 {
         views.extend(streams.iter().map(|stream| ranking(subjects, &answers, stream)));
     }
-    for quantity in &OVER_TIME {
-        views.extend(over_time(subjects, &answers, &streams, quantity));
+    for (quantity, is_of) in &OVER_TIME {
+        let is_told = |stream: &&Stream| {
+            answers.iter().filter_map(|answer| find(answer.outcome, stream)).any(is_of)
+        };
+        let told: Vec<Stream> = streams.iter().filter(is_told).cloned().collect();
+        views.extend(over_time(subjects, &answers, (&streams, &told), quantity));
     }
-    let tables = vec![rates(subjects, &answers, &streams), latencies(subjects, &answers, &streams)];
+    let served = served::table(subjects, &answers);
+    if served.is_some() {
+        let views_of_it = served::over_time().into_iter();
+        views.extend(views_of_it.filter_map(|(quantity, told)| {
+            over_time(subjects, &answers, (&streams, &told), &quantity)
+        }));
+    }
+    let both = [rates(subjects, &answers, &streams), latencies(subjects, &answers, &streams)];
+    let tables = served.into_iter().chain(both).collect();
     Some(Section::new(Plan::NAME, "Mixed", "", views, tables))
 }
 
@@ -48,7 +62,11 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     const MAX: usize = 4;
     let more = if streams.len() > MAX { ", and more" } else { "" };
     let first = streams.get(..streams.len().min(MAX)).filter(|first| !first.is_empty())?;
-    Some(format!("Jobs: {}{more}.", first.join(", ")))
+    let what = match &outcome.served {
+        Some(served) => format!("As a block device, {}", served::speed(served)),
+        None => "Jobs".to_owned(),
+    };
+    Some(format!("{what}: {}{more}.", first.join(", ")))
 }
 
 /// Blocks of this size and more are counted in MB/s, smaller ones in IOPS.
@@ -132,54 +150,61 @@ struct OverTime {
     id: &'static str,
     title: &'static str,
     text: &'static str,
-    is_of: fn(&OperationFigures) -> bool,
     value: fn(&Sample) -> Option<f64>,
     axis: fn(lowest: f64, highest: f64) -> Axis,
 }
 
-const OVER_TIME: [OverTime; 3] = [
-    OverTime {
-        id: "mixed-jobs",
-        title: "IOPS over time",
-        text: "Every dot is one second of a job's reads, writes, trims or flushes.",
-        is_of: |figures| !is_large(figures),
-        value: |sample| Some(sample.iops().get()),
-        axis: |_, highest| Axis::linear("IOPS", highest),
-    },
-    OverTime {
-        id: "mixed-rates",
-        title: "Data rates over time",
-        text: "Jobs of blocks of 64 KiB and more. Every dot is one second.",
-        is_of: is_large,
-        value: |sample| Some(sample.megabytes_per_second()),
-        axis: |_, highest| Axis::linear("MB/s", highest),
-    },
-    OverTime {
-        id: "mixed-latencies",
-        title: "Longest service time of each second",
-        text: "Logarithmic.",
-        is_of: |_| true,
-        // Not known of another program's averages.
-        value: |sample| (sample.latency_max_ns > 0).then_some(sample.latency_max_ns as f64),
-        axis: |lowest, highest| {
-            let ends = (lowest.max(1.0), highest.max(2.0));
-            let mut axis = Axis::decades("service time, ns", ends, false, latency);
-            axis.title = "service time".to_owned();
-            axis
+/// What is shown of operations of a kind.
+type OfKind = (OverTime, fn(&OperationFigures) -> bool);
+
+const OVER_TIME: [OfKind; 3] = [
+    (
+        OverTime {
+            id: "mixed-jobs",
+            title: "IOPS over time",
+            text: "Every dot is one second of a job's reads, writes, trims or flushes.",
+            value: |sample| Some(sample.iops().get()),
+            axis: |_, highest| Axis::linear("IOPS", highest),
         },
-    },
+        |figures| !is_large(figures),
+    ),
+    (
+        OverTime {
+            id: "mixed-rates",
+            title: "Data rates over time",
+            text: "Jobs of blocks of 64 KiB and more. Every dot is one second.",
+            value: |sample| Some(sample.megabytes_per_second()),
+            axis: |_, highest| Axis::linear("MB/s", highest),
+        },
+        is_large,
+    ),
+    (
+        OverTime {
+            id: "mixed-latencies",
+            title: "Longest service time of each second",
+            text: "Logarithmic.",
+            // Not known of another program's averages.
+            value: |sample| (sample.latency_max_ns > 0).then_some(sample.latency_max_ns as f64),
+            axis: |lowest, highest| times("service time", lowest, highest),
+        },
+        |_| true,
+    ),
 ];
+
+/// An axis of times.
+fn times(of: &str, lowest: f64, highest: f64) -> Axis {
+    let ends = (lowest.max(1.0), highest.max(2.0));
+    let mut axis = Axis::decades(&format!("{of}, ns"), ends, false, latency);
+    axis.title = of.to_owned();
+    axis
+}
 
 fn over_time(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
-    streams: &[Stream],
-    OverTime { id, title, text, is_of, value, axis }: &OverTime,
+    (streams, told): (&[Stream], &[Stream]),
+    OverTime { id, title, text, value, axis }: &OverTime,
 ) -> Option<View> {
-    let is_told = |stream: &&Stream| {
-        answers.iter().filter_map(|answer| find(answer.outcome, stream)).any(is_of)
-    };
-    let told: Vec<&Stream> = streams.iter().filter(is_told).collect();
     let start = |answer: &Answer<'_, Outcome>| {
         let of_stream =
             |stream| answer.run.recording.series(&name(stream)).next().map(|s| s.start_ns);
@@ -200,9 +225,9 @@ fn over_time(
     let lowest = all().map(|point| point.1).fold(f64::INFINITY, f64::min);
     let y = axis(lowest, all().map(|point| point.1).fold(0.0, f64::max));
     per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
-        let trace = |stream: &&Stream| {
+        let trace = |stream: &Stream| {
             // A stream has its style in all pictures.
-            let index = streams.iter().position(|one| one == *stream).unwrap_or(0);
+            let index = streams.iter().position(|one| one == stream).unwrap_or(0);
             Points::dots(&name(stream), nth_style(index), points(answer, stream))
         };
         let traces = told.iter().map(trace).collect();
