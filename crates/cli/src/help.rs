@@ -86,9 +86,10 @@ pub(crate) const EXPORT_CTL: &str = "\
 Examples:
   writecliff export ctl tiny.sock status --json | jq '.[].lateness'
   writecliff export ctl tiny.sock power-cut && writecliff export ctl tiny.sock power-on
+  writecliff export ctl tiny.sock lose-die 3 && writecliff export ctl tiny.sock spare
 
 Connections end at the cut. What was flushed, or forced, is there when the power is back; of the rest
-exactly what the model had not brought to NAND is not.";
+exactly what the model had not brought to NAND is not. A die is lost once, and for good.";
 
 pub(crate) const IMPORT: &str = "\
 Examples:

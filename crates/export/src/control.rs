@@ -1,4 +1,4 @@
-//! What is said to a server beside NBD: how it is, and that its plug is pulled. A line of JSON asks, a
+//! What is said to a server beside NBD: how it is, that its plug is pulled, and that a die is lost. A line of JSON asks, a
 //! line of JSON answers, on a socket of its own.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -30,6 +30,8 @@ pub enum Order {
     PowerCut,
     /// Put it in again.
     PowerOn,
+    /// Have this die stop working.
+    LoseDie(u32),
 }
 
 /// A question.
@@ -134,8 +136,9 @@ fn obey(question: &Question, drives: &[Arc<Live>]) -> Answer {
     for live in &meant {
         let done = match question.order {
             Order::Status => Ok(()),
-            Order::PowerCut => live.cut_power(),
-            Order::PowerOn => live.give_power(),
+            Order::PowerCut => live.cut_power().map_err(|refused| refused.to_string()),
+            Order::PowerOn => live.give_power().map_err(|refused| refused.to_string()),
+            Order::LoseDie(die) => live.lose_die(die).map_err(|refused| refused.to_string()),
         };
         if let Err(refused) = done {
             return Answer::Refused(format!("{}: {refused}", live.name()));

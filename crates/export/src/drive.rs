@@ -21,10 +21,10 @@ use writecliff_device::{
     Bytes, Completion, DeviceError, DeviceInfo, DeviceTime, Durability, Io, Operation, Status,
     Telemetry,
 };
-use writecliff_sim::{AtPowerCut, Forgets, Model, PowerCut};
+use writecliff_sim::{AtPowerCut, DieRefused, Forgets, Model, PowerCut, Spare};
 
 use crate::content::class_of;
-use crate::places::{Place, held, make_ready, places, split};
+use crate::places::{Place, held, in_part, make_ready, places, split};
 use crate::recording::Recording;
 use crate::slab::Slab;
 use crate::store::Store;
@@ -204,6 +204,16 @@ impl<T> Drive<T> {
         self.tasks.len()
     }
 
+    /// Has a die stop working now.
+    pub(crate) fn lose_die(&mut self, die: u32) -> Result<(), DieRefused> {
+        self.model.lose_die(die)
+    }
+
+    /// What the drive can do without, and whether it still takes writes.
+    pub(crate) fn spare(&self) -> (Option<Spare>, bool) {
+        (self.model.spare(), self.model.takes_writes())
+    }
+
     /// What the store could not do, the first time.
     pub(crate) fn store_error(&self) -> Option<&str> {
         self.store_error.as_deref()
@@ -372,6 +382,13 @@ impl<T> Drive<T> {
 
     /// A worn-out drive takes no writes, and keeps what it has.
     fn write(&mut self, io: &Io, command: &Command) -> Result<io::Result<()>, DeviceError> {
+        let places = places(self.model.real_capacity().0, io.offset.0, io.length.0);
+        if let Some(lost) = self.lost_in_part(&places).filter(|_| self.model.takes_writes()) {
+            // The rest of that unit cannot be read, and so no part of it is written.
+            let unit = self.model.unit();
+            self.model.submit(&[Io { slot: io.slot, ..Io::read(unit * lost, unit) }])?;
+            return Ok(Ok(()));
+        }
         let zeros;
         let data: &[u8] = if command.zeros {
             zeros = vec![0; io.length.0 as usize];
@@ -388,7 +405,6 @@ impl<T> Drive<T> {
             self.model.submit(&[io])?;
             return Ok(Ok(()));
         }
-        let places = places(self.model.real_capacity().0, io.offset.0, io.length.0);
         let made_ready = places.iter().try_for_each(|place| {
             make_ready(place.range.clone(), &*self.model, &self.store, self.undo.as_mut())
         });
@@ -403,6 +419,13 @@ impl<T> Drive<T> {
             undo.drop_old(&*self.model);
         }
         Ok(written)
+    }
+
+    /// A unit that is to be written in part and was lost.
+    fn lost_in_part(&self, places: &[Place]) -> Option<u64> {
+        let unit = self.model.unit().0;
+        let mut in_part = places.iter().flat_map(|place| in_part(place.range.clone(), unit));
+        in_part.find(|number| self.model.has_lost(*number as u32))
     }
 
     fn read(&mut self, io: &Io, command: &Command) -> Result<io::Result<()>, DeviceError> {

@@ -196,6 +196,83 @@ fn a_worn_out_drive_takes_no_writes_and_keeps_what_it_has() {
     assert_eq!(read(&mut drive, 0, PAGE), [1; 4096]);
 }
 
+/// The drive of four dies, of which it can do without one.
+fn roomy(parity: u32) -> SsdProfile {
+    let mut profile = ssd("tiny");
+    profile.identity.capacity = Bytes::from_mib(100);
+    profile.parity.data = parity;
+    profile
+}
+
+const ROOMY_PAGES: u64 = (100 << 20) / PAGE;
+
+#[test]
+fn what_is_lost_with_a_die_is_an_error_until_it_is_written_anew_and_never_other_data() {
+    for parity in [0, 3] {
+        let mut drive = drive(roomy(parity), Prepared::Purged, false);
+        for page in 0..ROOMY_PAGES {
+            write(&mut drive, page * PAGE, &stamped(page, 1));
+        }
+        ask(&mut drive, request(Work::Flush, 0, 0)).unwrap();
+        let spare = |drive: &Drive<u64>| drive.spare().0.map(|spare| spare.blocks - spare.needed);
+        let before = spare(&drive);
+        drive.lose_die(1).unwrap();
+        let lost = drive.telemetry().lost_pages.unwrap();
+        assert_eq!(lost > 0, parity == 0);
+        assert!(spare(&drive) < before, "fewer pages fit into a block");
+        let unreadable: Vec<u64> = (0..ROOMY_PAGES)
+            .filter(|page| match ask(&mut drive, request(Work::Read, page * PAGE, PAGE)) {
+                Ok(Answer::Data(data)) => {
+                    assert_eq!(version_of(*page, &data[HEADROOM..]), Some(1));
+                    false
+                }
+                other => other == Err(Errno::InputOutput),
+            })
+            .collect();
+        assert_eq!(unreadable.len() as u64, lost);
+        let Some(page) = unreadable.first() else { continue };
+        // A part of it cannot be put together with the rest.
+        let part = request(Work::Write(vec![9; 512]), page * PAGE + 512, 512);
+        assert_eq!(ask(&mut drive, part), Err(Errno::InputOutput));
+        let again = ask(&mut drive, request(Work::Read, page * PAGE, PAGE));
+        assert_eq!(again, Err(Errno::InputOutput));
+        write(&mut drive, page * PAGE, &stamped(*page, 2));
+        assert_eq!(version_of(*page, &read(&mut drive, page * PAGE, PAGE)), Some(2));
+        assert_eq!(drive.lose_die(2), Err(DieRefused::LostAnother { die: 1 }));
+    }
+    let mut drive = drive(roomy(0), Prepared::Purged, false);
+    assert_eq!(drive.lose_die(4), Err(DieRefused::NoSuchDie { die: 4, dies: 4 }));
+}
+
+#[test]
+fn a_power_cut_after_a_die_brings_back_nothing_that_was_lost() {
+    let mut drive = drive(roomy(0), Prepared::Purged, false);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    for page in 0..1000 {
+        write(&mut drive, page * PAGE, &stamped(page, 1));
+    }
+    ask(&mut drive, request(Work::Flush, 0, 0)).unwrap();
+    for version in 2..40 {
+        for _ in 0..100 {
+            let page = random.next_u64() % 1000;
+            write(&mut drive, page * PAGE, &stamped(page, version));
+        }
+        if version == 20 {
+            drive.lose_die(3).unwrap();
+        }
+        cut(&mut drive);
+        for page in 0..1000 {
+            match ask(&mut drive, request(Work::Read, page * PAGE, PAGE)) {
+                Ok(Answer::Data(data)) => {
+                    let found = version_of(page, &data[HEADROOM..]);
+                    assert!(found.is_some_and(|found| (1..=version).contains(&found)), "{found:?}");
+                }
+                other => assert_eq!((other, version >= 20), (Err(Errno::InputOutput), true)),
+            }
+        }
+    }
+}
+
 #[test]
 fn data_that_compress_reach_a_drive_that_compresses_as_such() {
     let mut nand = [[0_u8; 4096].map(|_| 7), random_page(1)].map(|page| {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use writecliff_device::{Bytes, DeviceError, DeviceTime};
 use writecliff_measure::LatencyHistogram;
-use writecliff_sim::AtPowerCut;
+use writecliff_sim::{AtPowerCut, DieRefused};
 use writecliff_suite::ServedEnd;
 
 use crate::answer::{Tag, send_all};
@@ -256,6 +256,23 @@ impl Live {
         Ok(())
     }
 
+    /// Has a die of it stop working: what the model loses with it are errors from now on.
+    ///
+    /// # Errors
+    /// If the model has no such die, or cannot lose it.
+    pub(crate) fn lose_die(&self, die: u32) -> Result<(), DieRefused> {
+        let mut done = Vec::new();
+        let mut state = self.state();
+        if let Err(error) = state.go_on(&mut done) {
+            state.give_up(error);
+        }
+        let lost = state.drive.lose_die(die);
+        let clock = state.clock;
+        drop(state);
+        self.deliver(done, clock);
+        lost
+    }
+
     /// Gives the power back: the drive's time goes on, and it answers when it has recovered.
     ///
     /// # Errors
@@ -279,6 +296,7 @@ impl Live {
         let mut state = self.state();
         let telemetry = state.drive.telemetry();
         let times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        let (spare, takes_writes) = state.drive.spare();
         let info = state.drive.info();
         let mut status = Status {
             export: self.name.clone(),
@@ -299,6 +317,8 @@ impl Live {
             service: Quantiles::of(&times.service),
             lateness: state.clock.is_some().then(|| Quantiles::of(&times.lateness)),
             telemetry,
+            spare,
+            takes_writes,
             doubts: Vec::new(),
         };
         status.doubts = doubts(&status, state.drive.store_error(), state.broken.as_ref());

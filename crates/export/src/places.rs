@@ -70,16 +70,22 @@ pub(crate) fn make_ready(
     let unit = model.unit().0;
     let units = range.start / unit..range.end.div_ceil(unit);
     if let Some(undo) = undo {
-        units.clone().try_for_each(|number| undo.keep(number as u32, store, model))?;
+        { units }.try_for_each(|number| undo.keep(number as u32, store, model))?;
     }
-    let is_partly = |number: &u64| number * unit < range.start || range.end < (number + 1) * unit;
-    let last = (units.end - units.start > 1).then_some(units.end - 1);
-    for number in std::iter::once(units.start).chain(last).filter(is_partly) {
+    for number in in_part(range, unit) {
         if !model.holds(number as u32) {
             store.discard(number * unit, unit)?;
         }
     }
     Ok(())
+}
+
+/// The units of which a range is only a part: the first, the last, both or none.
+pub(crate) fn in_part(range: Range<u64>, unit: u64) -> impl Iterator<Item = u64> {
+    let (first, last) = (range.start / unit, range.end.div_ceil(unit) - 1);
+    let is_partly =
+        move |number: &u64| number * unit < range.start || range.end < (number + 1) * unit;
+    std::iter::once(first).chain((last > first).then_some(last)).filter(is_partly)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceError, Nanos, Telemetry};
 use writecliff_measure::LatencyHistogram;
+use writecliff_sim::Spare;
 use writecliff_suite::too_late;
 
 use crate::drive::{Request, Work};
@@ -47,6 +48,10 @@ pub struct Status {
     pub lateness: Option<Quantiles>,
     /// What the drive says of itself.
     pub telemetry: Telemetry,
+    /// What it can do without; `None` if the model does not tell.
+    pub spare: Option<Spare>,
+    /// Whether it is not worn out.
+    pub takes_writes: bool,
     /// Why what was measured here may not be what the drive would do.
     pub doubts: Vec<String>,
 }
@@ -150,15 +155,68 @@ pub(crate) fn doubts(
 }
 
 impl Status {
+    /// Its blocks in words: how many it can do without, and what became of the others.
+    pub fn spare_text(&self) -> String {
+        let Self { telemetry, .. } = self;
+        let mut lines = vec![self.heading()];
+        match &self.spare {
+            Some(spare) => lines.extend([
+                format!("  blocks        {} in use", spare.blocks),
+                format!("  needed        {}", spare.needed),
+                format!("  spare         {}", spare.blocks.saturating_sub(spare.needed)),
+                format!("  replacements  {} left", spare.replacements),
+            ]),
+            None => lines.push("  blocks        not told by this model".to_owned()),
+        }
+        let told = [
+            ("free", telemetry.free_blocks.map(|count| count.to_string())),
+            ("retired", telemetry.retired_blocks.map(|count| count.to_string())),
+            ("wear", telemetry.wear_permille.map(|wear| format!("{} %", wear as f64 / 10.0))),
+        ];
+        let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        lines.extend(told.map(|(name, value)| format!("  {name:<13} {value}")));
+        let writes = if self.takes_writes {
+            "taken"
+        } else {
+            "refused: it is worn out, or has lost more than it can do without"
+        };
+        lines.push(format!("  writes        {writes}"));
+        lines.join("\n") + "\n"
+    }
+
+    /// What the drive says of itself in words, a line for each thing that it knows.
+    pub fn telemetry_text(&self) -> String {
+        let Self { telemetry, .. } = self;
+        let bytes = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.to_string());
+        let number = |number: Option<u64>| number.map(|number| number.to_string());
+        let told = [
+            ("written by clients, and before them", bytes(telemetry.host_written)),
+            ("written to NAND", bytes(telemetry.nand_written)),
+            ("free blocks", number(telemetry.free_blocks)),
+            ("erases", number(telemetry.erases)),
+            ("retired blocks", number(telemetry.retired_blocks)),
+            ("wear", telemetry.wear_permille.map(|wear| format!("{} %", wear as f64 / 10.0))),
+            ("units lost", number(telemetry.lost_pages)),
+            ("energy", telemetry.energy.map(|energy| format!("{:.1} J", energy.0 as f64 / 1e9))),
+            ("temperature", telemetry.temperature.map(|degrees| degrees.to_string())),
+            ("slowed down for heat", telemetry.throttled.map(|time| time.to_string())),
+        ];
+        let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let lines = told.map(|(name, value)| format!("  {name:<37} {value}"));
+        std::iter::once(self.heading()).chain(lines).collect::<Vec<_>>().join("\n") + "\n"
+    }
+
+    fn heading(&self) -> String {
+        let Self { export, model, drive, capacity, .. } = self;
+        format!("{export}: simulated {model} ({drive}), {capacity}")
+    }
+
     /// In words, a line for each thing.
     pub fn text(&self) -> String {
         let Self { counts, service, telemetry, .. } = self;
         let power = if self.has_power { "on" } else { "off" };
         let mut lines = vec![
-            format!(
-                "{}: simulated {} ({}), {}",
-                self.export, self.model, self.drive, self.capacity
-            ),
+            self.heading(),
             format!(
                 "  power      {power}; cut so far: {}, units lost: {}",
                 self.power_cuts, self.lost_units
@@ -194,6 +252,12 @@ impl Status {
             lines.push(format!(
                 "  NAND       write amplification {amplification:.2} since it was made"
             ));
+        }
+        if !self.takes_writes {
+            lines.push(
+                "  writes     refused: it is worn out, or has lost more than it can do without"
+                    .to_owned(),
+            );
         }
         lines.extend(self.doubts.iter().map(|doubt| format!("  DOUBT: {doubt}")));
         lines.join("\n") + "\n"

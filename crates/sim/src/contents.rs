@@ -5,6 +5,7 @@
 //! it is worn out. He writes and reads in the order in which the model gets its commands: a model's
 //! books are that far, whenever a command is complete.
 
+use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Completion, DeviceTime};
 
 /// What becomes of the data that a host has written.
@@ -23,6 +24,9 @@ pub trait Contents {
 
     /// Whether a unit of the real capacity reads as what was written to it; as zeros otherwise.
     fn holds(&self, unit: u32) -> bool;
+
+    /// Whether what was written to a unit is lost, so that reading it fails.
+    fn has_lost(&self, unit: u32) -> bool;
 
     /// Whether it is not worn out: otherwise every write fails, and leaves what is there.
     fn takes_writes(&self) -> bool;
@@ -47,6 +51,49 @@ pub trait Contents {
 
     /// What the last power cut took, of those that the profile plans as well; once.
     fn take_power_cut(&mut self) -> Option<PowerCut>;
+
+    /// Has a die stop working at this moment, as its profile may plan it. What it held is lost where no parity
+    /// makes up for it.
+    ///
+    /// # Errors
+    /// [`DieRefused`]; nothing has happened then.
+    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused>;
+
+    /// What it can do without; `None` if the model does not tell.
+    fn spare(&self) -> Option<Spare>;
+}
+
+/// Why no die is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DieRefused {
+    /// It has none.
+    #[error("the model of disks has no dies; export a solid-state drive")]
+    NotModelled,
+    /// It has others.
+    #[error("it has no die {die}: there are {dies}, counted from 0")]
+    NoSuchDie {
+        /// What was asked for.
+        die: u32,
+        /// How many there are.
+        dies: u32,
+    },
+    /// What a second one takes is not modelled.
+    #[error("it has lost die {die} already, and a second failure is not modelled")]
+    LostAnother {
+        /// The one before.
+        die: u32,
+    },
+}
+
+/// Blocks, in the unit that the drive allocates, and how many of them it can do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spare {
+    /// Those in use, free ones among them.
+    pub blocks: u64,
+    /// So many hold its capacity, and let it go on collecting.
+    pub needed: u64,
+    /// Others that take the place of the next ones to wear out.
+    pub replacements: u64,
 }
 
 /// What a drive forgets of trimmed data.

@@ -12,7 +12,7 @@ use writecliff_device::{
     InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
-use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
+use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 
 /// A drive and the host before it, which takes no time unless it encrypts.
 #[derive(Debug, Clone)]
@@ -230,6 +230,10 @@ impl<D: Contents + Device> Contents for Host<D> {
         self.drive.holds(unit)
     }
 
+    fn has_lost(&self, unit: u32) -> bool {
+        self.drive.has_lost(unit)
+    }
+
     fn takes_writes(&self) -> bool {
         self.drive.takes_writes()
     }
@@ -254,6 +258,14 @@ impl<D: Contents + Device> Contents for Host<D> {
 
     fn take_power_cut(&mut self) -> Option<PowerCut> {
         self.drive.take_power_cut()
+    }
+
+    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused> {
+        self.drive.lose_die(die)
+    }
+
+    fn spare(&self) -> Option<Spare> {
+        self.drive.spare()
     }
 }
 

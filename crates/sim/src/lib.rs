@@ -21,7 +21,7 @@ mod what_if;
 use writecliff_device::Device;
 
 pub use catalogue::{catalogue, load, load_file, load_text, shipped_text};
-pub use contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
+pub use contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 pub use disk::Disk;
 use host::Host;
 pub use profile::*;

@@ -73,7 +73,7 @@ pub(crate) struct ExportArguments {
 
 #[derive(Debug, Subcommand)]
 enum ExportCommand {
-    /// Tell how exported drives are, pull their plug, and put it in again
+    /// Tell how exported drives are, pull their plug, put it in again, and have a die stop working
     #[command(after_help = help::EXPORT_CTL)]
     Ctl(ControlArguments),
 }
@@ -82,14 +82,13 @@ enum ExportCommand {
 struct ControlArguments {
     /// The socket that the export has printed
     socket: PathBuf,
-    /// What to do
-    #[arg(value_enum)]
-    order: OrderName,
+    #[command(subcommand)]
+    order: OrderCommand,
     /// Only this export, where there are several
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", global = true)]
     export: Option<String>,
     /// Print JSON instead of text
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
 }
 
@@ -103,14 +102,24 @@ enum State {
     Steady,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OrderName {
+#[derive(Debug, Clone, Copy, Subcommand)]
+enum OrderCommand {
     /// Tell how it is
     Status,
     /// Pull the plug
     PowerCut,
     /// Put it in again
     PowerOn,
+    /// Have a die stop working: what no parity makes up for cannot be read any more
+    LoseDie {
+        /// Which one, counted from 0
+        #[arg(value_name = "N")]
+        die: u32,
+    },
+    /// Tell how many blocks it can do without
+    Spare,
+    /// Tell what the drive says of itself
+    Telemetry,
 }
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<(), CliError> {
@@ -122,14 +131,20 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), CliError> {
 
 fn control(arguments: &ControlArguments) -> Result<(), CliError> {
     let order = match arguments.order {
-        OrderName::Status => Order::Status,
-        OrderName::PowerCut => Order::PowerCut,
-        OrderName::PowerOn => Order::PowerOn,
+        OrderCommand::PowerCut => Order::PowerCut,
+        OrderCommand::PowerOn => Order::PowerOn,
+        OrderCommand::LoseDie { die } => Order::LoseDie(die),
+        OrderCommand::Status | OrderCommand::Spare | OrderCommand::Telemetry => Order::Status,
     };
     let drives = ask(&arguments.socket, order, arguments.export.as_deref())?;
+    let text = match arguments.order {
+        OrderCommand::Spare => Status::spare_text,
+        OrderCommand::Telemetry => Status::telemetry_text,
+        _ => Status::text,
+    };
     match arguments.json {
         true => print_json(&drives),
-        false => print(&text_of(&drives)),
+        false => print(&text_of(&drives, text)),
     }
 }
 
@@ -157,7 +172,7 @@ fn serve(arguments: &ExportArguments) -> Result<(), CliError> {
             summary.ios()
         )
     });
-    print(&format!("\n{}{trace}", text_of(&served.drives)))?;
+    print(&format!("\n{}{trace}", text_of(&served.drives, Status::text)))?;
     let shown = ShownOptions { json: false, quiet: false, open: arguments.open };
     for (place, _) in &served.records {
         keep(place, arguments.no_bench);
@@ -303,8 +318,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn text_of(drives: &[Status]) -> String {
-    drives.iter().map(Status::text).collect::<Vec<_>>().join("\n")
+fn text_of(drives: &[Status], text: fn(&Status) -> String) -> String {
+    drives.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use writecliff_device::{
     Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
-use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
+use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 use crate::profile::LBA_SIZE;
 use crate::profile::{DiskProfile, QueueOrdering};
 use crate::ssd::NOT_SUPPORTED;
@@ -440,6 +440,10 @@ impl Contents for Disk {
         true
     }
 
+    fn has_lost(&self, _: u32) -> bool {
+        false
+    }
+
     fn takes_writes(&self) -> bool {
         true
     }
@@ -462,6 +466,14 @@ impl Contents for Disk {
     }
 
     fn take_power_cut(&mut self) -> Option<PowerCut> {
+        None
+    }
+
+    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
+        Err(DieRefused::NotModelled)
+    }
+
+    fn spare(&self) -> Option<Spare> {
         None
     }
 }

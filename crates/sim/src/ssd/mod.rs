@@ -20,7 +20,7 @@ use writecliff_device::{
     Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
 
-use crate::contents::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut};
+use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
 use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
@@ -60,6 +60,7 @@ pub struct Ssd {
     idle_since: DeviceTime,
     background_until: DeviceTime,
     faults: VecDeque<(DeviceTime, Fault)>,
+    lost_die: Option<u32>,
     /// What the last power cut took, until somebody asks; kept where somebody said that he would.
     taken: Option<PowerCut>,
     tells_of_cuts: bool,
@@ -105,6 +106,7 @@ impl Ssd {
             idle_since: DeviceTime::default(),
             background_until: DeviceTime::default(),
             faults: faults(&profile),
+            lost_die: None,
             taken: None,
             tells_of_cuts: false,
             keeps_account: profile.faults.real_capacity.is_some(),
@@ -476,7 +478,12 @@ impl Ssd {
     /// What goes wrong now; I/Os in flight fail with the power.
     fn fail(&mut self, fault: Fault, done: &mut Vec<Completion>) {
         match fault {
-            Fault::LostDie(die) => self.translation.lose_die(die, self.now),
+            // What a second one takes is not modelled.
+            Fault::LostDie(_) if self.lost_die.is_some() => {}
+            Fault::LostDie(die) => {
+                self.lost_die = Some(die);
+                self.translation.lose_die(die, self.now);
+            }
             Fault::PowerCut => {
                 let lost = self.translation.cut_power(self.now);
                 self.taken = self.tells_of_cuts.then_some(PowerCut { at: self.now, lost });
@@ -531,6 +538,10 @@ impl Contents for Ssd {
         self.has_data(Lpn(unit))
     }
 
+    fn has_lost(&self, unit: u32) -> bool {
+        self.translation.has_lost(Lpn(unit))
+    }
+
     fn takes_writes(&self) -> bool {
         !self.translation.is_read_only()
     }
@@ -551,6 +562,23 @@ impl Contents for Ssd {
 
     fn volatile(&self) -> Vec<LostUnit> {
         self.translation.volatile_units(self.now)
+    }
+
+    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused> {
+        let dies = self.profile.dies();
+        match self.lost_die {
+            Some(die) => Err(DieRefused::LostAnother { die }),
+            None if die >= dies => Err(DieRefused::NoSuchDie { die, dies }),
+            None => {
+                self.translation.advance(self.now);
+                self.fail(Fault::LostDie(die), &mut Vec::new());
+                Ok(())
+            }
+        }
+    }
+
+    fn spare(&self) -> Option<Spare> {
+        self.translation.spare()
     }
 
     fn cut_power(&mut self, done: &mut Vec<Completion>) {

@@ -118,6 +118,16 @@ impl Superblocks {
         self.retired
     }
 
+    /// Those that are not retired.
+    pub(crate) fn in_use(&self) -> u32 {
+        self.count() - self.retired
+    }
+
+    /// Others, for the next ones to wear out.
+    pub(crate) fn replacements(&self) -> u32 {
+        self.replacements
+    }
+
     pub(crate) fn state(&self, id: SuperblockId) -> State {
         self.state[id.0 as usize]
     }

@@ -263,6 +263,11 @@ impl BlockMap {
         Ok(in_ram)
     }
 
+    pub(super) fn has_lost(&self, lpn: Lpn) -> bool {
+        let program = self.program_with(lpn);
+        program.is_some_and(|program| self.layout.is_lost(self.layout.die_of(program)))
+    }
+
     /// The program that holds a page, if the page holds data.
     fn program_with(&self, lpn: Lpn) -> Option<u32> {
         if !self.is_mapped(lpn) {

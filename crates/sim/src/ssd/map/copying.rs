@@ -296,13 +296,17 @@ impl Ftl {
     fn erase(&mut self, victim: SuperblockId, now: DeviceTime) {
         let mode = self.superblocks.mode(victim);
         self.collector.erased_at = self.nand.erase_superblock(now, mode);
-        let data = self.pages.div_ceil(self.superblock_pages.max(1));
-        let needed = data + self.spare_min + self.slc_reserved;
-        let in_use = self.superblocks.count() - self.superblocks.retired();
+        let (in_use, needed) = (self.superblocks.in_use(), self.superblocks_needed());
         let may_retire = self.native_free() >= 2 && in_use > needed;
         self.superblocks.erase(victim, may_retire);
         // The next one to fail would take data with it: what there is can still be read.
         self.read_only |= in_use <= needed && self.superblocks.is_worn_out(victim);
+    }
+
+    /// So many hold all pages, and let collection go on.
+    pub(super) fn superblocks_needed(&self) -> u32 {
+        let data = self.pages.div_ceil(self.superblock_pages.max(1));
+        data + self.spare_min + self.slc_reserved
     }
 
     /// Whether `count` pages have a place to be copied to.

@@ -8,7 +8,7 @@
 use writecliff_device::DeviceTime;
 
 use super::ftl::Ftl;
-use crate::contents::LostUnit;
+use crate::contents::{LostUnit, Spare};
 use crate::ssd::array::{CellMode, Lpn, Ppa};
 use crate::ssd::front::{LostWrite, Stream};
 
@@ -65,6 +65,18 @@ impl Ftl {
         let least = u64::from(self.pages) + spare;
         self.read_only |= room < least;
         self.lose_pages();
+    }
+
+    pub(super) fn has_lost(&self, lpn: Lpn) -> bool {
+        Ppa(self.l2p[lpn.0 as usize]) == Ppa::LOST
+    }
+
+    pub(super) fn spare(&self) -> Spare {
+        Spare {
+            blocks: self.superblocks.in_use().into(),
+            needed: self.superblocks_needed().into(),
+            replacements: self.superblocks.replacements().into(),
+        }
     }
 
     /// What was on the lost die and cannot be made up for is lost with it.

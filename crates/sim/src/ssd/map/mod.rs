@@ -18,7 +18,7 @@ use ftl::Ftl;
 
 use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
 use super::front::Volatile;
-use crate::contents::LostUnit;
+use crate::contents::{LostUnit, Spare};
 use crate::profile::{MappingKind, SsdProfile};
 use crate::stamps::Stamps;
 
@@ -151,6 +151,21 @@ impl Translation {
         match self {
             Self::Page(ftl) => ftl.read_only,
             Self::Block(map) => map.is_read_only(),
+        }
+    }
+
+    pub(crate) fn has_lost(&self, lpn: Lpn) -> bool {
+        match self {
+            Self::Page(ftl) => ftl.has_lost(lpn),
+            Self::Block(map) => map.has_lost(lpn),
+        }
+    }
+
+    /// What it can do without. A block map has replacements for nothing.
+    pub(crate) fn spare(&self) -> Option<Spare> {
+        match self {
+            Self::Page(ftl) => Some(ftl.spare()),
+            Self::Block(_) => None,
         }
     }
 
