@@ -19,6 +19,7 @@
 //! Left out: TLS, and block devices without a network in between (ublk).
 
 mod answer;
+mod caller;
 mod client;
 mod clock;
 mod connection;
@@ -26,8 +27,10 @@ mod content;
 mod control;
 mod drive;
 mod error;
+mod floor;
 mod live;
 mod negotiate;
+mod null;
 mod places;
 mod prepare;
 mod recording;
@@ -40,6 +43,7 @@ mod store;
 mod undo;
 pub mod wire;
 
+pub use caller::Caller;
 pub use clock::Speed;
 pub use control::{ControlError, Order, ask, control_socket};
 pub use error::ExportError;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use writecliff_device::{Bytes, DeviceError, DeviceTime};
 use writecliff_measure::LatencyHistogram;
 use writecliff_sim::{AtPowerCut, DieRefused};
-use writecliff_suite::ServedEnd;
+use writecliff_suite::{Floor, ServedEnd};
 
 use crate::answer::{Tag, send_all};
 use crate::client::Client;
@@ -36,6 +36,7 @@ const BREATH: Duration = Duration::from_millis(50);
 pub(crate) struct Live {
     name: String,
     speed: Speed,
+    floor: Option<Floor>,
     state: Mutex<State>,
     /// Something is due earlier than the pacer knows, or it is over.
     changed: Condvar,
@@ -76,6 +77,7 @@ impl Live {
         name: String,
         drive: Drive<Tag>,
         speed: Speed,
+        floor: Option<Floor>,
         seconds: Option<Seconds>,
     ) -> Self {
         let times = Arc::<Mutex<Times>>::default();
@@ -98,6 +100,7 @@ impl Live {
         Self {
             name,
             speed,
+            floor,
             state: Mutex::new(state),
             changed: Condvar::new(),
             hurry: AtomicBool::new(false),
@@ -316,6 +319,7 @@ impl Live {
             kept_for_power_cuts: Bytes(state.drive.kept_for_undo()),
             service: Quantiles::of(&times.service),
             lateness: state.clock.is_some().then(|| Quantiles::of(&times.lateness)),
+            floor: self.floor,
             telemetry,
             spare,
             takes_writes,

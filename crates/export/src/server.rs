@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use writecliff::DriveName;
 use writecliff_measure::RunDirectory;
 use writecliff_output::check_directory;
-use writecliff_suite::RunRecord;
+use writecliff_suite::{Floor, RunRecord};
 use writecliff_trace::Summary;
 
 use crate::client::Stream;
@@ -23,6 +23,7 @@ use crate::connection;
 use crate::control::{self, control_socket};
 use crate::drive::Drive;
 use crate::error::ExportError;
+use crate::floor;
 use crate::live::Live;
 use crate::prepare::{GoOn, Prepared, prepare};
 use crate::recording::{Recording, Scribe};
@@ -133,6 +134,10 @@ impl Server {
         settings.check_places()?;
         let control = Socket::bind(&control_socket(&settings.socket))?;
         let door = Door::open(settings)?;
+        let floor = match settings.speed {
+            Speed::Times(_) => Some(floor::measure(settings.listen.is_some())?),
+            Speed::Free => None,
+        };
         let (mut drives, mut scribe, mut keepers) = (Vec::new(), None, Vec::new());
         let all = settings.drives.len() as f64;
         for (name, drive) in &settings.drives {
@@ -147,12 +152,13 @@ impl Server {
             let mut seconds = None;
             if let Some(place) = settings.place_of(name) {
                 let now = (drive.now(), drive.telemetry());
-                let (info, served) = (drive.info(), settings.served());
+                let (info, served) = (drive.info(), settings.served(floor));
                 let (counts, keeper) = Seconds::begin(&place, info, now, served, settings.seed)?;
                 seconds = Some(counts);
                 keepers.push(keeper);
             }
-            drives.push(Arc::new(Live::new(name.clone(), drive, settings.speed, seconds)));
+            let live = Live::new(name.clone(), drive, settings.speed, floor, seconds);
+            drives.push(Arc::new(live));
         }
         Ok(Self { drives, scribe, keepers, door, control })
     }
@@ -250,13 +256,14 @@ impl Settings {
     }
 
     /// What a record says of how its drive was served.
-    fn served(&self) -> writecliff_suite::Served {
+    fn served(&self, floor: Option<Floor>) -> writecliff_suite::Served {
         writecliff_suite::Served {
             load: self.load.clone(),
             state: self.prepared.in_words(self.seed),
             speed: self.speed.times(),
             lying_flush: self.lying_flush,
             power_cuts: 0,
+            floor,
             lateness: None,
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceError, Nanos, Telemetry};
 use writecliff_measure::LatencyHistogram;
 use writecliff_sim::Spare;
-use writecliff_suite::too_late;
+use writecliff_suite::{Floor, too_late};
 
 use crate::drive::{Request, Work};
 
@@ -46,6 +46,8 @@ pub struct Status {
     pub service: Quantiles,
     /// How much later than the model says answers went out, by its clock; `None` where time is free.
     pub lateness: Option<Quantiles>,
+    /// What a client saw of a drive that takes no time, before this one was served; `None` where time is free.
+    pub floor: Option<Floor>,
     /// What the drive says of itself.
     pub telemetry: Telemetry,
     /// What it can do without; `None` if the model does not tell.
@@ -206,6 +208,15 @@ impl Status {
         std::iter::once(self.heading()).chain(lines).collect::<Vec<_>>().join("\n") + "\n"
     }
 
+    /// What less than cannot be shown, if it was measured.
+    pub fn floor_text(&self) -> Option<String> {
+        let Floor { p50_ns, p99_ns, .. } = self.floor?;
+        let [p50, p99] = [p50_ns, p99_ns].map(Nanos);
+        Some(format!(
+            "  the way    {p50} (median), {p99} (p99) to a drive that takes no time, and back"
+        ))
+    }
+
     fn heading(&self) -> String {
         let Self { export, model, drive, capacity, .. } = self;
         format!("{export}: simulated {model} ({drive}), {capacity}")
@@ -243,6 +254,7 @@ impl Status {
         if let Some(late) = &self.lateness {
             lines.push(format!("  answers    late by {}", quantiles(late)));
         }
+        lines.extend(self.floor_text());
         let amplification = telemetry.write_amplification_since(&Telemetry {
             host_written: Some(Bytes::ZERO),
             nand_written: Some(Bytes::ZERO),

@@ -51,7 +51,7 @@ pub use record::phase::Phase;
 pub use record::power_source::PowerSource;
 pub use record::rate::{LatencyFigures, Rate};
 pub use record::run_record::{Record, SCHEMA_VERSION, Status};
-pub use record::served::{Served, too_late};
+pub use record::served::{Floor, Served, too_late};
 pub use record::thread_count::{ThreadCount, ThreadCountError};
 pub use record::trace_facts::TraceFacts;
 pub use record::unit::Unit;

@@ -236,6 +236,8 @@ fn introduction(server: &Server, socket: &Path, arguments: &ExportArguments) -> 
             state_of(arguments)
         ));
     }
+    let floor = drives.first().and_then(Status::floor_text);
+    lines.extend(floor.map(|floor| format!("{floor}: nothing faster can be shown")));
     if let Some(first) = drives.first() {
         lines.push(attaching(&address, &first.export, first.capacity));
     }

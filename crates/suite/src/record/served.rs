@@ -19,9 +19,24 @@ pub struct Served {
     pub lying_flush: bool,
     /// How often its power went.
     pub power_cuts: u64,
+    /// What a client saw of a drive that takes no time, before this one was served.
+    #[serde(default)]
+    pub floor: Option<Floor>,
     /// How much later than the drive would have answered answers went out, by its own clock; known where
     /// its time passes by itself.
     pub lateness: Option<LatencyFigures>,
+}
+
+/// Times of reads of 4 KiB, one at a time, of a drive that takes none: the way to it and back on the machine
+/// that served it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Mean.
+    pub mean_ns: u64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
 }
 
 impl Served {

@@ -50,7 +50,7 @@ pub(super) fn over_time() -> [(OverTime, Vec<Stream>); 3] {
 pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Table> {
     answers.iter().find_map(|answer| answer.outcome.served.as_ref())?;
     type Fact = (&'static str, fn(&Answer<'_, Outcome>, &Served) -> String, &'static str);
-    const FACTS: [Fact; 8] = [
+    const FACTS: [Fact; 9] = [
         ("load", |_, served| served.load.clone().unwrap_or_else(|| "not told".to_owned()), ""),
         ("before it", |_, served| served.state.clone(), ""),
         ("served", |_, served| speed(served), ""),
@@ -58,6 +58,11 @@ pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) ->
         ("power cuts", |_, served| served.power_cuts.to_string(), ""),
         ("units lost", |answer, _| lost(answer), "of its map, in power cuts and with dies"),
         ("write amplification", |answer, _| amplification(answer), "of all the time"),
+        (
+            "the way",
+            |_, served| way(served),
+            "to a drive that takes no time, and back: clients see more",
+        ),
         ("answers late by", |_, served| lateness(served.lateness.as_ref()), "by the drive's clock"),
     ];
     let row = |(name, words, meaning): &Fact| {
@@ -80,6 +85,12 @@ pub(super) fn speed(served: &Served) -> String {
         Some(times) => format!("at {times} times real time"),
         None => "in time that stands still while nothing is asked for".to_owned(),
     }
+}
+
+fn way(served: &Served) -> String {
+    let Some(floor) = served.floor else { return number::NONE.to_owned() };
+    let [p50, p99] = [floor.p50_ns, floor.p99_ns].map(number::latency);
+    format!("{p50} (median), {p99} (p99)")
 }
 
 fn flushes(served: &Served) -> String {

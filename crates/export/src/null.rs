@@ -1,0 +1,146 @@
+//! No drive at all: whatever is asked of it is done at once. What a client sees of it is the way there and
+//! back.
+
+use writecliff_device::{
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
+    PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+};
+use writecliff_sim::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, Model, PowerCut, Spare};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Null {
+    info: DeviceInfo,
+    now: DeviceTime,
+    /// Submitted since the last reap.
+    done: Vec<Completion>,
+}
+
+impl Null {
+    pub(crate) const CAPACITY: Bytes = Bytes::from_mib(1);
+
+    pub(crate) fn new() -> Self {
+        let info = DeviceInfo {
+            address: "null:".to_owned(),
+            kind: DeviceKind::Null,
+            model: "no drive".to_owned(),
+            serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
+            firmware: None,
+            capacity: Self::CAPACITY,
+            lba_size: Bytes(512),
+            physical_block_size: Bytes(4096),
+            io_size_max: Self::CAPACITY,
+            queue_depth_max: 32,
+            rotational: false,
+            trim: false,
+            purges: Vec::new(),
+            scheduler: None,
+            write_cache: None,
+            link: None,
+            temperature_limit: None,
+            not_modelled: Vec::new(),
+            specification: Specification::default(),
+            profile: None,
+        };
+        Self { info, now: DeviceTime::default(), done: Vec::new() }
+    }
+}
+
+impl Device for Null {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> DeviceTime {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
+        let (submitted, completed, status) = (self.now, self.now, Status::Done);
+        let ended = batch.iter().map(|io| Completion { io: *io, submitted, completed, status });
+        self.done.extend(ended);
+        Ok(())
+    }
+
+    fn reap(&mut self, until: DeviceTime, done: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if self.done.is_empty() {
+            self.now = until;
+        }
+        done.append(&mut self.done);
+        Ok(())
+    }
+
+    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+        let (address, supported) = (self.info.address.clone(), Vec::new());
+        Err(DeviceError::PurgeUnsupported { address, how, supported })
+    }
+
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry::default()
+    }
+}
+
+impl Contents for Null {
+    fn unit(&self) -> Bytes {
+        Bytes::from_kib(4)
+    }
+
+    fn real_capacity(&self) -> Bytes {
+        self.info.capacity
+    }
+
+    fn forgets(&self) -> Forgets {
+        Forgets::Nothing
+    }
+
+    fn compresses(&self) -> bool {
+        false
+    }
+
+    fn holds(&self, _: u32) -> bool {
+        true
+    }
+
+    fn has_lost(&self, _: u32) -> bool {
+        false
+    }
+
+    fn takes_writes(&self) -> bool {
+        true
+    }
+
+    fn next_event(&self) -> Option<DeviceTime> {
+        (!self.done.is_empty()).then_some(self.now)
+    }
+
+    fn expect_power_cuts(&mut self) -> AtPowerCut {
+        AtPowerCut::KeepsAll
+    }
+
+    fn volatile(&self) -> Vec<LostUnit> {
+        Vec::new()
+    }
+
+    fn cut_power(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.done);
+    }
+
+    fn take_power_cut(&mut self) -> Option<PowerCut> {
+        None
+    }
+
+    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
+        Err(DieRefused::NotModelled)
+    }
+
+    fn spare(&self) -> Option<Spare> {
+        None
+    }
+}
+
+impl Model for Null {
+    fn duplicate(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}
