@@ -35,6 +35,10 @@ use crate::wire::request::Errno;
 /// So many extents are told at once at most, and of so many units: a client asks on.
 const EXTENTS_MAX: usize = 1024;
 const STATUS_UNITS_MAX: u64 = 1 << 18;
+/// Units whose room is given back in one step.
+const GIVEN_BACK_AT_ONCE: u64 = 2048;
+/// Ranges whose room waits for that.
+const TRIMMED_MAX: usize = 1024;
 
 /// What is asked of a drive, in whole sectors within its capacity.
 #[derive(Debug)]
@@ -114,6 +118,8 @@ pub(crate) struct Drive<T> {
     /// I/Os that are complete and were not looked at.
     completions: Vec<Completion>,
     recording: Option<Recording>,
+    /// Units that were trimmed, and may take room yet.
+    trimmed: VecDeque<Range<u64>>,
     store_error: Option<String>,
 }
 
@@ -158,6 +164,7 @@ impl<T> Drive<T> {
             waiting: VecDeque::new(),
             completions: Vec::new(),
             recording: None,
+            trimmed: VecDeque::new(),
             store_error: None,
         }
     }
@@ -446,27 +453,65 @@ impl<T> Drive<T> {
         Ok(Ok(()))
     }
 
-    /// What the drive forgets for good takes no more room.
+    /// What the drive forgets for good takes no more room, soon: nobody can read it any more.
     fn trim(&mut self, io: &Io) -> Result<io::Result<()>, DeviceError> {
         self.model.submit(std::slice::from_ref(io))?;
+        if let Forgets::Later | Forgets::Nothing = self.model.forgets() {
+            return Ok(Ok(()));
+        }
         let unit = self.model.unit().0;
-        for Place { range, .. } in places(self.model.real_capacity().0, io.offset.0, io.length.0) {
-            let whole = range.start.div_ceil(unit)..range.end / unit;
-            let discarded = match self.model.forgets() {
-                Forgets::AtOnce if !whole.is_empty() => {
-                    let length = (whole.end - whole.start) * unit;
-                    self.store.discard(whole.start * unit, length)
-                }
-                Forgets::SomeAtOnce => whole
-                    .filter(|number| !self.model.holds(*number as u32))
-                    .try_for_each(|number| self.store.discard(number * unit, unit)),
-                Forgets::AtOnce | Forgets::Later | Forgets::Nothing => Ok(()),
-            };
-            if discarded.is_err() {
-                return Ok(discarded);
+        let places = places(self.model.real_capacity().0, io.offset.0, io.length.0);
+        let whole = places
+            .into_iter()
+            .map(|Place { range, .. }| range.start.div_ceil(unit)..range.end / unit);
+        self.trimmed.extend(whole.filter(|units| !units.is_empty()));
+        let mut given_back = self.give_back();
+        while self.trimmed.len() > TRIMMED_MAX && given_back.is_ok() {
+            given_back = self.give_back();
+        }
+        Ok(given_back)
+    }
+
+    /// Whether there is room to be [given back](Self::give_back).
+    pub(crate) fn has_trimmed(&self) -> bool {
+        !self.trimmed.is_empty()
+    }
+
+    /// Gives back the room of some of what was trimmed, in a step that takes a millisecond or so.
+    pub(crate) fn give_back(&mut self) -> io::Result<()> {
+        let Some(range) = self.trimmed.pop_front() else { return Ok(()) };
+        let unit = self.model.unit().0;
+        let Some((begin, _)) = self.store.next_data(range.start * unit)? else { return Ok(()) };
+        let first = (begin / unit).max(range.start);
+        let end = range.end.min(first + GIVEN_BACK_AT_ONCE);
+        let mut forgotten = first;
+        for number in first..end {
+            // It may have been written again meanwhile.
+            if self.model.holds(number as u32) {
+                self.store.discard(forgotten * unit, (number - forgotten) * unit)?;
+                forgotten = number + 1;
             }
         }
-        Ok(Ok(()))
+        self.store.discard(forgotten * unit, end.saturating_sub(forgotten) * unit)?;
+        if end < range.end {
+            self.trimmed.push_front(end..range.end);
+        }
+        Ok(())
+    }
+
+    /// The same, where nobody asked for it.
+    pub(crate) fn give_back_noting(&mut self) {
+        if let Err(error) = self.give_back() {
+            self.note_trouble(&error);
+        }
+    }
+
+    /// The same of all of it, and brings the data to the disk, if they are on one.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        while self.has_trimmed() {
+            self.give_back()?;
+        }
+        self.store.finish()
     }
 
     fn complete(&mut self, completion: &Completion, done: &mut Vec<Done<T>>) {

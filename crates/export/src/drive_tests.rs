@@ -123,6 +123,26 @@ fn trims_do_what_the_profile_says() {
     assert_eq!((left, stored, after), (2, 64, 64));
 }
 
+/// Others are served between the steps, and what is written again meanwhile stays.
+#[test]
+fn the_room_of_a_long_trim_is_given_back_in_steps() {
+    for kind in [TrimKind::Immediate, TrimKind::Partial] {
+        let mut profile = ssd("tiny");
+        profile.trim.kind = kind;
+        profile.trim.share_percent = 50;
+        let mut drive = drive(profile, Prepared::Purged, false);
+        let pages = 3 * GIVEN_BACK_AT_ONCE;
+        (0..pages / 256).for_each(|at| write(&mut drive, at << 20, &vec![7; 1 << 20]));
+        ask(&mut drive, request(Work::Trim, 0, pages * PAGE)).unwrap();
+        assert!(drive.has_trimmed());
+        write(&mut drive, (pages - 1) * PAGE, &[8; 4096]);
+        let held = (0..pages).filter(|page| drive.model.holds(*page as u32)).count() as u64;
+        drive.finish().unwrap();
+        assert_eq!(drive.store().used().0, held * PAGE);
+        assert_eq!(read(&mut drive, (pages - 1) * PAGE, PAGE), [8; 4096]);
+    }
+}
+
 #[test]
 fn zeros_are_made_by_forgetting_where_that_is_for_good_and_written_elsewhere() {
     for (kind, is_fast) in [(TrimKind::Immediate, true), (TrimKind::Ignored, false)] {

@@ -189,6 +189,13 @@ impl Live {
                 state = self.state();
                 continue;
             }
+            if state.give_back() {
+                // Others may come in between.
+                drop(state);
+                thread::yield_now();
+                state = self.state();
+                continue;
+            }
             let next =
                 state.drive.next_event().filter(|_| state.has_power && state.broken.is_none());
             self.awaited.store(next.map_or(u64::MAX, |next| next.0), Ordering::Relaxed);
@@ -365,7 +372,7 @@ impl Live {
         state.lose_clients();
         state.drive.end_recording();
         let ended = state.end_seconds();
-        state.drive.store().finish()?;
+        state.drive.finish()?;
         Ok(ended)
     }
 }
@@ -386,6 +393,10 @@ impl State {
             let first = done.len();
             self.drive.submit(request, tag, done)?;
             self.count(&done[first..]);
+        }
+        // Where nobody waits for the clock, whoever asks does a step of it.
+        if self.clock.is_none() && self.drive.has_trimmed() {
+            self.drive.give_back_noting();
         }
         while self.clock.is_none()
             && self.drive.requests() > 0
@@ -429,6 +440,16 @@ impl State {
             self.power_cuts += 1;
             self.lose_clients();
         }
+    }
+
+    /// A step of giving back what was trimmed, if nothing is due before that; whether there may be more.
+    fn give_back(&mut self) -> bool {
+        let is_due = |clock: Clock| self.drive.next_event().is_some_and(|next| next <= clock.now());
+        if !self.drive.has_trimmed() || self.clock.is_some_and(is_due) {
+            return false;
+        }
+        self.drive.give_back_noting();
+        true
     }
 
     fn count(&mut self, done: &[Done<Tag>]) {

@@ -68,9 +68,9 @@ pub(crate) fn make_ready(
     undo: Option<&mut Undo>,
 ) -> io::Result<()> {
     let unit = model.unit().0;
-    let units = range.start / unit..range.end.div_ceil(unit);
     if let Some(undo) = undo {
-        { units }.try_for_each(|number| undo.keep(number as u32, store, model))?;
+        let units = range.start / unit..range.end.div_ceil(unit);
+        undo.keep(units, store, model)?;
     }
     for number in in_part(range, unit) {
         if !model.holds(number as u32) {

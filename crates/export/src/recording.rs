@@ -2,20 +2,25 @@
 //! was complete.
 //!
 //! A trace is in the order of issue, and commands complete in another: what was issued waits here for its
-//! completion, and for those before it. A thread of its own writes the file.
+//! completion, and for those before it. A thread of its own writes the file. So many commands may wait for
+//! it; then the drive does: a trace without some of them would be of another load, and answers that are late
+//! for it are counted as late.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use writecliff_device::{Bytes, Completion, DeviceInfo, DeviceTime, Io, Operation};
 use writecliff_trace::{Existing, Header, Summary, TraceIo, TraceWriter, WriteError};
 
+/// So many commands may wait to be written: some seconds of the fastest drives, in some megabytes.
+const COMMANDS_WAITING_MAX: usize = 1 << 17;
+
 /// A trace that is being recorded.
 pub(crate) struct Recording {
-    to: Sender<TraceIo>,
+    to: SyncSender<TraceIo>,
     begun: DeviceTime,
     /// Commands in the order of their issue, from the first that is not complete; complete or not.
     waiting: VecDeque<(TraceIo, bool)>,
@@ -48,7 +53,7 @@ impl Recording {
             device_size: Some(drive.capacity),
             ..Header::default()
         };
-        let (to, from) = channel();
+        let (to, from) = sync_channel(COMMANDS_WAITING_MAX);
         let thread = thread::spawn(move || write(writer, &from, &header));
         let (waiting, by_slot) = (VecDeque::new(), Vec::new());
         let recording = Self { to, begun: now, waiting, written: 0, by_slot };

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::iter::repeat;
+use std::ops::Range;
 
 use writecliff_sim::{LostUnit, Model};
 
@@ -26,28 +28,36 @@ pub(crate) struct Undo {
     versions: BTreeMap<u32, VecDeque<Version>>,
     kept: usize,
     look_at: usize,
+    /// What was read last, for its room.
+    read: Vec<u8>,
 }
 
 impl Undo {
     pub(crate) fn new(unit: u64) -> Self {
-        Self { unit, versions: BTreeMap::new(), kept: 0, look_at: KEPT_MIN }
+        Self { unit, versions: BTreeMap::new(), kept: 0, look_at: KEPT_MIN, read: Vec::new() }
     }
 
-    /// Keeps what a unit holds before it is written.
-    pub(crate) fn keep(&mut self, unit: u32, store: &Store, model: &dyn Model) -> io::Result<()> {
-        let version = match model.holds(unit) {
-            true => self.read(unit, store)?,
-            false => None,
-        };
-        self.versions.entry(unit).or_default().push_back(version);
-        self.kept += 1;
+    /// Keeps what these units hold before they are written. They are read together: that is one call of the
+    /// system for a write, whatever its length, and none for a write to where nothing is.
+    pub(crate) fn keep(
+        &mut self,
+        units: Range<u64>,
+        store: &Store,
+        model: &dyn Model,
+    ) -> io::Result<()> {
+        let size = self.unit as usize;
+        self.read.clear();
+        if units.clone().any(|unit| model.holds(unit as u32)) {
+            self.read.resize((units.end - units.start) as usize * size, 0);
+            store.read(units.start * self.unit, &mut self.read)?;
+        }
+        for (unit, data) in units.clone().zip(self.read.chunks(size).map(Some).chain(repeat(None)))
+        {
+            let held = data.filter(|data| model.holds(unit as u32) && !is_zero(data));
+            self.versions.entry(unit as u32).or_default().push_back(held.map(Box::from));
+            self.kept += 1;
+        }
         Ok(())
-    }
-
-    fn read(&self, unit: u32, store: &Store) -> io::Result<Version> {
-        let mut data = vec![0; self.unit as usize];
-        store.read(u64::from(unit) * self.unit, &mut data)?;
-        Ok((!is_zero(&data)).then(|| data.into_boxed_slice()))
     }
 
     /// Drops what no power cut would bring back, if much is kept.
