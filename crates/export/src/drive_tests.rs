@@ -6,6 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::Nanos;
 use writecliff_sim::{Profile, SsdProfile, TrimKind};
+use writecliff_workload::RandomUniform;
 
 use super::*;
 use crate::prepare::{Prepared, prepare};
@@ -59,6 +60,47 @@ fn cut(drive: &mut Drive<u64>) -> u64 {
     let before = drive.telemetry().lost_pages.unwrap();
     drive.cut_power();
     drive.telemetry().lost_pages.unwrap() - before
+}
+
+/// The way through an export changes nothing of a drive: each write takes what it takes, before the cliff and
+/// behind it, and so the cliff comes after as many bytes.
+#[test]
+fn writes_take_what_the_model_takes_for_them_by_itself_to_the_nanosecond() {
+    const WRITES: usize = 20_000;
+    let profile = ssd("tiny");
+    let mut drive = drive(profile.clone(), Prepared::Filled, false);
+    let mut alone = Profile::Ssd(Box::new(profile)).build("sim:under-test");
+    let store = Store::in_memory(alone.info().capacity).unwrap();
+    let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+    prepare(&mut *alone, &store, Prepared::Filled, 1, go_on).unwrap();
+    let capacity = alone.info().capacity;
+    let ios = || RandomUniform::new(Operation::Write, capacity, Bytes(PAGE), 2).take(WRITES);
+    let mut completions = Vec::new();
+    let by_itself = ios().map(|io| {
+        alone.submit(&[io]).unwrap();
+        completions.clear();
+        while completions.is_empty() {
+            alone.reap(DeviceTime::MAX, &mut completions).unwrap();
+        }
+        completions[0].service_time()
+    });
+    let by_itself: Vec<Nanos> = by_itself.collect();
+    let mut done = Vec::new();
+    let exported = ios().map(|io| {
+        let work = Work::Write(vec![7; PAGE as usize]);
+        drive.submit(request(work, io.offset.0, PAGE), 0, &mut done).unwrap();
+        while done.is_empty() {
+            let next = drive.next_event().unwrap();
+            drive.advance(next, &mut done).unwrap();
+        }
+        let Done { submitted, due, .. } = done.pop().unwrap();
+        due.since(submitted)
+    });
+    let exported: Vec<Nanos> = exported.collect();
+    assert!(exported == by_itself);
+    let sum = |part: &[Nanos]| part.iter().map(|time| time.0).sum::<u64>();
+    let (first, last) = (sum(&exported[..2000]), sum(&exported[WRITES - 2000..]));
+    assert!(last > 3 * first, "there was a cliff between: {first}, {last}");
 }
 
 #[test]

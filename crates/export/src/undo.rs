@@ -51,8 +51,7 @@ impl Undo {
             self.read.resize((units.end - units.start) as usize * size, 0);
             store.read(units.start * self.unit, &mut self.read)?;
         }
-        for (unit, data) in units.clone().zip(self.read.chunks(size).map(Some).chain(repeat(None)))
-        {
+        for (unit, data) in units.zip(self.read.chunks(size).map(Some).chain(repeat(None))) {
             let held = data.filter(|data| model.holds(unit as u32) && !is_zero(data));
             self.versions.entry(unit as u32).or_default().push_back(held.map(Box::from));
             self.kept += 1;
