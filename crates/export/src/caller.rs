@@ -23,7 +23,9 @@ pub struct Caller {
     stream: Stream,
     /// What is sent together.
     out: Vec<u8>,
+    /// Room for answers, of which so much is filled.
     came: Vec<u8>,
+    filled: usize,
 }
 
 impl Caller {
@@ -45,7 +47,7 @@ impl Caller {
         (&stream).write_all(&out)?;
         (&stream).read_exact(&mut [0; CHOSEN])?;
         out.clear();
-        Ok(Self { stream, out, came: Vec::new() })
+        Ok(Self { stream, out, came: Vec::new(), filled: 0 })
     }
 
     /// Does these reads and writes, with so many under way; gives how many there were. Answers are of one
@@ -91,23 +93,23 @@ impl Caller {
     /// Waits for answers of this length; gives how many have come.
     fn take(&mut self, length: usize) -> io::Result<usize> {
         const ROOM: usize = 64 << 10;
-        while self.came.len() < length {
-            let has = self.came.len();
-            self.came.resize(has + ROOM.max(length), 0);
-            let count = (&self.stream).read(&mut self.came[has..])?;
-            self.came.truncate(has + count);
+        self.came.resize(self.came.len().max(ROOM.max(2 * length)), 0);
+        while self.filled < length {
+            let count = (&self.stream).read(&mut self.came[self.filled..])?;
+            self.filled += count;
             if count == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
         let is_good =
             |answer: &[u8]| answer[..4] == REPLY_MAGIC.to_be_bytes() && answer[4..8] == [0; 4];
-        let whole = self.came.chunks_exact(length);
+        let whole = self.came[..self.filled].chunks_exact(length);
         let count = whole.len();
         if !{ whole }.all(is_good) {
             return Err(io::Error::other("a request has failed"));
         }
-        self.came.drain(..count * length);
+        self.came.copy_within(count * length..self.filled, 0);
+        self.filled -= count * length;
         Ok(count)
     }
 }

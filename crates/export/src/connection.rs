@@ -86,8 +86,10 @@ struct Conversation<'a> {
 /// Bytes from a client that were not looked at yet.
 #[derive(Default)]
 struct Inbox {
+    /// Room, which stays: to clear it anew for each read would take longer than the read.
     bytes: Vec<u8>,
     taken: usize,
+    filled: usize,
 }
 
 impl Conversation<'_> {
@@ -189,7 +191,7 @@ impl Conversation<'_> {
 
 impl Inbox {
     fn rest(&self) -> &[u8] {
-        &self.bytes[self.taken..]
+        &self.bytes[self.taken..self.filled]
     }
 
     fn head(&self) -> Option<&[u8; HEAD]> {
@@ -204,15 +206,16 @@ impl Inbox {
 
     /// Waits for more. Room is made for no more than twice what has come, whatever was announced.
     fn read_on(&mut self, client: &Client, missing: usize) -> io::Result<()> {
-        self.bytes.drain(..self.taken);
-        self.taken = 0;
-        let has = self.bytes.len();
-        self.bytes.resize(has + missing.min(has).max(READ_MIN), 0);
-        let came = (&client.stream).read(&mut self.bytes[has..]);
-        self.bytes.truncate(has + came.as_ref().map_or(0, |count| *count));
-        match came? {
+        self.bytes.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        let most = self.filled + missing.min(self.filled).max(READ_MIN);
+        self.bytes.resize(most.max(self.bytes.len()), 0);
+        match (&client.stream).read(&mut self.bytes[self.filled..most])? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
+            count => {
+                self.filled += count;
+                Ok(())
+            }
         }
     }
 

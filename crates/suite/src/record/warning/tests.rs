@@ -94,6 +94,7 @@ fn kept() -> Vec<Value> {
             "without_submission": true,
             "beside": ["fsync=1"],
         }}),
+        json!({"kind": "answers-late", "part": "Half", "late": "52us", "own": "75us"}),
         json!({"kind": "no-figures", "job": "a"}),
         json!({"kind": "trims-hold-up"}),
         json!({"kind": "queued-in-host", "wanted": 512, "taken": 32}),
