@@ -67,6 +67,7 @@ impl ServedRun {
             before: telemetry,
             after: telemetry,
             threads: 1,
+            unfinished: true,
         });
         let outcome = mixed::Outcome { served: Some(served), ..mixed::Outcome::default() };
         record.outcome = Some(Outcome::Mixed(outcome));
@@ -96,6 +97,7 @@ impl ServedRun {
         record.failed_ios = failed;
         if let Some(phase) = record.phases.last_mut() {
             (phase.length, phase.after) = (length, telemetry);
+            phase.unfinished = broken.is_some();
         }
         if let Some(Outcome::Mixed(mixed::Outcome { served: Some(served), .. })) =
             &mut record.outcome
