@@ -103,8 +103,8 @@ pub struct WriteBuffer {
     /// are made durable, too. Of a protected buffer all that it takes. Zero: not modelled, or free.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub flush_time: Nanos,
-    /// What a program takes that a flush or a forced write ends before it is full, where the drive does that
-    /// in a faster way: in cells that hold one bit, or in the lower pages alone. Zero: as any other. What
+    /// What a program takes that a forced write waits for, or that a flush ends before it is full, where the
+    /// drive does that in a faster way: in cells that hold one bit, or in the lower pages alone. Zero: as any other. What
     /// that costs of the drive's room is not modelled.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub flush_program_time: Nanos,

@@ -217,9 +217,15 @@ impl Ssd {
         let merged = self.read_for_merge(io, arrived);
         let ready = if self.merges_later() { arrived } else { merged };
         let mapped = self.translation.look_up(lpn, count, true, ready);
-        let Ok(admitted) = self.translation.write(lpn, count, io.content, mapped) else {
-            return (arrived, Status::Failed(READ_ONLY));
-        };
+        let is_forced = !io.durability.is_later();
+        if is_forced {
+            self.translation.is_awaited(true);
+        }
+        let admitted = self.translation.write(lpn, count, io.content, mapped);
+        if is_forced {
+            self.translation.is_awaited(false);
+        }
+        let Ok(admitted) = admitted else { return (arrived, Status::Failed(READ_ONLY)) };
         self.host_written += io.length;
         if self.profile.firmware.in_order {
             // What comes behind it waits with it for room in the buffer.

@@ -20,8 +20,8 @@ pub(crate) struct FlashArray {
     channels: Vec<Bus>,
     native: Times,
     slc: Times,
-    /// A program that a flush waits for, where that is faster than others.
-    flushed: Option<Nanos>,
+    /// A program that the host waits for, where that is faster than others.
+    awaited: Option<Nanos>,
     /// The longest that a read waits for a running program or erase.
     suspend: Nanos,
     /// One mapping unit over a channel.
@@ -68,7 +68,7 @@ impl FlashArray {
                 program: vec![slc.program_time * turns],
                 erase: slc.erase_time * turns,
             },
-            flushed: match profile.write_buffer.flush_program_time {
+            awaited: match profile.write_buffer.flush_program_time {
                 Nanos::ZERO => None,
                 time => Some(time * turns),
             },
@@ -152,15 +152,15 @@ impl FlashArray {
         self.load_and_program(ready, die, work)
     }
 
-    /// The same of a program that is not full and that a flush waits for: the drive may have a faster way.
-    pub(crate) fn program_flushed(
+    /// The same of a program that the host waits for: the drive may have a faster way.
+    pub(crate) fn program_awaited(
         &mut self,
         ready: DeviceTime,
         die: u32,
         mode: CellMode,
         page: u32,
     ) -> DeviceTime {
-        let Some(work) = self.flushed else { return self.program(ready, die, mode, page) };
+        let Some(work) = self.awaited else { return self.program(ready, die, mode, page) };
         self.count_program(mode);
         self.load_and_program(ready, die, work)
     }

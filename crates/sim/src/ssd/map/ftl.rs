@@ -52,6 +52,8 @@ pub(crate) struct Ftl {
     pub(super) retries: Retries,
     pub(super) volatile: Option<Volatile>,
     pub(super) read_only: bool,
+    /// Whether the host waits until what it is writing is in NAND.
+    pub(super) is_awaited: bool,
     pub(super) lost_pages: u64,
     /// What the pages hold, if somebody looks at it.
     pub(super) stamps: Option<Box<Stamps>>,
@@ -87,6 +89,7 @@ impl Ftl {
             retries: Retries::new(&profile.wear),
             volatile: Volatile::new(profile),
             read_only: false,
+            is_awaited: false,
             lost_pages: 0,
             stamps: None,
         }
@@ -215,7 +218,10 @@ impl Ftl {
         if self.streams[stream].room() == 0 {
             let program = self.end_program(stream, now);
             let start = self.pace(&program, now);
-            self.program(stream, program, start);
+            match self.is_awaited {
+                true => self.program_awaited(stream, program, start),
+                false => drop(self.program(stream, program, start)),
+            }
         }
     }
 
@@ -304,6 +310,13 @@ impl Ftl {
         self.programming(stream, program, ready, finished)
     }
 
+    /// The same of the host's pages where somebody waits until they are in NAND.
+    fn program_awaited(&mut self, stream: Stream, program: Program, ready: DeviceTime) {
+        let Program { die, mode, page, .. } = program;
+        let finished = self.nand.program_awaited(ready, die, mode, page);
+        self.programming(stream, program, ready, finished);
+    }
+
     /// What becomes of a program that is on its way to its die and will have `finished`.
     fn programming(
         &mut self,
@@ -351,9 +364,7 @@ impl Ftl {
         for stream in Stream::OF_HOST {
             if self.streams[stream].is_gathering(&self.layout) {
                 let program = self.end_program(stream, now);
-                let Program { die, mode, page, .. } = program;
-                let finished = self.nand.program_flushed(now, die, mode, page);
-                self.programming(stream, program, now, finished);
+                self.program_awaited(stream, program, now);
             }
         }
     }

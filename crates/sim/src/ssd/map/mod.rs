@@ -61,6 +61,13 @@ impl Translation {
         }
     }
 
+    /// Says whether the host waits until what it writes next is in NAND.
+    pub(crate) fn is_awaited(&mut self, is_awaited: bool) {
+        if let Self::Page(ftl) = self {
+            ftl.is_awaited = is_awaited;
+        }
+    }
+
     /// Brings pages to RAM.
     pub(crate) fn read(
         &mut self,
