@@ -446,6 +446,9 @@ pub struct Telemetry {
     pub retired_blocks: Option<u64>,
     /// Logical pages whose acknowledged data it has lost, in a power cut or with a die.
     pub lost_pages: Option<u64>,
+    /// How far an array of simulated drives is with a member that is being rebuilt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<Rebuilding>,
     /// What the system counts, if the device is a real one.
     #[serde(default)]
     pub host: Option<HostCounters>,
@@ -456,6 +459,26 @@ pub struct Telemetry {
     /// What a real drive counts, where it was asked by a command of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnCounters>,
+}
+
+/// A member of an array that gets back, beside the load, what it should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rebuilding {
+    /// The member, counted from 0.
+    pub member: u32,
+    /// Bytes of it that are there again.
+    pub done: Bytes,
+    /// Bytes that are to be.
+    pub of: Bytes,
+    /// How long it has taken so far, or took, if all are there.
+    pub time: Nanos,
+}
+
+impl Rebuilding {
+    /// Whether it is all there again.
+    pub fn is_complete(&self) -> bool {
+        self.done == self.of
+    }
 }
 
 /// What a real drive counts of itself, beside what it wrote. A count that it does not keep is `None`.

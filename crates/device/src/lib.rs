@@ -23,7 +23,7 @@ mod units;
 
 pub use device::{
     Device, DeviceError, DeviceInfo, DeviceKind, HostCounters, InFlight, Lanes, Layout, Link,
-    LogWrites, Mechanism, OwnCounters, ProfileRecord, Specification, Telemetry,
+    LogWrites, Mechanism, OwnCounters, ProfileRecord, Rebuilding, Specification, Telemetry,
 };
 pub use encryption::Encryption;
 pub use error::ErrorKind;

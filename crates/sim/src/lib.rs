@@ -27,6 +27,7 @@ use host::Host;
 pub use profile::*;
 pub use scale::scaled;
 pub use ssd::Ssd;
+pub use stamps::Stamps;
 pub use what_if::changed;
 
 /// A simulated drive, of which there can be as many as one wants in the same state.
@@ -39,6 +40,11 @@ impl<D: Device + Contents + Clone + Send + 'static> Model for Host<D> {
     fn duplicate(&self) -> Box<dyn Model> {
         Box::new(self.clone())
     }
+}
+
+/// What is made of models by others, in a host that takes no time unless it encrypts.
+pub fn in_host(made: impl Device + Contents + Clone + Send + 'static) -> Box<dyn Model> {
+    Box::new(Host::new(made))
 }
 
 impl Profile {

@@ -20,7 +20,7 @@ pub(crate) struct Cell(u32);
 
 /// The stamps of all pages of a drive.
 #[derive(Debug, Clone)]
-pub(crate) struct Stamps {
+pub struct Stamps {
     block: u64,
     /// Bytes that a page of the map, and a cell, hold.
     unit: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Stamps {
 
 impl Stamps {
     /// Of a drive that maps `unit`s and has `real` bytes, of which nothing is known yet.
-    pub(crate) fn new(stamping: Stamping, unit: Bytes, real: Bytes) -> Self {
+    pub fn new(stamping: Stamping, unit: Bytes, real: Bytes) -> Self {
         let cell = unit.0.min(CELL_MAX);
         let cells = vec![0; real.0.div_ceil(cell) as usize];
         let (block, found) = (stamping.block.0, Vec::new());
@@ -41,7 +41,7 @@ impl Stamps {
     }
 
     /// The host has written this.
-    pub(crate) fn write(&mut self, io: &Io) {
+    pub fn write(&mut self, io: &Io) {
         for offset in self.places(io.offset.0, io.length.0) {
             let turn = u16::try_from(offset / self.real).expect("a claim within its limit");
             let pass = io.stamp.map_or(0, Pass::get);
@@ -62,14 +62,14 @@ impl Stamps {
     }
 
     /// A page holds nothing: what is written to a part of it stands among data without stamps.
-    pub(crate) fn clear(&mut self, page: u32) {
+    pub fn clear(&mut self, page: u32) {
         let cells = self.cells_of(page);
         self.cells[cells].fill(0);
     }
 
     /// Looks at the blocks that a read brought. `holds` says whether there is anything at a byte of
     /// the real drive.
-    pub(crate) fn look(&mut self, io: &Io, holds: impl Fn(u64) -> bool) {
+    pub fn look(&mut self, io: &Io, holds: impl Fn(u64) -> bool) {
         let sectors = (self.cell / SECTOR) as u32;
         let mut parts = Vec::with_capacity((self.block / self.cell) as usize);
         for block in (io.offset.0..io.offset.0 + io.length.0).step_by(self.block as usize) {
@@ -81,7 +81,7 @@ impl Stamps {
     }
 
     /// Hands over what was found since the last time.
-    pub(crate) fn take(&mut self, found: &mut Vec<Held>) {
+    pub fn take(&mut self, found: &mut Vec<Held>) {
         found.append(&mut self.found);
     }
 

@@ -23,7 +23,7 @@ pub use file::ProfileError;
 pub(crate) use file::{OF_VICTIM, ProfileFile};
 pub use program_time::ProgramTime;
 pub(crate) use record::of_values;
-pub use record::{Origin, recorded};
+pub use record::{Origin, recorded, sha256};
 pub use security::{Engine, Opal, Security};
 pub use ssd::{
     Faults, Firmware, Gc, HostCache, Levelling, Mapping, MappingKind, Nand, Pacing, Parity,

@@ -72,8 +72,8 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// The hash of what [`ProfileRecord::sha256`] says.
-fn sha256(values: &Map<String, Value>) -> String {
+/// The hash of such values, as [`ProfileRecord::sha256`] says.
+pub fn sha256(values: &Map<String, Value>) -> String {
     let mut values = values.clone();
     // Nothing follows from that but by the time that it takes: results stay those of the same drive
     // when somebody finds out what it says of its secrecy.
