@@ -47,8 +47,8 @@ pub(crate) struct Array {
     /// I/Os of the host under way.
     in_flight: usize,
     finished: VecDeque<Completion>,
-    /// What members have completed and nobody has looked at; empty but in `reap`.
-    reaped: Vec<(usize, Completion)>,
+    /// What members have completed, each with whose it is, and one member's; empty but in `advance`.
+    reaped: (Vec<(usize, Completion)>, Vec<Completion>),
     host_written: Bytes,
     stamps: Option<Box<Stamps>>,
 }
@@ -127,7 +127,7 @@ impl Array {
             claims: Claims::default(),
             in_flight: 0,
             finished: VecDeque::new(),
-            reaped: Vec::new(),
+            reaped: (Vec::new(), Vec::new()),
             host_written: Bytes::ZERO,
             stamps: None,
         };
@@ -348,6 +348,9 @@ impl Array {
             Operation::Write => {
                 let is_enough = self.members[member].is_dead || self.can_do_without(member);
                 self.members[member].is_dead |= is_enough;
+                if let Some(rebuild) = self.rebuild.as_mut().filter(|new| new.member == member) {
+                    rebuild.stop();
+                }
                 Ok(is_enough)
             }
             _ => Ok(false),
@@ -402,8 +405,7 @@ impl Array {
     fn advance(&mut self, until: DeviceTime) -> Result<(), DeviceError> {
         let next = self.members.iter().filter_map(|member| member.model.next_event()).min();
         let to = self.now.max(next.unwrap_or(DeviceTime::MAX).min(until));
-        let mut reaped = std::mem::take(&mut self.reaped);
-        let mut done = Vec::new();
+        let (mut reaped, mut done) = std::mem::take(&mut self.reaped);
         for (number, member) in self.members.iter_mut().enumerate() {
             loop {
                 member.model.reap(to, &mut done)?;
@@ -419,7 +421,7 @@ impl Array {
             self.take_back(*member, done)?;
         }
         reaped.clear();
-        self.reaped = reaped;
+        self.reaped = (reaped, done);
         Ok(())
     }
 
@@ -464,6 +466,15 @@ impl Device for Array {
 
     fn now(&self) -> DeviceTime {
         self.now
+    }
+
+    fn announce(&mut self, upcoming: &[Io]) {
+        for io in upcoming {
+            let Place { stripe, column, row } = self.layout.place(io.offset.0);
+            let member = self.layout.member_of(stripe, column);
+            let offset = Bytes(stripe * self.layout.chunk + row);
+            self.members[member].model.announce(&[Io { offset, ..*io }]);
+        }
     }
 
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {
@@ -577,9 +588,11 @@ impl Contents for Array {
         let view = self.view();
         let has_it = |member: &usize| !view.is_missing(*member, at);
         let first = self.layout.member_of(stripe, column);
-        let mut copies = (first..first + self.layout.copies).filter(has_it).peekable();
-        if copies.peek().is_some() {
-            return copies.any(|member| self.member_holds(member, at));
+        let copies = (first..first + self.layout.copies).filter(has_it);
+        // One that was rebuilt holds what nobody wrote, or what was trimmed before, as zeros.
+        let is_rebuilt = |member: &usize| view.of(*member).is_some();
+        if let Some(copy) = copies.min_by_key(is_rebuilt) {
+            return self.member_holds(copy, at);
         }
         let parities = (0..self.layout.parities).map(|nth| self.layout.parity_of(stripe, nth));
         parities.filter(has_it).any(|member| self.member_holds(member, at))

@@ -28,6 +28,7 @@ pub(crate) struct Rebuild {
     under_way: Vec<Range<u64>>,
     began: Option<DeviceTime>,
     ended: Option<DeviceTime>,
+    is_stopped: bool,
 }
 
 impl Rebuild {
@@ -36,18 +37,19 @@ impl Rebuild {
         let all = layout.used;
         // Copies can be made from anywhere; parity is of whole chunks.
         let step = if layout.parities > 0 { STEP.max(layout.chunk) } else { STEP };
-        Self { member, step, all, next: 0, under_way: Vec::new(), began: None, ended: None }
+        let (began, ended, is_stopped) = (None, None, false);
+        Self { member, step, all, next: 0, under_way: Vec::new(), began, ended, is_stopped }
     }
 
     /// The same, before anything is made.
     pub(crate) fn anew(&self) -> Self {
         let (next, under_way, began, ended) = (0, Vec::new(), None, None);
-        Self { next, under_way, began, ended, ..*self }
+        Self { next, under_way, began, ended, is_stopped: false, ..*self }
     }
 
     /// No further step begins.
     pub(crate) fn stop(&mut self) {
-        self.began = None;
+        self.is_stopped = true;
     }
 
     /// Steps may begin.
@@ -57,8 +59,10 @@ impl Rebuild {
 
     /// The bytes of the next step, if it can begin.
     pub(crate) fn next_step(&mut self) -> Option<Range<u64>> {
-        let is_possible =
-            self.began.is_some() && self.under_way.len() < STEPS && self.next < self.all;
+        let is_possible = self.began.is_some()
+            && !self.is_stopped
+            && self.under_way.len() < STEPS
+            && self.next < self.all;
         is_possible.then(|| {
             let step = self.next..(self.next + self.step).min(self.all);
             self.next = step.end;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, ProfileRecord, Specification};
+use writecliff_device::{Bytes, DeviceInfo, ProfileRecord, Specification};
 use writecliff_sim::{
     Model, Profile, ProfileError, SsdProfile, changed, in_host, recorded, sha256,
 };
@@ -33,6 +33,12 @@ pub enum Simulated {
         /// How they are put together.
         shape: Shape,
     },
+}
+
+impl From<Profile> for Simulated {
+    fn from(profile: Profile) -> Self {
+        Self::Drive(profile)
+    }
 }
 
 /// The section of an array: its shape, and where its members' profile comes from.
@@ -163,27 +169,30 @@ impl Simulated {
         let members: Result<Vec<_>, ArrayError> = (0..shape.members).map(build).collect();
         let members = members?;
         let layout = layout(member, shape);
-        let info = self.info(address, members[0].model.info(), &layout, shape);
+        let info = self.info(address);
         let rebuild = shape.rebuild.map(|new| Rebuild::new(new as usize, &layout));
         Ok(Array::new(info, layout, members, member.superblock_size(), rebuild)?)
     }
 
+    /// What the drive, or the array, says of itself. `address` is how the user named it.
+    pub fn info(&self, address: &str) -> DeviceInfo {
+        let of_one = self.profile().open(address).info().clone();
+        match self {
+            Self::Drive(_) => of_one,
+            Self::Array { member, shape } => {
+                self.info_of_array(of_one, &layout(member, shape), shape)
+            }
+        }
+    }
+
     /// What an array of drives that say `of_one` says of itself.
-    fn info(
-        &self,
-        address: &str,
-        of_one: &DeviceInfo,
-        layout: &Layout,
-        shape: &Shape,
-    ) -> DeviceInfo {
+    fn info_of_array(&self, of_one: DeviceInfo, layout: &Layout, shape: &Shape) -> DeviceInfo {
         let members = shape.members as usize;
         let depth = of_one.queue_depth_max;
         let least = if layout.parities > 0 { Bytes::from_kib(4) } else { Bytes::ZERO };
         let times = |bytes: Bytes| bytes * u64::from(shape.members);
         let of = &of_one.specification;
         DeviceInfo {
-            address: address.to_owned(),
-            kind: DeviceKind::Simulated,
             model: shape.model(&of_one.model),
             capacity: Bytes(layout.capacity()),
             physical_block_size: of_one.physical_block_size.max(least),
@@ -199,7 +208,7 @@ impl Simulated {
                 ..Specification::default()
             },
             profile: Some(self.record()),
-            ..of_one.clone()
+            ..of_one
         }
     }
 }

@@ -7,8 +7,8 @@ Examples:
   writecliff drives                                  what there is to test
   writecliff report runs/*                           all of it on one page
 
-DRIVE is sim:NAME, sim:PATH.toml, one of these with @1/16 behind it for a scale model, a block
-device, a file, or null: for none at all.
+DRIVE is sim:NAME, sim:PATH.toml, one of these with @1/16 behind it for a scale model,
+array:raid5:4:sim:NAME for an array of them, a block device, a file, or null: for none at all.
 --out names a directory for runs and pages, which must be new or empty or an earlier page's, and a
 file for traces, which must be new unless there is --force.
 Exit codes: 0 done; 1 failed, or a gate is closed; 2 wrong usage: what was typed, or a path that is

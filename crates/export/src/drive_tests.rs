@@ -605,3 +605,50 @@ fn a_power_cut_that_the_profile_plans_is_one_like_any_other() {
     assert_eq!((drive.now(), drive.requests(), done.len()), (DeviceTime(5_000_000_000), 0, 0));
     assert_eq!(read(&mut drive, 0, PAGE), [1; 4096]);
 }
+
+/// Whatever is missing or being rebuilt, a drive that keeps what was written to it in a vector says the same.
+#[test]
+fn an_array_gives_back_what_was_written_to_it() {
+    for (seed, name) in [
+        "array:raid0:3:sim:tiny,chunk=16KiB",
+        "array:raid1:2:sim:tiny,rebuild=1",
+        "array:raid10:4:sim:tiny,dead=2",
+        "array:raid5:4:sim:tiny,chunk=4KiB,dead=0",
+        "array:raid5:3:sim:tiny,rebuild=2",
+        "array:raid6:5:sim:tiny,chunk=64KiB,dead=1,dead=4",
+        "array:2+2:sim:tiny,dead=1,rebuild=0",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let drive = writecliff::DriveName::from(*name);
+        let model = drive.simulated().unwrap().build(name).unwrap();
+        let store = Store::in_memory(model.info().capacity).unwrap();
+        let trims = model.info().trim;
+        let mut drive = Drive::new(model, store, false);
+        assert_eq!(drive.at_power_cut(), AtPowerCut::NotModelled);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed as u64);
+        let sectors = 4096;
+        let mut expected = vec![0; sectors as usize * 512];
+        for turn in 0..400_u32 {
+            let at = random.next_u64() % sectors;
+            let count = 1 + random.next_u64() % (sectors - at).min(300);
+            let bytes = (at * 512) as usize..((at + count) * 512) as usize;
+            let (offset, length) = (at * 512, count * 512);
+            match random.next_u64() % 8 {
+                0..3 => {
+                    expected[bytes.clone()].fill(turn as u8);
+                    write(&mut drive, offset, &expected[bytes]);
+                }
+                3 if trims => {
+                    let work = Work::WriteZeroes { may_be_hole: true, only_if_fast: false };
+                    ask(&mut drive, request(work, offset, length)).unwrap();
+                    expected[bytes].fill(0);
+                }
+                4 => drop(ask(&mut drive, request(Work::Flush, 0, 0)).unwrap()),
+                _ => assert!(read(&mut drive, offset, length) == expected[bytes], "{name}"),
+            }
+        }
+        assert!(read(&mut drive, 0, sectors * 512) == expected, "{name}");
+    }
+}

@@ -19,7 +19,7 @@ pub enum ExportError {
     /// A drive that is no model.
     #[error(
         "{name} is no simulated drive, and only those are exported: name one as sim:NAME, which `writecliff \
-         drives` lists"
+         drives` lists, or several as array:raid5:4:sim:NAME"
     )]
     NotSimulated {
         /// What was asked for.

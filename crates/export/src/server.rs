@@ -321,10 +321,11 @@ fn prepared<T>(
     settings: &Settings,
     go_on: GoOn<'_>,
 ) -> Result<Drive<T>, ExportError> {
-    let DriveName::Simulated(model) = drive else {
+    if !drive.is_simulated() {
         return Err(ExportError::NotSimulated { name: drive.to_string() });
-    };
-    let mut model = writecliff::profile(model)?.build(&drive.to_string());
+    }
+    let built = drive.simulated()?.build(&drive.to_string());
+    let mut model = built.map_err(writecliff::Error::from)?;
     let store = match &settings.store {
         StoreAt::Memory => Store::in_memory(model.info().capacity)?,
         StoreAt::File(path) if path.is_dir() => {

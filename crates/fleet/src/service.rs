@@ -58,7 +58,7 @@ impl Task {
         let numbers = (0..width).map(|member| u64::from(self.group) * width + member);
         let own = numbers.map(|number| &self.fleet.drives[self.fleet.kind(number)]);
         let all = own.chain(&self.fleet.drives);
-        all.map(|kind| kind.profile().map_or(Bytes::ZERO, |profile| memory_of(&profile)))
+        all.map(|kind| kind.profile().map_or(Bytes::ZERO, |profile| memory_of(&profile.into())))
             .fold(Bytes::ZERO, |sum, bytes| sum + bytes)
     }
 }

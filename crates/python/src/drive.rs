@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
+use writecliff::array::Simulated;
 use writecliff::device::ProfileRecord;
-use writecliff::sim::{self, changed, recorded};
+use writecliff::sim;
 use writecliff::suite::{InReviews, Progress};
 use writecliff::{DestroyData, DriveName, Event, Overrides, Plan, RunOptions, TESTS};
 
@@ -36,7 +37,7 @@ impl Drive {
             }
             name => name,
         };
-        let DriveName::Simulated(simulated) = &name else {
+        if !name.is_simulated() {
             return match changes.keys().next() {
                 Some(key) => {
                     let text = format!(
@@ -46,9 +47,9 @@ impl Drive {
                 }
                 None => Ok(Self { name }),
             };
-        };
-        let profile = writecliff::profile(simulated).map_err(|error| error.raised())?;
-        Self::of(format!("{SIMULATED}{simulated}"), profile, &changes)
+        }
+        let simulated = name.simulated().map_err(|error| error.raised())?;
+        Self::of(name.to_string(), &simulated, &changes)
     }
 
     /// The simulated drive of a profile's TOML text.
@@ -57,7 +58,7 @@ impl Drive {
         let changes: Map<String, Value> = json::read("changes", changes)?;
         let profile = sim::load_text("profile", text);
         let profile = profile.map_err(|error| writecliff::Error::from(error).raised())?;
-        Self::of(format!("{SIMULATED}profile"), profile, &changes)
+        Self::of(format!("{SIMULATED}profile"), &profile.into(), &changes)
     }
 
     /// A directory of a mounted file system, in which commits are measured.
@@ -74,7 +75,7 @@ impl Drive {
         }
         let Some(profile) = profile else { return Self::new(address, "{}") };
         let profile: ProfileRecord = json::read("profile", profile)?;
-        recorded(&profile).map_err(|error| writecliff::Error::from(error).raised())?;
+        Simulated::recorded(&profile).map_err(|error| writecliff::Error::from(error).raised())?;
         Ok(Self {
             name: DriveName::Recorded { address: address.to_owned(), profile: Box::new(profile) },
         })
@@ -103,21 +104,22 @@ impl Drive {
 
     /// The seam to a simulated drive, as it leaves the factory.
     fn device(&self) -> PyResult<Device> {
-        let DriveName::Recorded { address, profile } = &self.name else {
+        if !self.name.is_simulated() {
             let text =
                 format!("{} is no simulated drive; on real ones tests run, guarded", self.name);
             return Err(UsageError::new_err(text));
-        };
-        let profile = recorded(profile).map_err(|error| writecliff::Error::from(error).raised())?;
-        Ok(Device::new(profile.open(address)))
+        }
+        let simulated = self.name.simulated().map_err(|error| error.raised())?;
+        let built = simulated.build(&self.name.to_string());
+        Ok(Device::new(built.map_err(|error| writecliff::Error::from(error).raised())?))
     }
 }
 
 impl Drive {
-    fn of(address: String, profile: sim::Profile, changes: &Map<String, Value>) -> PyResult<Self> {
-        let profile = changed(&profile, changes);
-        let profile = profile.map_err(|error| writecliff::Error::from(error).raised())?;
-        let profile = Box::new(profile.record());
+    fn of(address: String, drive: &Simulated, changes: &Map<String, Value>) -> PyResult<Self> {
+        let changed = drive.changed(changes);
+        let changed = changed.map_err(|error| writecliff::Error::from(error).raised())?;
+        let profile = Box::new(changed.record());
         Ok(Self { name: DriveName::Recorded { address, profile } })
     }
 }

@@ -300,7 +300,12 @@ fn completions_in_words(poll: bool) -> String {
 
 /// `samsung-840-evo-250gb, gc.quantum = 4; SHA-256 bd1e...`.
 fn in_words(profile: &ProfileRecord) -> String {
-    let origin = profile.catalogue.as_deref().unwrap_or("of its own");
+    let of_members = profile.values.get("array").map(|array| {
+        let member = array.get("catalogue").and_then(|name| name.as_str());
+        format!("an array of {}", member.unwrap_or("drives of its own"))
+    });
+    let origin = of_members.or_else(|| profile.catalogue.clone());
+    let origin = origin.unwrap_or_else(|| "of its own".to_owned());
     let changes = profile.changes.iter().map(|(key, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!(", {key} = {value}")

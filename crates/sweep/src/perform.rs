@@ -22,7 +22,7 @@ impl Point {
         path: &Path,
         watch: Watch<'_>,
     ) -> Result<Option<Row>, Error> {
-        let prepared = self.profile().map(|profile| profile.record());
+        let prepared = self.simulated().map(|drive| drive.record());
         let (profile, plan) = match (prepared, self.plan()) {
             (Ok(profile), Ok(plan)) => (profile, plan),
             (Err(error), _) | (_, Err(error)) => {
@@ -63,6 +63,7 @@ fn is_its_own(error: &Error) -> bool {
     matches!(
         error,
         Error::Profile(_)
+            | Error::Array(_)
             | Error::Plan(_)
             | Error::Device(_)
             | Error::Run(RunError::Plan(_) | RunError::Device(_))

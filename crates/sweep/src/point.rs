@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use writecliff::array::Simulated;
 use writecliff::device::Bytes;
-use writecliff::sim::{Profile, changed};
-use writecliff::{Error, Overrides, Plan, memory_of, profile};
+use writecliff::{DriveName, Error, Overrides, Plan, memory_of};
 
 use crate::plan::{DRIVE, Sweep};
 
@@ -66,10 +66,13 @@ impl Point {
     /// The drive that it is about.
     ///
     /// # Errors
-    /// [`Error::Profile`] if there is none.
-    pub fn profile(&self) -> Result<Profile, Error> {
-        let name = self.drive.strip_prefix("sim:").unwrap_or(&self.drive);
-        Ok(changed(&profile(name)?, &self.profile)?)
+    /// [`Error::Profile`] or [`Error::Array`] if there is none.
+    pub fn simulated(&self) -> Result<Simulated, Error> {
+        let name = match DriveName::from(self.drive.as_str()) {
+            DriveName::Real(_) => DriveName::Simulated(self.drive.clone()),
+            named => named,
+        };
+        Ok(name.simulated()?.changed(&self.profile)?)
     }
 
     /// What is done to it.
@@ -86,6 +89,6 @@ impl Point {
 
     /// What its drive takes in memory while it runs; nothing if there is no such drive.
     pub fn memory(&self) -> Bytes {
-        self.profile().map_or(Bytes(0), |profile| memory_of(&profile))
+        self.simulated().map_or(Bytes(0), |drive| memory_of(&drive))
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use writecliff::DriveName;
 use writecliff_report::thousands;
 
 use crate::error::SweepError;
@@ -73,9 +74,14 @@ impl Sweep {
         }
         let own = (!has_drives).then(|| Value::from(self.drive.as_str()));
         let drives = self.grid.get(DRIVE).into_iter().flatten().chain(&own);
-        let is_real = |drive: &&Value| !drive.as_str().is_some_and(|name| name.starts_with("sim:"));
+        let is_real = |drive: &&Value| {
+            !drive.as_str().is_some_and(|name| DriveName::from(name).is_simulated())
+        };
         if let Some(drive) = { drives }.find(is_real) {
-            let reason = format!("{drive} is no simulated drive, which are many; say sim:NAME");
+            let reason = format!(
+                "{drive} is no simulated drive, which are many; say sim:NAME, or \
+                 array:raid5:4:sim:NAME"
+            );
             return Err(impossible(DRIVE, reason));
         }
         if self.seeds == 0 {

@@ -123,8 +123,8 @@ impl Work for SweepRun {
     fn amount(&self) -> Amount {
         let drives = self.points.len() as u64;
         let estimate = self.points.iter().take(CHECKED).find_map(|point| {
-            let (drive, plan) = (point.profile().ok()?, point.plan().ok()?);
-            Some(plan.estimate(drive.open(&point.drive).info()))
+            let (drive, plan) = (point.simulated().ok()?, point.plan().ok()?);
+            Some(plan.estimate(&drive.info(&point.drive)))
         });
         let Some(Estimate { time, written, .. }) = estimate else {
             return Amount { drives, ..Amount::default() };
@@ -165,8 +165,8 @@ impl SweepRun {
     fn of(sweep: Sweep, path: &Path) -> Result<Self, SweepError> {
         let points = sweep.points()?;
         let check = |point: &Point| {
-            let (drive, plan) = (point.profile()?, point.plan()?);
-            Ok(plan.check(drive.open(&point.drive).info())?)
+            let (drive, plan) = (point.simulated()?, point.plan()?);
+            Ok(plan.check(&drive.info(&point.drive))?)
         };
         let mut checked = points.iter().take(CHECKED).map(check);
         if let Some(Err(error)) = checked.next()

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use writecliff_array::{ARRAY, ArrayName, Simulated};
 use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
 use writecliff_sim::{Profile, ProfileError};
 use writecliff_suite::{Demands, Plan, RunOptions};
@@ -16,7 +17,8 @@ use writecliff_uring::{
 use crate::error::Error;
 
 /// A drive, as it is called: `sim:NAME` or `sim:PATH.toml`, with `@1/16` behind it a scale model of
-/// that; `null:`; and anything else is the path of a block device or file.
+/// that; `array:raid5:4:sim:NAME` an [array](ArrayName) of these; `null:`; and anything else is the path of
+/// a block device or file.
 ///
 /// ```
 /// use writecliff::DriveName;
@@ -30,6 +32,8 @@ use crate::error::Error;
 pub enum DriveName {
     /// A simulated drive: a name of the catalogue, or the path of a profile.
     Simulated(String),
+    /// An array of simulated drives, as it is called; whether there is one shows when it is looked at.
+    Array(String),
     /// A block device or a file.
     Real(PathBuf),
     /// A directory of a mounted file system, in which a file of its own is written; of `commit` alone. No
@@ -37,7 +41,7 @@ pub enum DriveName {
     Directory(PathBuf),
     /// No drive: what this machine itself can do.
     Null,
-    /// The simulated drive of a run, from the profile that its record carries.
+    /// The simulated drive, or array, of a run, from the profile that its record carries.
     Recorded {
         /// What it was called then.
         address: String,
@@ -60,6 +64,7 @@ impl From<OsString> for DriveName {
             Some(text) if text.starts_with(SIMULATED) => {
                 Self::Simulated(text[SIMULATED.len()..].to_owned())
             }
+            Some(text) if text.starts_with(ARRAY) => Self::Array(text.to_owned()),
             _ => Self::Real(PathBuf::from(name)),
         }
     }
@@ -86,7 +91,7 @@ impl fmt::Display for DriveName {
             Self::Simulated(name) => write!(f, "{SIMULATED}{name}"),
             Self::Real(path) | Self::Directory(path) => write!(f, "{}", path.display()),
             Self::Null => f.write_str(NULL),
-            Self::Recorded { address, .. } => f.write_str(address),
+            Self::Array(address) | Self::Recorded { address, .. } => f.write_str(address),
         }
     }
 }
@@ -96,7 +101,10 @@ impl DriveName {
     pub fn slug(&self) -> String {
         let name = match self {
             Self::Simulated(name) => stem(name),
-            Self::Recorded { address, .. } => stem(address.trim_start_matches(SIMULATED)),
+            Self::Array(address) | Self::Recorded { address, .. } => match address.parse() {
+                Ok(array) => array_slug(&array),
+                Err(_) => stem(address.trim_start_matches(SIMULATED)),
+            },
             Self::Real(path) | Self::Directory(path) => {
                 path.file_name().map(|name| name.to_string_lossy().into_owned())
             }
@@ -108,17 +116,21 @@ impl DriveName {
 
     /// Whether the drive is a model, of which there can be as many as one likes.
     pub fn is_simulated(&self) -> bool {
-        matches!(self, Self::Simulated(_) | Self::Recorded { .. })
+        matches!(self, Self::Simulated(_) | Self::Array(_) | Self::Recorded { .. })
     }
 
-    /// What a simulated drive is built of.
+    /// What a simulated drive, or an array of them, is built of.
     ///
     /// # Errors
-    /// [`Error::Profile`]; [`Error::MeantNull`] of a drive that is no model.
-    pub(crate) fn model(&self) -> Result<Profile, Error> {
+    /// [`Error::Profile`] or [`Error::Array`]; [`Error::MeantNull`] of a drive that is no model.
+    pub fn simulated(&self) -> Result<Simulated, Error> {
         match self {
-            Self::Simulated(name) => profile(name),
-            Self::Recorded { profile, .. } => Ok(writecliff_sim::recorded(profile)?),
+            Self::Simulated(name) => Ok(Simulated::Drive(profile(name)?)),
+            Self::Array(name) => {
+                let ArrayName { shape, drive } = name.parse()?;
+                Ok(Simulated::array(profile(&drive)?, shape)?)
+            }
+            Self::Recorded { profile, .. } => Ok(Simulated::recorded(profile)?),
             Self::Real(_) | Self::Directory(_) | Self::Null => Err(Error::MeantNull),
         }
     }
@@ -126,13 +138,12 @@ impl DriveName {
     /// What the drive is, without touching it.
     ///
     /// # Errors
-    /// [`Error::Profile`], [`Error::Open`], [`Error::MeantSimulated`], [`Error::MeantProfile`] or
-    /// [`Error::MeantNull`].
+    /// [`Error::Profile`], [`Error::Array`], [`Error::Open`], [`Error::MeantSimulated`],
+    /// [`Error::MeantProfile`] or [`Error::MeantNull`].
     pub fn look(&self) -> Result<DeviceInfo, Error> {
         match self {
-            Self::Simulated(name) => Ok(simulated(name)?.info().clone()),
-            Self::Recorded { address, profile } => {
-                Ok(writecliff_sim::recorded(profile)?.open(address).info().clone())
+            Self::Simulated(_) | Self::Array(_) | Self::Recorded { .. } => {
+                Ok(self.simulated()?.info(&self.to_string()))
             }
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
             Self::Directory(path) => Ok(writecliff_uring::look_at_directory(path)?),
@@ -153,9 +164,11 @@ impl DriveName {
     pub fn inspect(&self) -> Result<Option<Inspection>, Error> {
         match self {
             Self::Real(path) => Ok(Some(writecliff_uring::inspect(existing(path)?)?)),
-            Self::Simulated(_) | Self::Recorded { .. } | Self::Directory(_) | Self::Null => {
-                Ok(None)
-            }
+            Self::Simulated(_)
+            | Self::Array(_)
+            | Self::Recorded { .. }
+            | Self::Directory(_)
+            | Self::Null => Ok(None),
         }
     }
 
@@ -171,9 +184,8 @@ impl DriveName {
         run: &RunOptions,
     ) -> Result<Box<dyn Device>, Error> {
         match self {
-            Self::Simulated(name) => simulated(name),
-            Self::Recorded { address, profile } => {
-                Ok(writecliff_sim::recorded(profile)?.open(address))
+            Self::Simulated(_) | Self::Array(_) | Self::Recorded { .. } => {
+                Ok(self.simulated()?.build(&self.to_string())?)
             }
             Self::Null => Ok(Box::new(NullDevice::new(&options(plan, run)))),
             Self::Directory(path) if matches!(plan, Plan::Commit(_) | Plan::Mixed(_)) => {
@@ -233,6 +245,13 @@ fn stem(name: &str) -> Option<String> {
         Some((whole, parts)) => Some(format!("{}-1-{parts}", stem(whole)?)),
         None => Some(stem(name)?.into_owned()),
     }
+}
+
+/// `raid5-4-NAME-dead-1`.
+fn array_slug(array: &ArrayName) -> Option<String> {
+    let ArrayName { shape, drive } = array;
+    let called = ArrayName { shape: shape.clone(), drive: stem(drive)? }.to_string();
+    Some(called.trim_start_matches(ARRAY).replacen(SIMULATED, "", 1))
 }
 
 /// `NAME@1/16`: the whole drive's name, and how many such parts it has.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use writecliff_array::ArrayError;
 use writecliff_device::{DeviceError, ErrorKind, did_you_mean};
 use writecliff_measure::RunDirectoryError;
 use writecliff_output::OutputError;
@@ -26,6 +27,9 @@ pub enum Error {
     /// A simulated drive that there is not, or that cannot be.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// An array that there cannot be.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
     /// A path that can only be meant for a simulated drive.
     #[error(
         "there is no device or file '{name}' here; for the simulated drive say sim:{}",
@@ -217,6 +221,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Profile(error) => error.kind(),
+            Self::Array(error) => error.kind(),
             Self::Open(error) => error.kind(),
             Self::Device(error) => error.kind(),
             Self::Directory(error) => error.kind(),

@@ -51,7 +51,7 @@
 //!
 //! # The rooms
 //!
-//! The crates below are re-exported whole: [`device`] is the seam, [`sim`] the simulated drives,
+//! The crates below are re-exported whole: [`device`] is the seam, [`sim`] the simulated drives, [`array`] arrays of them,
 //! [`uring`] the real ones, [`suite`] the tests, [`measure`] the recording, [`trace`] traces of
 //! applications.
 
@@ -72,6 +72,7 @@ mod review;
 mod run;
 mod several;
 
+pub use writecliff_array as array;
 pub use writecliff_device as device;
 pub use writecliff_measure as measure;
 pub use writecliff_sim as sim;

@@ -2,6 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use writecliff_array::Simulated;
 use writecliff_device::Bytes;
 use writecliff_sim::Profile;
 
@@ -50,13 +51,15 @@ impl Drop for Share<'_> {
     }
 }
 
-/// What a run on such a drive takes.
-pub fn memory_of(profile: &Profile) -> Bytes {
-    let unit = match profile {
+/// What a run on such a drive, or such an array, takes.
+pub fn memory_of(simulated: &Simulated) -> Bytes {
+    let profile = simulated.profile();
+    let unit = match &profile {
         Profile::Ssd(ssd) => ssd.mapping.unit.0,
         Profile::Disk(_) => return BESIDES,
     };
-    BESIDES + Bytes(profile.identity().capacity.0 / unit.max(1) * BYTES_PER_UNIT)
+    let of_one = profile.identity().capacity.0 / unit.max(1) * BYTES_PER_UNIT;
+    BESIDES + Bytes(of_one) * u64::from(simulated.drives())
 }
 
 /// Three quarters of what this machine has free; a guess where it does not tell.

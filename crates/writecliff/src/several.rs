@@ -48,7 +48,7 @@ pub(crate) fn run_all<J: Sync>(
     };
     match drive.is_simulated() {
         true => {
-            let (budget, need) = (Budget::new(memory_here()), memory_of(&drive.model()?));
+            let (budget, need) = (Budget::new(memory_here()), memory_of(&drive.simulated()?));
             in_parallel(jobs, |job| {
                 let _share = budget.take(need);
                 work(job)

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use serde::Serialize;
-use writecliff::profile;
+use writecliff::array::ArrayName;
+use writecliff::{DriveName, profile};
 use writecliff_device::{Bytes, printable};
 use writecliff_report::TextTable;
 use writecliff_sim::{Profile, Security, catalogue};
@@ -31,6 +32,7 @@ pub(crate) fn drives(names: &[OsString], json: bool) -> Result<(), CliError> {
 fn list() -> Result<(), CliError> {
     let mut text = String::from("Simulated drives (say sim:NAME):\n");
     text += &table(&catalogue())?;
+    text += "Several as one: array:raid5:4:sim:NAME (raid0, raid1, raid10, raid5, raid6), array:4+2:sim:NAME\n";
     text += "\nBlock devices here:\n";
     let devices = block_devices();
     if devices.is_empty() {
@@ -147,6 +149,10 @@ fn chosen(names: &[OsString]) -> Result<Drives, CliError> {
         drives.devices = block_devices().iter().map(real_drive).collect();
     }
     for name in names {
+        if let drive @ DriveName::Array(_) = DriveName::from(name.clone()) {
+            drives.simulated.push(array(&drive)?);
+            continue;
+        }
         match (simulated_of(name), name.to_str().filter(is_profile)) {
             (Some(Found { names, is_exact }), _) => {
                 for name in names {
@@ -181,6 +187,18 @@ fn simulated_drive(name: &str, whole: bool) -> Result<SimulatedDrive, CliError> 
     })
 }
 
+/// An array, with the record of what it is built of.
+fn array(drive: &DriveName) -> Result<SimulatedDrive, CliError> {
+    let info = drive.look()?;
+    Ok(SimulatedDrive {
+        name: drive.to_string(),
+        model: info.model,
+        capacity_bytes: info.capacity.0,
+        spare_area_percent: None,
+        profile: info.profile.map(|profile| profile.values.into()),
+    })
+}
+
 fn real_drive(device: &Inspection) -> RealDrive {
     let Inspection { identity, refusals, consent, own_words, .. } = device;
     RealDrive {
@@ -211,6 +229,9 @@ fn is_profile(name: &&str) -> bool {
 }
 
 fn show(name: &OsStr) -> Result<(), CliError> {
+    if let drive @ DriveName::Array(_) = DriveName::from(name.to_owned()) {
+        return print(&describe_array(&drive)?);
+    }
     let text = match name.to_str().filter(is_profile) {
         Some(name) => {
             let simulated = name.strip_prefix("sim:").unwrap_or(name);
@@ -334,6 +355,21 @@ fn describe_profile(name: &str, profile: &Profile) -> String {
         )
     });
     format!("# Simulated drive sim:{name}\n# {derived}\n{price}\n{}", keys.unwrap_or_default())
+}
+
+/// What an array makes of its members, and one of these.
+fn describe_array(drive: &DriveName) -> Result<String, CliError> {
+    let info = drive.look()?;
+    let name: ArrayName = drive.to_string().parse().map_err(writecliff::Error::from)?;
+    let trims = if info.trim { "passed on to the members" } else { "not taken" };
+    let (model, capacity) = (&info.model, info.capacity);
+    Ok(format!(
+        "# Simulated array {drive}: {model}\n# {capacity} ({} bytes) in chunks of {}; trims are \
+         {trims}\n# What it does: docs/arrays.md. Each of its members is\n{}",
+        capacity.0,
+        name.shape.chunk.exact(),
+        describe_profile(&name.drive, &profile(&name.drive)?)
+    ))
 }
 
 /// A line about what the drive encrypts, if it does.

@@ -23,7 +23,7 @@ use crate::output::{ProgressLine, print, print_json, say};
 pub(crate) struct ExportArguments {
     #[command(subcommand)]
     control: Option<ExportCommand>,
-    /// Simulated drives: sim:NAME, or OTHER=sim:NAME to be called OTHER by clients
+    /// Simulated drives: sim:NAME, array:raid5:4:sim:NAME, or OTHER=sim:NAME to be called OTHER by clients
     #[arg(value_name = "DRIVE", required = true)]
     drives: Vec<OsString>,
     /// The unix socket to listen on [default: ./NAME.sock]; beside it is one of control, with .ctl behind
@@ -208,12 +208,12 @@ fn settings(arguments: &ExportArguments) -> Settings {
     }
 }
 
-/// `OTHER=sim:NAME`, or a drive that is called by its own name.
+/// `OTHER=sim:NAME`, or a drive that is called by its own name; so of arrays.
 fn named(text: &OsString) -> (String, DriveName) {
-    let other = text.to_str().and_then(|text| text.split_once("=sim:"));
-    match other {
-        Some((name, drive)) if !name.is_empty() => {
-            (name.to_owned(), DriveName::Simulated(drive.to_owned()))
+    let other = text.to_str().and_then(|text| text.split_once('='));
+    match other.map(|(name, drive)| (name, DriveName::from(drive))) {
+        Some((name, drive)) if !name.contains(':') && drive.is_simulated() && !name.is_empty() => {
+            (name.to_owned(), drive)
         }
         _ => {
             let drive = DriveName::from(text.clone());
@@ -333,6 +333,9 @@ mod tests {
         let name = |text: &str| named(&OsString::from(text));
         assert_eq!(name("sim:tiny"), ("tiny".to_owned(), DriveName::from("sim:tiny")));
         assert_eq!(name("a=sim:tiny@1/4"), ("a".to_owned(), DriveName::from("sim:tiny@1/4")));
+        let array = "array:raid5:4:sim:tiny,chunk=64KiB";
+        assert_eq!(name(array), ("raid5-4-tiny-chunk-64KiB".to_owned(), DriveName::from(array)));
+        assert_eq!(name(&format!("a={array}")), ("a".to_owned(), DriveName::from(array)));
         assert_eq!(name("/dev/sda").1, DriveName::from("/dev/sda"));
     }
 

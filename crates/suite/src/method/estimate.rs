@@ -39,9 +39,10 @@ pub struct Rates {
     pub random: Throughput,
 }
 
-/// Of which part of a drive it is a model: `sim:NAME@1/16`.
+/// Of which part of a drive it, or every member of it, is a model: `sim:NAME@1/16`.
 pub(crate) fn scale(drive: &DeviceInfo) -> Option<u32> {
     let (_, parts) = drive.address.rsplit_once("@1/")?;
+    let parts = parts.split_once(',').map_or(parts, |(parts, _)| parts);
     (drive.kind == DeviceKind::Simulated).then(|| parts.parse().ok()).flatten()
 }
 

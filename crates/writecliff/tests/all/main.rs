@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod again;
+mod arrays;
 mod check;
 mod import;
 mod library;

@@ -71,6 +71,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<(), CliError> {
 fn device(name: &DriveName) -> Result<BlockDevice, CliError> {
     match name {
         DriveName::Simulated(_)
+        | DriveName::Array(_)
         | DriveName::Recorded { .. }
         | DriveName::Directory(_)
         | DriveName::Null => Err(CliError::RecordSimulated { name: name.to_string() }),

@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use writecliff_device::{
-    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, OwnCounters, Temperature,
+    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, OwnCounters, Rebuilding,
+    Temperature,
 };
 use writecliff_measure::{Recording, Sample};
 
@@ -59,6 +60,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         changed(record, recording),
         failed_ios(recording),
         media_errors(record),
+        rebuilt(record),
         throttled(record),
         unsafe_shutdown(record),
         trims_take_no_time(record, recording),
@@ -99,6 +101,15 @@ fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
         first: told(*first),
         last: told(*last),
     }))
+}
+
+/// An array that was being rebuilt at some time of the run.
+fn rebuilt(record: &RunRecord) -> Option<Warning> {
+    let before = record.phases.first()?.before.rebuild?;
+    let now = record.phases.last()?.after.rebuild?;
+    let Rebuilding { member, done, of, time } = now;
+    let was_complete = before.is_complete() && before.time == time;
+    (!was_complete).then_some(Warning::Drive(DriveWarning::Rebuilt { member, done, of, time }))
 }
 
 /// A load of trims beside reads and writes, on a model that has no time for them.

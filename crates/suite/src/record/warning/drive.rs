@@ -1,7 +1,7 @@
 //! What the drive is, or told of itself, that makes its figures doubtful, whatever the test.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Link, Temperature};
+use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
 /// The drive is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -42,6 +42,25 @@ pub enum DriveWarning {
     ScaleModel {
         /// It has one of so many parts.
         parts: u32,
+    },
+    /// A member of an array was made anew beside the load.
+    #[error(
+        "Member {member} of the array was rebuilt beside the load: {}. Figures of that time are those of an \
+         array that is rebuilt, and is degraded where it is not yet; those behind it are not.",
+        match done == of {
+            true => format!("{of}, which took {time}"),
+            false => format!("{done} of {of} in the first {time}, and it goes on"),
+        }
+    )]
+    Rebuilt {
+        /// Counted from 0.
+        member: u32,
+        /// Bytes of it that were there at the end.
+        done: Bytes,
+        /// Bytes that are to be.
+        of: Bytes,
+        /// How long that took.
+        time: Nanos,
     },
     /// The link is not what the drive can.
     #[error(
