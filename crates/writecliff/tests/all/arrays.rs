@@ -1,10 +1,10 @@
 //! Arrays by their names: run, reviewed, done again, refused.
 use std::path::Path;
 
-use writecliff::suite::DriveWarning;
+use writecliff::suite::{DriveWarning, Warning};
 use writecliff::{
     Again, DriveName, ErrorKind, Overrides, Review, ReviewEnd, ReviewRun, RunOptions, RunRecord,
-    UNWATCHED, Warning, plan, run,
+    UNWATCHED, plan, run,
 };
 
 const ARRAY: &str = "array:raid5:4:sim:tiny,chunk=64KiB,slow=2,rebuild=1";
