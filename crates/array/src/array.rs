@@ -15,7 +15,9 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceTime, Durability, Energy, Held, Io,
     Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
-use writecliff_sim::{AtPowerCut, Contents, Forgets, LostUnit, PowerCut, Stamps};
+use writecliff_sim::{
+    AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare, Stamps,
+};
 
 use crate::claims::Claims;
 use crate::layout::{Layout, Place};
@@ -598,6 +600,24 @@ impl Contents for Array {
         parities.filter(has_it).any(|member| self.member_holds(member, at))
     }
 
+    /// Where no copy of it can be read, and so many others of its stripe cannot that it cannot be computed.
+    fn has_lost(&self, unit: u32) -> bool {
+        let Place { stripe, column, row } = self.layout.place(u64::from(unit) * self.unit().0);
+        let at = stripe * self.layout.chunk + row;
+        let view = self.view();
+        let number = (at / self.unit().0) as u32;
+        let cannot = |member: &usize| {
+            view.is_missing(*member, at) || self.members[*member].model.has_lost(number)
+        };
+        let first = self.layout.member_of(stripe, column);
+        let is_lost = (first..first + self.layout.copies).all(|copy| cannot(&copy));
+        let of_stripe = || (0..self.members.len()).filter(cannot).count();
+        match self.layout.parities {
+            0 => is_lost,
+            parities => is_lost && of_stripe() > parities,
+        }
+    }
+
     fn takes_writes(&self) -> bool {
         self.is_enough(|member| {
             let Member { model, is_dead, .. } = &self.members[member];
@@ -625,6 +645,14 @@ impl Contents for Array {
     }
 
     fn take_power_cut(&mut self) -> Option<PowerCut> {
+        None
+    }
+
+    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
+        Err(DieRefused::NotModelled)
+    }
+
+    fn spare(&self) -> Option<Spare> {
         None
     }
 }

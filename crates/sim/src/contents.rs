@@ -67,7 +67,7 @@ pub trait Contents {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DieRefused {
     /// It has none.
-    #[error("the model of disks has no dies; export a solid-state drive")]
+    #[error("this model has no dies to lose; export one solid-state drive")]
     NotModelled,
     /// It has others.
     #[error("it has no die {die}: there are {dies}, counted from 0")]
