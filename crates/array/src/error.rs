@@ -1,9 +1,9 @@
 //! Arrays that there cannot be.
 
-use writecliff_device::{Bytes, DeviceError, ErrorKind, did_you_mean};
+use writecliff_device::{Bytes, DeviceError, ErrorKind};
 use writecliff_sim::ProfileError;
 
-use crate::shape::{Level, MEMBERS_MAX};
+use crate::level::{Level, LevelError, MEMBERS_MAX};
 
 /// Why there is no such array. Texts say what is possible.
 #[derive(Debug, thiserror::Error)]
@@ -20,23 +20,8 @@ pub enum ArrayError {
         got: String,
     },
     /// No level.
-    #[error(
-        "there is no level '{got}'{}; there are raid0, raid1, raid10, raid5, raid6, and K+M as in 4+2 for an \
-         erasure code", did_you_mean(got, Level::NAMED.map(|(name, _)| name))
-    )]
-    Level {
-        /// What was asked for.
-        got: String,
-    },
-    /// An erasure code of no data, no parity, or too much.
-    #[error(
-        "an erasure code has at least one chunk of data and one of parity, and {MEMBERS_MAX} of both at most; \
-         '{got}' is none"
-    )]
-    Code {
-        /// What was asked for.
-        got: String,
-    },
+    #[error(transparent)]
+    Level(#[from] LevelError),
     /// An erasure code with a number of members behind it.
     #[error("{level} says how many there are; write array:{level}:sim:NAME")]
     CodeWithCount {

@@ -13,6 +13,7 @@ mod array;
 mod claims;
 mod error;
 mod layout;
+mod level;
 mod member;
 mod name;
 mod past;
@@ -23,6 +24,7 @@ mod simulated;
 mod slab;
 
 pub use error::ArrayError;
+pub use level::{Level, LevelError};
 pub use name::{ARRAY, ArrayName};
-pub use shape::{Level, Shape};
+pub use shape::Shape;
 pub use simulated::Simulated;

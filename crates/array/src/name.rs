@@ -6,7 +6,8 @@ use std::str::FromStr;
 use writecliff_device::Bytes;
 
 use crate::error::ArrayError;
-use crate::shape::{CHUNK, Level, Shape};
+use crate::level::Level;
+use crate::shape::{CHUNK, Shape};
 
 /// What the names of arrays begin with.
 pub const ARRAY: &str = "array:";
