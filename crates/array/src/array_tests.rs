@@ -164,6 +164,15 @@ impl Contents for Watched {
     fn take_power_cut(&mut self) -> Option<PowerCut> {
         self.model.take_power_cut()
     }
+    fn has_lost(&self, unit: u32) -> bool {
+        self.model.has_lost(unit)
+    }
+    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused> {
+        self.model.lose_die(die)
+    }
+    fn spare(&self) -> Option<Spare> {
+        self.model.spare()
+    }
 }
 
 impl Model for Watched {
