@@ -334,7 +334,8 @@ mod tests {
         let [mut one, two] = [4_000.0, 6_000.0].map(|iops| outcome(&[iops], 5_000_000, 8_000_000));
         one.steady_latency.p999_ns = Some(10_000_000);
         let both = mean(&[&one, &two]);
-        assert_eq!((both.steady_iops.floor, both.steady_iops.mean), (5_000.0, 5_000.0));
+        let seconds = both.steady_iops;
+        assert_eq!((seconds.floor, seconds.mean, seconds.peak), (4_000.0, 5_000.0, 6_000.0));
         assert_eq!(
             (both.steady_latency.p50_ns, both.steady_latency.p999_ns),
             (5_000_000, Some(9_000_000))

@@ -41,18 +41,13 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let words = |load: &Load| {
         let name = name_of(load);
-        match load.throttled {
-            Some(throttled) => format!(
-                "{name} throttle after {} at {:.0} °C and end at {} of their speed beyond any fast buffer",
-                number::seconds(f64::from(throttled.after_s)),
-                throttled.celsius,
-                number::percent(load.held())
-            ),
-            None => format!(
-                "{name} end at {} of their speed beyond any fast buffer",
-                number::percent(load.held())
-            ),
-        }
+        let held = number::percent(load.held());
+        let beyond = if load.phase == WRITE { " beyond any fast buffer" } else { "" };
+        let throttles = load.throttled.map_or_else(String::new, |throttled| {
+            let after = number::seconds(f64::from(throttled.after_s));
+            format!("throttle after {after} at {:.0} °C and ", throttled.celsius)
+        });
+        format!("{name} {throttles}end at {held} of their speed{beyond}")
     };
     let loads: Vec<String> = outcome.loads.iter().map(words).collect();
     (!loads.is_empty()).then(|| format!("Long {}.", loads.join(", ")))

@@ -17,6 +17,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "file-not-drive"}),
         json!({"kind": "no-drive"}),
         json!({"kind": "scale-model", "parts": 16}),
+        json!({"kind": "rebuilt", "member": 1, "done": "1GiB", "of": "2GiB", "time": "9s"}),
         json!({"kind": "reduced-link", "link": {
             "now_gbps": 2.5,
             "best_gbps": 8.0,
