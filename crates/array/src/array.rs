@@ -11,13 +11,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use slab::Slab;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceTime, Durability, Energy, Held, Io,
     Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
-use writecliff_sim::{
-    AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare, Stamps,
-};
+use writecliff_sim::{Contents, Forgets, Stamps};
 
 use crate::claims::Claims;
 use crate::layout::{Layout, Place};
@@ -25,7 +24,6 @@ use crate::member::{Member, Part};
 use crate::past;
 use crate::plan::{Lost, Piece, Plan, View, plan, rebuild, reconstruct};
 use crate::rebuild::Rebuild;
-use crate::slab::Slab;
 
 /// What the system answers to a trim that a drive does not have: `EOPNOTSUPP` of Linux.
 const NOT_SUPPORTED: i32 = 95;
@@ -168,7 +166,7 @@ impl Array {
         self.in_flight += 1;
         let number = self.requests.insert(Request::new(io, self.now, None));
         if let Some((rows, changes)) = self.rows_claimed(&io) {
-            self.requests.get(number).waits_for = self.claims.add(number, rows, changes);
+            self.requests[number].waits_for = self.claims.add(number, rows, changes);
         }
         self.start_if_free(number)
     }
@@ -196,19 +194,19 @@ impl Array {
         while let Some(step) = self.rebuild.as_mut().and_then(Rebuild::next_step) {
             let io = Io::write(Bytes(step.start), Bytes(step.end - step.start));
             let number = self.requests.insert(Request::new(io, self.now, Some(step.clone())));
-            self.requests.get(number).waits_for = self.claims.add(number, step, true);
+            self.requests[number].waits_for = self.claims.add(number, step, true);
             self.start_if_free(number)?;
         }
         Ok(())
     }
 
     fn start_if_free(&mut self, number: usize) -> Result<(), DeviceError> {
-        if self.requests.get(number).waits_for > 0 {
+        if self.requests[number].waits_for > 0 {
             return Ok(());
         }
         let plan = self.plan(number);
         let flushes_alone = !self.writes_reach_all();
-        let request = self.requests.get(number);
+        let request = &mut self.requests[number];
         let Ok(Plan { reads, at_once, after }) = plan else {
             request.status = Status::Failed(INPUT_OUTPUT);
             return self.finish(number);
@@ -224,7 +222,7 @@ impl Array {
     }
 
     fn plan(&mut self, number: usize) -> Result<Plan, Lost> {
-        let request = self.requests.get(number).clone();
+        let request = self.requests[number].clone();
         match (&request.step, request.io.operation) {
             (Some(step), _) => {
                 let target = self.rebuild.as_ref().map_or(0, |rebuild| rebuild.member);
@@ -254,7 +252,7 @@ impl Array {
         pieces: &[Piece],
         is_instead: bool,
     ) -> Result<(), DeviceError> {
-        let request = self.requests.get(number);
+        let request = &mut self.requests[number];
         let durability = match request.io.durability {
             Durability::Flushed if request.flushes => Durability::Later,
             other => other,
@@ -271,7 +269,7 @@ impl Array {
 
     /// What a request can do now: write what it has read for, flush what it has written, or end.
     fn go_on(&mut self, number: usize) -> Result<(), DeviceError> {
-        let request = self.requests.get(number);
+        let request = &mut self.requests[number];
         if request.reads_left == 0 && !request.after.is_empty() {
             let after = std::mem::take(&mut request.after);
             return self.issue(number, &after, false);
@@ -303,7 +301,7 @@ impl Array {
             }
         }
         for waiting in self.claims.release(number) {
-            self.requests.get(waiting).waits_for -= 1;
+            self.requests[waiting].waits_for -= 1;
             self.start_if_free(waiting)?;
         }
         match request.step {
@@ -319,9 +317,9 @@ impl Array {
         if let Status::Failed(errno) = done.status
             && !self.makes_good(number, member, done, is_instead)?
         {
-            self.requests.get(number).status = Status::Failed(errno);
+            self.requests[number].status = Status::Failed(errno);
         }
-        let request = self.requests.get(number);
+        let request = &mut self.requests[number];
         request.pieces_left -= 1;
         request.reads_left -= usize::from(is_read);
         self.go_on(number)
@@ -432,7 +430,7 @@ impl Array {
         let Some(rebuild) = &mut self.rebuild else { return Ok(()) };
         rebuild.stop();
         let anew = rebuild.anew();
-        while self.requests.len() > 0 {
+        while !self.requests.is_empty() {
             self.advance(DeviceTime::MAX)?;
         }
         self.rebuild = Some(anew);
@@ -582,7 +580,7 @@ impl Contents for Array {
             let is_write = operation == Operation::Write && request.step.is_none();
             is_write && offset.0 < address + self.unit().0 && address < offset.0 + length.0
         };
-        if self.requests.iter().any(is_written) {
+        if self.requests.iter().any(|(_, request)| is_written(request)) {
             return true;
         }
         let Place { stripe, column, row } = self.layout.place(address);
@@ -630,30 +628,6 @@ impl Contents for Array {
             return Some(self.now);
         }
         self.members.iter().filter_map(|member| member.model.next_event()).min()
-    }
-
-    fn expect_power_cuts(&mut self) -> AtPowerCut {
-        AtPowerCut::NotModelled
-    }
-
-    fn volatile(&self) -> Vec<LostUnit> {
-        Vec::new()
-    }
-
-    fn cut_power(&mut self, _: &mut Vec<Completion>) {
-        panic!("the model of arrays has no power cut, and says so");
-    }
-
-    fn take_power_cut(&mut self) -> Option<PowerCut> {
-        None
-    }
-
-    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
-        Err(DieRefused::NotModelled)
-    }
-
-    fn spare(&self) -> Option<Spare> {
-        None
     }
 }
 

@@ -1,7 +1,9 @@
 use std::sync::{Arc, Mutex};
 
 use writecliff_device::{Content, conformance, split_mix};
-use writecliff_sim::{Model, Profile, SsdProfile, load};
+use writecliff_sim::{
+    AtPowerCut, DieRefused, LostUnit, Model, PowerCut, Profile, Spare, SsdProfile, load,
+};
 
 use super::*;
 use crate::simulated::Simulated;
@@ -289,6 +291,41 @@ fn any_io_on_any_level_comes_back_once_and_no_member_gets_too_much() {
         let dead = array.members.iter().filter(|member| member.is_dead).count();
         assert_eq!(dead, name.matches("dead").count(), "nobody was taken out");
     }
+}
+
+/// Members lose a die each, until more of a stripe is gone than its parity makes up for.
+#[test]
+fn what_is_lost_is_what_cannot_be_read() {
+    let mut lost_of_each = Vec::new();
+    for name in ["array:raid0:2:sim:tiny", "array:raid1:2:sim:tiny", "array:raid5:4:sim:tiny"] {
+        let (mut array, _) = watched(name);
+        let (capacity, block) = (array.info.capacity.0, 64 * KIB);
+        let whole = (0..capacity / block).map(|nth| Io::write(Bytes(nth * block), Bytes(block)));
+        whole.for_each(|io| assert_eq!(status(&mut array, io), Status::Done));
+        let unit = array.unit();
+        for member in 0..2 {
+            array.members[member].model.lose_die(1).unwrap();
+            let units = (0..(capacity / unit.0) as u32).step_by(7);
+            let mut lost = 0;
+            for number in units {
+                let read = status(&mut array, Io::read(unit * u64::from(number), unit));
+                assert_eq!(array.has_lost(number), read != Status::Done, "{name}: {number}");
+                lost += usize::from(array.has_lost(number));
+            }
+            lost_of_each.push(lost > 0);
+        }
+    }
+    assert_eq!(lost_of_each, [true, true, false, true, false, true]);
+}
+
+/// What becomes of an I/O that is alone.
+fn status(array: &mut Array, io: Io) -> Status {
+    let mut done = Vec::new();
+    array.submit(&[io]).unwrap();
+    while done.is_empty() {
+        array.reap(DeviceTime::MAX, &mut done).unwrap();
+    }
+    done[0].status
 }
 
 #[test]

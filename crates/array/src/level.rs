@@ -115,8 +115,8 @@ impl<'de> Deserialize<'de> for Level {
 pub enum LevelError {
     /// None of this name.
     #[error(
-        "there is no level '{got}'{}; there are raid0, raid1, raid10, raid5, raid6, and K+M as in 4+2 for an \
-         erasure code", did_you_mean(got, Level::NAMED.map(|(name, _)| name))
+        "there is no level '{got}', but raid0, raid1, raid10, raid5, raid6, and K+M as in 4+2 for an erasure \
+         code{}", did_you_mean(got, Level::NAMED.map(|(name, _)| name))
     )]
     Unknown {
         /// What was asked for.

@@ -21,7 +21,6 @@ mod plan;
 mod rebuild;
 mod shape;
 mod simulated;
-mod slab;
 
 pub use error::ArrayError;
 pub use level::{Level, LevelError};

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
+use slab::Slab;
 use writecliff_device::{Completion, DeviceError, DeviceTime, Io};
 use writecliff_sim::Model;
-
-use crate::slab::Slab;
 
 /// A drive with the host's queue before it.
 pub(crate) struct Member {

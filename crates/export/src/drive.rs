@@ -17,6 +17,7 @@ use std::io;
 use std::mem;
 use std::ops::Range;
 
+use slab::Slab;
 use writecliff_device::{
     Bytes, Completion, DeviceError, DeviceInfo, DeviceTime, Durability, Io, Operation, Status,
     Telemetry,
@@ -26,7 +27,6 @@ use writecliff_sim::{AtPowerCut, DieRefused, Forgets, Model, PowerCut, Spare};
 use crate::content::class_of;
 use crate::places::{Place, held, in_part, make_ready, places, split};
 use crate::recording::Recording;
-use crate::slab::Slab;
 use crate::store::Store;
 use crate::undo::Undo;
 use crate::wire::reply::{Extent, HEADROOM, STATE_HOLE, STATE_ZERO};
@@ -377,7 +377,7 @@ impl<T> Drive<T> {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Errno::NoSpace,
                     _ => Errno::InputOutput,
                 };
-                self.tasks.get(command.task).failed = Some(errno);
+                self.tasks[command.task].failed = Some(errno);
             }
         }
         Ok(())
@@ -401,7 +401,7 @@ impl<T> Drive<T> {
             zeros = vec![0; io.length.0 as usize];
             &zeros
         } else {
-            let task = self.tasks.get(command.task);
+            let task = &mut self.tasks[command.task];
             &task.data[(io.offset.0 - task.offset) as usize..][..io.length.0 as usize]
         };
         let mut io = *io;
@@ -437,7 +437,7 @@ impl<T> Drive<T> {
 
     fn read(&mut self, io: &Io, command: &Command) -> Result<io::Result<()>, DeviceError> {
         self.model.submit(std::slice::from_ref(io))?;
-        let task = self.tasks.get(command.task);
+        let task = &mut self.tasks[command.task];
         let begin = HEADROOM + (io.offset.0 - task.offset) as usize;
         let data = &mut task.data[begin..][..io.length.0 as usize];
         let unit = self.model.unit().0;
@@ -519,7 +519,7 @@ impl<T> Drive<T> {
             recording.completed(completion);
         }
         let number = self.flying.remove(usize::from(completion.io.slot));
-        let task = self.tasks.get(number);
+        let task = &mut self.tasks[number];
         task.due = task.due.max(completion.completed);
         task.commands_left -= 1;
         if let Status::Failed(errno) = completion.status {

@@ -36,7 +36,6 @@ mod prepare;
 mod recording;
 mod seconds;
 mod server;
-mod slab;
 mod socket;
 mod status;
 mod store;

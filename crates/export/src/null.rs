@@ -5,7 +5,7 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
     PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
 };
-use writecliff_sim::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, Model, PowerCut, Spare};
+use writecliff_sim::{AtPowerCut, Contents, Forgets, Model};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Null {
@@ -118,24 +118,8 @@ impl Contents for Null {
         AtPowerCut::KeepsAll
     }
 
-    fn volatile(&self) -> Vec<LostUnit> {
-        Vec::new()
-    }
-
     fn cut_power(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.done);
-    }
-
-    fn take_power_cut(&mut self) -> Option<PowerCut> {
-        None
-    }
-
-    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
-        Err(DieRefused::NotModelled)
-    }
-
-    fn spare(&self) -> Option<Spare> {
-        None
     }
 }
 

@@ -37,30 +37,44 @@ pub trait Contents {
 
     /// Has it keep account of what is volatile from now on, and [tell](Self::take_power_cut) what a power
     /// cut took. What was written before must have been flushed.
-    fn expect_power_cuts(&mut self) -> AtPowerCut;
+    fn expect_power_cuts(&mut self) -> AtPowerCut {
+        AtPowerCut::NotModelled
+    }
 
     /// What a power cut at this moment would take. Takes time with all that is volatile.
-    fn volatile(&self) -> Vec<LostUnit>;
+    fn volatile(&self) -> Vec<LostUnit> {
+        Vec::new()
+    }
 
     /// Takes the power away and gives it back: what is in flight has failed, and the drive answers when
     /// it has recovered.
     ///
     /// # Panics
     /// If the model has [no power cut](AtPowerCut::NotModelled).
-    fn cut_power(&mut self, done: &mut Vec<Completion>);
+    fn cut_power(&mut self, done: &mut Vec<Completion>) {
+        let _ = done;
+        panic!("this model has no power cut, and says so");
+    }
 
     /// What the last power cut took, of those that the profile plans as well; once.
-    fn take_power_cut(&mut self) -> Option<PowerCut>;
+    fn take_power_cut(&mut self) -> Option<PowerCut> {
+        None
+    }
 
     /// Has a die stop working at this moment, as its profile may plan it. What it held is lost where no parity
     /// makes up for it.
     ///
     /// # Errors
     /// [`DieRefused`]; nothing has happened then.
-    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused>;
+    fn lose_die(&mut self, die: u32) -> Result<(), DieRefused> {
+        let _ = die;
+        Err(DieRefused::NotModelled)
+    }
 
     /// What it can do without; `None` if the model does not tell.
-    fn spare(&self) -> Option<Spare>;
+    fn spare(&self) -> Option<Spare> {
+        None
+    }
 }
 
 /// Why no die is lost.

@@ -28,7 +28,7 @@ use writecliff_device::{
     Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
 
-use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
+use crate::contents::{Contents, Forgets};
 use crate::profile::LBA_SIZE;
 use crate::profile::{DiskProfile, QueueOrdering};
 use crate::ssd::NOT_SUPPORTED;
@@ -451,30 +451,6 @@ impl Contents for Disk {
     fn next_event(&self) -> Option<DeviceTime> {
         let ended = self.ended.keys().next().map(|(at, _)| *at);
         ended.into_iter().chain(Disk::next_event(self)).min()
-    }
-
-    fn expect_power_cuts(&mut self) -> AtPowerCut {
-        AtPowerCut::NotModelled
-    }
-
-    fn volatile(&self) -> Vec<LostUnit> {
-        Vec::new()
-    }
-
-    fn cut_power(&mut self, _: &mut Vec<Completion>) {
-        panic!("the model of disks has no power cut, and says so");
-    }
-
-    fn take_power_cut(&mut self) -> Option<PowerCut> {
-        None
-    }
-
-    fn lose_die(&mut self, _: u32) -> Result<(), DieRefused> {
-        Err(DieRefused::NotModelled)
-    }
-
-    fn spare(&self) -> Option<Spare> {
-        None
     }
 }
 
