@@ -111,7 +111,8 @@ completions-are-polled-where-there-are-queues-for-it() { # quick
   local drive usual polled; drive=$(fresh nvme)
   usual=$(of_a_run); polled=$(of_a_run --poll)
   grep -q '"poll": true' /tmp/out/run.json || wrong 'the record does not say that it polled'
-  [ $((polled * 3)) -lt "$usual" ] || wrong "expected next to no interrupts, got $polled, and $usual without --poll"
+  # What is looked at before a run is not polled, however little the run does on a busy machine.
+  [ $((polled * 2)) -lt "$usual" ] || wrong "expected next to no interrupts, got $polled, and $usual without --poll"
   drive=$(fresh sata)
   test_it "$drive" "$(consent "$drive")" --poll
   [ "$code" = 2 ] && grep -q 'cannot be polled' <<< "$output" ||

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Outcome, program};
+use super::Outcome;
+use super::program::{self, How};
 
 /// The compiler, which lints what it compiles.
 const CLIPPY: &str = "clippy-driver";
@@ -37,10 +38,10 @@ fn no_warnings(count: usize) -> Result<(), String> {
 pub(crate) struct Built {
     /// Test programs by package, with the package's directory.
     programs: BTreeMap<String, Vec<(PathBuf, PathBuf)>>,
+    /// Everything that runs of a package: its test programs, and the programs that these start.
+    made: BTreeMap<String, Vec<PathBuf>>,
     /// What the compiler and clippy had to say.
     warnings: usize,
-    /// Tests do their long sweeps.
-    pub(crate) is_nightly: bool,
     /// The command line's program.
     pub(crate) writecliff: Option<PathBuf>,
     /// The Python module, as a library.
@@ -89,6 +90,9 @@ impl Built {
         let executable = message["executable"].as_str().map(PathBuf::from);
         let is_bench = message["target"]["kind"][0] == "bench";
         let is_test = message["profile"]["test"] == true && !is_bench;
+        if let Some(program) = executable.clone().filter(|_| !is_bench) {
+            self.made.entry(package(message)).or_default().push(program);
+        }
         match (executable, message["target"]["name"].as_str()) {
             (Some(program), _) if is_test => {
                 let directory = manifest.parent().unwrap_or(Path::new(".")).to_owned();
@@ -113,11 +117,16 @@ impl Built {
         wanted.iter().filter(has_none).copied().collect()
     }
 
+    /// Everything that runs of a package.
+    pub(super) fn programs(&self, package: &str) -> impl Iterator<Item = &PathBuf> {
+        self.made.get(package).into_iter().flatten()
+    }
+
     /// Runs the tests of a package.
-    pub(super) fn test(&self, package: &str) -> Outcome {
+    pub(super) fn test(&self, package: &str, how: How<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         for (program, directory) in self.programs.get(package).into_iter().flatten() {
-            match program::run(program, directory, self.is_nightly) {
+            match program::run(program, directory, how) {
                 Ok(of_program) => outcome.join(of_program),
                 Err(why) => outcome.add("the program", Duration::ZERO, Err(why)),
             }

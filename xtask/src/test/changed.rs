@@ -12,6 +12,8 @@ use super::Options;
 pub(super) struct Scope {
     packages: Vec<Package>,
     has_guest: bool,
+    /// Where what the virtual machine tries is made.
+    guest_is_of: Vec<PathBuf>,
 }
 
 /// A package of the workspace.
@@ -31,6 +33,9 @@ const PYTHON: &str = "writecliff-python";
 /// The way to real drives: what the virtual machine is for.
 const GUEST_IS_FOR: [&str; 4] =
     ["writecliff-uring", "writecliff-admin", "writecliff-loop-device", "writecliff-xtask"];
+/// What asks for it, and says what came of it: where everything is tested, its cases are tried again after a
+/// change of these, too.
+const GUEST_SHOWS: [&str; 2] = ["writecliff-cli", "writecliff-device"];
 
 impl Scope {
     /// Why a part does not run.
@@ -38,6 +43,23 @@ impl Scope {
 
     pub(super) fn of(options: &Options) -> Result<Self, String> {
         let known = packages()?;
+        let is_of_guest = |package: &&Package| {
+            let name = package.name.as_str();
+            GUEST_IS_FOR.contains(&name) || GUEST_SHOWS.contains(&name)
+        };
+        // Of the chores those that are about it.
+        let made_in = |package: &Package| match package.name.as_str() {
+            "writecliff-xtask" => {
+                ["guest", "src/guest"].map(|part| package.directory.join(part)).into()
+            }
+            _ => vec![package.directory.clone()],
+        };
+        let guest_is_of = known.iter().filter(is_of_guest).flat_map(made_in).collect();
+        let scope = Self::chosen(options, known)?;
+        Ok(Self { guest_is_of, ..scope })
+    }
+
+    fn chosen(options: &Options, known: Vec<Package>) -> Result<Self, String> {
         if !options.only.is_empty() {
             let named = |name: &String| {
                 let found = known.iter().find(|p| {
@@ -47,11 +69,11 @@ impl Scope {
                 found.cloned().ok_or_else(|| format!("there is no package '{name}'"))
             };
             let packages = options.only.iter().map(named).collect::<Result<_, _>>()?;
-            return Ok(Self { packages, has_guest: false });
+            return Ok(Self::new(packages, false));
         }
         match options.changed {
             true => Ok(Self::of_files(&files()?, known)),
-            false => Ok(Self { packages: known, has_guest: true }),
+            false => Ok(Self::new(known, true)),
         }
     }
 
@@ -62,7 +84,7 @@ impl Scope {
             match packages.iter().find(|package| file.starts_with(&package.directory)) {
                 Some(package) => changed.push(&package.name),
                 None if file.starts_with("python") => changed.push(PYTHON),
-                None => return Self { packages, has_guest: true },
+                None => return Self::new(packages, true),
             }
         }
         let has_guest = changed.iter().any(|name| GUEST_IS_FOR.contains(name));
@@ -77,7 +99,11 @@ impl Scope {
             }
         }
         let is_reached = |package: &&Package| changed.contains(&package.name.as_str());
-        Self { packages: packages.iter().filter(is_reached).cloned().collect(), has_guest }
+        Self::new(packages.iter().filter(is_reached).cloned().collect(), has_guest)
+    }
+
+    fn new(packages: Vec<Package>, has_guest: bool) -> Self {
+        Self { packages, has_guest, guest_is_of: Vec::new() }
     }
 
     /// The packages that are reached and have tests of their own.
@@ -92,6 +118,10 @@ impl Scope {
 
     pub(super) fn reaches_guest(&self) -> bool {
         self.has_guest
+    }
+
+    pub(super) fn guest_is_of(&self) -> &[PathBuf] {
+        &self.guest_is_of
     }
 }
 

@@ -6,10 +6,12 @@ use std::time::Duration;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) passed: usize,
+    /// How many passed in an earlier run, and were not tried again since nothing of it has changed.
+    pub(crate) before: usize,
     /// The names of those that failed.
     pub(crate) failed: Vec<String>,
     pub(crate) skipped: Vec<Skipped>,
-    /// Those that took long.
+    /// Those that are not [`QUICK`].
     pub(crate) slow: Vec<(String, Duration)>,
 }
 
@@ -20,8 +22,8 @@ pub(crate) struct Skipped {
     pub(crate) why: String,
 }
 
-/// A test that takes longer is listed, and must be worth it.
-const SLOW: Duration = Duration::from_secs(5);
+/// What takes longer is not tried by who wants to know soon.
+pub(crate) const QUICK: Duration = Duration::from_secs(2);
 
 impl Outcome {
     /// One thing that was done, or why not.
@@ -47,7 +49,7 @@ impl Outcome {
                 self.failed.push(name.to_owned());
             }
         }
-        if took >= SLOW {
+        if took >= QUICK {
             self.slow.push((name.to_owned(), took));
         }
     }
@@ -59,6 +61,7 @@ impl Outcome {
     /// Both.
     pub(crate) fn join(&mut self, other: Self) {
         self.passed += other.passed;
+        self.before += other.before;
         self.failed.extend(other.failed);
         self.skipped.extend(other.skipped);
         self.slow.extend(other.slow);

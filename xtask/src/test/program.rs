@@ -18,17 +18,28 @@ use super::Outcome;
 /// What a test prints where it cannot do its work.
 const SKIPPED: &str = "SKIPPED";
 
-/// Runs all tests of a program, from its package's directory as cargo does. Its standard input is
+/// How tests are run.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct How<'a> {
+    /// They do their long sweeps.
+    pub(crate) is_nightly: bool,
+    /// Those of these names are not run, if the program has them.
+    pub(crate) without: &'a [String],
+}
+
+/// Runs the tests of a program, from its package's directory as cargo does. Its standard input is
 /// closed, so that nothing waits for a terminal.
-pub(super) fn run(program: &Path, directory: &Path, is_nightly: bool) -> Result<Outcome, String> {
+pub(super) fn run(program: &Path, directory: &Path, how: How<'_>) -> Result<Outcome, String> {
     let told = |error: std::io::Error| format!("{}: {error}", program.display());
     let mut command = Command::new(program);
     command.args(["-Z", "unstable-options", "--format", "json", "--report-time", "--show-output"]);
-    // Many tests wait for a drive's seconds to pass, and leave a processor idle.
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    command.args(["--test-threads", &(2 * processors).to_string()]);
+    command.args(["--test-threads", &processors.to_string()]);
+    if !how.without.is_empty() {
+        command.arg("--exact").args(how.without.iter().flat_map(|name| ["--skip", name]));
+    }
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_MANIFEST_DIR", directory);
-    if is_nightly {
+    if how.is_nightly {
         command.env("WRITECLIFF_NIGHTLY", "1");
     }
     command.current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped());

@@ -5,6 +5,11 @@ use std::time::Duration;
 
 use super::Outcome;
 
+/// A test that takes longer is listed, and must be worth it.
+const SLOW: Duration = Duration::from_secs(5);
+/// So many tests that were left out for the same reason are listed by their number.
+const MANY: usize = 3;
+
 /// A part that ran.
 #[derive(Debug)]
 pub(crate) struct Part {
@@ -16,11 +21,16 @@ pub(crate) struct Part {
 /// In one line.
 impl Display for Part {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Outcome { passed, failed, skipped, .. } = &self.outcome;
+        let Outcome { passed, before, failed, skipped, .. } = &self.outcome;
         let (failed, skipped) = (failed.len(), skipped.len());
         let took = self.took.as_secs_f64();
         let name = &self.name;
-        write!(f, "{name:16} {took:7.1} s {passed:7} passed {failed:5} failed {skipped:5} skipped")
+        let passed = passed + before;
+        write!(
+            f,
+            "{name:16} {took:7.1} s {passed:7} passed {failed:5} failed {skipped:5} skipped"
+        )?;
+        if *before > 0 { f.write_str("  before, and unchanged") } else { Ok(()) }
     }
 }
 
@@ -38,11 +48,22 @@ impl Display for Table<'_> {
         }
         let all = |of: fn(&Outcome) -> usize| self.parts.iter().map(|part| of(&part.outcome)).sum();
         let (passed, failed, skipped): (usize, usize, usize) =
-            (all(|o| o.passed), all(|o| o.failed.len()), all(|o| o.skipped.len()));
+            (all(|o| o.passed + o.before), all(|o| o.failed.len()), all(|o| o.skipped.len()));
         self.slow(f)?;
         for Part { name, outcome, .. } in self.parts {
-            for left_out in &outcome.skipped {
-                writeln!(f, "left out  {name}: {}: {}", left_out.name, left_out.why)?;
+            let mut left_out: Vec<_> = outcome.skipped.iter().collect();
+            left_out.sort_by_key(|one| &one.why);
+            for alike in left_out.chunk_by(|one, other| one.why == other.why) {
+                match alike {
+                    [first, ..] if alike.len() >= MANY => {
+                        writeln!(f, "left out  {name}: {} tests: {}", alike.len(), first.why)?;
+                    }
+                    _ => {
+                        for one in alike {
+                            writeln!(f, "left out  {name}: {}: {}", one.name, one.why)?;
+                        }
+                    }
+                }
             }
         }
         for Part { name, outcome, .. } in self.parts {
@@ -51,6 +72,13 @@ impl Display for Table<'_> {
             }
         }
         writeln!(f, "{:.0} s in all", self.took.as_secs_f64())?;
+        match all(|o| o.before) {
+            0 => {}
+            before => writeln!(
+                f,
+                "{before} of those that passed did so before, and nothing of them has changed; --again tries them too"
+            )?,
+        }
         writeln!(f, "{passed} passed, {failed} failed, {skipped} skipped")
     }
 }
@@ -60,7 +88,8 @@ impl Table<'_> {
         let of_part = |part: &Part| {
             let named =
                 |(test, took): &(String, Duration)| (part.name.clone(), test.clone(), *took);
-            part.outcome.slow.iter().map(named).collect::<Vec<_>>()
+            let slow = part.outcome.slow.iter().filter(|(_, took)| *took >= SLOW);
+            slow.map(named).collect::<Vec<_>>()
         };
         let mut slow: Vec<_> = self.parts.iter().flat_map(of_part).collect();
         slow.sort_by_key(|(_, _, took)| std::cmp::Reverse(*took));
