@@ -24,7 +24,7 @@ use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, Power
 use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
 use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
-use front::{HostCacheLines, InFlight, ReadAhead, Trims};
+use front::{HostCacheLines, InFlight, ReadAhead, Rounds, Trims};
 use map::Translation;
 use power::PowerMeter;
 
@@ -53,6 +53,8 @@ pub struct Ssd {
     trims: Trims,
     host_cache: Option<HostCacheLines>,
     read_ahead: Option<ReadAhead>,
+    /// In which flushes and forced writes are served.
+    rounds: Rounds,
     in_flight: InFlight,
     host_written: Bytes,
     meter: PowerMeter,
@@ -100,6 +102,7 @@ impl Ssd {
             trims: Trims::new(&profile.trim),
             host_cache: HostCacheLines::new(&profile),
             read_ahead: ReadAhead::new(&profile),
+            rounds: Rounds::default(),
             in_flight: InFlight::default(),
             host_written: Bytes::ZERO,
             meter: PowerMeter::new(&profile.power, &link.sleep, profile.nand.planes),
@@ -358,14 +361,20 @@ impl Ssd {
         (self.durable_at(decoded.max(in_drive)), Status::Done)
     }
 
-    /// When all that the drive has at `now` would survive a power cut: at once where capacitors bring it
-    /// to NAND, but for what the flush itself takes.
+    /// When it is said that all that the drive has at `now` would survive a power cut: at once where
+    /// capacitors bring it to NAND, but for what the flush itself takes; else when its programs, the changes of
+    /// the map, and the rounds before it are done. Without a buffer each write waits for its own programs.
     fn durable_at(&mut self, now: DeviceTime) -> DeviceTime {
+        let flush_time = self.profile.write_buffer.flush_time;
         if self.has_buffer() && self.profile.write_buffer.protected {
-            return now + self.profile.write_buffer.flush_time;
+            return now + flush_time;
         }
         let drained = self.translation.flush(now);
-        if drained > now { drained + self.profile.write_buffer.flush_time } else { drained }
+        match drained > now {
+            true if self.has_buffer() => self.rounds.serve(now, drained - now + flush_time),
+            true => drained + flush_time,
+            false => drained,
+        }
     }
 
     /// A command without data: firmware and link.
@@ -503,7 +512,7 @@ impl Ssd {
                 self.in_flight.fail_all(self.now, Status::Failed(MEDIA_ERROR), done);
                 let recovered = self.now + self.recovery_time();
                 (self.firmware, self.link) = (Fifo::default(), Bus::default());
-                self.engine = Fifo::default();
+                (self.engine, self.rounds) = (Fifo::default(), Rounds::default());
                 self.firmware.serve(recovered, Nanos::ZERO);
                 self.idle_since = recovered;
             }

@@ -1,12 +1,13 @@
 //! What lies before the map and the array: the queue, the host's cache, TRIMs not done yet, what is
-//! fetched ahead, the write buffer, what data shrink to, what is hot of them, and the frontiers where pages are gathered
-//! into programs.
+//! fetched ahead, the write buffer, what data shrink to, what is hot of them, the frontiers where pages are gathered
+//! into programs, and the rounds in which what is there is made durable.
 
 mod frontier;
 mod host_cache;
 mod in_flight;
 mod read_ahead;
 mod reduction;
+mod rounds;
 mod streams;
 mod temperature;
 mod trims;
@@ -18,6 +19,7 @@ pub(crate) use host_cache::HostCacheLines;
 pub(crate) use in_flight::InFlight;
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use reduction::Reducer;
+pub(crate) use rounds::Rounds;
 pub(crate) use streams::{Stream, Streams};
 pub(crate) use temperature::Temperature;
 pub(crate) use trims::Trims;

@@ -195,6 +195,30 @@ fn a_forced_write_waits_for_its_program_and_needs_no_flush() {
     assert!(cached.time(forced(1)) > page * 2, "a cache in the host is no safe place");
 }
 
+/// As was measured of two real drives by one, five and ten jobs (S. Han 2014, `docs/model.md`).
+#[test]
+fn those_who_force_writes_at_once_take_turns_in_two_groups() {
+    let profile = tiny();
+    let rate = |depth: usize, profile: &SsdProfile| {
+        let mut page = 0;
+        let count = 400 * depth;
+        let next = || {
+            page += 1;
+            write(page % 1000, 1).with_durability(Durability::Forced)
+        };
+        count as f64 / kept_deep(&mut Drive::new(profile.clone()), depth, count, next).as_secs_f64()
+    };
+    let mut slow = profile;
+    slow.write_buffer.flush_time = Nanos::from_millis(20);
+    let alone = rate(1, &slow);
+    for (committers, times) in [(2, 1.0), (5, 2.5), (10, 5.0)] {
+        assert_close(rate(committers, &slow) / alone, times, 0.05);
+    }
+    // Those that wait for nobody's buffer wait for nobody.
+    let through = write_through(slow);
+    assert!(rate(2, &through) > 1.5 * rate(1, &through));
+}
+
 #[test]
 fn capacitors_make_flushes_and_forced_writes_free() {
     let mut profile = tiny();
