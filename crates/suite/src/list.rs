@@ -193,6 +193,11 @@ macro_rules! tests {
                 match self { $(Self::$variant(plan) => plan.seed,)* }
             }
 
+            /// How large the file is that the test makes where it is run in a directory.
+            pub fn file_size(&self) -> Bytes {
+                match self { $(Self::$variant(plan) => plan.file_size(),)* }
+            }
+
             /// The most I/Os in flight and the longest of them.
             pub fn demands(&self) -> Demands {
                 match self { $(Self::$variant(plan) => plan.demands(),)* }

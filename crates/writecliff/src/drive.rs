@@ -146,13 +146,26 @@ impl DriveName {
                 Ok(self.simulated()?.info(&self.to_string()))
             }
             Self::Real(path) => Ok(writecliff_uring::look(existing(path)?)?),
-            Self::Directory(path) => Ok(writecliff_uring::look_at_directory(path)?),
+            Self::Directory(_) => self.look_for(&Plan::Commit(Default::default())),
             Self::Null => {
                 let (queue_depth, io_size_max) = (QUEUE_DEPTH_MAX, Bytes::from_kib(4));
                 let (seed, purge, poll) = (1, None, false);
                 let options = Options { queue_depth, io_size_max, seed, purge, poll };
                 Ok(NullDevice::new(&options).info().clone())
             }
+        }
+    }
+
+    /// The same before this test is run on it, which decides how large its file is in a directory.
+    ///
+    /// # Errors
+    /// As [`Self::look`].
+    pub fn look_for(&self, plan: &Plan) -> Result<DeviceInfo, Error> {
+        match self {
+            Self::Directory(path) => {
+                Ok(writecliff_uring::look_at_directory(path, plan.file_size())?)
+            }
+            _ => self.look(),
         }
     }
 
@@ -189,7 +202,8 @@ impl DriveName {
             }
             Self::Null => Ok(Box::new(NullDevice::new(&options(plan, run)))),
             Self::Directory(path) if matches!(plan, Plan::Commit(_) | Plan::Mixed(_)) => {
-                Ok(Box::new(DirectoryDevice::create(path, &options(plan, run))?))
+                let size = plan.file_size();
+                Ok(Box::new(DirectoryDevice::create(path, size, &options(plan, run))?))
             }
             Self::Directory(_) => Err(Error::NoTestOfDirectories { test: plan.name() }),
             Self::Real(path) => {

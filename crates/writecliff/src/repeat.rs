@@ -45,7 +45,7 @@ impl RepeatRun {
     ) -> Result<Self, Error> {
         check_directory(path)?;
         RunDirectory::check_place(path).map_err(RepeatsError::from)?;
-        let info = drive.look()?;
+        let info = drive.look_for(&plan)?;
         plan.check(&info)?;
         let repeats = Repeats::of(&drive.to_string(), plan, count, options)?;
         let (plans, path) = (repeats.plans()?, path.to_owned());

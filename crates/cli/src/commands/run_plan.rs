@@ -64,7 +64,7 @@ pub(crate) fn record_run(
     let shown = &common.shown;
     check_directory(path).map_err(writecliff::Error::from)?;
     RunDirectory::check_place(path).map_err(writecliff::Error::from)?;
-    let info = drive.look()?;
+    let info = drive.look_for(plan)?;
     plan.check(&info).map_err(writecliff::Error::from)?;
     check_purge(plan, options.purge).map_err(writecliff::Error::from)?;
     let estimate = plan.estimate(&info);

@@ -115,12 +115,24 @@ fn a_job_file_s_durable_writes_run_in_a_directory_byte_by_byte_and_nothing_else_
         (ETCD.replace("fdatasync=1\n", ""), "they would stay in memory"),
         (ETCD.replace("rw=write", "rw=randrw"), "they would be answered from memory"),
         (ETCD.replace("rw=write", "rw=randtrim"), "takes no TRIM"),
-        (ETCD.replace("size=230000", "size=1g"), "from 0B on, 64MiB are left"),
+        (ETCD.replace("size=230000", "size=50t"), "are needed; make room there"),
+        (
+            format!("{ETCD}fallocate=none\n[other]\noverwrite=1\n"),
+            "all jobs of a run have one file",
+        ),
         (ETCD.replace("fdatasync=1", "sync=1\nnumjobs=129"), "there are at most 128"),
     ] {
         let refused = run(&job);
-        assert_eq!(refused.status.code(), Some(2), "{job}");
+        let expected = if word.contains("room") { 1 } else { 2 };
+        assert_eq!(refused.status.code(), Some(expected), "{job}");
         assert!(errors(&refused).contains(word), "{}", errors(&refused));
+    }
+    for more in ["fallocate=none", "overwrite=1", "fallocate=posix"] {
+        let larger = ETCD.replace("size=230000", "size=100m\nio_size=230000");
+        let done = run(&larger.replace("fdatasync=1", &format!("fdatasync=1\n{more}")));
+        assert!(done.status.success(), "{}", errors(&done));
+        let record: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(record["drive"]["capacity"], "100MiB");
     }
     let forced = run(&ETCD.replace("fdatasync=1", "sync=dsync\nnumjobs=3\nrw=randwrite"));
     assert!(forced.status.success(), "{}", errors(&forced));

@@ -37,6 +37,9 @@ pub(crate) struct Known<'a> {
     pub(crate) traces: &'a [TraceFacts],
 }
 
+/// What a file in a directory holds that is no test's own choice.
+pub(crate) const FILE_SIZE: Bytes = Bytes::from_mib(64);
+
 /// A test, by its plan: all that the rest of the crate, and the list of tests, know of it. The
 /// method itself and what comes of it are `run` and `conclude`; everything else is asked before or
 /// after.
@@ -65,6 +68,11 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
     /// The plan with what the user changed, which is among its [`CHOICES`](Self::CHOICES).
     fn with(self, _: &Overrides) -> Result<Self, PlanError> {
         Ok(self)
+    }
+
+    /// How large a file in a directory is, where the test is run in one.
+    fn file_size(&self) -> Bytes {
+        FILE_SIZE
     }
 
     /// The plan cut down to minutes: shorter, and on a small part of the drive.

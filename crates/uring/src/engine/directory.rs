@@ -27,8 +27,6 @@ use crate::host::sysfs::{DeviceNumber, Host};
 
 /// What the file is called.
 const NAME: &str = "writecliff-commit.tmp";
-/// The file's size, and no more is ever taken.
-const SIZE: Bytes = Bytes::from_mib(64);
 /// What is left free beside it.
 const MARGIN: Bytes = Bytes::from_mib(64);
 /// Writes at once, a thread each, and flushes.
@@ -61,14 +59,16 @@ pub enum DirectoryError {
     },
     /// There is no room for the file.
     #[error(
-        "{} has {free} free, and {} are needed; make room there, or name another directory",
-        path.display(), SIZE + MARGIN
+        "{} has {free} free, and {needed} are needed; make room there, or name another directory",
+        path.display()
     )]
     NoRoom {
         /// The directory.
         path: PathBuf,
         /// What it has.
         free: Bytes,
+        /// What the file takes, and what is left free beside it.
+        needed: Bytes,
     },
     /// Another run is using it.
     #[error("another run commits in {} now; wait for its end, or name another directory", path.display())]
@@ -112,21 +112,21 @@ pub struct DirectoryDevice {
     answered: Vec<Completion>,
 }
 
-/// What the directory is, without touching it.
+/// What the directory is with a file of this size in it, without touching it.
 ///
 /// # Errors
 /// [`DirectoryError::NoDirectory`] and [`DirectoryError::System`].
-pub fn look_at_directory(path: &Path) -> Result<DeviceInfo, DirectoryError> {
+pub fn look_at_directory(path: &Path, size: Bytes) -> Result<DeviceInfo, DirectoryError> {
     let (path, below) = resolved(path)?;
-    Ok(info(&path, below, COMMITTERS_MAX))
+    Ok(info(&path, below, size, COMMITTERS_MAX))
 }
 
 impl DirectoryDevice {
-    /// Makes the file.
+    /// Makes the file, which never takes more than `size`.
     ///
     /// # Errors
     /// [`DirectoryError`]; nothing is left there then.
-    pub fn create(path: &Path, options: &Options) -> Result<Self, DirectoryError> {
+    pub fn create(path: &Path, size: Bytes, options: &Options) -> Result<Self, DirectoryError> {
         let (directory, below) = resolved(path)?;
         let failed = |doing| {
             let path = directory.clone();
@@ -143,12 +143,13 @@ impl DirectoryDevice {
         if let Some(error) = of_others(&path, &directory) {
             return Err(error);
         }
-        if free < SIZE + MARGIN {
-            return Err(DirectoryError::NoRoom { path: directory, free });
+        let needed = Bytes(size.0.saturating_add(MARGIN.0));
+        if free < needed {
+            return Err(DirectoryError::NoRoom { path: directory, free, needed });
         }
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(failed("making a file"))?;
-        let info = info(&directory, below, options.queue_depth.max(COMMITTERS_MAX));
+        let info = info(&directory, below, size, options.queue_depth.max(COMMITTERS_MAX));
         let content = ContentStream::new(options.seed);
         let (calls, gauges, answered) = (Calls::default(), Gauges::default(), Vec::new());
         let log = None;
@@ -168,8 +169,9 @@ impl DirectoryDevice {
     fn before(&self, io: &Io) -> Option<First> {
         let is_first = io.operation == Operation::Write && io.offset == Bytes::ZERO;
         let log = self.log.filter(|log| log.begins_anew && is_first)?;
+        let size = self.info.capacity;
         (log.layout != Layout::Overwritten)
-            .then(|| Box::new(move |file: &File| begin_anew(file, log.layout)) as First)
+            .then(|| Box::new(move |file: &File| begin_anew(file, log.layout, size)) as First)
     }
 
     fn collect(&mut self, mut patience: Duration) {
@@ -185,14 +187,16 @@ impl DirectoryDevice {
 }
 
 /// Makes the file what it is to be before its first byte is written.
-fn begin_anew(file: &File, layout: Layout) -> io::Result<()> {
+fn begin_anew(file: &File, layout: Layout, size: Bytes) -> io::Result<()> {
     file.set_len(0)?;
     match layout {
         Layout::Appended => {}
-        Layout::Preallocated => fallocate(file, FallocateFlags::empty(), 0, SIZE.0)?,
+        Layout::Preallocated => fallocate(file, FallocateFlags::empty(), 0, size.0)?,
         Layout::Overwritten => {
             let zeros = vec![0; 1 << 20];
-            (0..SIZE.0 >> 20).try_for_each(|mib| file.write_all_at(&zeros, mib << 20))?;
+            let part = |from: u64| &zeros[..zeros.len().min((size.0 - from) as usize)];
+            let mut parts = (0..size.0).step_by(zeros.len());
+            parts.try_for_each(|from| file.write_all_at(part(from), from))?;
         }
     }
     file.sync_all()
@@ -262,7 +266,12 @@ fn of_others(path: &Path, directory: &Path) -> Option<DirectoryError> {
     })
 }
 
-fn info(directory: &Path, below: FileSystem, queue_depth_max: usize) -> DeviceInfo {
+fn info(
+    directory: &Path,
+    below: FileSystem,
+    capacity: Bytes,
+    queue_depth_max: usize,
+) -> DeviceInfo {
     let FileSystem { stands_on, device } = below;
     let disk = device.and_then(|number| Host::this_machine().node(number).ok()?.disk().ok());
     let write_cache = disk.and_then(|disk| write_cache(&disk).ok()?);
@@ -276,7 +285,7 @@ fn info(directory: &Path, below: FileSystem, queue_depth_max: usize) -> DeviceIn
         world_wide_name: None,
         stands_on,
         firmware: None,
-        capacity: SIZE,
+        capacity,
         // Whatever is written through the page cache.
         lba_size: Bytes(1),
         physical_block_size: Bytes(4096),
@@ -317,7 +326,7 @@ impl Device for DirectoryDevice {
         let is_there = was == Some(Layout::Overwritten) && log.layout == Layout::Overwritten;
         let laid_out = match is_there {
             true => self.file.sync_all(),
-            false => begin_anew(&self.file, log.layout),
+            false => begin_anew(&self.file, log.layout, self.info.capacity),
         };
         match laid_out {
             Ok(()) => Ok(Some(in_flight(log.committers))),
@@ -379,6 +388,8 @@ impl Device for DirectoryDevice {
 mod tests {
     use super::*;
 
+    const SIZE: Bytes = Bytes(5 << 19);
+
     const MOUNTS: &str = "\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:26 / /run rw,nosuid - tmpfs tmpfs rw,size=100k
@@ -411,8 +422,8 @@ mod tests {
     fn the_file_goes_with_the_device_and_nobody_elses_is_touched() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join(NAME);
-        let mut device = DirectoryDevice::create(directory.path(), &options()).unwrap();
-        let again = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
+        let mut device = DirectoryDevice::create(directory.path(), SIZE, &options()).unwrap();
+        let again = DirectoryDevice::create(directory.path(), SIZE, &options()).unwrap_err();
         assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
         for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
             let durability = writecliff_device::Durability::Flushed;
@@ -441,10 +452,10 @@ mod tests {
         drop(device);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         fs::write(&path, "of a killed run").unwrap();
-        let left = DirectoryDevice::create(directory.path(), &options()).unwrap_err();
+        let left = DirectoryDevice::create(directory.path(), SIZE, &options()).unwrap_err();
         assert!(matches!(left, DirectoryError::LeftBehind { .. }), "{left}");
         assert_eq!(fs::read(&path).unwrap(), b"of a killed run");
-        let file = DirectoryDevice::create(&path, &options()).unwrap_err();
+        let file = DirectoryDevice::create(&path, SIZE, &options()).unwrap_err();
         assert_eq!(file.kind(), ErrorKind::Usage);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use writecliff_device::{Bytes, Durability, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, Durability, Layout, Nanos, Operation, Throughput};
 
 use super::lines::Entry;
 use super::value::Value;
@@ -57,6 +57,7 @@ pub(super) fn job(
         ramp: options.time("ramp_time", Nanos::from_secs(1))?.unwrap_or(Nanos::ZERO),
         steady: options.steady()?,
         durability: options.durability()?,
+        layout: options.layout()?,
         flush_every: options.flush_every()?,
         flush_at_end: options.flag("end_fsync")?,
         seed: options.count("randseed")?,
@@ -333,6 +334,19 @@ impl Options {
             "none" | "0" => Ok(Durability::Later),
             "sync" | "dsync" | "1" => Ok(Durability::Forced),
             _ => value.refuse("it is none, sync or dsync"),
+        }
+    }
+
+    /// What fio does with a file before the job: writes it, has its space set aside, or neither.
+    fn layout(&self) -> Judged<Option<Layout>> {
+        if self.flag("overwrite")? {
+            return Ok(Some(Layout::Overwritten));
+        }
+        let Some(value) = self.get("fallocate") else { return Ok(None) };
+        match value.text.as_str() {
+            "none" | "truncate" | "0" => Ok(Some(Layout::Appended)),
+            "native" | "posix" | "keep" | "1" => Ok(Some(Layout::Preallocated)),
+            _ => value.refuse("it is none, native, posix, keep or truncate"),
         }
     }
 

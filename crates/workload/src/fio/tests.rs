@@ -1,4 +1,4 @@
-use writecliff_device::{Bytes, Durability, Nanos, Throughput};
+use writecliff_device::{Bytes, Durability, Layout, Nanos, Throughput};
 
 use super::*;
 use crate::{Amount, By, Distribution, Gaps, Job, Mix, Of, Order, Pace, RandomShare, Steady, Zone};
@@ -103,6 +103,10 @@ fn options_mean_what_they_mean_to_fio() {
         ),
         ("sync=dsync", Job { durability: Durability::Forced, ..default() }),
         ("sync=1", Job { durability: Durability::Forced, ..default() }),
+        ("overwrite=1", Job { layout: Some(Layout::Overwritten), ..default() }),
+        ("overwrite=1\nfallocate=none", Job { layout: Some(Layout::Overwritten), ..default() }),
+        ("fallocate=none", Job { layout: Some(Layout::Appended), ..default() }),
+        ("fallocate=posix", Job { layout: Some(Layout::Preallocated), ..default() }),
         ("sync=0", default()),
         ("fsync=8\nend_fsync=1", Job { flush_every: Some(8), flush_at_end: true, ..default() }),
         (

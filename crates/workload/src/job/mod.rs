@@ -16,7 +16,7 @@ mod steady;
 mod tests;
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Content, Durability, Nanos, Operation, Throughput};
+use writecliff_device::{Bytes, Content, Durability, Layout, Nanos, Operation, Throughput};
 
 pub use check::JobError;
 pub use due_times::DueTimes;
@@ -96,6 +96,10 @@ pub struct Job {
     /// When a write is complete: `"later"`, `"forced"` or `"flushed"`.
     #[serde(skip_serializing_if = "Durability::is_later")]
     pub durability: Durability,
+    /// What a file in a directory is before it is written, the same for all jobs of a plan: `"preallocated"`, as
+    /// it is by default, `"overwritten"` or `"appended"`. A drive is as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
     /// A flush after every so many writes, before the I/O that follows.
     pub flush_every: Option<u32>,
     /// A flush when the job's I/Os end.
@@ -138,6 +142,7 @@ impl Default for Job {
             ramp: Nanos::ZERO,
             steady: None,
             durability: Durability::Later,
+            layout: None,
             flush_every: None,
             flush_at_end: false,
             seed: None,

@@ -62,6 +62,19 @@ fn check_in_directory(plan: &Plan) -> Result<(), PlanError> {
             format!("in a directory each is a thread's, and there are at most {THREADS_MAX}");
         return Err(PlanError { option, got, reason });
     }
+    let mut layouts = plan.jobs.iter().filter_map(|job| Some((job, job.layout?)));
+    if let Some((_, first)) = layouts.next()
+        && let Some((job, _)) = layouts.find(|(_, other)| *other != first)
+    {
+        return Err(PlanError {
+            option: "a job with",
+            got: "another layout".to_owned(),
+            reason: format!(
+                "job '{}': in a directory all jobs of a run have one file; run them one after the other",
+                job.name
+            ),
+        });
+    }
     let reads = |job: &&Job| job.operations().any(|op| op == Operation::Read);
     let waits =
         |job: &Job| !job.durability.is_later() || job.flush_every.is_some() || job.flush_at_end;

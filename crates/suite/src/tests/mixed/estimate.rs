@@ -1,11 +1,12 @@
 //! What jobs will take of the engine, of time, and of the drive's endurance.
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Throughput};
-use writecliff_workload::{Job, Order};
+use writecliff_workload::{Amount, Job, Order};
 
 use super::plan::{Plan, Prepare};
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fill::{FILL_BLOCK, FILL_QUEUE_DEPTH};
+use crate::method::test::FILE_SIZE;
 
 pub(super) fn demands(plan: &Plan) -> Demands {
     let (fill_depth, fill_block) = match plan.prepare {
@@ -18,6 +19,21 @@ pub(super) fn demands(plan: &Plan) -> Demands {
         // Trims and flushes need no buffer, but an engine has one.
         io_size: longest.max(fill_block).max(Bytes::from_kib(4)),
     }
+}
+
+/// What the jobs have in a directory: a file that holds all of them, and no less than other tests'.
+pub(super) fn file_size(plan: &Plan) -> Bytes {
+    let bytes = |amount| match amount {
+        Amount::Bytes(Bytes(bytes)) => bytes,
+        Amount::Percent(_) => 0,
+    };
+    let end = |job: &Job| {
+        let copies = u64::from(job.copies.saturating_sub(1));
+        let later = bytes(job.offset_increment).saturating_mul(copies);
+        let length = job.end.map_or(0, |end| end.0).max(job.size.map_or(0, bytes));
+        bytes(job.offset).saturating_add(later).saturating_add(length)
+    };
+    Bytes(plan.jobs.iter().map(end).max().unwrap_or(0)).max(FILE_SIZE)
 }
 
 pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo) -> Estimate {

@@ -13,7 +13,7 @@ mod run;
 mod series;
 mod served;
 
-use writecliff_device::DeviceInfo;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_measure::Recording;
 use writecliff_workload::Job;
 
@@ -67,6 +67,10 @@ impl Test for Plan {
 
     fn demands(&self) -> Demands {
         estimate::demands(self)
+    }
+
+    fn file_size(&self) -> Bytes {
+        estimate::file_size(self)
     }
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {

@@ -40,8 +40,8 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     Ok(())
 }
 
-/// In a directory the jobs have one file, whose space is there and was never written, as of fio's own; where the
-/// file system has no such space, it was written before.
+/// In a directory the jobs have one file. Unless they say what it is to be, its space is there and was never
+/// written, as of fio's own; where the file system has no such space, it was written before.
 fn lay_out(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let log = |layout| LogWrites {
         layout,
@@ -49,7 +49,8 @@ fn lay_out(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         committers: plan.in_flight(),
         begins_anew: false,
     };
-    if session.prepare_log(log(Layout::Preallocated))?.is_none() {
+    let layout = plan.jobs.iter().find_map(|job| job.layout).unwrap_or(Layout::Preallocated);
+    if session.prepare_log(log(layout))?.is_none() {
         session.prepare_log(log(Layout::Overwritten))?;
     }
     Ok(())
