@@ -112,12 +112,15 @@ function compared(drives, about, courses, chosen) {
 
 // --- price
 
-// The steady mean that a price is held against: one kind's, and it says which.
+// The steady mean that a price is held against: one kind's, which it says, and in no doubt.
 function steadyOf(about) {
   const steady = consistency(STEADY)?.id;
   const order = ["measured", "simulated", "published"];
   const usable = about.values.filter(
-    (entry) => steady in entry.figures && bench.condition.get(entry.conditions).standard,
+    (entry) =>
+      steady in entry.figures &&
+      bench.condition.get(entry.conditions).standard &&
+      doubtsOf(about, entry).length === 0,
   );
   usable.sort(
     (a, b) =>
@@ -158,7 +161,7 @@ function money(drives, about) {
     "Price",
     drives.map((drive, at) => ({ name: drive.name, note: note(drive, at) })),
     lines,
-    { words: "Prices are those of the day that is named, in US dollars." },
+    { words: "Prices are those of the day that is named, in US dollars. None is held against steady IOPS that are in doubt." },
   );
 }
 

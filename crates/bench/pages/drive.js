@@ -113,7 +113,7 @@ function tiles(drive, about) {
         to("ranking", { figure: id, conditions: entry.conditions, mark: drive.id }),
         el("b", {}, shown(entry.figures[id][0], metric.unit)),
       ),
-      el("span", { class: "note" }, kind),
+      el("span", { class: "note" }, kind, doubtsOf(about, entry).length > 0 && [" ", doubtMark()]),
     );
   };
   const price =

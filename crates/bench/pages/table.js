@@ -63,9 +63,12 @@ async function tableOf(metrics) {
         name: nameOf(row),
         conditions: row.conditions,
         runs: row.runs,
+        doubted: false,
         values: new Map(),
       });
-    lines.get(key).values.set(row.metric.id, row.median);
+    const line = lines.get(key);
+    line.values.set(row.metric.id, row.median);
+    line.doubted ||= row.doubted;
   }
   return [...lines.values()];
 }
@@ -114,7 +117,7 @@ function everything(test, metrics, lines, chosen) {
     el(
       "tr",
       { "data-drive": one.drive.id },
-      el("th", { scope: "row" }, link(toDrive(one.drive), one.name)),
+      el("th", { scope: "row" }, link(toDrive(one.drive), one.name), one.doubted && [" ", doubtMark()]),
       el("td", {}, one.conditions.kind),
       el("td", { class: "meaning" }, [one.conditions.words, ...reservations(one.conditions)].join("; ")),
       metrics.map((metric) => cell(one, metric)),
@@ -133,6 +136,7 @@ function everything(test, metrics, lines, chosen) {
       "Drive",
       "Kind",
       "Conditions",
+      "In doubt",
       ...metrics.map((metric) =>
         metric.unit ? `${figureName(metric)}, ${metric.unit}` : figureName(metric),
       ),
@@ -141,6 +145,7 @@ function everything(test, metrics, lines, chosen) {
       one.name,
       one.conditions.kind,
       one.conditions.words,
+      one.doubted ? "yes" : "no",
       ...metrics.map((metric) => one.values.get(metric.id) ?? null),
     ]),
   });
@@ -183,6 +188,7 @@ const everyTest = () =>
           "lowest",
           "highest",
           "results",
+          "in doubt",
         ];
         save(
           "bench.csv",
@@ -201,6 +207,7 @@ const everyTest = () =>
               row.lowest,
               row.highest,
               row.runs,
+              row.doubted ? "yes" : "no",
             ]),
           ),
         );

@@ -40,7 +40,7 @@ impl Conditions {
         }
         if unfinished {
             // Runs that were cut off at different times tell of different things.
-            parts.insert("ended".to_owned(), format!("no, after {}", lasted(record)));
+            parts.insert("cut off".to_owned(), format!("after {}", lasted(record)));
         }
         let mut words = Vec::new();
         words.extend(quick.then(|| "quick, not a result".to_owned()));

@@ -113,11 +113,16 @@ fn name(info: &DeviceInfo) -> String {
 /// So many characters of a name are shown: a table's row stays one that can be read.
 const NAME_MAX: usize = 60;
 
+/// Of a longer one so many characters at its end: there stands which part of a drive it is a model of.
+const END_MAX: usize = 24;
+
 fn shortened(name: &str) -> String {
-    match name.char_indices().nth(NAME_MAX) {
-        Some(_) => name.chars().take(NAME_MAX - 1).chain(['…']).collect(),
-        None => name.to_owned(),
+    let count = name.chars().count();
+    if count <= NAME_MAX {
+        return name.to_owned();
     }
+    let beginning = name.chars().take(NAME_MAX - 1 - END_MAX);
+    beginning.chain(['…']).chain(name.chars().skip(count - END_MAX)).collect()
 }
 
 /// The name as links have it. Letters that those do not take, and what was cut off, tell drives apart

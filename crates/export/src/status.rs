@@ -262,7 +262,7 @@ impl Status {
         });
         if let Some(amplification) = amplification {
             lines.push(format!(
-                "  NAND       write amplification {amplification:.2} since it was made"
+                "  NAND       write amplification {amplification:.2} since it was made, its preparation with it"
             ));
         }
         if !self.takes_writes {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use writecliff::suite::are_apart;
 use writecliff_device::Nanos;
 use writecliff_report::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError, fleet_summary,
     thousands, write_fleet_page,
 };
-
 use writecliff_sweep::RowFigure;
 
 use crate::plan::{Fleet, Kind, Spread};
@@ -97,6 +97,11 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
     let compared = match &sure[..] {
         [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
         [(only, share)] => format!("Late with '{only}': {} of the requests.", percent(*share)),
+        [(_, low), .., (_, high)] if low < high && !are_apart(*low, *high) => format!(
+            "Late are between {} and {} of the requests: the variants are not told apart.",
+            percent(*low),
+            percent(*high)
+        ),
         [(best, low), .., (worst, high)] if low < high => format!(
             "'{best}' has the fewest late requests, {}; '{worst}' the most, {}.",
             percent(*low),

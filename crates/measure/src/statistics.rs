@@ -11,8 +11,10 @@ pub struct Statistics {
     pub median: f64,
     /// The smallest value.
     pub floor: f64,
-    /// The value that 1 % lie below (nearest rank).
-    pub p1: f64,
+    /// The value that 1 % lie below (nearest rank); `None` of fewer than a hundred, which have no
+    /// hundredth part.
+    #[serde(default)]
+    pub p1: Option<f64>,
     /// The largest value.
     pub peak: f64,
     /// Coefficient of variation: standard deviation (of the population) over mean.
@@ -33,7 +35,7 @@ impl Statistics {
             mean,
             median: f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]),
             floor,
-            p1: sorted[count.div_ceil(100) - 1],
+            p1: (count >= 100).then(|| sorted[count.div_ceil(100) - 1]),
             peak,
             variation,
         })
@@ -67,9 +69,10 @@ mod tests {
         let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
         let figures = Statistics::of(&values).unwrap();
         assert_eq!((figures.mean, figures.median), (100.5, 100.5));
-        assert_eq!((figures.floor, figures.p1, figures.peak), (1.0, 2.0, 200.0));
+        assert_eq!((figures.floor, figures.p1, figures.peak), (1.0, Some(2.0), 200.0));
         let expected = ((200.0f64 * 200.0 - 1.0) / 12.0).sqrt() / 100.5;
         assert!((figures.variation - expected).abs() < 1e-12);
+        assert_eq!(Statistics::of(&values[..99]).unwrap().p1, None);
         assert_eq!(Statistics::of(&[]), None);
         assert_eq!(Statistics::of(&[0.0]).unwrap().variation, 0.0);
     }

@@ -180,8 +180,10 @@ fn same_load(subjects: &Subjects<'_>) -> String {
 
 /// Where nothing that several have run differs: what all of them have run.
 fn load_in_common(subjects: &Subjects<'_>) -> String {
-    const AXES: &str = "Pictures side by side have the same axes, but for the time, which is cut at the method's \
-                        2,000 s where writes went on beyond them, and where they say otherwise.";
+    const AXES: &str = "Pictures side by side have the same axes, but for the time, whose scale changes at the \
+                        method's 2,000 s where writes went on beyond them, and where they say otherwise. A star (bold in \
+                        Markdown) marks the best and what single runs do not tell apart from it (5 %); \
+                        there is none where the best is in doubt.";
     let purge = match &without_purge(subjects)[..] {
         [] => String::new(),
         names => {

@@ -146,7 +146,7 @@ pub(crate) fn complete<'a>(
 /// What a picture shows, in numbers.
 pub(crate) fn values(picture: &Picture) -> String {
     let of_trace = |trace: &Trace| match trace {
-        Trace::Points(points) => points_in_words(points, &picture.y),
+        Trace::Points(points) => points_in_words(points, &picture.x, &picture.y),
         Trace::Bars(bars) => {
             let bars = bars.iter().map(|bar| format!("{}: {}", bar.name, bar.words));
             bars.collect::<Vec<_>>().join("; ")
@@ -171,22 +171,39 @@ pub(crate) fn values(picture: &Picture) -> String {
     all.into_iter().chain(marks).collect::<Vec<_>>().join("; ") + "."
 }
 
-fn points_in_words(points: &Points, y: &Axis) -> String {
-    let values = || points.points.iter().map(|point| point.1);
-    let (Some(first), Some(last)) = (values().next(), values().next_back()) else {
+/// From the left to the right, as they are drawn.
+fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
+    let mut drawn = points.points.clone();
+    drawn.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let values = || drawn.iter().map(|point| point.1);
+    let (Some((from, first)), Some((to, last))) = (drawn.first(), drawn.last()) else {
         return format!("{}: nothing", points.name);
+    };
+    let is_time = x.title.starts_with("time") || x.quantity.starts_with("second");
+    let [from, to] = match is_time {
+        true => ["first".to_owned(), "last".to_owned()],
+        false => [from, to].map(|at| place(*at, x)),
     };
     let lowest = values().fold(f64::INFINITY, f64::min);
     let highest = values().fold(f64::NEG_INFINITY, f64::max);
     let [first, last, lowest, highest] =
-        [first, last, lowest, highest].map(|value| quantity(value, y));
+        [*first, *last, lowest, highest].map(|value| quantity(value, y));
     match lowest == highest {
         true => format!("{}: {lowest} throughout", points.name),
         false => format!(
-            "{}: {first} at first, {last} at last, lowest {lowest}, highest {highest}",
+            "{}: {first} at {from}, {last} at {to}, lowest {lowest}, highest {highest}",
             points.name
         ),
     }
+}
+
+/// A place on an axis: what stands there, or the number.
+fn place(at: f64, axis: &Axis) -> String {
+    let tick = axis.ticks.iter().find(|tick| tick.0 == at).map(|tick| tick.1.clone());
+    tick.unwrap_or_else(|| match at {
+        0.0 => "0".to_owned(),
+        _ => number::significant(at),
+    })
 }
 
 /// A value with its unit.

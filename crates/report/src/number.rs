@@ -51,6 +51,11 @@ pub(crate) fn bytes(value: f64) -> String {
     Bytes(value as u64).to_string()
 }
 
+/// `15.2 GiB`, beside sizes that are powers of two.
+pub(crate) fn gibibytes(bytes: Bytes) -> String {
+    format!("{} GiB", significant(bytes.0 as f64 / (1u64 << 30) as f64))
+}
+
 /// `32.4 ms`.
 pub(crate) fn latency(nanos: u64) -> String {
     Nanos(nanos).to_string()

@@ -198,7 +198,7 @@ impl Cell {
 /// What stands behind a figure that is in doubt beside others that are not.
 const DOUBT: &str = " ?";
 /// What that means.
-const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
+pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
 
 /// Where figures in doubt are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

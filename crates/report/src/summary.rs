@@ -2,8 +2,9 @@
 
 use writecliff_suite::consistency;
 
+use crate::finish::{doubtful, outrank, place_doubts};
 use crate::run::Run;
-use crate::section::{Cell, RankedBy, Ranking, Row, Table};
+use crate::section::{Cell, DOUBT_MEANS, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -23,7 +24,15 @@ pub fn summary(subjects: &[Subject]) -> String {
     for (index, run) in subjects.runs() {
         text += &heading(&subjects, index, run);
     }
-    let sections = sections(&subjects);
+    for difference in subjects.differences() {
+        text += &wrapped("", &format!("NOT the same load: {}.", difference.text));
+    }
+    let mut sections = sections(&subjects);
+    let of_all = place_doubts(&subjects, &mut sections);
+    for section in &mut sections {
+        let doubtful = doubtful(section, &of_all);
+        outrank(section, &doubtful);
+    }
     let tables =
         || sections.iter().flat_map(|section| section.tables.iter().map(move |t| (section, t)));
     let several = tables().count() > 1;
@@ -32,8 +41,11 @@ pub fn summary(subjects: &[Subject]) -> String {
         if several {
             text += &wrapped("", &format!("{}: {}", section.title, table.title));
         }
-        if section.id != consistency::Plan::NAME {
-            text += &wrapped("  ", &table.text);
+        let is_marked = table.text.ends_with(DOUBT_MEANS);
+        match section.id == consistency::Plan::NAME {
+            true if is_marked => text += &wrapped("  ", DOUBT_MEANS),
+            true => {}
+            false => text += &wrapped("  ", &table.text),
         }
         text += &table_text(table);
     }

@@ -53,9 +53,24 @@ fn within_buffer(plan: &Plan) -> &'static str {
     }
 }
 
-/// Of what the fast buffer took whole, and of one of several runs, it says so.
+/// Whether what a run says is so although it did not come to its end: what data were lost, and what jobs of
+/// one's own did until then.
+fn is_of_what_was_done(plan: &Plan) -> bool {
+    matches!(plan, Plan::Integrity(_) | Plan::Mixed(_))
+}
+
+/// Of what the fast buffer took whole, and of one of several runs, it says so. Of a run that did not come to
+/// its end nothing is concluded.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let mut text = headline(run.record.outcome.as_ref()?)?;
+    let broken_off = run.and_repeats().find(|run| !run.is_complete());
+    if let Some(broken_off) = broken_off.filter(|run| !is_of_what_was_done(&run.record.plan)) {
+        let (test, status) = (run.record.plan.name(), broken_off.status());
+        let text = format!(
+            "The test {test} is not complete, {status}: nothing is concluded from what was measured until then."
+        );
+        return Some(Sentence::new(text, &[(test, "pictures")]));
+    }
     if is_within_buffer {
         text = format!("{}: {text}", within_buffer(&run.record.plan));
     }

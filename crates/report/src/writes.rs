@@ -88,7 +88,8 @@ impl<'a> Writes<'a> {
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
         let in_doubt = run.is_doubtful_at(spare_percent);
-        let (seconds, shape) = (series().count() as f64, Shape::of(&last));
+        let whole = series().filter(|sample| sample.is_whole()).count();
+        let (seconds, shape) = (whole as f64, Shape::of(&last));
         let course = Shape::course(&last);
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
@@ -227,7 +228,7 @@ fn mean(all: &[&Outcome]) -> Outcome {
             mean: iops(|s| s.mean),
             median: iops(|s| s.median),
             floor: floors.iter().copied().fold(f64::INFINITY, f64::min),
-            p1: iops(|s| s.p1),
+            p1: average(&known(&|o| o.steady_iops.p1)),
             peak: known(&|o| Some(o.steady_iops.peak)).into_iter().fold(0.0, f64::max),
             variation: iops(|s| s.variation),
         },

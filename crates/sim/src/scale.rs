@@ -38,6 +38,11 @@ pub fn scaled(profile: &Profile, parts: u32) -> Result<Profile, ProfileError> {
         Some(name) => made_from(part, name, profile, &KEYS.map(str::to_owned)),
         None => part,
     };
+    // What was changed of the whole drive is changed of its part, divided or not.
+    let changes = &mut part.origin_mut().changes;
+    for (key, value) in &whole.origin.changes {
+        changes.entry(key.clone()).or_insert_with(|| value.clone());
+    }
     let identity = part.identity_mut();
     identity.model = format!("{model}, 1/{parts} scale model");
     // What is on the whole drive's board is on nobody's.
@@ -73,4 +78,20 @@ fn divided(whole: &SsdProfile, parts: u32) -> Result<Profile, String> {
     part.host_cache.dirty = bytes(whole.host_cache.dirty);
     part.faults.real_capacity = whole.faults.real_capacity.map(whole_units);
     Ok(Profile::Ssd(Box::new(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of a scale model says what of the whole drive was changed before.
+    #[test]
+    fn what_was_changed_of_the_whole_is_changed_of_its_part() {
+        let whole = crate::load("samsung-840-evo-250gb").unwrap();
+        let given = [("firmware.copy_time".to_owned(), "20us".into())];
+        let changed = crate::changed(&whole, &given.into_iter().collect()).unwrap();
+        let part = scaled(&changed, 16).unwrap().record();
+        assert_eq!(part.changes["firmware.copy_time"], "20us");
+        assert!(part.changes.contains_key("identity.capacity"));
+    }
 }

@@ -56,7 +56,7 @@ pub use record::thread_count::{ThreadCount, ThreadCountError};
 pub use record::trace_facts::TraceFacts;
 pub use record::unit::Unit;
 pub use record::warning::{
-    DataWarning, DriveWarning, HostWarning, JobWarning, MethodWarning, PreparationWarning,
+    DataWarning, DriveWarning, Filled, HostWarning, JobWarning, MethodWarning, PreparationWarning,
     TraceWarning, Warning, WindowState,
 };
 pub use runs::meter::{AddMeterError, Metered, add_meter};

@@ -365,6 +365,17 @@ fn drives_that_are_not_told_apart_share_their_places_and_doubted_ones_have_none(
     }
     let words = browser.evaluate(WORDS);
     assert!(words.as_str().unwrap().contains("are not told apart"), "{words}");
+    // Wherever else such a figure stands, its doubt stands beside it.
+    let (doubted, _, _) = shown.iter().find(|(_, place, _)| place == "–").unwrap();
+    let (sure, _, _) = shown.iter().find(|(_, place, _)| place.starts_with('1')).unwrap();
+    for (id, marked) in [(doubted, true), (sure, false)] {
+        visit(&mut browser, &base, &format!("#drive/{id}"));
+        let tile = "document.querySelector('.tiles .doubted') !== null";
+        assert_eq!(browser.evaluate(tile), marked, "{id}");
+    }
+    visit(&mut browser, &base, "#table?test=consistency&rows=all");
+    let line = format!("document.querySelector('tr[data-drive=\"{doubted}\"] .doubted') !== null");
+    assert_eq!(browser.evaluate(&line), true, "{doubted}");
     browser.assert_no_complaints();
 }
 

@@ -113,6 +113,11 @@ impl Axis {
         zero: bool,
         name: fn(f64) -> String,
     ) -> Self {
+        // Of nothing there is no lowest and no highest.
+        let (lowest, highest) = match lowest.is_finite() && highest.is_finite() {
+            true => (lowest, highest),
+            false => (1.0, 10.0),
+        };
         let low = lowest.log10().floor() as i32 - i32::from(zero);
         let high = (highest.log10().ceil() as i32).max(low + 1);
         // One or two decades alone would leave most of the axis without a number.

@@ -110,13 +110,14 @@ fn column(name: &str) -> Column {
 fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let Outcome { rungs, limits, .. } = answer.outcome;
     let percentile = limits.as_ref().map(|limits| limits.percentile);
+    // The limits of a drive may be for its median, or for its 99th percentile.
+    let has_own = percentile.is_none_or(|percentile| percentile != 50.0 && percentile != 99.0);
     let of = |of: OfOperation| {
-        [
-            number::count(of.rate.iops),
-            number::service_time(of.latency.p50_ns),
-            number::service_time_if(of.at_percentile_ns),
-            number::service_time_if(of.latency.p99_ns),
-        ]
+        let at = number::service_time_if(of.at_percentile_ns);
+        let tail = number::service_time_if(of.latency.p99_ns);
+        let times =
+            [Some(number::service_time(of.latency.p50_ns)), has_own.then_some(at), Some(tail)];
+        std::iter::once(number::count(of.rate.iops)).chain(times.into_iter().flatten())
     };
     let row = |name: String, rung: &Rung| {
         let behind = if rung.kept { "" } else { ", fell behind" };
@@ -131,7 +132,9 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let columns = ["reads", "writes"]
         .iter()
         .flat_map(|operation| {
-            ["a second", "p50", &at, "p99"].map(|figure| column(&format!("{operation}, {figure}")))
+            let figures = [Some("a second"), Some("p50"), has_own.then_some(&*at), Some("p99")];
+            let named = figures.into_iter().flatten();
+            named.map(|figure| column(&format!("{operation}, {figure}"))).collect::<Vec<_>>()
         })
         .collect();
     let text = match (limits, rungs.first()) {

@@ -56,6 +56,9 @@ pub(super) fn views_on(
     conditions: &str,
     curves: &[Curve<'_>],
 ) -> Vec<View> {
+    if points(curves).next().is_none() {
+        return Vec::new();
+    }
     let view = |id: String, heading: &str, title: &str, traces| {
         let mut picture = Picture::new(id, heading.to_owned(), x.clone(), y.clone(), traces);
         conditions.clone_into(&mut picture.conditions);

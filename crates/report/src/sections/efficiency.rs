@@ -125,7 +125,9 @@ fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Tab
     };
     let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
     let phases = distinct(run.record.efficiency.iter(), |one, other| is_as_efficient(one, other));
-    let rows = phases.iter().map(row).collect();
+    let mut rows: Vec<Row> = phases.iter().map(row).collect();
+    let in_doubt = subjects.all[subject].is_doubtful(test);
+    rows.iter_mut().flat_map(|row| &mut row.values).for_each(|cell| cell.in_doubt = in_doubt);
     let title = match subjects.is_comparison() {
         true => format!("{test}: {}", subjects.full_name(subject)),
         false => test.to_owned(),

@@ -1,9 +1,9 @@
 //! Fullness: every figure over how full the drive is.
 
 use writecliff_device::Operation;
-use writecliff_suite::Good;
 use writecliff_suite::corners::Corner;
 use writecliff_suite::fullness::{Outcome, Plan, Step};
+use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, number_row, table_of};
@@ -77,10 +77,33 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => of_one(answer, &measures, &percents),
         _ => of_several(subjects, &answers, &measures, &percents),
     };
+    let areas = areas(subjects, &answers);
     let method = "Corners and a trace, each on a drive that was purged, written so far, and rested. The corners' \
          own 8 GB are written in any case. Of the trace the writes are compared: what it reads of a \
          drive that is not full was in part never written, which many drives answer at once.";
-    Some(Section::new(Plan::NAME, "Fullness", method, views, vec![table]))
+    let method = format!("{method}{areas}");
+    Some(Section::new(Plan::NAME, "Fullness", &method, views, vec![table]))
+}
+
+/// From this share of a drive on, the corners' own area makes a drive full that is called empty.
+const LARGE: f64 = 0.1;
+
+/// Of which drives the corners are always of one that is so full.
+fn areas(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
+    let area = |answer: &Answer<'_, Outcome>| {
+        let AnyPlan::Fullness(plan) = &answer.run.record.plan else { return None };
+        let capacity = plan.span.unwrap_or(answer.run.record.drive.capacity).0 as f64;
+        let share = (plan.area.0 as f64 / capacity).min(1.0);
+        let of =
+            if subjects.is_comparison() { subjects.name(answer.subject) } else { "this drive" };
+        (share >= LARGE).then(|| {
+            format!(
+                " They are {} of {of}: its corners are never of one less full.",
+                number::percent(share)
+            )
+        })
+    };
+    answers.iter().filter_map(area).collect()
 }
 
 /// The test in a sentence.

@@ -157,7 +157,7 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
             steps if steps.iter().all(|step| knee.iops >= *step) => {
                 "the last step: up to there more load brings more than it costs"
             }
-            steps if steps.contains(&knee.iops) => "a step",
+            steps if steps.contains(&knee.iops) => "one of the steps",
             _ => "by the curve through the steps beside it",
         };
         format!(

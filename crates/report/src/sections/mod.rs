@@ -34,6 +34,8 @@ mod trim;
 mod whole_drive;
 mod working_set;
 
+use std::cmp::Ordering;
+
 use writecliff_device::Nanos;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
@@ -243,10 +245,8 @@ fn is_same_rate(one: f64, other: f64) -> bool {
     (one - other).abs() <= SAME_RATE * one.abs().max(other.abs())
 }
 
-/// Before a value that several rows have, more or less.
-const ABOUT: &str = "about ";
-
-/// Rows after each other whose values are the same become one: `16 KiB to 8 MiB`.
+/// Rows after each other whose values are the same become one: `16 KiB to 8 MiB`. Of values that differ a
+/// little it has both ends: `398 to 402 MB/s`.
 fn merged(rows: Vec<Row>) -> Vec<Row> {
     let is_same = |one: &Row, other: &Row| {
         one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {
@@ -254,27 +254,35 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
             (one, other) => one == other,
         })
     };
-    let mut groups: Vec<(Row, Option<String>)> = Vec::new();
-    for row in rows {
-        match groups.last_mut() {
-            Some((first, last)) if is_same(first, &row) => {
-                *last = Some(row.name);
-                for (told, other) in first.values.iter_mut().zip(&row.values) {
-                    if other.text != told.text && !told.text.starts_with(ABOUT) {
-                        told.text = format!("{ABOUT}{}", told.text);
-                    }
-                }
-            }
-            _ => groups.push((row, None)),
+    let of_all = |(mut row, others): (Row, Vec<Row>)| {
+        for (column, told) in row.values.iter_mut().enumerate() {
+            let mut cells = vec![&*told];
+            cells.extend(others.iter().map(|row| &row.values[column]));
+            cells.sort_by(|a, b| a.number.partial_cmp(&b.number).unwrap_or(Ordering::Equal));
+            told.text = from_to(&cells[0].text, &cells[cells.len() - 1].text);
         }
-    }
-    let name = |(mut row, last): (Row, Option<String>)| {
-        if let Some(last) = last {
-            row.name = format!("{} to {last}", row.name);
+        if let Some(last) = others.last() {
+            row.name = format!("{} to {}", row.name, last.name);
         }
         row
     };
-    groups.into_iter().map(name).collect()
+    let mut groups: Vec<(Row, Vec<Row>)> = Vec::new();
+    for row in rows {
+        match groups.last_mut() {
+            Some((first, others)) if is_same(first, &row) => others.push(row),
+            _ => groups.push((row, Vec::new())),
+        }
+    }
+    groups.into_iter().map(of_all).collect()
+}
+
+/// `398 MB/s` and `402 MB/s` are `398 to 402 MB/s`.
+fn from_to(low: &str, high: &str) -> String {
+    let without_unit = match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => number,
+        _ => low,
+    };
+    if low == high { low.to_owned() } else { format!("{without_unit} to {high}") }
 }
 
 /// A bar for each drive that has a value; of repeats the mean.
@@ -313,4 +321,23 @@ fn ranked_bars<T: OfTest>(
     });
     ranked.extend(bars(subjects, &doubtful, value, |value| format!("{}, in doubt", words(value))));
     ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_the_same_but_for_two_percent_become_one_with_both_ends() {
+        let row = |name: &str, rate: f64| {
+            let words = number::megabytes_per_second;
+            number_row(name, Good::AtLeast, [Some(rate), None].into_iter(), words)
+        };
+        let rows = [("4 KiB", 100.0), ("8 KiB", 402.0), ("16 KiB", 398.0), ("32 KiB", 402.0)];
+        let merged = merged(rows.map(|(name, rate)| row(name, rate)).into());
+        let told: Vec<_> =
+            merged.iter().map(|row| (row.name.as_str(), row.values[0].text.as_str())).collect();
+        assert_eq!(told, [("4 KiB", "100 MB/s"), ("8 KiB to 32 KiB", "398 to 402 MB/s")]);
+        assert!(merged.iter().all(|row| row.values[1].text == NONE));
+    }
 }

@@ -37,16 +37,52 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    let (alone, most) = (outcome.beside.first()?, outcome.beside.last()?);
-    let tail = |beside: &BesideFigures| Some(number::latency(beside.reads.latency.p9999_ns?));
+    of_beside(outcome).or_else(|| {
+        let of = |percent: u8| of_order(outcome, true).find(|mix| mix.load.read_percent == percent);
+        let rate = |percent: u8| Some(number::iops(of(percent)?.iops()));
+        let (reads, writes, both) = (rate(100)?, rate(0)?, rate(50)?);
+        Some(format!(
+            "Random reads alone go at {reads}, writes alone at {writes}, half of each at {both}."
+        ))
+    })
+}
+
+/// The highest percentile of reads for which there were enough of them.
+fn of_beside(outcome: &Outcome) -> Option<String> {
+    let alone = outcome.beside.first()?;
+    let most = outcome.beside.iter().rfind(|beside| keeps_up(beside, outcome))?;
+    let (nanos, of) = TAILS.iter().find(|(nanos, _)| nanos(alone).and(nanos(most)).is_some())?;
+    let tail = |beside| number::service_time_if(nanos(beside));
     Some(format!(
-        "Of 10,000 random reads all but one take at most {} beside {}, and {} beside {}.",
-        tail(alone)?,
+        "Of {of} random reads all but one take at most {} beside {}, and {} beside {}.",
+        tail(alone),
         writes_a_day(alone.drive_writes_per_day),
-        tail(most)?,
+        tail(most),
         writes_a_day(most.drive_writes_per_day)
     ))
 }
+
+/// Fewer writes than this share of those asked for are another load.
+const KEPT_UP: f64 = 0.95;
+
+/// Whether the drive did the writes that were asked for: as many for a drive write a day as wherever it did
+/// most.
+fn keeps_up(beside: &BesideFigures, outcome: &Outcome) -> bool {
+    let for_each = |one: &BesideFigures| {
+        let rate = one.writes?.rate.iops;
+        (one.drive_writes_per_day > 0.0).then(|| rate / one.drive_writes_per_day)
+    };
+    let most = outcome.beside.iter().filter_map(for_each).fold(0.0, f64::max);
+    for_each(beside).is_none_or(|rate| rate >= KEPT_UP * most)
+}
+
+type Tail = (fn(&BesideFigures) -> Option<u64>, &'static str);
+
+const TAILS: [Tail; 3] = [
+    (|beside| beside.reads.latency.p9999_ns, "10,000"),
+    (|beside| beside.reads.latency.p999_ns, "1,000"),
+    (|beside| beside.reads.latency.p99_ns, "100"),
+];
 
 /// `no writes`, `0.3 drive writes a day`.
 fn writes_a_day(times: f64) -> String {
@@ -184,7 +220,8 @@ fn beside(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View>
         Curve { name, heading, style: *style, lines }
     };
     let curves: Vec<Curve<'_>> = shown.map(curve).collect();
-    let x = Axis::names("drive writes a day", all.iter().map(f64::to_string).collect());
+    let x =
+        Axis::names("drive writes a day, as asked for", all.iter().map(f64::to_string).collect());
     let text = "Random reads, one at a time, beside random writes that come at random moments.";
     let names = ("mix-beside", "Reads beside writes", text);
     let conditions = "4 KiB random reads, one in flight, beside 4 KiB random writes";
@@ -254,6 +291,13 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<T
         for (name, _, _, nanos) in &PERCENTILES {
             let values = answers.iter().map(|answer| nanos(&find(answer)?));
             rows.push(latency_row(&format!("{}: {name}", writes_a_day(times)), values));
+        }
+        if times > 0.0 {
+            let written = |answer| Some(find(answer)?.writes?.rate.megabytes_per_second);
+            let (name, values) =
+                (format!("{}: written", writes_a_day(times)), answers.iter().map(written));
+            let row = number_row(&name, Good::AtLeast, values, number::megabytes_per_second);
+            rows.push(Row { good: None, ..row });
         }
     }
     let beside = table_of(subjects, answers, ("Reads beside writes", ""), rows);

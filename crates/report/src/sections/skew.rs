@@ -1,6 +1,6 @@
 //! Skew: even writes beside writes of which most go to few pages, until they have settled.
 
-use writecliff_suite::skew::{LoadFigures, Outcome, Plan, Round, UNIFORM};
+use writecliff_suite::skew::{LoadFigures, Moment, Outcome, Plan, Round, UNIFORM};
 use writecliff_suite::{Good, Plan as AnyPlan};
 
 use super::curves::{self, Curve};
@@ -101,6 +101,14 @@ fn conditions(answers: &[Answer<'_, Outcome>]) -> String {
     format!("{block} random writes, {depth} in flight, on a full drive")
 }
 
+/// After so many drive writes.
+fn settled(at: Moment) -> String {
+    match at.seconds {
+        0 => "from the start".to_owned(),
+        _ => format!("{:.1}", at.drive_writes),
+    }
+}
+
 fn factor(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
 }
@@ -113,7 +121,7 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         let values = vec![
             number::iops(load.rate.iops),
             factor(times),
-            load.settled.map_or_else(|| NONE.to_owned(), |at| format!("{:.1}", at.drive_writes)),
+            load.settled.map_or_else(|| NONE.to_owned(), settled),
             factor(load.write_amplification),
             factor(load.mixed_write_amplification),
             factor(load.best_write_amplification),

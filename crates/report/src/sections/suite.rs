@@ -51,9 +51,10 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         }
         (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
         (_, count) => {
-            let missed = all.iter().find(|target| target.passes == Some(false));
-            let first = missed.map_or_else(String::new, |target| {
-                format!(" Missed, among others: {} {}.", target.figure, in_words(target))
+            let missed: Vec<_> = all.iter().filter(|target| target.passes == Some(false)).collect();
+            let others = if missed.len() > 1 { ", among others" } else { "" };
+            let first = missed.first().map_or_else(String::new, |target| {
+                format!(" Missed{others}: {} {}.", target.figure, in_words(target))
             });
             let unjudged = match all.len() - count {
                 0 => String::new(),

@@ -124,7 +124,7 @@ fn in_words(end: &MapEnd) -> String {
         "Up to {} the map is at hand. From the larger parts: the drive's memory holds the map of \
          about {}, and a read whose entry is not there takes {} longer.",
         number::size(end.fits),
-        number::bytes(end.holds.0 as f64),
+        number::gibibytes(end.holds),
         number::latency(end.fetch_ns)
     )
 }

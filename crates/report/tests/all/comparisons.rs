@@ -77,7 +77,12 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
         let of_spare = html.split("<h3>Average once full</h3>").nth(1).unwrap();
         (is_said, tile, of_spare.matches(" ?</td>").count())
     };
-    let slow = DriveWarning::SlowedDown { parts: 1, most: "torture".to_owned(), percent: 40.0 };
+    let slow = DriveWarning::SlowedDown {
+        parts: 1,
+        most: "torture".to_owned(),
+        percent: 40.0,
+        last: None,
+    };
     let slow = Warning::from(slow);
     let at =
         |percent| Warning::from(MethodWarning::AtSpare { percent, doubt: Box::new(slow.clone()) });
@@ -243,7 +248,12 @@ fn spare_area_alone_is_told_beside_its_smallest_setting() {
     let html = page(&two, &dir.path().join("two"));
     assert!(!html.contains("Gain from spare area"));
     // Its doubts are those of what stands first, and its end as well.
-    let slow = DriveWarning::SlowedDown { parts: 1, most: "torture".to_owned(), percent: 40.0 };
+    let slow = DriveWarning::SlowedDown {
+        parts: 1,
+        most: "torture".to_owned(),
+        percent: 40.0,
+        last: None,
+    };
     spare.record.warnings.push(slow.into());
     spare.record.status = writecliff_suite::Status::Interrupted;
     let html = page(&[alone(spare)], &dir.path().join("broken-off"));

@@ -4,11 +4,11 @@ use crate::drives;
 use std::fs;
 use std::path::Path;
 
-use drives::{alone, consistency, of_view, page, pictures};
+use drives::{alone, broken_off, consistency, of_view, page, pictures};
 use serde_json::json;
 use writecliff_report::{Run, Subject, summary, verdict_text};
 use writecliff_suite::consistency::{FILL, UntilSteady};
-use writecliff_suite::{MethodWarning, Outcome, Plan, Status};
+use writecliff_suite::{MethodWarning, Outcome, Plan, Status, TESTS, Warning};
 
 fn tiny(path: &Path) -> Run {
     consistency(path, 100, 0.0)
@@ -84,6 +84,37 @@ fn a_run_that_was_broken_off_tells_which_seconds_its_figures_are_of() {
             let html = page(&[alone(run)], &dir.path().join("page"));
             assert!(html.contains("and came to as many; else what follows 70 % of the planned"));
             assert!(html.contains(window) && !html.contains(">Steady m"));
+        }
+    }
+}
+
+/// Whatever was reached by then: there is a page, no test says what it would have come to, and no doubt names a
+/// part that was done.
+#[test]
+fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for (test, told) in TESTS.iter().flat_map(|test| [2, 9, 40].map(|told| (test, told))) {
+        let name = format!("{}-{told}", test.name);
+        let run = broken_off(&(test.plan)().quick(), &dir.path().join(&name), told);
+        if run.record.status == Status::Complete {
+            continue;
+        }
+        let done = run.record.phases.iter().filter(|phase| !phase.unfinished);
+        let done: Vec<&str> = done.map(|phase| phase.name.as_str()).collect();
+        for doubt in &run.record.warnings {
+            if let Warning::Method(MethodWarning::Ended { phase, .. }) = doubt {
+                assert!(!done.contains(&phase.as_str()), "{name}: {doubt}");
+            }
+        }
+        let (subjects, out) = ([alone(run)], dir.path().join("page"));
+        page(&subjects, &out);
+        summary(&subjects);
+        let text = verdict_text(&subjects);
+        // Behind the doubts; not every test has a sentence.
+        let said = text.split_once("\n\n").map(|(_, said)| said.replace("\n  ", " "));
+        let says_what_was_done = ["consistency", "spare-area", "trim", "integrity", "mixed"];
+        if let Some(said) = said.filter(|_| !says_what_was_done.contains(&test.name)) {
+            assert!(said.contains("nothing is concluded from what was measured"), "{name}: {said}");
         }
     }
 }

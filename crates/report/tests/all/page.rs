@@ -111,7 +111,27 @@ fn a_run_without_a_second_of_random_writes_says_so() {
     let runs = [Subject::open(&path).unwrap()];
     assert!(page(&runs, &dir.path().join("page")).contains("there are no figures"));
     let text = summary(&runs);
-    assert!(text.contains("interrupted") && text.contains("Steady mean"), "{text}");
+    assert!(text.contains("interrupted") && !text.contains("Steady mean"), "{text}");
+    assert!(text.contains("no figures"), "{text}");
+}
+
+#[test]
+fn a_run_that_was_broken_off_in_its_fill_tells_how_fast_that_was_and_draws_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let profile = load("samsung-840-evo-250gb").unwrap().into_ssd().unwrap();
+    let mut ssd = Ssd::new(profile, "sim:samsung-840-evo-250gb");
+    let plan = Plan::Consistency(writecliff_suite::consistency::Plan::default());
+    let mut seconds = 0;
+    let mut stop_soon = |_: &writecliff_suite::Progress<'_>| {
+        seconds += 1;
+        if seconds > 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    run(&plan, &mut ssd, &path, RunOptions::default(), &mut stop_soon).unwrap();
+    let runs = [Subject::open(&path).unwrap()];
+    let page = page(&runs, &dir.path().join("page"));
+    assert!(page.contains("of its fill, in ") && page.contains(" MB/s on average"));
+    assert!(!page.contains("consistency-whole"), "there is nothing to draw");
 }
 
 #[test]
@@ -129,7 +149,7 @@ fn the_summary_is_what_a_person_reads_in_ten_seconds() {
         mean: 6_922.6,
         median: 6_924.0,
         floor: 6_100.0,
-        p1: 6_150.0,
+        p1: Some(6_150.0),
         peak: 7_500.0,
         variation: 0.0412,
     };

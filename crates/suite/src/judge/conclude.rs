@@ -65,8 +65,25 @@ impl RunRecord {
         });
         let is_told =
             |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::Incomplete { .. }));
-        if outcome.is_some() && !warnings.iter().any(is_told) {
-            warnings.extend(broken_off(self, recording));
+        if outcome.is_some()
+            && !warnings.iter().any(is_told)
+            && let Some((phase, lasted)) = broken_off(self, recording)
+        {
+            let of_it = warnings.iter_mut().find_map(|warning| match warning {
+                Warning::Method(MethodWarning::Ended { phase: missing, lasted })
+                    if *missing == phase =>
+                {
+                    Some(lasted)
+                }
+                _ => None,
+            });
+            match of_it {
+                // It has no figures that could be doubted.
+                Some(of_it) => *of_it = Some(lasted),
+                None => {
+                    warnings.push(Warning::Method(MethodWarning::BrokenOff { phase, lasted }));
+                }
+            }
         }
         warnings.extend(outcome.iter().flat_map(odd));
         warnings.extend(doubts(self, recording));

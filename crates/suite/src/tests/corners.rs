@@ -362,7 +362,7 @@ fn conclude(
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
         let Some(mut figures) = CornerFigures::of(corner, &phase, recording) else {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         };
         let written = Totals::of(recording.series(&phase)).written;

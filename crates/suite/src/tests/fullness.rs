@@ -318,14 +318,16 @@ fn conclude(
         let called = plan.trace_phase(*percent);
         let served =
             storage_bench::served_as(&plan.bench(), &plan.trace, &called, traces, recording);
-        let is_whole = served.is_some();
+        let (is_whole, corners_done) = (served.is_some(), corners.len());
         let (served, doubts) = served.unzip();
         warnings.extend(doubts.into_iter().flatten());
         if !corners.is_empty() {
             steps.push(Step { percent: *percent, corners, served });
         }
         if !is_whole {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase: called }));
+            let missing = plan.each_corner().into_iter().nth(corners_done);
+            let phase = missing.map_or(called, |corner| phase(*percent, &corner.phase()));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         }
     }

@@ -267,7 +267,10 @@ fn conclude(recording: &Recording, limit: Option<Temperature>) -> (Option<Outcom
         match load_of(name, &seconds, buffered, limit_celsius) {
             Some(load) => loads.push(load),
             None => {
-                warnings.push(Warning::Method(MethodWarning::Ended { phase: name.to_owned() }));
+                warnings.push(Warning::Method(MethodWarning::Ended {
+                    phase: name.to_owned(),
+                    lasted: None,
+                }));
                 break;
             }
         }

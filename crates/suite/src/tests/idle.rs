@@ -216,6 +216,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             None => {
                 warnings.push(Warning::Method(MethodWarning::Ended {
                     phase: format!("rests of {}", rest.exact()),
+                    lasted: None,
                 }));
                 break;
             }

@@ -181,7 +181,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let (mut steps, mut warnings) = (Vec::new(), Vec::new());
     for percent in &plan.compressible_percents {
         let Some(write) = rate(write_phase(*percent)) else {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase: write_phase(*percent) }));
+            warnings.push(Warning::Method(MethodWarning::Ended {
+                phase: write_phase(*percent),
+                lasted: None,
+            }));
             break;
         };
         let read = rate(read_phase(*percent));

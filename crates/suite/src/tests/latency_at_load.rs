@@ -327,7 +327,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for load in plan.loads() {
         let saturation = Rate::of(&Totals::of(recording.series(&saturation_phase(load))));
         let Some(Rate { iops, .. }) = saturation else {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase: saturation_phase(load) }));
+            warnings.push(Warning::Method(MethodWarning::Ended {
+                phase: saturation_phase(load),
+                lasted: None,
+            }));
             break;
         };
         let course = |gaps: &Gaps| course_of(plan, load, *gaps, iops, recording);
@@ -442,7 +445,10 @@ fn highest(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 fn doubts(plan: &Plan, load: Load, course: &Course) -> Vec<Warning> {
     let missing = plan.percents.get(course.steps.len());
     let ended = missing.map(|percent| {
-        Warning::Method(MethodWarning::Ended { phase: phase(load, course.gaps, *percent) })
+        Warning::Method(MethodWarning::Ended {
+            phase: phase(load, course.gaps, *percent),
+            lasted: None,
+        })
     });
     let behind = course.steps.iter().filter(|step| step.fell_behind);
     let behind = behind.min_by_key(|step| step.percent).map(|step| {

@@ -192,7 +192,10 @@ fn conclude(_: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) 
     let has_samples = |name: &&str| recording.series(name).next().is_some();
     let mut warnings = Vec::new();
     if let Some(missing) = names.iter().find(|name| !has_samples(name)) {
-        warnings.push(Warning::Method(MethodWarning::Ended { phase: (*missing).to_owned() }));
+        warnings.push(Warning::Method(MethodWarning::Ended {
+            phase: (*missing).to_owned(),
+            lasted: None,
+        }));
     }
     if phases.is_empty() {
         warnings.push(Warning::Method(MethodWarning::NoPower));

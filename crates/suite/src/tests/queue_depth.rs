@@ -249,7 +249,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let depths: Vec<DepthFigures> = found.collect();
         if depths.len() < plan.queue_depths.len() && warnings.is_empty() {
             let phase = phase(load, plan.queue_depths[depths.len()]);
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
         }
         if !depths.is_empty() {
             loads.push(LoadFigures { load, depths });

@@ -20,9 +20,7 @@ use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
-use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, Rate};
-use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// What to do.
@@ -389,7 +387,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let mut warnings = Vec::new();
     let mut ended = |phase: String| {
         if warnings.is_empty() {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
         }
     };
     let (mut mixes, mut beside) = (Vec::new(), Vec::new());
@@ -431,7 +429,7 @@ fn reads_wait(outcome: &Outcome) -> Option<Warning> {
     };
     let most = outcome.mixes.iter().filter_map(means);
     let (read_percent, reads, writes) = most.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
-    let told = |nanos: f64| in_words((nanos / 1e4).round() / 1e2, Unit::Milliseconds);
+    let told = |nanos: f64| Nanos(nanos as u64).to_string();
     Some(Warning::Method(MethodWarning::ReadsWaitInModel {
         write_percent: 100 - read_percent,
         reads: told(reads),

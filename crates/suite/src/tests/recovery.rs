@@ -222,7 +222,10 @@ fn conclude(
     let exhaust: Vec<&Sample> = recording.series(EXHAUST).collect();
     let found = levels(&exhaust, drive.temperature_limit);
     if found.is_empty() {
-        return (None, vec![Warning::Method(MethodWarning::Ended { phase: EXHAUST.to_owned() })]);
+        return (
+            None,
+            vec![Warning::Method(MethodWarning::Ended { phase: EXHAUST.to_owned(), lasted: None })],
+        );
     }
     let buffer = FastPart::of_levels(&found);
     let (mut bursts, mut warnings) = (Vec::new(), Vec::new());
@@ -231,7 +234,7 @@ fn conclude(
         let samples = recording.series(&phase).filter(|sample| sample.is_whole());
         let seconds: Vec<f64> = samples.map(|sample| sample.written_bytes as f64).collect();
         if seconds.is_empty() {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         }
         bursts.push(burst_of(*rest, &seconds, buffer));

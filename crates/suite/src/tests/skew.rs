@@ -21,7 +21,7 @@ use crate::method::quick::quick_span;
 use crate::method::seed::seed_of;
 use crate::method::separation::{best_write_amplification, mixed_write_amplification};
 use crate::method::session::{Extent, RunError, Session};
-use crate::method::settling::{DRIVE_WRITES_MAX, Rounds, Settling, TIME_MAX};
+use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, Settling, TIME_MAX};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, Good};
 use crate::record::rate::{LatencyFigures, Rate};
@@ -325,8 +325,12 @@ impl LoadFigures {
 fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let fill = Totals::of(recording.series(FILL)).written;
     let rounds = Rounds::of(plan.settling(fill));
-    let ended = |phase: &str| Warning::Method(MethodWarning::Ended { phase: phase.to_owned() });
-    let Some((uniform, doubt)) = load_of(UNIFORM, &rounds, recording) else {
+    let ended = |phase: &str| {
+        Warning::Method(MethodWarning::Ended { phase: phase.to_owned(), lasted: None })
+    };
+    let even = (&rounds, Bytes((fill.0 as f64 * DRIVE_WRITES_MIN) as u64));
+    let skewed = (&rounds, plan.block * plan.count(fill));
+    let Some((uniform, doubt)) = load_of(UNIFORM, even, recording) else {
         return (None, vec![ended(UNIFORM)]);
     };
     let mut warnings = Vec::from_iter(doubt);
@@ -334,19 +338,19 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     for (index, load) in plan.loads.iter().enumerate() {
         // The first even writes are judged already.
         if index > 0 {
-            let even = load_of(&Load::before(index), &rounds, recording);
+            let even = load_of(&Load::before(index), even, recording);
             warnings.extend(even.and_then(|(_, doubt)| doubt));
         }
-        let Some((mut figures, doubt)) = load_of(&load.name, &rounds, recording) else {
+        let Some((mut figures, doubt)) = load_of(&load.name, skewed, recording) else {
             warnings.push(ended(&load.name));
             break;
         };
         let groups = load.distribution.groups(fill, plan.block);
-        let even = uniform.write_amplification;
+        let amplification = uniform.write_amplification;
         figures.mixed_write_amplification =
-            even.and_then(|even| mixed_write_amplification(even, &groups));
+            amplification.and_then(|even| mixed_write_amplification(even, &groups));
         figures.best_write_amplification =
-            even.and_then(|even| best_write_amplification(even, &groups));
+            amplification.and_then(|even| best_write_amplification(even, &groups));
         warnings.extend(doubt);
         loads.push(figures);
     }
@@ -354,10 +358,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
 }
 
 /// The figures of a phase and what is to be doubted of them: of all of it, and in doubt, if there are not
-/// five rounds. `None` if there is nothing.
+/// five rounds. `None` if there is nothing. Where it has settled is not known before it has written `least`.
 fn load_of(
     name: &str,
-    rounds: &Rounds,
+    (rounds, least): (&Rounds, Bytes),
     recording: &Recording,
 ) -> Option<(LoadFigures, Option<Warning>)> {
     let samples: Vec<_> = recording.series(name).filter(|sample| sample.is_whole()).collect();
@@ -393,6 +397,7 @@ fn load_of(
     course.reverse();
     let rounds = all.len() as u32;
     let is_steady = last.is_some_and(|last| last.window.is_steady());
+    let is_whole = Totals::of(recording.series(name)).written >= least;
     let doubt = (!is_steady).then(|| MethodWarning::NeverSteady { part: name.to_owned(), rounds });
     let figures = LoadFigures {
         name: name.to_owned(),
@@ -401,7 +406,8 @@ fn load_of(
         write_amplification: totals.write_amplification(),
         mixed_write_amplification: None,
         best_write_amplification: None,
-        settled: is_steady.then(|| Moment { drive_writes: written(from), seconds: from as u32 }),
+        settled: (is_steady && is_whole)
+            .then(|| Moment { drive_writes: written(from), seconds: from as u32 }),
         course,
     };
     Some((figures, doubt.map(Warning::Method)))

@@ -208,6 +208,7 @@ fn conclude(
         let (Some(outcome), doubts) = concluded else {
             warnings.push(Warning::Method(MethodWarning::Ended {
                 phase: format!("the torture at {setting} % spare"),
+                lasted: None,
             }));
             break;
         };

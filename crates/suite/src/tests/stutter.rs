@@ -246,7 +246,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let Some(rate) = Rate::of(&totals) else {
         return (
             None,
-            vec![Warning::Method(MethodWarning::Ended { phase: "the small writes".to_owned() })],
+            vec![Warning::Method(MethodWarning::Ended {
+                phase: "the small writes".to_owned(),
+                lasted: None,
+            })],
         );
     };
     let writes = small.iter().map(|sample| sample.writes).sum::<u64>();

@@ -201,6 +201,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     if last != plan.sizes.last().copied() {
         warnings.push(Warning::Method(MethodWarning::Ended {
             phase: "the largest transfers".to_owned(),
+            lasted: None,
         }));
     }
     ((!sizes.is_empty()).then_some(Outcome { sizes }), warnings)

@@ -346,7 +346,10 @@ fn conclude(
     let Some(clean) = rate(CLEAN) else {
         return (
             None,
-            vec![Warning::Method(MethodWarning::Ended { phase: "the clean pass".to_owned() })],
+            vec![Warning::Method(MethodWarning::Ended {
+                phase: "the clean pass".to_owned(),
+                lasted: None,
+            })],
         );
     };
     let clean_pass: Vec<_> = recording.series(CLEAN).collect();
@@ -380,7 +383,7 @@ fn conclude(
     ];
     if let Some((missing, _)) = parts.iter().find(|(_, rate)| rate.is_none()) {
         let phase = (*missing).to_owned();
-        warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+        warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
     } else if outcome.after_trim.is_none() {
         warnings.push(Warning::Method(MethodWarning::NoTrim));
     }

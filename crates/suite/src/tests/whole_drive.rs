@@ -217,7 +217,7 @@ fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<
         let phase = phase.to_owned();
         let levels = split(levels(&samples, drive.temperature_limit), &samples, drive);
         if levels.is_empty() {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         }
         let megabytes_per_second = Totals::of(samples).megabytes_per_second();

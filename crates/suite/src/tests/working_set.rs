@@ -197,7 +197,8 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let (mut spans, mut warnings) = (Vec::new(), Vec::new());
     for span in plan.spans(used) {
         let Some((rate, latency)) = figures_of(plan, span, recording) else {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase: phase(span) }));
+            warnings
+                .push(Warning::Method(MethodWarning::Ended { phase: phase(span), lasted: None }));
             break;
         };
         spans.push(SpanFigures { span, whole: span == used, rate, latency });

@@ -144,7 +144,7 @@ fn what_was_written_too_little_is_not_judged_though_it_never_fell() {
     let is_too_few =
         |doubt: &&Warning| matches!(doubt, Warning::Method(MethodWarning::TooFewWrites { .. }));
     let doubt = record.warnings.iter().find(is_too_few).unwrap().to_string();
-    assert!(doubt.ends_with("the drive takes no more in them."), "{doubt}");
+    assert!(doubt.contains("the drive takes no more in them."), "{doubt}");
 }
 
 #[test]

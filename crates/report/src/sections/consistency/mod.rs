@@ -20,15 +20,18 @@ use series::{Ranges, Series, windows};
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let (series, settings) = series::of(subjects);
-    if series.is_empty() {
+    // A run that ended before its random writes has nothing to draw, and no figures.
+    let drawn: Vec<Series<'_>> =
+        series.iter().filter(|one| one.seconds().next().is_some()).cloned().collect();
+    if drawn.is_empty() {
         return None;
     }
-    let shared = Ranges::of(&series, subjects.is_equal_load(Plan::NAME));
-    let mut views = seconds::whole(&series, &shared);
-    views.extend(ranges(subjects, &series, &settings));
-    views.extend(seconds::last(&series, &shared));
-    views.extend(latency::views(&series, &shared));
-    views.extend(inside::views(&series, &shared));
+    let shared = Ranges::of(&drawn, subjects.is_equal_load(Plan::NAME));
+    let mut views = seconds::whole(&drawn, &shared);
+    views.extend(ranges(subjects, &drawn, &settings));
+    views.extend(seconds::last(&drawn, &shared));
+    views.extend(latency::views(&drawn, &shared));
+    views.extend(inside::views(&drawn, &shared));
     let tables = tables(subjects, &series, &settings);
     Some(Section {
         id: Plan::NAME,
@@ -88,7 +91,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
          The shorter, the steadier; the further right, the faster. Logarithmic.",
         windows(known.iter().copied())
     );
-    let order = match (is_ranked, known.iter().any(|one| one.in_doubt)) {
+    let order = match (is_ranked && known.len() > 1, known.iter().any(|one| one.in_doubt)) {
         (false, _) => "",
         (true, false) => " The highest worst second first.",
         (true, true) => " The highest worst second first, what is in doubt last.",

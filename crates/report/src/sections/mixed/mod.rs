@@ -63,7 +63,11 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let more = if streams.len() > MAX { ", and more" } else { "" };
     let first = streams.get(..streams.len().min(MAX)).filter(|first| !first.is_empty())?;
     let what = match &outcome.served {
-        Some(served) => format!("As a block device, {}", served::speed(served)),
+        Some(served) => {
+            let busy = outcome.jobs.iter().map(|job| job.seconds).fold(0.0, f64::max);
+            let busy = number::seconds(busy);
+            format!("As a block device, {}, in the {busy} with I/O", served::speed(served))
+        }
         None => "Jobs".to_owned(),
     };
     Some(format!("{what}: {}{more}.", first.join(", ")))

@@ -50,14 +50,19 @@ pub(super) fn over_time() -> [(OverTime, Vec<Stream>); 3] {
 pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<Table> {
     answers.iter().find_map(|answer| answer.outcome.served.as_ref())?;
     type Fact = (&'static str, fn(&Answer<'_, Outcome>, &Served) -> String, &'static str);
-    const FACTS: [Fact; 9] = [
+    const FACTS: [Fact; 10] = [
         ("load", |_, served| served.load.clone().unwrap_or_else(|| "not told".to_owned()), ""),
         ("before it", |_, served| served.state.clone(), ""),
         ("served", |_, served| speed(served), ""),
         ("flushes", |_, served| flushes(served), ""),
         ("power cuts", |_, served| served.power_cuts.to_string(), ""),
         ("units lost", |answer, _| lost(answer), "of its map, in power cuts and with dies"),
-        ("write amplification", |answer, _| amplification(answer), "of all the time"),
+        (
+            "with I/O",
+            |answer, _| with_io(answer),
+            "of the time that it was served: rates are over this",
+        ),
+        ("write amplification", |answer, _| amplification(answer), "while it was served"),
         (
             "the way",
             |_, served| way(served),
@@ -91,6 +96,12 @@ fn way(served: &Served) -> String {
     let Some(floor) = served.floor else { return number::NONE.to_owned() };
     let [p50, p99] = [floor.p50_ns, floor.p99_ns].map(number::latency);
     format!("{p50} (median), {p99} (p99)")
+}
+
+fn with_io(answer: &Answer<'_, Outcome>) -> String {
+    let busy = answer.outcome.jobs.iter().map(|job| job.seconds).fold(0.0, f64::max);
+    let all = answer.run.record.phases.first().map_or(0.0, |phase| phase.length.as_secs_f64());
+    format!("{} of {}", number::seconds(busy), number::seconds(all))
 }
 
 fn flushes(served: &Served) -> String {

@@ -23,6 +23,11 @@ pub(crate) fn tiny(plan: &Plan, path: &Path) -> Run {
 
 /// The same of a drive with the mechanism that the test is about.
 pub(crate) fn modelling_what_it_needs(plan: &Plan, path: &Path) -> Run {
+    broken_off(plan, path, usize::MAX)
+}
+
+/// The same, ended by the user when it has told its progress so many times.
+pub(crate) fn broken_off(plan: &Plan, path: &Path, told: usize) -> Run {
     let mut profile = load("tiny").unwrap().into_ssd().unwrap();
     match plan {
         Plan::Idle(_) => {
@@ -38,7 +43,12 @@ pub(crate) fn modelling_what_it_needs(plan: &Plan, path: &Path) -> Run {
         _ => {}
     }
     let mut ssd = Ssd::new(profile, "sim:tiny");
-    run(plan, &mut ssd, path, RunOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut left = told;
+    let mut goes_on = |_: &writecliff_suite::Progress<'_>| {
+        left = left.saturating_sub(1);
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    run(plan, &mut ssd, path, RunOptions::default(), &mut goes_on).unwrap();
     Run::open(path).unwrap()
 }
 

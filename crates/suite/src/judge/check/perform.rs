@@ -216,12 +216,17 @@ fn read(
         Statistic::Latency => Measured::Time { seconds: load.depth as f64 / totals.iops().get() },
         Statistic::Slowest => of(all(), |seconds| seconds.floor),
         Statistic::Fastest => of(all(), |seconds| seconds.peak),
-        Statistic::P1 => of(all(), |seconds| seconds.p1),
+        Statistic::P1 => of(all(), hundredth),
         Statistic::SteadyMean => of(steady(), |seconds| seconds.mean),
         Statistic::SteadySlowest => of(steady(), |seconds| seconds.floor),
         Statistic::SteadyFastest => of(steady(), |seconds| seconds.peak),
-        Statistic::SteadyP1 => of(steady(), |seconds| seconds.p1),
+        Statistic::SteadyP1 => of(steady(), hundredth),
     }
+}
+
+/// The second that one in a hundred is as slow as, at least; of fewer than a hundred the slowest.
+fn hundredth(seconds: &Statistics) -> f64 {
+    seconds.p1.unwrap_or(seconds.floor)
 }
 
 /// Bytes per second while from so many to so many percent of the span were moved; a second that is partly

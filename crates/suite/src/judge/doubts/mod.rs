@@ -132,13 +132,12 @@ fn flushes_bring_data_only(record: &RunRecord, recording: &Recording) -> Option<
     is_so.then_some(Warning::Method(MethodWarning::FlushOfDataOnly))
 }
 
-/// The phase that did not come to its end, if something was recorded of it.
-pub(crate) fn broken_off(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+/// The phase that did not come to its end, and how long it lasted, if something was recorded of it.
+pub(crate) fn broken_off(record: &RunRecord, recording: &Recording) -> Option<(String, Nanos)> {
     let phase = record.phases.last().filter(|phase| phase.unfinished)?;
     let samples = recording.samples.iter().filter(|sample| sample.start_ns >= phase.start.0);
     let end = samples.map(|sample| sample.start_ns + sample.span_ns).max()?;
-    let lasted = Nanos(end - phase.start.0);
-    Some(Warning::Method(MethodWarning::BrokenOff { phase: phase.name.clone(), lasted }))
+    Some((phase.name.clone(), Nanos(end - phase.start.0)))
 }
 
 /// Bytes that the system counted in the phases beyond the run's own.
@@ -218,7 +217,10 @@ fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
     let shares = series.iter().map(|(name, (throttled, all))| (*name, percent(*throttled, *all)));
     let (most, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (parts, most, percent) = (series.len(), most.to_owned(), share.min(100.0));
-    Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, percent }))
+    let slowed = samples.iter().filter(|sample| sample.throttled_ns.unwrap_or(0) > 0);
+    let last = slowed.max_by_key(|sample| sample.start_ns);
+    let last = last.map(|sample| format!("in second {} of {}", sample.second, sample.series));
+    Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, percent, last }))
 }
 
 /// Whether a drive that does not tell whether it slows down ever became as warm as its own protection

@@ -103,7 +103,7 @@ pub enum DriveWarning {
     /// The drive slowed down to protect itself from heat.
     #[error(
         "The drive became too warm and slowed down to protect itself{}, which kept commands waiting for \
-         {} of the time. The figures there show its cooling instead of its firmware.",
+         {} of the time there{}. What was measured while it did shows its cooling instead of its firmware.",
         match parts {
             1 => format!(" in {most}"),
             parts => format!(", in {parts} of the parts, most of all in {most}"),
@@ -111,7 +111,8 @@ pub enum DriveWarning {
         match percent {
             ..1.0 => "less than 1 %".to_owned(),
             percent => format!("{percent:.0} %"),
-        }
+        },
+        last.as_ref().map_or_else(String::new, |last| format!("; the last time {last}"))
     )]
     SlowedDown {
         /// In how many parts of the test.
@@ -120,6 +121,9 @@ pub enum DriveWarning {
         most: String,
         /// Its share of the time there, in percent.
         percent: f64,
+        /// When it did so last: `in second 47 of torture`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last: Option<String>,
     },
     /// The drive could not give data back.
     #[error(

@@ -1,5 +1,7 @@
 //! Where a test did not come to what its method asks for.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Mechanism, Nanos};
 
@@ -32,8 +34,8 @@ pub enum MethodWarning {
     Quick,
     /// The drive's performance still changed in the window called steady.
     #[error(
-        "No steady state: in the window called steady the IOPS still moved by {percent:+.0} % of \
-         their mean. A longer run would say more."
+        "No steady state: in the last part of the run the IOPS still moved by {percent:+.0} % of \
+         their mean. A longer run would say more. {NOT_STEADY}"
     )]
     NotSteady {
         /// Rise of the fitted line over the window, in percent of the mean.
@@ -42,7 +44,7 @@ pub enum MethodWarning {
     /// The same where the writes go on until they are steady.
     #[error(
         "No steady state after {drive_writes:.2} drive writes, where the test goes on for {most:.0} of them or 48 \
-         hours at most, and no less than its duration: over the last five rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it."
+         hours at most, and no less than its duration: over the last five rounds the IOPS ranged over {range:.0} % of their mean and moved by {percent:+.0} % of it. {NOT_STEADY}"
     )]
     NotSteadyWithin {
         /// How often the drive was written.
@@ -57,7 +59,7 @@ pub enum MethodWarning {
     /// No more was written than a part of the drive: what it comes to is not known.
     #[error(
         "Too little was written to call it steady: after the fill {drive_writes:.2} of the drive, where at \
-         least one whole is needed. {}",
+         least one whole is needed. {} {NOT_STEADY}",
         match went_on {
             true => "The test goes on for 48 hours at most, and the drive takes no more in them.",
             false => "With --until-steady, and on a simulated drive, the test goes on until it is, for 48 \
@@ -77,10 +79,22 @@ pub enum MethodWarning {
          spare area holds, or the drive has none to run out of."
     )]
     NoCliff,
+    /// The drive was full before the random writes began.
+    #[error(
+        "The random writes did not begin on a fresh drive: NAND wrote {fill:.1} times what the fill before them \
+         did, and {first:.1} times what they did in their first seconds. The spare area was used up by then: \
+         what is called fresh is no more than that, and no cliff could come."
+    )]
+    NotFresh {
+        /// Write amplification of the fill.
+        fill: f64,
+        /// Of the first seconds of random writes.
+        first: f64,
+    },
     /// Too short for its percentiles.
     #[error(
         "The run lasted {seconds} s of writes: its last part, which would be the steady window, has \
-         {window} samples, too few for a floor or a percentile that can be relied on."
+         {window} samples, too few for a floor or a percentile that can be relied on. {NOT_STEADY}"
     )]
     TooShort {
         /// Seconds recorded.
@@ -90,10 +104,14 @@ pub enum MethodWarning {
     },
     /// The run ended before the part that it is about.
     #[error(
-        "The run ended before its first second of random writes: what was recorded until then gives no \
-         figures."
+        "The run ended before its first second of random writes{}. There are no figures of them.",
+        fill.as_ref().map_or_else(String::new, |fill| format!(", {fill}"))
     )]
-    NoRandomWrites,
+    NoRandomWrites {
+        /// What had been filled by then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fill: Option<Filled>,
+    },
     /// A doubt about one setting of the spare area.
     #[error("At {percent} % spare: {doubt}")]
     AtSpare {
@@ -103,10 +121,20 @@ pub enum MethodWarning {
         doubt: Box<Warning>,
     },
     /// A part of the test has no figures.
-    #[error("The run ended before {phase}: what comes from there on has no figures.")]
+    #[error(
+        "The run ended {}: {} has no figures.",
+        match lasted {
+            Some(lasted) => format!("in {phase}, after {lasted} of it"),
+            None => format!("before {phase}"),
+        },
+        if lasted.is_some() { "that part, and what comes after it," } else { "what comes from there on" }
+    )]
     Ended {
         /// The first part that is missing.
         phase: String,
+        /// What was recorded of it, which is too little for a figure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lasted: Option<Nanos>,
     },
     /// What was written fits into the drive's fast buffer.
     #[error(
@@ -145,9 +173,12 @@ pub enum MethodWarning {
     },
     /// What was to be measured at one rate had several.
     #[error(
-        "The rate changed while it was measured, in {parts} of the parts, most of all in {most}: from \
-         {first} in the first third to {last} in the last. Figures there are means of both, and no speed \
-         of the drive."
+        "The rate changed while it was measured, {}: from {first} in the first third to {last} in the last. \
+         Figures there are means of both, and no speed of the drive.",
+        match parts {
+            1 => format!("in {most}"),
+            parts => format!("in {parts} of the parts, most of all in {most}"),
+        }
     )]
     Changed {
         /// In how many parts.
@@ -189,7 +220,7 @@ pub enum MethodWarning {
     /// A model's flush brings the data to NAND and no more.
     #[error(
         "What a flush writes of the drive's map is not modelled here: flushes and forced writes take the \
-         programs of their data alone. Drives without capacitors take longer, a Samsung 980 for one 1.7 ms."
+         programs of their data alone, and drives without capacitors do more: commits of the real one take longer."
     )]
     FlushOfDataOnly,
     /// Reads wait behind writes of which the buffer has taken many more than the drive has done.
@@ -333,6 +364,27 @@ pub enum MethodWarning {
         until_steady: bool,
     },
 }
+
+/// How far a fill came.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Filled {
+    /// What was written.
+    pub written: Bytes,
+    /// Its time.
+    pub lasted: Nanos,
+}
+
+/// In words that follow a comma.
+impl Display for Filled {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let rate = self.written.0 as f64 / self.lasted.as_secs_f64() / 1e6;
+        let Self { written, lasted } = self;
+        write!(f, "after {written} of its fill, in {lasted}, which is {rate:.0} MB/s on average")
+    }
+}
+
+/// What figures with a steady state in their name are where there is none.
+const NOT_STEADY: &str = "Figures named steady are of the last part of the run.";
 
 /// What may make a flush cost nothing.
 fn why_free(write_cache: Option<&str>) -> &'static str {

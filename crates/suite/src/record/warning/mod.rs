@@ -20,7 +20,7 @@ pub use data::DataWarning;
 pub use drive::DriveWarning;
 pub use host::HostWarning;
 pub use job::JobWarning;
-pub use method::{MethodWarning, WindowState};
+pub use method::{Filled, MethodWarning, WindowState};
 pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
 

@@ -47,7 +47,8 @@ fn kept() -> Vec<Value> {
         json!({"kind": "too-few-writes", "drive_writes": 0.17}),
         json!({"kind": "no-cliff"}),
         json!({"kind": "too-short", "seconds": 60, "window": 18}),
-        json!({"kind": "no-random-writes"}),
+        json!({"kind": "not-fresh", "fill": 2.1, "first": 5.4}),
+        json!({"kind": "no-random-writes", "fill": {"written": "3GiB", "lasted": "12s"}}),
         json!({"kind": "at-spare", "percent": 25.0, "doubt": {"kind": "no-cliff"}}),
         json!({"kind": "ended", "phase": "fill"}),
         json!({"kind": "broken-off", "phase": "fill", "lasted": "3s"}),
@@ -167,7 +168,7 @@ fn a_flush_that_is_free_is_doubted_by_who_sends_it() {
 
 #[test]
 fn the_kind_comes_first_and_old_records_lack_what_came_later() {
-    let ended = Warning::from(MethodWarning::Ended { phase: "fill".to_owned() });
+    let ended = Warning::from(MethodWarning::Ended { phase: "fill".to_owned(), lasted: None });
     assert_eq!(serde_json::to_string(&ended).unwrap(), r#"{"kind":"ended","phase":"fill"}"#);
     let old = json!({"kind": "generator-busy", "percent": 95.0, "phase": "fill"});
     let phase = "fill".to_owned();

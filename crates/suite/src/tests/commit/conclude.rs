@@ -23,7 +23,7 @@ pub(super) fn conclude(
     let mut warnings = Vec::new();
     let mut ended = |phase: String| {
         if warnings.is_empty() {
-            warnings.push(Warning::Method(MethodWarning::Ended { phase }));
+            warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
         }
     };
     let mut commits = Vec::new();

@@ -9,7 +9,7 @@ use crate::method::fast_part::FastPart;
 use crate::method::levels::is_too_warm;
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
-use crate::record::warning::{MethodWarning, Warning};
+use crate::record::warning::{Filled, MethodWarning, Warning};
 
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
@@ -24,6 +24,10 @@ const STEADY_TENTHS: usize = 7;
 const DRIFT_MAX: f64 = 0.10;
 /// Of less than this part of a drive write nothing is learned, not even that there is no cliff.
 const HARDLY_ANY: f64 = 0.005;
+/// A fill with more write amplification has copied ...
+const COPIED_IN_FILL: f64 = 1.2;
+/// ... and random writes with more of it in the beginning, than which a fast buffer makes no more, find no room.
+const COPIED_AT_FIRST: f64 = 3.0;
 /// A steady window with fewer samples says little.
 const WINDOW_MIN: usize = 60;
 
@@ -43,7 +47,9 @@ pub(crate) fn conclude_phases(
     let whole = Totals::of(torture.iter().copied());
     let recorded = whole.span;
     if recorded == Nanos::ZERO {
-        warnings.push(Warning::Method(MethodWarning::NoRandomWrites));
+        let Totals { written, span: lasted, .. } = Totals::of(fill.iter().copied());
+        let fill = (lasted > Nanos::ZERO).then_some(Filled { written, lasted });
+        warnings.push(Warning::Method(MethodWarning::NoRandomWrites { fill }));
     } else if recorded < plan.duration {
         warnings.push(Warning::Method(MethodWarning::Incomplete {
             recorded,
@@ -69,7 +75,8 @@ pub(crate) fn conclude_phases(
     let is_long = window.len() >= WINDOW_MIN;
     // A disk has no spare area to run out of.
     if cliff.is_none() && warm_fall.is_none() && is_long && !drive.rotational {
-        warnings.push(Warning::Method(MethodWarning::NoCliff));
+        let doubt = not_fresh(&fill, &torture).unwrap_or(MethodWarning::NoCliff);
+        warnings.push(Warning::Method(doubt));
     }
     if !is_long {
         let seconds = iops.len() as u32;
@@ -110,6 +117,17 @@ pub(crate) fn conclude_phases(
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
     (Some(outcome), warnings)
+}
+
+/// Whether the fill had used the spare area up, as the drive counts its writes: in order, it should have been
+/// written once, or twice by way of a fast buffer; and random writes begin with no more, if any is left.
+fn not_fresh(fill: &[&Sample], torture: &[&Sample]) -> Option<MethodWarning> {
+    let amplification =
+        |samples: &[&Sample]| Totals::of(samples.iter().copied()).write_amplification();
+    let fill = amplification(fill)?;
+    let first = amplification(&torture[..FRESH_SECONDS.min(torture.len())])?;
+    (fill > COPIED_IN_FILL && first > COPIED_AT_FIRST)
+        .then_some(MethodWarning::NotFresh { fill, first })
 }
 
 /// The last five rounds of a torture that goes on until they are steady, and that they are not.
@@ -195,6 +213,24 @@ mod tests {
         let mut last = vec![1000.0; 100];
         last[99] = 10.0;
         assert_eq!(cold(&last), (1000.0, None));
+    }
+
+    #[test]
+    fn random_writes_on_a_drive_that_its_fill_had_used_up_are_not_called_fresh() {
+        let written = |nand: u64| Sample {
+            written_bytes: 1 << 20,
+            nand_written_bytes: Some(nand << 20),
+            ..Sample::default()
+        };
+        let doubt = |fill: u64, torture: u64| {
+            let (fill, torture) = (written(fill), written(torture));
+            not_fresh(&[&fill], &[&torture])
+        };
+        assert_eq!(doubt(2, 5), Some(MethodWarning::NotFresh { fill: 2.0, first: 5.0 }));
+        assert_eq!(doubt(2, 2), None, "by way of a fast buffer");
+        assert_eq!(doubt(1, 50), None, "a map of blocks has no other speed");
+        let silent = Sample { nand_written_bytes: None, ..written(1) };
+        assert_eq!(not_fresh(&[&silent], &[&silent]), None);
     }
 
     #[test]

@@ -18,10 +18,9 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         let parts: Vec<PartFigures> =
             Part::ALL.iter().filter_map(|part| figures(plan, recording, setting, *part)).collect();
         let missing = Part::ALL.iter().find(|part| parts.iter().all(|have| have.part != **part));
-        warnings.extend(
-            missing
-                .map(|part| Warning::Method(MethodWarning::Ended { phase: part.phase(setting) })),
-        );
+        warnings.extend(missing.map(|part| {
+            Warning::Method(MethodWarning::Ended { phase: part.phase(setting), lasted: None })
+        }));
         if !parts.is_empty() {
             settings.push(SettingFigures { setting, parts });
         }

@@ -136,7 +136,8 @@ impl Test for Plan {
     ) -> (Option<Outcome>, Vec<Warning>) {
         let is_finished = found.is_some_and(|outcome| outcome.finished);
         let phase = "every block had been read back".to_owned();
-        let ended = (!is_finished).then_some(Warning::Method(MethodWarning::Ended { phase }));
+        let ended =
+            (!is_finished).then_some(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
         let doubts = found.into_iter().flat_map(Outcome::doubts).map(Warning::Data);
         (found.cloned(), doubts.chain(ended).collect())
     }

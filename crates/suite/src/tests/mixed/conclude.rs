@@ -137,18 +137,27 @@ pub(super) fn figures(
     recording: &Recording,
     from: u32,
 ) -> Option<JobFigures> {
+    Some(figures_over(time_of(names, recording, from)?, (job, group), recording, from))
+}
+
+/// The same where the rates are over another time.
+pub(super) fn figures_over(
+    span: Nanos,
+    (job, group): (&str, u32),
+    recording: &Recording,
+    from: u32,
+) -> JobFigures {
     let samples = |name: &str| -> Vec<&Sample> {
         let all = recording.samples.iter();
         all.filter(|sample| sample.series == name && sample.second >= from).collect()
     };
-    let span = time_of(names, recording, from)?;
     let of = |operation| {
         let name = series(job, operation);
         let samples = samples(&name);
         let latency = LatencyFigures::of(recording, &name, from..u32::MAX);
         OperationFigures::of(&samples, span, latency)
     };
-    Some(JobFigures {
+    JobFigures {
         name: job.to_owned(),
         group,
         seconds: span.as_secs_f64(),
@@ -156,5 +165,5 @@ pub(super) fn figures(
         writes: of(Operation::Write),
         trims: of(Operation::Trim),
         flushes: of(Operation::Flush),
-    })
+    }
 }

@@ -1,9 +1,11 @@
 //! What comes of I/Os that clients of an exported drive asked for: one job that nobody planned.
 
-use writecliff_device::{Nanos, Operation};
-use writecliff_measure::{LatencyHistogram, Recording};
+use std::collections::BTreeMap;
 
-use super::conclude::figures;
+use writecliff_device::{Nanos, Operation};
+use writecliff_measure::{LatencyHistogram, Recording, Sample};
+
+use super::conclude::figures_over;
 use super::outcome::Outcome;
 use super::series::series;
 use crate::record::rate::LatencyFigures;
@@ -23,7 +25,11 @@ pub const LATENESS: &str = "answers late";
 /// it.
 pub(super) fn conclude(served: &Served, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
     let names = SERVED.map(|operation| series(CLIENTS, operation));
-    let jobs = figures((CLIENTS, 0), &names, recording, 0).into_iter().collect();
+    let busy = busy(&names, recording);
+    let jobs = match busy {
+        Nanos::ZERO => Vec::new(),
+        busy => vec![figures_over(busy, (CLIENTS, 0), recording, 0)],
+    };
     let late = recording.latencies(LATENESS, 0..u32::MAX);
     let mut own = LatencyHistogram::default();
     names.iter().for_each(|name| own.merge(&recording.latencies(name, 0..u32::MAX)));
@@ -37,4 +43,13 @@ pub(super) fn conclude(served: &Served, recording: &Recording) -> (Option<Outcom
         Some(Outcome { jobs, served, imported_from: None }),
         doubt.map(Warning::Job).into_iter().collect(),
     )
+}
+
+/// How long the seconds are in which anything was asked for: when clients rest is their affair, and no speed of
+/// the drive's.
+fn busy(names: &[String], recording: &Recording) -> Nanos {
+    let of_clients = |sample: &&Sample| names.contains(&sample.series) && sample.ios() > 0;
+    let busy = recording.samples.iter().filter(of_clients);
+    let spans: BTreeMap<u64, u64> = busy.map(|sample| (sample.start_ns, sample.span_ns)).collect();
+    Nanos(spans.values().sum())
 }

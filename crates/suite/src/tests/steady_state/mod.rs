@@ -224,7 +224,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
     let mut warnings = outcome.doubts();
     warnings.extend(plan.parts.get(ended).map(|part| {
         let phase = format!("the end of a round of {}", part.name());
-        Warning::Method(MethodWarning::Ended { phase })
+        Warning::Method(MethodWarning::Ended { phase, lasted: None })
     }));
     ((!outcome.is_empty()).then_some(outcome), warnings)
 }

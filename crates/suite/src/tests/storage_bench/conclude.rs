@@ -27,8 +27,10 @@ pub(super) fn conclude(
     for trace in &plan.traces {
         let name = title(trace);
         let Some((outcome, doubts)) = served_as(plan, trace, name, known, recording) else {
-            warnings
-                .push(Warning::Method(MethodWarning::Ended { phase: format!("the trace {name}") }));
+            warnings.push(Warning::Method(MethodWarning::Ended {
+                phase: format!("the trace {name}"),
+                lasted: None,
+            }));
             break;
         };
         warnings.extend(doubts);
