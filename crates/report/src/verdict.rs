@@ -41,7 +41,8 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
     runs.filter_map(move |(index, run)| {
         let sentence = headline_of(run, within.contains(&index))?;
-        Some(in_doubt(subject.is_doubtful(run.record.plan.name()), sentence))
+        let is_doubtful = subject.is_doubtful(run.record.plan.name());
+        Some(in_doubt(is_doubtful && broken_off(run).is_none(), sentence))
     })
 }
 
@@ -59,12 +60,17 @@ fn is_of_what_was_done(plan: &Plan) -> bool {
     matches!(plan, Plan::Integrity(_) | Plan::Mixed(_))
 }
 
+/// A run, or one that repeats it, that did not come to its end and says what it would have come to.
+fn broken_off(run: &Run) -> Option<&Run> {
+    let concludes = !is_of_what_was_done(&run.record.plan);
+    run.and_repeats().find(|run| concludes && !run.is_complete())
+}
+
 /// Of what the fast buffer took whole, and of one of several runs, it says so. Of a run that did not come to
 /// its end nothing is concluded.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let mut text = headline(run.record.outcome.as_ref()?)?;
-    let broken_off = run.and_repeats().find(|run| !run.is_complete());
-    if let Some(broken_off) = broken_off.filter(|run| !is_of_what_was_done(&run.record.plan)) {
+    if let Some(broken_off) = broken_off(run) {
         let (test, status) = (run.record.plan.name(), broken_off.status());
         let text = format!(
             "The test {test} is not complete, {status}: nothing is concluded from what was measured until then."
