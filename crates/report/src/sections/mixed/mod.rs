@@ -2,6 +2,7 @@
 
 mod served;
 
+use writecliff_device::Bytes;
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
@@ -98,11 +99,17 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], streams: &[St
         ("IOPS", |figures| figures.iops, number::iops),
         ("data rate", |figures| figures.megabytes_per_second, number::megabytes_per_second),
     ];
+    let moves_data = |stream: &&Stream| {
+        let found = answers.iter().filter_map(|answer| find(answer.outcome, stream));
+        found.map(|figures| figures.bytes).any(|bytes| bytes > Bytes::ZERO)
+    };
     let rows = streams.iter().flat_map(|stream| {
-        RATES.map(|(what, value, words)| {
-            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(value);
+        // A flush moves none.
+        let told = if moves_data(&stream) { &RATES[..] } else { &RATES[..1] };
+        told.iter().map(move |(what, value, words)| {
+            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(*value);
             let title = format!("{}: {what}", name(stream));
-            number_row(&title, Good::AtLeast, answers.iter().map(of), words)
+            number_row(&title, Good::AtLeast, answers.iter().map(of), *words)
         })
     });
     table_of(subjects, answers, ("Rates", ""), rows.collect())
