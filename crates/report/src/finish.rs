@@ -173,10 +173,10 @@ pub(crate) fn values(picture: &Picture) -> String {
 
 /// From the left to the right, as they are drawn.
 fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
-    let mut drawn = points.points.clone();
-    drawn.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let values = || drawn.iter().map(|point| point.1);
-    let (Some((from, first)), Some((to, last))) = (drawn.first(), drawn.last()) else {
+    let values = || points.points.iter().map(|point| point.1);
+    let by_place = |one: &&(f64, f64), other: &&(f64, f64)| one.0.total_cmp(&other.0);
+    let ends = points.points.iter().min_by(by_place).zip(points.points.iter().max_by(by_place));
+    let Some(((from, first), (to, last))) = ends else {
         return format!("{}: nothing", points.name);
     };
     let is_time = x.title.starts_with("time") || x.quantity.starts_with("second");

@@ -50,9 +50,16 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 /// The highest percentile of reads for which there were enough of them.
 fn of_beside(outcome: &Outcome) -> Option<String> {
     let alone = outcome.beside.first()?;
-    let most = outcome.beside.iter().rfind(|beside| keeps_up(beside, outcome))?;
+    let most = outcome.beside.iter().rfind(|beside| !beside.fell_behind)?;
     let (nanos, of) = TAILS.iter().find(|(nanos, _)| nanos(alone).and(nanos(most)).is_some())?;
     let tail = |beside| number::service_time_if(nanos(beside));
+    if most.writes.is_none() {
+        return Some(format!(
+            "Of {of} random reads all but one take at most {} beside no writes; the drive kept up with none \
+             of the rates of writing that were asked for.",
+            tail(alone)
+        ));
+    }
     Some(format!(
         "Of {of} random reads all but one take at most {} beside {}, and {} beside {}.",
         tail(alone),
@@ -60,20 +67,6 @@ fn of_beside(outcome: &Outcome) -> Option<String> {
         tail(most),
         writes_a_day(most.drive_writes_per_day)
     ))
-}
-
-/// Fewer writes than this share of those asked for are another load.
-const KEPT_UP: f64 = 0.95;
-
-/// Whether the drive did the writes that were asked for: as many for a drive write a day as wherever it did
-/// most.
-fn keeps_up(beside: &BesideFigures, outcome: &Outcome) -> bool {
-    let for_each = |one: &BesideFigures| {
-        let rate = one.writes?.rate.iops;
-        (one.drive_writes_per_day > 0.0).then(|| rate / one.drive_writes_per_day)
-    };
-    let most = outcome.beside.iter().filter_map(for_each).fold(0.0, f64::max);
-    for_each(beside).is_none_or(|rate| rate >= KEPT_UP * most)
 }
 
 type Tail = (fn(&BesideFigures) -> Option<u64>, &'static str);
@@ -272,7 +265,8 @@ fn beside_of_one(answer: &Answer<'_, Outcome>) -> Option<Table> {
         let speeds =
             [number::iops(beside.reads.rate.iops), beside.writes.map_or(NONE.to_owned(), rate)];
         let values = late.chain(speeds).collect();
-        Row::new(&writes_a_day(beside.drive_writes_per_day), values, "")
+        let behind = if beside.fell_behind { ", fell behind" } else { "" };
+        Row::new(&format!("{}{behind}", writes_a_day(beside.drive_writes_per_day)), values, "")
     };
     let rows: Vec<Row> = answer.outcome.beside.iter().map(row).collect();
     let names = PERCENTILES.iter().map(|(name, ..)| *name).chain(["reads", "written"]);

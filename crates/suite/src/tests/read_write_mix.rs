@@ -191,7 +191,7 @@ impl Test for Plan {
         recording: &Recording,
         known: &Known<'_>,
     ) -> (Option<Outcome>, Vec<Warning>) {
-        let (outcome, mut warnings) = conclude(self, recording);
+        let (outcome, mut warnings) = conclude(self, recording, known.drive);
         let is_simulated = known.drive.kind == DeviceKind::Simulated;
         let waits = outcome.as_ref().filter(|_| is_simulated).and_then(reads_wait);
         warnings.extend(waits);
@@ -333,6 +333,9 @@ pub struct BesideFigures {
     pub reads: Side,
     /// The writes; `None` if there were none.
     pub writes: Option<Side>,
+    /// Whether the drive did fewer of them than were asked for: the reads are beside these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fell_behind: bool,
 }
 
 impl MixFigures {
@@ -383,7 +386,11 @@ impl BesideFigures {
     }
 }
 
-fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
+fn conclude(
+    plan: &Plan,
+    recording: &Recording,
+    drive: &DeviceInfo,
+) -> (Option<Outcome>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let mut ended = |phase: String| {
         if warnings.is_empty() {
@@ -407,7 +414,10 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
         let writes = side_of(recording, &name, Operation::Write);
         match side_of(recording, &name, Operation::Read) {
             Some(reads) => {
-                beside.push(BesideFigures { drive_writes_per_day: *times, reads, writes });
+                let (drive_writes_per_day, rate) = (*times, rate(*times, drive));
+                let done = Totals::of(recording.series(&series(&name, Operation::Write)));
+                let fell_behind = writes.is_some() && not_reached(plan, rate, &done).is_some();
+                beside.push(BesideFigures { drive_writes_per_day, reads, writes, fell_behind });
             }
             None => ended(name),
         }

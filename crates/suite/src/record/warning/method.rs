@@ -220,7 +220,7 @@ pub enum MethodWarning {
     /// A model's flush brings the data to NAND and no more.
     #[error(
         "What a flush writes of the drive's map is not modelled here: flushes and forced writes take the \
-         programs of their data alone, and drives without capacitors do more: commits of the real one take longer."
+         programs of their data alone, and drives without capacitors do more: commits of the real one may take longer."
     )]
     FlushOfDataOnly,
     /// Reads wait behind writes of which the buffer has taken many more than the drive has done.
