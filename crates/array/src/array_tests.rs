@@ -8,6 +8,7 @@ use writecliff_sim::{
 use super::*;
 use crate::simulated::Simulated;
 use crate::{ArrayName, Level, Shape};
+use writecliff_sim::Build;
 
 const KIB: u64 = 1 << 10;
 const PAGE_OF_IO: Bytes = Bytes::from_kib(4);

@@ -13,6 +13,7 @@ use crate::layout::Layout;
 use crate::member::Member;
 use crate::rebuild::Rebuild;
 use crate::shape::Shape;
+use writecliff_sim::Build;
 
 /// What an array adds to the sections of its members' profile, in the record of a run.
 const SECTION: &str = "array";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::Nanos;
-use writecliff_sim::{Profile, SsdProfile, TrimKind};
+use writecliff_sim::{Build, Profile, SsdProfile, TrimKind};
 use writecliff_workload::RandomUniform;
 
 use super::*;

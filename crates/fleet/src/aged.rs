@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use writecliff::sim::Model;
+use writecliff::sim::{Build, Model};
 use writecliff_device::{Bytes, Device, DeviceError, DeviceTime, Io, Operation};
 use writecliff_sweep::GoOn;
 use writecliff_workload::{RandomUniform, Sequential};

@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{Bytes, Device, Operation};
 use writecliff_measure::{Queue, Recorder, RunDirectory, record, tally};
-use writecliff_sim::load;
+use writecliff_sim::{Build, load};
 use writecliff_workload::{RandomUniform, Sequential};
 
 const IOS: usize = 1_000_000;

@@ -57,7 +57,7 @@ mod tests {
     use crate::supply::Queue;
     use crate::totals::Totals;
     use writecliff_device::{Bytes, Operation};
-    use writecliff_sim::load;
+    use writecliff_sim::{Build, load};
     use writecliff_workload::Sequential;
 
     fn read(duration: Option<Nanos>) -> (Vec<Sample>, Nanos) {

@@ -8,27 +8,20 @@
 //!
 //! What the model leaves out is listed in `docs/model.md`.
 
-mod catalogue;
 mod contents;
 mod disk;
 mod host;
-mod profile;
-mod scale;
 mod ssd;
 mod stamps;
-mod what_if;
 
 use writecliff_device::Device;
 
-pub use catalogue::{catalogue, load, load_file, load_text, shipped_text};
 pub use contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 pub use disk::Disk;
 use host::Host;
-pub use profile::*;
-pub use scale::scaled;
 pub use ssd::Ssd;
 pub use stamps::Stamps;
-pub use what_if::changed;
+pub use writecliff_profile::*;
 
 /// A simulated drive, of which there can be as many as one wants in the same state.
 pub trait Model: Device + Contents + Send {
@@ -47,14 +40,19 @@ pub fn in_host(made: impl Device + Contents + Clone + Send + 'static) -> Box<dyn
     Box::new(Host::new(made))
 }
 
-impl Profile {
+/// What makes a drive of its description.
+pub trait Build: Sized {
     /// The drive, as it leaves the factory, in a host that takes no time. `address` is how the user named it.
-    pub fn open(self, address: &str) -> Box<dyn Device> {
+    fn open(self, address: &str) -> Box<dyn Device> {
         self.build(address)
     }
 
     /// The same as something that can be had twice.
-    pub fn build(self, address: &str) -> Box<dyn Model> {
+    fn build(self, address: &str) -> Box<dyn Model>;
+}
+
+impl Build for Profile {
+    fn build(self, address: &str) -> Box<dyn Model> {
         match self {
             Self::Ssd(ssd) => Box::new(Host::new(Ssd::new(*ssd, address))),
             Self::Disk(disk) => Box::new(Host::new(Disk::new(*disk, address))),

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use writecliff_array::{ARRAY, ArrayName, Simulated};
 use writecliff_device::{Bytes, Device, DeviceInfo, ProfileRecord, nearest};
-use writecliff_sim::{Profile, ProfileError};
+use writecliff_sim::{Build, Profile, ProfileError};
 use writecliff_suite::{Demands, Plan, RunOptions};
 use writecliff_uring::{
     Access, DestroyData, DirectoryDevice, Inspection, NullDevice, Options, QUEUE_DEPTH_MAX,

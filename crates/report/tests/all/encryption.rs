@@ -7,7 +7,7 @@ use std::path::Path;
 use drives::{alone, page};
 use writecliff_device::{Nanos, Throughput};
 use writecliff_report::Run;
-use writecliff_sim::{Engine, Opal, Profile, Security, load};
+use writecliff_sim::{Build, Engine, Opal, Profile, Security, load};
 use writecliff_suite::encryption::Plan;
 use writecliff_suite::{Plan as AnyPlan, RunOptions, run};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use drives::{alone, page};
 use writecliff_device::{Nanos, Power, Temperature, Throughput};
 use writecliff_report::Run;
-use writecliff_sim::{Profile, SleepState, SsdProfile, load};
+use writecliff_sim::{Build, Profile, SleepState, SsdProfile, load};
 use writecliff_suite::{Plan, RunOptions, heat, idle, run};
 
 /// 4 W at 10 degrees each under load, 1 W without, 1 mW asleep.

@@ -3,7 +3,7 @@
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::geometry::{Extent, Geometry, Lba};
-use crate::profile::{DiskProfile, Mechanics};
+use writecliff_profile::{DiskProfile, Mechanics};
 
 /// Seek time over distance: with the square root up to a third of all tracks, where the arm
 /// accelerates half the way, and in a straight line beyond, where it has its full speed.

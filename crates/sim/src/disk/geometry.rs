@@ -2,8 +2,8 @@
 
 use writecliff_device::{DeviceTime, Io, Nanos};
 
-use crate::profile::DiskProfile;
-use crate::profile::LBA_SIZE;
+use writecliff_profile::DiskProfile;
+use writecliff_profile::LBA_SIZE;
 
 /// A sector of 512 bytes, as the host counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -29,14 +29,14 @@ use writecliff_device::{
 };
 
 use crate::contents::{Contents, Forgets};
-use crate::profile::LBA_SIZE;
-use crate::profile::{DiskProfile, QueueOrdering};
 use crate::ssd::NOT_SUPPORTED;
 use crate::stamps::Stamps;
 use arm::{Access, Arm};
 use geometry::Extent;
 use track_buffer::TrackBuffer;
 use write_cache::WriteCache;
+use writecliff_profile::LBA_SIZE;
+use writecliff_profile::{DiskProfile, QueueOrdering};
 
 /// What has waited so long goes first, however far away it is. Assumed: makers do not tell.
 const PATIENCE: Nanos = Nanos::from_secs(1);
@@ -497,6 +497,6 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
             Mechanism::Power,
         ],
         specification: profile.identity.specification(),
-        profile: Some(profile.origin.record(profile)),
+        profile: Some(profile.record()),
     }
 }

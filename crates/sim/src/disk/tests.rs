@@ -5,8 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos, Operation, Throughput};
 
 use super::Disk;
-use crate::profile::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
-use crate::profile::{Identity, Link, Origin};
+use writecliff_profile::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
+use writecliff_profile::{Identity, Link, Origin};
 
 /// A disk of no maker with 16 MB in four zones.
 pub(super) fn small() -> DiskProfile {

@@ -21,12 +21,12 @@ use writecliff_device::{
 };
 
 use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
-use crate::profile::{LBA_SIZE, SsdProfile, TrimKind};
 use crate::stamps::Stamps;
 use array::{Bus, Fifo, Lost, Lpn};
 use front::{HostCacheLines, InFlight, ReadAhead, Rounds, Trims};
 use map::Translation;
 use power::PowerMeter;
+use writecliff_profile::{LBA_SIZE, SsdProfile, TrimKind};
 
 /// What the system answers to a trim that a drive does not have: `EOPNOTSUPP` of Linux.
 pub(crate) const NOT_SUPPORTED: i32 = 95;
@@ -772,6 +772,6 @@ fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
         temperature_limit: profile.throttle_at(),
         not_modelled: profile.not_modelled(),
         specification: profile.specification(),
-        profile: Some(profile.origin.record(profile)),
+        profile: Some(profile.record()),
     }
 }

@@ -3,7 +3,7 @@
 use writecliff_device::{Bytes, DeviceTime, Energy, Nanos, Power, Temperature};
 
 use super::array::Counts;
-use crate::profile::{PowerModel, SleepState};
+use writecliff_profile::{PowerModel, SleepState};
 
 /// The temperature moves on in steps of this length.
 const STEP: Nanos = Nanos::from_millis(100);

@@ -382,7 +382,7 @@ fn conclude(
 #[cfg(test)]
 mod tests {
     use writecliff_measure::Sample;
-    use writecliff_sim::load;
+    use writecliff_sim::{Build, load};
 
     use super::*;
 

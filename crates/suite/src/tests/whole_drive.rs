@@ -228,7 +228,7 @@ fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<
 
 #[cfg(test)]
 mod tests {
-    use writecliff_sim::load;
+    use writecliff_sim::{Build, load};
 
     use super::*;
 

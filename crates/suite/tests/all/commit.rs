@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Durability, Layout, Nanos};
-use writecliff_sim::{Profile, SsdProfile, load, scaled};
+use writecliff_sim::{Build, Profile, SsdProfile, load, scaled};
 use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
 use writecliff_suite::{
     MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::Nanos;
-use writecliff_sim::{Profile, SsdProfile, load};
+use writecliff_sim::{Build, Profile, SsdProfile, load};
 use writecliff_suite::cost_model::{Coefficient, Outcome, Plan};
 use writecliff_suite::{Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run};
 

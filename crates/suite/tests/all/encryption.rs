@@ -4,7 +4,7 @@ use std::path::Path;
 
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Device, Nanos, Throughput};
-use writecliff_sim::{Profile, load};
+use writecliff_sim::{Build, Profile, load};
 use writecliff_suite::encryption::{Outcome, Part, Plan, Setting};
 use writecliff_suite::{
     Outcome as AnyOutcome, Plan as AnyPlan, PreparationWarning, RunOptions, RunRecord, Warning, run,

@@ -5,7 +5,9 @@ use writecliff_device::scripted::Scripted;
 use writecliff_device::{
     Bytes, Device, DeviceTime, Energy, Nanos, Operation, Power, Temperature, Throughput,
 };
-use writecliff_sim::{Profile, SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load, scaled};
+use writecliff_sim::{
+    Build, Profile, SlcKind, SleepState, Ssd, SsdProfile, TrimKind, load, scaled,
+};
 use writecliff_suite::corners::Data;
 use writecliff_suite::latency_at_load::Gaps;
 use writecliff_suite::steady_state::Part;

@@ -2,7 +2,7 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::Nanos;
-use writecliff_sim::{Profile, ProfileError, catalogue, load, scaled};
+use writecliff_sim::{Build, Profile, ProfileError, catalogue, load, scaled};
 use writecliff_suite::{Plan, RunOptions, consistency, run};
 
 /// What a drive comes to after `seconds` of torture: IOPS when fresh, IOPS and write amplification

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Device};
-use writecliff_sim::{Profile, Victim, load};
+use writecliff_sim::{Build, Profile, Victim, load};
 use writecliff_suite::skew::{LoadFigures, Outcome, Plan};
 use writecliff_suite::{Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, run};
 

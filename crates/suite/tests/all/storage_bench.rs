@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
-use writecliff_sim::load;
+use writecliff_sim::{Build, load};
 use writecliff_suite::gate::{self, GateError, Limits};
 use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{

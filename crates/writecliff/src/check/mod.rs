@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use writecliff_device::Device;
-use writecliff_sim::{Profile, changed};
+use writecliff_sim::{Build, Profile, changed};
 use writecliff_suite::check::{Drives, Scenario};
 
 use crate::drive::{profile, scale};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::{Bus, CellMode, Die, PlaneReads};
-use crate::profile::SsdProfile;
+use writecliff_profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug, Clone)]

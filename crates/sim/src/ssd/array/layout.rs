@@ -5,7 +5,7 @@
 //! `p % dies`, so that neighbours work in parallel. With parity, every stripe of `n + 1` programs
 //! has one that holds no data, at a place that moves from stripe to stripe.
 
-use crate::profile::{SlcKind, SsdProfile};
+use writecliff_profile::{SlcKind, SsdProfile};
 
 /// A logical page: the mapping unit's number in the host's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

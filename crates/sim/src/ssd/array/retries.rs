@@ -3,7 +3,7 @@
 use writecliff_device::{DeviceTime, Nanos, split_mix};
 
 use super::{Ppa, SuperblockId, Superblocks};
-use crate::profile::Wear;
+use writecliff_profile::Wear;
 
 /// How often a read is repeated: in proportion to the erases used up and to the age of the data,
 /// with a fraction of one happening to that fraction of the pages.

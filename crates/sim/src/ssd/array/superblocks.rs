@@ -4,7 +4,7 @@
 use writecliff_device::{DeviceTime, split_mix};
 
 use super::{CellMode, SuperblockId};
-use crate::profile::{Levelling, Wear};
+use writecliff_profile::{Levelling, Wear};
 
 /// No page can be written any more: the NAND that still works is needed for the data there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ mod victim;
 use writecliff_device::Nanos;
 
 use super::array::{CellMode, SuperblockId, Superblocks};
-use crate::profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
+use writecliff_profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
 
 pub(crate) use pace::{CopyWindow, Free, ONE, Pacer, is_short_of_space};
 

@@ -3,7 +3,7 @@
 
 use writecliff_device::DeviceTime;
 
-use crate::profile::{Gc, Pacing};
+use writecliff_profile::{Gc, Pacing};
 
 /// Whether copies are paid for with `free` superblocks free: from low water on, up to high water; with
 /// proportional pacing from where the profile says. `was` says whether they were before.

@@ -3,7 +3,7 @@
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::*;
-use crate::profile::Wear;
+use writecliff_profile::Wear;
 
 /// Pages of a superblock here.
 const PAGES: u32 = 100;

@@ -4,8 +4,8 @@
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::BufferSlots;
-use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
+use writecliff_profile::SsdProfile;
 
 /// Direct-mapped lines of one page each. What is written goes on to the drive at once; the host
 /// waits only while more than the allowed amount is on its way.

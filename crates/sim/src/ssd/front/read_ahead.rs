@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use writecliff_device::{Bytes, DeviceTime};
 
-use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
+use writecliff_profile::SsdProfile;
 
 /// What lies ahead of the last read, on its way to RAM or there.
 #[derive(Debug, Clone)]

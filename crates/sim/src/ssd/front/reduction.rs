@@ -6,7 +6,7 @@
 
 use writecliff_device::Content;
 
-use crate::profile::Reduction;
+use writecliff_profile::Reduction;
 
 const WHOLE: u32 = 10_000;
 

@@ -11,8 +11,8 @@
 //! tells intervals of up to sixteen drive writes apart, and takes longer ones for shorter.
 
 use super::Stream;
-use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
+use writecliff_profile::SsdProfile;
 
 /// Epochs of one drive write.
 const EPOCHS: u32 = 16;

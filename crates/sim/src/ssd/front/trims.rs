@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use writecliff_device::{DeviceTime, Nanos, split_mix};
 
-use crate::profile::{Trim, TrimKind};
 use crate::ssd::array::Lpn;
+use writecliff_profile::{Trim, TrimKind};
 
 /// A deferring drive keeps so many ranges; then it does the oldest.
 const RANGES_MAX: usize = 1024;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use writecliff_device::DeviceTime;
 
 use super::Stream;
-use crate::profile::SsdProfile;
 use crate::ssd::array::Lpn;
 use crate::stamps::Cell;
+use writecliff_profile::SsdProfile;
 
 /// A page that the host wrote, until its program has ended.
 #[derive(Debug, Clone)]

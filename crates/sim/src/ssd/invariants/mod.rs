@@ -14,9 +14,9 @@ use writecliff_device::{
 
 use super::Ssd;
 use super::array::Lpn;
-use crate::profile::Pacing;
 use oracle::Oracle;
 use random_drive::{Dice, random_profile};
+use writecliff_profile::Pacing;
 
 impl Ssd {
     fn assert_invariants(&self) {

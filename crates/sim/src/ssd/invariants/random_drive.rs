@@ -4,7 +4,7 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Nanos};
 
-use crate::profile::{
+use writecliff_profile::{
     Levelling, MappingKind, Pacing, ProgramTime, SlcBuffer, SlcKind, SsdProfile, TrimKind, Victim,
 };
 

@@ -12,13 +12,13 @@ use std::hint::black_box;
 use writecliff_device::{DeviceTime, Nanos};
 
 use super::ftl::Ftl;
-use crate::profile::{Pacing, SsdProfile};
 use crate::ssd::array::{CellMode, Fifo, Lpn, ReadOnly, SuperblockId};
 use crate::ssd::collect::{
     self, CopyWindow, FREE_TO_OPEN, Free, ONE, Occasion, Pacer, Policy, Step, View,
     is_short_of_space,
 };
 use crate::ssd::front::{Program, Stream};
+use writecliff_profile::{Pacing, SsdProfile};
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
 const LOOK_AHEAD: u32 = 256;

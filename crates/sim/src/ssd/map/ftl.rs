@@ -12,7 +12,6 @@ use writecliff_device::{Content, DeviceTime, split_mix};
 use super::copying::{Collector, Evacuation};
 use super::map_cache::MapCache;
 use super::table::Table;
-use crate::profile::{SlcKind, SsdProfile};
 use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, Ppa, ReadOnly, Retries, Superblocks,
 };
@@ -21,6 +20,7 @@ use crate::ssd::front::{
     BufferSlots, Program, Reducer, Skipped, Stream, Streams, Temperature, Volatile,
 };
 use crate::stamps::Stamps;
+use writecliff_profile::{SlcKind, SsdProfile};
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug, Clone)]

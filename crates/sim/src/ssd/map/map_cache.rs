@@ -2,8 +2,8 @@
 
 use writecliff_device::{DeviceTime, Nanos};
 
-use crate::profile::SsdProfile;
 use crate::ssd::array::{CellMode, FlashArray, Lpn};
+use writecliff_profile::SsdProfile;
 
 const CACHED: u8 = 1;
 const USED: u8 = 2;

@@ -19,8 +19,8 @@ use ftl::Ftl;
 use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
 use super::front::Volatile;
 use crate::contents::{LostUnit, Spare};
-use crate::profile::{MappingKind, SsdProfile};
 use crate::stamps::Stamps;
+use writecliff_profile::{MappingKind, SsdProfile};
 
 /// From logical pages to NAND.
 #[derive(Debug, Clone)]

@@ -153,6 +153,7 @@ impl Device for TestSystem<'_> {
 mod tests {
     use super::*;
     use writecliff_device::{Bytes, conformance};
+    use writecliff_sim::Build;
 
     fn tiny() -> Box<dyn Device> {
         writecliff_sim::load("tiny").unwrap().open("sim:tiny")

@@ -4,7 +4,7 @@ use super::quantity::{Measured, Quantity};
 use super::*;
 use crate::record::unit::Unit;
 use writecliff_device::{Nanos, Throughput};
-use writecliff_sim::{ProgramTime, Ssd, SsdProfile, load};
+use writecliff_sim::{Build, ProgramTime, Ssd, SsdProfile, load};
 
 const HEADER: &str = "drive,scenario,value,unit,kind,bound,condition,source\n";
 

@@ -378,7 +378,7 @@ fn keeps_up(totals: &Totals, asked_iops: u64, lasted: Nanos) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use writecliff_sim::load;
+    use writecliff_sim::{Build, load};
 
     use super::*;
 

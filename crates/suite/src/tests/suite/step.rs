@@ -158,6 +158,7 @@ impl Step {
 mod tests {
     use super::*;
     use crate::suite::terabytes;
+    use writecliff_sim::Build;
 
     #[test]
     fn variables_grow_with_the_drive_as_the_published_suites_have_it() {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use writecliff_device::{ProfileRecord, printable};
 
-use super::{Profile, ProfileError, ProfileFile};
+use crate::{Profile, ProfileError, ProfileFile};
 
 /// What a profile that a run has kept is called where a file would have a name.
 const RECORDED: &str = "the recorded profile";

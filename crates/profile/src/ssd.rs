@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{
-    Bytes, Energy, Mechanism, Nanos, Power, Specification, Temperature, Throughput,
+    Bytes, Energy, Mechanism, Nanos, Power, ProfileRecord, Specification, Temperature, Throughput,
 };
 
-use super::{Identity, Link, Origin, ProgramTime, Security};
+use crate::{Identity, Link, Origin, ProgramTime, Security};
 
 /// A simulated solid-state drive: every number that its behaviour follows from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -318,7 +318,7 @@ pub enum Pacing {
 
 impl Pacing {
     /// Whether copying follows from the victim, and not from a quantum.
-    pub(crate) fn is_proportional(self) -> bool {
+    pub fn is_proportional(self) -> bool {
         matches!(self, Self::Proportional | Self::Smooth)
     }
 }
@@ -549,13 +549,18 @@ pub struct Faults {
 }
 
 impl SsdProfile {
+    /// What a run keeps of it; [`recorded`](crate::recorded) is the way back.
+    pub fn record(&self) -> ProfileRecord {
+        self.origin.record(self)
+    }
+
     /// Dies of the whole drive.
     pub fn dies(&self) -> u32 {
         self.nand.channels * self.nand.dies_per_channel
     }
 
     /// What a data sheet says of the drive.
-    pub(crate) fn specification(&self) -> Specification {
+    pub fn specification(&self) -> Specification {
         Specification {
             nand: Some(self.nand.name.clone()),
             nand_capacity: Some(self.raw_capacity()),
@@ -565,7 +570,7 @@ impl SsdProfile {
     }
 
     /// What it has no keys for, or has not set.
-    pub(crate) fn not_modelled(&self) -> Vec<Mechanism> {
+    pub fn not_modelled(&self) -> Vec<Mechanism> {
         let mut lacks = Vec::new();
         lacks.extend(self.link.sleep.is_empty().then_some(Mechanism::Sleep));
         lacks.extend((self.power.ambient == Temperature::default()).then_some(Mechanism::Heat));
@@ -582,7 +587,7 @@ impl SsdProfile {
     }
 
     /// Where the drive begins to protect itself from heat, if it does.
-    pub(crate) fn throttle_at(&self) -> Option<Temperature> {
+    pub fn throttle_at(&self) -> Option<Temperature> {
         Some(self.power.throttle_at).filter(|limit| *limit > Temperature::default())
     }
 
@@ -609,7 +614,7 @@ impl SsdProfile {
     }
 
     /// Bytes of one superblock that are not parity.
-    pub(crate) fn superblock_data(&self) -> Bytes {
+    pub fn superblock_data(&self) -> Bytes {
         let programs = self.programs_per_superblock();
         let parity = match self.parity.data {
             0 => 0,
@@ -625,7 +630,7 @@ impl SsdProfile {
 
     /// Superblocks that must be spare: one open for the host, one for copies, as many again for hot
     /// pages that are kept apart, one for a second generation of copies, and one free to copy into.
-    pub(crate) fn superblocks_spare_min(&self) -> u32 {
+    pub fn superblocks_spare_min(&self) -> u32 {
         match (self.gc.separate_hot, self.gc.generations > 1) {
             (true, _) => 5,
             (false, true) => 4,
@@ -633,20 +638,21 @@ impl SsdProfile {
         }
     }
 
-    pub(crate) fn programs_per_superblock(&self) -> u32 {
+    /// Programs that fill a superblock: one a page of every die, all planes at once.
+    pub fn programs_per_superblock(&self) -> u32 {
         self.dies() * self.nand.pages_per_block
     }
 
     /// Superblocks that hold host data, in any mode: as many as the plane with the most bad blocks
     /// can complete. The bad ones lie evenly enough that one plane has twice its share.
-    pub(crate) fn superblocks(&self) -> u32 {
+    pub fn superblocks(&self) -> u32 {
         let planes = (self.dies() * self.nand.planes).max(1);
         let bad = (self.nand.factory_bad_blocks * 2).div_ceil(planes);
         self.nand.blocks_per_plane.saturating_sub(self.nand.blocks_reserved_per_plane + bad)
     }
 
     /// Superblocks set aside for a fixed SLC buffer.
-    pub(crate) fn slc_superblocks(&self) -> u32 {
+    pub fn slc_superblocks(&self) -> u32 {
         match self.slc_buffer.kind {
             SlcKind::Fixed => self.slc_superblocks_max(),
             SlcKind::None | SlcKind::Dynamic => 0,
@@ -654,7 +660,7 @@ impl SsdProfile {
     }
 
     /// Superblocks that may be in SLC mode at once.
-    pub(crate) fn slc_superblocks_max(&self) -> u32 {
+    pub fn slc_superblocks_max(&self) -> u32 {
         if self.slc_buffer.kind == SlcKind::None {
             return 0;
         }

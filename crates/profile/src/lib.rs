@@ -4,13 +4,16 @@
 //! Every mechanism has its section. A section that a profile leaves out, or whose `kind` is
 //! `"none"`, is a mechanism that the drive does not have.
 
+mod catalogue;
 mod disk;
 mod file;
 mod possible;
 mod program_time;
 mod record;
+mod scale;
 mod security;
 mod ssd;
+mod what_if;
 
 use std::collections::BTreeMap;
 
@@ -18,21 +21,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use writecliff_device::{Bytes, Nanos, Power, ProfileRecord, Specification, Throughput};
 
+pub use catalogue::{catalogue, load, load_file, load_text, shipped_text};
 pub use disk::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
 pub use file::ProfileError;
 pub(crate) use file::{OF_VICTIM, ProfileFile};
 pub use program_time::ProgramTime;
 pub(crate) use record::of_values;
 pub use record::{Origin, recorded, sha256};
+pub use scale::scaled;
 pub use security::{Engine, Opal, Security};
 pub use ssd::{
     Faults, Firmware, Gc, HostCache, Levelling, Mapping, MappingKind, Nand, Pacing, Parity,
     PowerModel, Reduction, SlcBuffer, SlcKind, SsdProfile, Trim, TrimKind, Victim, Wear,
     WriteBuffer,
 };
+pub use what_if::changed;
 
 /// The unit of addressing of every simulated drive.
-pub(crate) const LBA_SIZE: Bytes = Bytes(512);
+pub const LBA_SIZE: Bytes = Bytes(512);
 
 /// A simulated drive of either kind. A profile with `[mechanics]` is a disk.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +83,8 @@ impl Profile {
     /// What a run keeps of it; [`recorded`] is the way back.
     pub fn record(&self) -> ProfileRecord {
         match self {
-            Self::Ssd(ssd) => ssd.origin.record(ssd),
-            Self::Disk(disk) => disk.origin.record(disk),
+            Self::Ssd(ssd) => ssd.record(),
+            Self::Disk(disk) => disk.record(),
         }
     }
 
@@ -99,7 +105,7 @@ impl Profile {
 }
 
 /// The keys that a profile could be mended at, and what is wrong.
-pub(crate) type Impossibility = (Vec<&'static str>, String);
+pub type Impossibility = (Vec<&'static str>, String);
 
 /// What the box says. Nothing of it but the capacity has an effect.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -145,7 +151,7 @@ pub struct Identity {
 
 impl Identity {
     /// What a data sheet says of the drive, but for its NAND.
-    pub(crate) fn specification(&self) -> Specification {
+    pub fn specification(&self) -> Specification {
         Specification {
             form_factor: Some(self.form_factor.clone()),
             released: self.released.clone(),

@@ -8,8 +8,8 @@ use include_dir::{Dir, include_dir};
 
 use writecliff_device::nearest;
 
-use crate::profile::{Profile, ProfileError, ProfileFile};
 use crate::what_if::made_from;
+use crate::{Profile, ProfileError, ProfileFile};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
 

@@ -2,7 +2,7 @@
 
 use writecliff_device::{Bytes, Nanos};
 
-use super::{
+use crate::{
     Impossibility, LBA_SIZE, Levelling, MappingKind, SlcKind, SsdProfile, TrimKind, Victim,
 };
 
@@ -30,7 +30,7 @@ const SHAPE: [&str; 6] = [
 
 impl SsdProfile {
     /// The first reason why such a drive could not work.
-    pub(crate) fn impossibility(&self) -> Option<Impossibility> {
+    pub fn impossibility(&self) -> Option<Impossibility> {
         let one = |(key, reason)| (vec![key], reason);
         self.impossible_count()
             .or_else(|| self.impossible_size())

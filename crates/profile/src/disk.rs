@@ -1,9 +1,9 @@
 //! What a simulated magnetic disk is built of.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, Nanos, ProfileRecord};
 
-use super::{Identity, LBA_SIZE, Link, Origin};
+use crate::{Identity, LBA_SIZE, Link, Origin};
 
 /// More RAM than any disk has.
 const CACHE_MAX: Bytes = Bytes::from_gib(16);
@@ -101,7 +101,7 @@ pub enum QueueOrdering {
 
 impl Zones {
     /// Tracks and sectors per track of every zone, outermost first.
-    pub(crate) fn zones(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn zones(&self) -> impl Iterator<Item = (u32, u32)> {
         let (count, tracks) = (u64::from(self.count), u64::from(self.tracks));
         let fall = u64::from(self.outer_sectors - self.inner_sectors);
         (0..count).map(move |zone| {
@@ -130,13 +130,18 @@ impl Mechanics {
     /// `(27 track_to_track + 88 third_stroke + 20 full_stroke) / 135`.
     ///
     /// `None` if no such time exists.
-    pub(crate) fn third_stroke(&self) -> Option<Nanos> {
+    pub fn third_stroke(&self) -> Option<Nanos> {
         let fixed = self.track_to_track * 27 + self.full_stroke * 20;
         (self.average_seek * 135).0.checked_sub(fixed.0).map(|rest| Nanos(rest / 88))
     }
 }
 
 impl DiskProfile {
+    /// What a run keeps of it; [`recorded`](crate::recorded) is the way back.
+    pub fn record(&self) -> ProfileRecord {
+        self.origin.record(self)
+    }
+
     /// The first reason why such a disk could not work: the keys that it could be mended at, and
     /// what is wrong.
     pub fn impossibility(&self) -> Option<(Vec<&'static str>, String)> {

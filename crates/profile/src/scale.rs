@@ -6,8 +6,8 @@
 //! are. Whatever follows from how much was written passes so many times as fast. `docs/model.md` has
 //! what that leaves out, and how far off it is.
 
-use crate::profile::{MappingKind, Profile, ProfileError, SsdProfile};
 use crate::what_if::made_from;
+use crate::{MappingKind, Profile, ProfileError, SsdProfile};
 use writecliff_device::{Bytes, Nanos};
 
 /// What is divided.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::Nanos;
 
-use super::Impossibility;
+use crate::Impossibility;
 
 /// Characters of a PSID, as it is printed on a label.
 const PSID_LENGTH: usize = 32;
@@ -72,7 +72,7 @@ fn is_zero(time: &Nanos) -> bool {
 
 impl Security {
     /// Whether nothing is said of it.
-    pub(crate) fn is_none(&self) -> bool {
+    pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 use writecliff_device::{ErrorKind, with_nearest};
 
-use super::{Impossibility, Profile};
+use crate::{Impossibility, Profile};
 
 /// Keys of [`Gc`](super::Gc) that belong to one policy of victims.
 pub(crate) const OF_VICTIM: [&str; 2] = ["choices", "window"];
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        let tiny = include_str!("../../../../drives/tiny.toml");
+        let tiny = include_str!("../../../drives/tiny.toml");
         let base = ProfileFile::parse("tiny.toml", tiny).unwrap();
         ProfileFile::parse("own.toml", text).unwrap().over(base).check().unwrap_err().to_string()
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::profile::{Identity, OF_VICTIM, Origin, Profile, ProfileError, of_values};
+use crate::{Identity, OF_VICTIM, Origin, Profile, ProfileError, of_values};
 
 /// So many changes are told in a drive's name.
 const CHANGES_NAMED: usize = 2;
