@@ -7,11 +7,11 @@ Examples:
   writecliff drives                                  what there is to test
   writecliff report runs/*                           all of it on one page
 
-DRIVE is sim:NAME, sim:PATH.toml, one of these with @1/16 behind it for a scale model,
+DRIVE is sim:NAME, sim:PATH.toml, one of these with @1/16 behind it for a scale model, \
 array:raid5:4:sim:NAME for an array of them, a block device, a file, or null: for none at all.
---out names a directory for runs and pages, which must be new or empty or an earlier page's, and a
+--out names a directory for runs and pages, which must be new or empty or an earlier page's, and a \
 file for traces, which must be new unless there is --force.
-Exit codes: 0 done; 1 failed, or a gate is closed; 2 wrong usage: what was typed, or a path that is
+Exit codes: 0 done; 1 failed, or a gate is closed; 2 wrong usage: what was typed, or a path that is \
 not there or is something else; 3 refused for safety; 130 interrupted, what was finished is kept.";
 
 pub(crate) const REVIEW: &str = "\
@@ -88,7 +88,7 @@ Examples:
   writecliff export ctl tiny.sock power-cut && writecliff export ctl tiny.sock power-on
   writecliff export ctl tiny.sock lose-die 3 && writecliff export ctl tiny.sock spare
 
-Connections end at the cut. What was flushed, or forced, is there when the power is back; of the rest
+Connections end at the cut. What was flushed, or forced, is there when the power is back; of the rest \
 exactly what the model had not brought to NAND is not. A die is lost once, and for good.";
 
 pub(crate) const IMPORT: &str = "\
@@ -104,7 +104,7 @@ Examples:
   writecliff model runs/model --format hwdb > 91-iocost-writecliff.hwdb
   writecliff model runs/model --format seastar --mixed --mount-point /var/lib/scylla
 
-A drive is measured first, by the test cost-model, which DESTROYS what is on it and asks for consent like
+A drive is measured first, by the test cost-model, which DESTROYS what is on it and asks for consent like \
 any other; a run that is there is only read. The method: docs/methodology/cost-model.md";
 
 pub(crate) const DRIVES: &str = "\
@@ -132,7 +132,7 @@ pub(crate) const CONVERT: &str = "\
 Examples:
   writecliff trace convert light-2011 light.csv
   writecliff trace convert sda.blktrace.* sda.trace
-  writecliff trace convert volumes.csv.gz --from msr --stream src1.0 --out src1.trace";
+  writecliff trace convert volumes.csv.gz --from msr --stream src1_0 --out src1.trace";
 
 pub(crate) const INFO: &str = "\
 Examples:
@@ -201,8 +201,8 @@ Examples:
   writecliff bench compare 840-evo-250gb m500-240gb  every figure of both
   writecliff bench show samsung-840-evo-250gb        all about one drive, or one run
 
-Finished runs and reviews are in the results library by themselves (--no-bench: not). It is in
-~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says (off: nowhere). It lists
+Finished runs and reviews are in the results library by themselves (--no-bench: not). It is in \
+~/.local/share/writecliff/bench, or where WRITECLIFF_BENCH says (off: nowhere). It lists \
 directories and copies nothing but what is imported.";
 
 pub(crate) const BENCH_SERVE: &str = "\
@@ -210,7 +210,7 @@ Examples:
   writecliff bench serve                             http://127.0.0.1:8642/
   writecliff bench serve runs /mnt/results --open    only what is in these directories
 
-A run that ends appears by itself. The server reads only, and listens on this machine unless
+A run that ends appears by itself. The server reads only, and listens on this machine unless \
 --listen says otherwise. From elsewhere: ssh -L 8642:localhost:8642 THIS-MACHINE.";
 
 pub(crate) const BENCH_EXPORT: &str = "\
@@ -219,8 +219,8 @@ Examples:
   writecliff bench export site runs                  only what is in runs
   writecliff bench export site --all-reports         also the reports of all older runs
 
-The rankings come first and can be opened while reports are drawn. Written again into the same
-directory, only what has changed is written, and what was broken off goes on. Serial numbers, the machine
+The rankings come first and can be opened while reports are drawn. Written again into the same \
+directory, only what has changed is written, and what was broken off goes on. Serial numbers, the machine \
 and its directories are left out.";
 
 pub(crate) const BENCH_ADD: &str = "\
@@ -244,8 +244,8 @@ Examples:
   writecliff bench compare 840-evo-250gb m500-240gb
   writecliff bench compare runs/before runs/after --markdown
 
-Figures stand beside each other only if they were got under the same conditions; what was not is
-named, with what differs. One is called the better one only if its runs do not lie among the other's,
+Figures stand beside each other only if they were got under the same conditions; what was not is \
+named, with what differs. One is called the better one only if its runs do not lie among the other's, \
 the two lie further apart than runs of either do, and it has no doubts.";
 
 pub(crate) const BENCH_RM: &str = "\
@@ -259,5 +259,5 @@ Examples:
   writecliff bench import results.tar.zst
   writecliff bench import ~/Downloads/review.zip --json
 
-Figures are computed anew from the seconds in it, whatever it says they are. Only what runs consist of
+Figures are computed anew from the seconds in it, whatever it says they are. Only what runs consist of \
 is taken: no pages, no scripts, no links.";

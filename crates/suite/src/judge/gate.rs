@@ -179,7 +179,9 @@ pub enum GateError {
         trace: String,
     },
     /// The two did not do the same.
-    #[error("the {test} run and its baseline had different plans; run both with the same options")]
+    #[error(
+        "the {test} run and its baseline had different plans; run both with the same options and the same seed"
+    )]
     OtherPlan {
         /// The test.
         test: &'static str,
