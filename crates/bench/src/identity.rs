@@ -141,7 +141,8 @@ fn says_capacity(model: &str, capacity: u64) -> bool {
     let numbers: Vec<&str> =
         model.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
     let says_terabytes = terabytes(capacity).is_some_and(|tb| packed.contains(&format!("{tb}TB")));
-    says_terabytes || numbers.contains(&gigabytes(capacity).to_string().as_str())
+    let says_hundredths = packed.contains(&format!("{:.2}TB", capacity as f64 / 1e12));
+    says_terabytes || says_hundredths || numbers.contains(&gigabytes(capacity).to_string().as_str())
 }
 
 fn gigabytes(bytes: u64) -> u64 {
@@ -155,12 +156,13 @@ fn terabytes(bytes: u64) -> Option<u64> {
     (whole >= 1.0 && (exact - whole).abs() < whole * 0.01).then_some(whole as u64)
 }
 
-/// `250GB`, `1TB`, `64MiB`.
+/// `250GB`, `1TB`; what is no whole number of gigabytes is a small device that nobody sells: `64MiB`.
 fn size(bytes: u64) -> String {
-    match (terabytes(bytes), gigabytes(bytes)) {
-        (Some(terabytes), _) => format!("{terabytes}TB"),
-        (None, 0) => format!("{}MiB", bytes >> 20),
-        (None, gigabytes) => format!("{gigabytes}GB"),
+    let (exact, whole) = (bytes as f64 / 1e9, gigabytes(bytes));
+    match terabytes(bytes) {
+        Some(terabytes) => format!("{terabytes}TB"),
+        None if (exact - whole as f64).abs() < exact * 0.01 => format!("{whole}GB"),
+        None => format!("{}MiB", bytes >> 20),
     }
 }
 
@@ -220,6 +222,7 @@ mod tests {
     fn a_capacity_that_a_model_says_is_not_said_twice() {
         let cases = [
             ("Samsung SSD 840 EVO 250GB", 250_059_350_016, true),
+            ("Kioxia CM7-R 3.84TB", 3_840_755_982_336, true),
             ("Samsung SSD 840 EVO 1TB", 1_000_204_886_016, true),
             ("Generic 1 TB", 1_000_204_886_016, true),
             ("CT240M500SSD1", 240_057_409_536, true),
@@ -232,7 +235,8 @@ mod tests {
         }
         assert_eq!(size(4_000_787_030_016), "4TB");
         assert_eq!(size(960_197_124_096), "960GB");
-        assert_eq!(size(64 << 20), "64MiB");
+        assert_eq!([64, 512, 1297].map(|mib| size(mib << 20)), ["64MiB", "512MiB", "1297MiB"]);
+        assert_eq!(size(3_840_755_982_336), "3841GB");
     }
 
     #[test]
