@@ -7,6 +7,10 @@ use crate::number;
 use crate::run::Run;
 use crate::subject::Subject;
 
+/// Why no fast buffer is told of a sequential write, in words that go on a sentence.
+pub(crate) const NONE_TOLD: &str = "its speed does not fall by a quarter for good after the first two seconds, \
+                                    which is how the end of a fast buffer is told";
+
 /// What a sequential write showed, if any test of the drive found where it fell.
 pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
     found(subject).map(|(_, part)| part)

@@ -154,6 +154,8 @@ fn load(subjects: &Subjects<'_>) -> String {
     let host = if subject.is_simulated() { NO_HOST } else { "" };
     let what = match drive.kind {
         DeviceKind::Directory => drive.kind.to_string(),
+        // Of what another program measured nobody need know it.
+        kind if drive.capacity.0 == 0 => kind.to_string(),
         kind => format!("{}, {kind}", drive.capacity),
     };
     let tested = format!("{what}, tested on {}.{host}", subject.day());

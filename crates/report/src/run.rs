@@ -191,6 +191,9 @@ impl Run {
             0 => (String::new(), String::new()),
             // A file's is its own size, and nothing of a drive's.
             _ if drive.kind == DeviceKind::Directory => (String::new(), String::new()),
+            _ if record.imported_from().is_some() && drive.capacity.0 == 0 => {
+                (String::new(), String::new())
+            }
             _ if record.imported_from().is_some() => (drive.capacity.to_string(), String::new()),
             _ => (
                 format!("{} ({bytes} bytes)", drive.capacity),
@@ -226,6 +229,7 @@ impl Run {
         }
         let plan = match record.served() {
             Some(_) => "none: other programs did what they had to do".to_owned(),
+            None if record.imported_from().is_some() => String::new(),
             None => self.plan_in_words(),
         };
         details.push(("Plan", plan));

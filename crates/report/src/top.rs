@@ -55,6 +55,12 @@ fn of_one(subject: &Subject) -> String {
                  average"
             )
         }
+        (None, None) if let Some(first) = outcome.fell_from_iops => {
+            let first = number::count(first);
+            format!(
+                "{writes} fall within their first seconds, from {first} to {mean} IOPS on average"
+            )
+        }
         (None, None) => {
             let time = number::seconds(main.seconds);
             format!(
@@ -218,6 +224,13 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -
         }
         None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
             let note = format!("{} are too short to tell", number::seconds(main.seconds));
+            tile("Cliff", "not known".to_owned(), note, "consistency-whole")
+        }
+        None if outcome.may_have_fallen() => {
+            let note = match outcome.fell_from_iops {
+                Some(_) => format!("it fell within its first seconds; {note}"),
+                None => format!("it fell while it was too warm; {note}"),
+            };
             tile("Cliff", "not known".to_owned(), note, "consistency-whole")
         }
         None => {
@@ -450,6 +463,7 @@ fn cliff_cell(subject: &Subject) -> Option<Cell> {
     // Having no cliff is worth something only if there was time for one.
     let had_time = |run: &Run| run.had_time_for_a_cliff(consistency::TORTURE);
     Some(match main.outcome.cliff_s.map(f64::from) {
+        None if main.outcome.may_have_fallen() => Cell::new("not known".to_owned(), None),
         Some(second) => Cell::new(number::thousands(second), Some(second)),
         None => Cell::new(
             format!("over {}", number::thousands(main.seconds)),

@@ -169,6 +169,11 @@ fn cliff(main: &Writes<'_>) -> Sentence {
              write cliff came is not known.",
             number::seconds(f64::from(second))
         ),
+        None if let Some(first) = main.outcome.fell_from_iops => format!(
+            "That is the median of ten seconds, within which it fell from {}: whether a write cliff came is not \
+             known.",
+            number::iops(first)
+        ),
         None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
             format!(
                 "{} are too short to tell whether there is a write cliff.",

@@ -116,6 +116,10 @@ impl<'a> Writes<'a> {
 
     /// The same in words: `as much as fresh`, `38 % of fresh`.
     pub(crate) fn of_fresh_in_words(&self) -> String {
+        if let Some(first) = self.outcome.fell_from_iops {
+            let share = self.outcome.steady_iops.mean / first;
+            return format!("{} of the first second", number::percent(share));
+        }
         match self.of_fresh() {
             share if (AS_FRESH..=1.0 / AS_FRESH).contains(&share) => "as much as fresh".to_owned(),
             share => format!("{} of fresh", number::percent(share)),
@@ -223,6 +227,7 @@ fn mean(all: &[&Outcome]) -> Outcome {
         fresh_iops: of(|o| o.fresh_iops),
         cliff_s: met.map(|second| second.round() as u32),
         warm_fall_s: all.iter().find_map(|outcome| outcome.warm_fall_s).filter(|_| met.is_none()),
+        fell_from_iops: average(&known(&|o| o.fell_from_iops)).filter(|_| met.is_none()),
         steady_from_s: all[0].steady_from_s,
         steady_iops: Statistics {
             mean: iops(|s| s.mean),
@@ -265,6 +270,7 @@ mod tests {
             fresh_iops: 60_000.0,
             cliff_s: Some(60),
             warm_fall_s: None,
+            fell_from_iops: None,
             steady_from_s: 0,
             floor_to_mean: steady_iops.floor / steady_iops.mean,
             steady_iops,

@@ -1,5 +1,6 @@
 //! Commit: what a durable write takes, and what that means to those who ask.
 
+use writecliff_device::DeviceKind;
 use writecliff_suite::commit::{
     Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Took, Verdict,
 };
@@ -25,9 +26,20 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         }
         _ => vec![of_several(subjects, &answers)],
     };
-    let method = "Writes to a log, each with the flush that makes it durable, or forced: on the fresh drive, on \
-                  the full one, beside a writer of pages until the drive is steady (a magnetic disk for a while, since it has \
-                  nothing to become steady to), and then again.";
+    let is_in_directory = |answer: &Answer<'_, Outcome>| {
+        subjects.all[answer.subject].drive().kind == DeviceKind::Directory
+    };
+    let method = match answers.iter().all(is_in_directory) {
+        true => {
+            "Writes to a log in a file, through the page cache, each with the flush that makes it durable, or forced. \
+             The drive below is as it is."
+        }
+        false => {
+            "Writes to a log, each with the flush that makes it durable, or forced: on the fresh drive, on the full \
+             one, beside a writer of pages until the drive is steady (a magnetic disk for a while, since it has \
+             nothing to become steady to), and then again."
+        }
+    };
     let views = cliff(subjects, &answers);
     Some(Section::new(Plan::NAME, "Commit", method, views, tables))
 }

@@ -152,14 +152,14 @@ type Said = (&'static str, Option<Good>, fn(&Load) -> Option<f64>, fn(f64) -> St
 
 const SAID: [Said; 6] = [
     (
-        "first minute, beyond any fast buffer",
+        "at first, beyond any fast buffer",
         Some(Good::AtLeast),
         |load| Some(load.first),
         number::megabytes_per_second,
     ),
-    ("last minute", Some(Good::AtLeast), |load| Some(load.last), number::megabytes_per_second),
+    ("in the end", Some(Good::AtLeast), |load| Some(load.last), number::megabytes_per_second),
     ("held", Some(Good::AtLeast), |load| Some(load.held()), number::percent),
-    ("at the beginning", None, |load| load.begin_celsius, celsius),
+    ("temperature at first", None, |load| load.begin_celsius, celsius),
     ("warmest", Some(Good::AtMost), |load| load.highest_celsius, celsius),
     ("throttles after", None, throttles_after, number::seconds),
 ];
@@ -198,15 +198,22 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     vec![table_of(subjects, answers, (title, &signs(answers)), rows.collect())]
 }
 
-/// How throttling was seen, where it was.
+/// What the rates are means of.
+const OVER: &str =
+    "At first and in the end are means of a minute, of a tenth of a load shorter than ten.";
+
+/// What the rates are means of, and how throttling was seen, where it was.
 fn signs(answers: &[Answer<'_, Outcome>]) -> String {
     let loads = || answers.iter().flat_map(|answer| &answer.outcome.loads);
     let has = |sign| loads().any(|load| load.throttled.is_some_and(|seen| seen.by == sign));
     match (has(Sign::Limit), has(Sign::Speed)) {
-        (_, true) => "A warm drive throttles when it is at its own limit, or for a minute slower \
-                      than 90 % of what it was before it was warm."
-            .to_owned(),
-        (true, false) => "A drive throttles when it is at its own limit.".to_owned(),
-        (false, false) => String::new(),
+        (_, true) => {
+            format!(
+                "{OVER} A warm drive throttles when it is at its own limit, or for as long slower than \
+                 90 % of what it was before it was warm."
+            )
+        }
+        (true, false) => format!("{OVER} A drive throttles when it is at its own limit."),
+        (false, false) => OVER.to_owned(),
     }
 }

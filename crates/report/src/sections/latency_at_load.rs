@@ -35,9 +35,16 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let load = outcome.loads.first()?;
     let course = load.courses.first()?;
-    let Knee { percent, iops, mean_ns } = course.knee?;
-    let (of, at, mean) = (operations(load.load), number::iops(iops), number::latency(mean_ns));
-    let arrivals = arrivals(course.gaps);
+    let (of, arrivals) = (operations(load.load), arrivals(course.gaps));
+    let Some(Knee { percent, iops, mean_ns }) = course.knee else {
+        let most = course.steps.iter().max_by_key(|step| step.asked_iops)?;
+        let mean = number::latency(most.rate.mean_ns);
+        return Some(format!(
+            "With {arrivals}, no knee of {of} is seen up to {} % of saturation, where they take {mean} on average.",
+            most.percent
+        ));
+    };
+    let (at, mean) = (number::iops(iops), number::latency(mean_ns));
     Some(format!(
         "With {arrivals}, the knee of {of} is at {at}, {percent:.0} % of saturation, where they take \
          {mean} on average."
@@ -154,8 +161,8 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let knee = course.knee.map_or_else(String::new, |knee| {
         let place = match course.steps.iter().map(|step| step.asked_iops as f64).collect::<Vec<_>>()
         {
-            steps if steps.iter().all(|step| knee.iops >= *step) => {
-                "the last step: up to there more load brings more than it costs"
+            steps if steps.contains(&knee.iops) && is_last_before_a_fall(course, knee.iops) => {
+                "the last step that kept up"
             }
             steps if steps.contains(&knee.iops) => "one of the steps",
             _ => "by the curve through the steps beside it",
@@ -171,6 +178,11 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)
+}
+
+/// Whether every step of more load fell behind.
+fn is_last_before_a_fall(course: &Course, iops: f64) -> bool {
+    course.steps.iter().all(|step| step.asked_iops as f64 <= iops || step.fell_behind)
 }
 
 /// Shares of its own saturation at which drives are compared.

@@ -7,6 +7,7 @@ use writecliff_suite::recovery::{Burst, Outcome, Plan, phases};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, number_row, per_drive, rest_words, table_of};
+use crate::buffer;
 use crate::number;
 use crate::picture::{Axis, BLUE, Picture, Points, Trace, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
@@ -41,7 +42,29 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let last = outcome.bursts.iter().skip(1).last().and_then(said);
     let last = last.map_or(String::new(), |(share, rest)| format!(", and {share} after {rest}"));
     let bytes = number::bytes(buffer.bytes.0 as f64);
+    if let Some((least, most)) = out_of_order(outcome) {
+        let [least, most] = [least, most].map(number::percent);
+        return Some(format!(
+            "Of its fast buffer of {bytes}, {least} to {most} is back after a rest, and not more after a longer one: \
+             how much of that the rest gives is not told."
+        ));
+    }
     Some(format!("Of its fast buffer of {bytes}, {share} is back after {rest}{last}."))
+}
+
+/// A longer rest gives so much less back, as a share of the buffer, if something else than the rest does.
+const LESS: f64 = 0.1;
+
+/// The least and the most that came back, where a longer rest gave less than a shorter one.
+fn out_of_order(outcome: &Outcome) -> Option<(f64, f64)> {
+    let mut bursts: Vec<&Burst> = outcome.bursts.iter().collect();
+    bursts.sort_by_key(|burst| burst.rest);
+    let shares: Vec<f64> = bursts.iter().filter_map(|burst| outcome.share(burst)).collect();
+    let most_before = |at: usize| shares[..at].iter().copied().fold(0.0, f64::max);
+    let is_less = |at: &usize| shares[*at] < most_before(*at) - LESS;
+    (1..shares.len()).find(is_less)?;
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    Some((least, most_before(shares.len())))
 }
 
 /// That writes of the erased drive did not fall.
@@ -49,7 +72,10 @@ fn none_found(outcome: &Outcome) -> String {
     let written = outcome.span.map_or_else(String::new, |span| {
         format!(" in {} that are written again and again", number::bytes(span.0 as f64))
     });
-    format!("No end of a fast buffer is seen{written}: nothing of one can be told to come back.")
+    format!(
+        "No end of a fast buffer is told{written}, since {}: nothing of one can be told to come back.",
+        buffer::NONE_TOLD
+    )
 }
 
 /// Of all drives, the shortest first.
@@ -165,4 +191,39 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &
         number_row(&name, Good::AtLeast, speed, number::megabytes_per_second)
     }));
     table_of(subjects, answers, ("After a rest", ""), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_device::Bytes;
+    use writecliff_suite::FastPart;
+
+    use super::*;
+
+    #[test]
+    fn a_longer_rest_that_gives_less_back_is_not_told_as_what_the_rest_gave() {
+        let outcome = |shares: &[u64]| Outcome {
+            buffer: Some(FastPart {
+                bytes: Bytes(100),
+                fast_megabytes_per_second: 500.0,
+                slow_megabytes_per_second: 100.0,
+            }),
+            span: None,
+            bursts: (1..)
+                .zip(shares)
+                .map(|(rest, back)| Burst {
+                    rest: Nanos::from_secs(rest),
+                    back: Bytes(*back),
+                    all: false,
+                    megabytes_per_second: 100.0,
+                    end_megabytes_per_second: 100.0,
+                })
+                .collect(),
+        };
+        let told = |shares: &[u64]| headline(&outcome(shares)).unwrap();
+        assert!(told(&[20, 55, 100]).contains("20 % is back after 1 s, and 100 % after 3 s"));
+        assert!(told(&[79, 3, 55, 47]).contains("3 % to 79 % is back after a rest"));
+        assert_eq!(out_of_order(&outcome(&[100, 97])), None);
+        assert_eq!(out_of_order(&outcome(&[])), None);
+    }
 }

@@ -11,7 +11,8 @@ use crate::subjects::Subjects;
 type Fact = (&'static str, fn(&DeviceInfo) -> Option<String>);
 
 const FACTS: &[Fact] = &[
-    ("Capacity", |drive| Some(drive.capacity.to_string())),
+    // Of what another program measured nobody need know it.
+    ("Capacity", |drive| (drive.capacity > Bytes::ZERO).then(|| drive.capacity.to_string())),
     ("Form factor", |drive| drive.specification.form_factor.clone()),
     ("First sold", |drive| drive.specification.released.clone()),
     ("Controller and link", |drive| drive.specification.controller.clone()),
@@ -50,8 +51,8 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
         },
     };
     let columns = Table::columns_of(subjects, 0..subjects.all.len());
-    let rows = FACTS.iter().filter(is_known).map(row).collect();
-    Some(Table::new("Specification", text, columns, rows))
+    let rows: Vec<Row> = FACTS.iter().filter(is_known).map(row).collect();
+    (!rows.is_empty()).then(|| Table::new("Specification", text, columns, rows))
 }
 
 /// Left out where the configuration says it as well.

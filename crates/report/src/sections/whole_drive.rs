@@ -6,6 +6,7 @@ use writecliff_suite::{Good, Level};
 
 use super::scales::Along;
 use super::{Answer, answers, number_row, per_drive, table_of};
+use crate::buffer;
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, Trace};
@@ -36,9 +37,9 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
         let was_too_warm = fill.levels.first().is_some_and(|level| level.too_warm);
         let buffer = match was_too_warm && fill.levels.len() > 1 {
             true => "it became too warm, so that nobody knows whether it has a fast buffer",
-            false => "its seconds show no fast buffer that lasts for two of them",
+            false => buffer::NONE_TOLD,
         };
-        return Some(format!("The drive is written full at {mean}, and {buffer}."));
+        return Some(format!("The drive is written full at {mean}; {buffer}."));
     };
     Some(format!(
         "The first {} are written at {}, then it is {} on average; the whole drive takes {mean}.",
@@ -151,6 +152,6 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
             number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words)
         })
     });
-    let text = format!("{NONE} stands for a drive that shows no fast buffer, or no levels.");
+    let text = format!("{NONE} stands for a drive of which no fast buffer is told, or no levels.");
     table_of(subjects, answers, ("Levels", &text), rows.collect())
 }

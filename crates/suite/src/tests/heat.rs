@@ -196,7 +196,7 @@ pub struct Throttled {
 pub enum Sign {
     /// It slowed down to protect itself, or was as warm as its own protection allows.
     Limit,
-    /// It was slower for a minute while it was warm.
+    /// It was slower for as long as a rate is the mean of while it was warm.
     Speed,
 }
 
@@ -216,8 +216,8 @@ impl Load {
                 .unjudged()
         };
         let figures = [
-            Some(Figure::rate(name("last minute"), self.last)),
-            Some(Figure::rate(name("first minute"), self.first).unjudged()),
+            Some(Figure::rate(name("in the end"), self.last)),
+            Some(Figure::rate(name("at first"), self.first).unjudged()),
             Some(Figure::new(name("held"), self.held() * 100.0, Unit::Percent, Good::AtLeast)),
             after.map(throttled),
             self.highest_celsius.map(warmest),

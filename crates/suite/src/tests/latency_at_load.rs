@@ -249,7 +249,8 @@ pub struct Course {
     pub gaps: Gaps,
     /// In the order of the plan.
     pub steps: Vec<Step>,
-    /// Where more load costs more than it brings.
+    /// Where more load costs more than it brings; `None` where that was not seen up to the most load that was tried,
+    /// or the course is out of order.
     pub knee: Option<Knee>,
 }
 
@@ -360,7 +361,10 @@ fn course_of(
         powers.map(|step| (step.asked_iops as f64, power(step))).collect();
     powers.sort_by(|one, other| one.0.total_cmp(&other.0));
     let is_in_order = outlier(&steps).is_none();
-    let knee = highest(&powers).filter(|_| is_in_order).map(|(iops, power)| Knee {
+    // What is highest at the end of the curve may be higher beyond it.
+    let has_more = |iops: f64| steps.iter().any(|step| step.asked_iops as f64 > iops);
+    let is_knee = |(iops, _): &(f64, f64)| is_in_order && has_more(*iops);
+    let knee = highest(&powers).filter(is_knee).map(|(iops, power)| Knee {
         percent: iops / saturation * 100.0,
         iops,
         mean_ns: (iops / power) as u64,

@@ -115,9 +115,14 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
     fn forget(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(fields) => {
-                for added in
-                    ["worst", "dirty_again", "whole_clean", "whole_dirty", "whole_after_trim"]
-                {
+                for added in [
+                    "worst",
+                    "dirty_again",
+                    "whole_clean",
+                    "whole_dirty",
+                    "whole_after_trim",
+                    "fell_from_iops",
+                ] {
                     fields.remove(added);
                 }
                 fields.values_mut().for_each(forget);

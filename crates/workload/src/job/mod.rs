@@ -15,6 +15,8 @@ mod steady;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Content, Durability, Layout, Nanos, Operation, Throughput};
 
@@ -425,6 +427,12 @@ impl Job {
         let once = self.io_size.map_or(span, |amount| amount.of(span));
         let bytes = once.0.saturating_mul(u64::from(self.loops));
         (!self.time_based).then_some(Bytes(bytes))
+    }
+
+    /// Where its I/Os fall: first byte and end; of several copies, the first one's. Empty if that lies beyond the
+    /// drive's end.
+    pub fn place(&self, capacity: Bytes) -> Range<u64> {
+        self.span(capacity).map_or(0..0, |span| span.start..span.start.saturating_add(span.length))
     }
 
     /// Whether random I/Os visit every block of the span once before any twice.

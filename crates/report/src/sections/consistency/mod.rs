@@ -198,14 +198,14 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
         }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
-                let told = one.outcome.map(|outcome| (outcome.cliff_s, outcome.warm_fall_s));
+                let told = one.outcome.map(|outcome| (outcome.cliff_s, outcome.may_have_fallen()));
                 match told {
                     Some((Some(_), _)) => words.text.insert_str(0, "after "),
-                    Some((None, warm_fall)) => {
+                    Some((None, may_have_fallen)) => {
                         // At least it was not met as long as it was looked for.
                         let is_short =
                             one.state == WindowState::TooShort && !one.had_time_for_a_cliff();
-                        let is_open = is_short || warm_fall.is_some();
+                        let is_open = is_short || may_have_fallen;
                         let known = if is_open { "not known" } else { "none" };
                         known.clone_into(&mut words.text);
                         words.number = Some(one.seconds().count() as f64);

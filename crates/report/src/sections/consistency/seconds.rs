@@ -98,6 +98,9 @@ fn conclusion(one: &Series<'_>) -> String {
             _ if outcome.warm_fall_s.is_some() => {
                 "a fall while too warm, so that no write cliff can be told".to_owned()
             }
+            _ if outcome.fell_from_iops.is_some() => {
+                "a fall within these seconds, so that no write cliff can be told".to_owned()
+            }
             writecliff_suite::WindowState::TooShort if !one.had_time_for_a_cliff() => {
                 "too short to tell a write cliff".to_owned()
             }

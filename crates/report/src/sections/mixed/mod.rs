@@ -2,7 +2,7 @@
 
 mod served;
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceKind};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
@@ -49,7 +49,14 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     }
     let both = [rates(subjects, &answers, &streams), latencies(subjects, &answers, &streams)];
     let tables = served.into_iter().chain(both).collect();
-    Some(Section::new(Plan::NAME, "Mixed", "", views, tables))
+    let is_in_directory = |answer: &Answer<'_, Outcome>| {
+        subjects.all[answer.subject].drive().kind == DeviceKind::Directory
+    };
+    let method = match answers.iter().any(is_in_directory) {
+        true => "A file in a directory is written through the page cache, whatever `direct` says.",
+        false => "",
+    };
+    Some(Section::new(Plan::NAME, "Mixed", method, views, tables))
 }
 
 /// The test in a sentence.

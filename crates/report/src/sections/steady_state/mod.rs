@@ -170,8 +170,8 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
     ];
     type SaidOfAll = (&'static str, fn(&Saturation) -> String);
     const SATURATED: [SaidOfAll; 3] = [
-        ("first minute", |saturation| number::iops(saturation.first_iops)),
-        ("last minute", |saturation| number::iops(saturation.last_iops)),
+        ("at first", |saturation| number::iops(saturation.first_iops)),
+        ("in the end", |saturation| number::iops(saturation.last_iops)),
         ("written", |saturation| saturation.written.to_string()),
     ];
     let mut rows = Vec::new();
@@ -192,7 +192,8 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
     }));
     rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
-                at most, and a rise or fall of 10 % at most.";
+                at most, and a rise or fall of 10 % at most. Saturation at first is a minute's mean, or that of \
+                all of a shorter one; in the end, that of the last tenth.";
     let table =
         |rows| Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) };
     (!rows.is_empty()).then(|| table(rows))

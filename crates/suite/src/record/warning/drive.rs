@@ -45,8 +45,9 @@ pub enum DriveWarning {
     },
     /// A member of an array was made anew beside the load.
     #[error(
-        "Member {member} of the array was rebuilt beside the load: {}. Figures of that time are those of an \
-         array that is rebuilt, and is degraded where it is not yet; those behind it are not.",
+        "Member {member} of the array was rebuilt beside the load: {}. Figures until then are those of an \
+         array that lacks this member where it is not made yet, and whose others are busy making it; those behind \
+         it are not.",
         match done == of {
             true => format!("{of}, which took {time}"),
             false => format!("{done} of {of} in the first {time}, and it goes on"),

@@ -23,6 +23,24 @@ pub enum JobWarning {
         /// The same in the last third.
         last: f64,
     },
+    /// A job did less than it was to.
+    #[error(
+        "The job '{job}' was to do {asked} and did {done}. {}",
+        match counts_lateness {
+            true => "Its I/Os waited longer the longer they came, and its response times tell how long that was.",
+            false => "Its I/Os began later and later, of which its service times, from when each began, say nothing.",
+        }
+    )]
+    Behind {
+        /// Its name.
+        job: String,
+        /// The rate that the plan has.
+        asked: String,
+        /// The rate that it had.
+        done: String,
+        /// Whether latency counts from when an I/O was due.
+        counts_lateness: bool,
+    },
     /// A job that was to end when it is steady ended otherwise.
     #[error(
         "The job '{job}' was to run until it is steady, and never was: it ended by its other limits. \
@@ -87,8 +105,8 @@ pub enum JobWarning {
     TrimsHoldUp,
     /// The model trims for nothing.
     #[error(
-        "Trims take no time on this model (not modelled): how long they take is not told, and what runs \
-         beside them is not held up by them."
+        "What a trim frees takes no time on this model (not modelled): all that is told of trims is the time of \
+         the command itself, which is all that holds up what runs beside them."
     )]
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.
@@ -104,10 +122,24 @@ pub enum JobWarning {
     },
     /// The first jobs read a drive that holds nothing.
     #[error(
-        "The first jobs read what was never written, which is faster on many drives than reading \
-         data. `prepare = \"fill\"` in the plan, or a job that writes before them, gives them some."
+        "Jobs read what was never written, which is faster on many drives than reading data. \
+         `prepare = \"fill\"` in the plan, or a job that writes it before them, gives them some."
     )]
     ReadsNothing,
+    /// A job read where little had been written.
+    #[error(
+        "Job '{job}' reads from {size}, of which the jobs before it wrote {written} at most: the rest was never \
+         written, which is faster on many drives to read than data. `prepare = \"fill\"` in the plan, or jobs \
+         that write all of it, give it some."
+    )]
+    ReadsLittle {
+        /// The job.
+        job: String,
+        /// What it reads from.
+        size: Bytes,
+        /// What of it can have been written.
+        written: Bytes,
+    },
     /// A step of a suite read a drive that holds nothing.
     #[error(
         "The step '{step}' read what was never written, which is faster on many drives than reading \

@@ -91,6 +91,18 @@ pub enum MethodWarning {
         /// Of the first seconds of random writes.
         first: f64,
     },
+    /// It fell within the seconds that are called fresh.
+    #[error(
+        "Its random writes fell within the ten seconds whose median is called fresh, {fresh:.0} IOPS: the first \
+         second had {first:.0}. What it does erased is more than is called fresh here, and whether this was the write \
+         cliff is not known."
+    )]
+    FreshFell {
+        /// IOPS of the first second.
+        first: f64,
+        /// The median of ten.
+        fresh: f64,
+    },
     /// Too short for its percentiles.
     #[error(
         "The run lasted {seconds} s of writes: its last part, which would be the steady window, has \

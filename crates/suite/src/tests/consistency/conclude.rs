@@ -6,7 +6,7 @@ use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 use super::outcome::{Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
-use crate::method::levels::is_too_warm;
+use crate::method::levels::{FALL, is_too_warm};
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{Filled, MethodWarning, Warning};
@@ -74,7 +74,11 @@ pub(crate) fn conclude_phases(
     let window = steady_from as u32..iops.len() as u32;
     let is_long = window.len() >= WINDOW_MIN;
     // A disk has no spare area to run out of.
-    if cliff.is_none() && warm_fall.is_none() && is_long && !drive.rotational {
+    let has_not_fallen = cliff.is_none() && warm_fall.is_none() && !drive.rotational;
+    let fell_from = fell_from(&iops, fresh_iops).filter(|_| has_not_fallen);
+    if let Some(first) = fell_from {
+        warnings.push(Warning::Method(MethodWarning::FreshFell { first, fresh: fresh_iops }));
+    } else if has_not_fallen && is_long {
         let doubt = not_fresh(&fill, &torture).unwrap_or(MethodWarning::NoCliff);
         warnings.push(Warning::Method(doubt));
     }
@@ -102,6 +106,7 @@ pub(crate) fn conclude_phases(
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
         warm_fall_s: warm_fall.map(|second| second as u32),
+        fell_from_iops: fell_from,
         steady_from_s: window.start,
         steady_iops,
         floor_to_mean: if steady_iops.mean > 0.0 {
@@ -128,6 +133,11 @@ fn not_fresh(fill: &[&Sample], torture: &[&Sample]) -> Option<MethodWarning> {
     let first = amplification(&torture[..FRESH_SECONDS.min(torture.len())])?;
     (fill > COPIED_IN_FILL && first > COPIED_AT_FIRST)
         .then_some(MethodWarning::NotFresh { fill, first })
+}
+
+/// The rate of the first second, if what is called fresh is so much less that it fell within these seconds.
+fn fell_from(iops: &[f64], fresh: f64) -> Option<f64> {
+    iops.first().copied().filter(|first| fresh < FALL * first)
 }
 
 /// The last five rounds of a torture that goes on until they are steady, and that they are not.
@@ -231,6 +241,18 @@ mod tests {
         assert_eq!(doubt(1, 50), None, "a map of blocks has no other speed");
         let silent = Sample { nand_written_bytes: None, ..written(1) };
         assert_eq!(not_fresh(&[&silent], &[&silent]), None);
+    }
+
+    /// Seconds as one of the smallest drives had them with a quarter of it unused.
+    #[test]
+    fn a_fall_within_the_fresh_seconds_is_told_and_a_lower_second_is_none() {
+        let fell = [vec![13_328.0, 9_852.0, 5_268.0, 5_732.0], vec![6_300.0; 200]].concat();
+        let (fresh, cliff) = cold(&fell);
+        assert_eq!((fresh, cliff), (6_300.0, None));
+        assert_eq!(fell_from(&fell, fresh), Some(13_328.0));
+        assert_eq!(fell_from(&[7_000.0, 6_300.0], 6_650.0), None);
+        assert_eq!(fell_from(&[5_000.0, 6_300.0], 5_650.0), None);
+        assert_eq!(fell_from(&[], 0.0), None);
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub struct Outcome {
     /// Whether it met a write cliff is not known then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_fall_s: Option<u32>,
+    /// Where there is no fall but within the seconds that are called fresh: the rate of the first of them. What
+    /// is called fresh is then not the erased drive's alone, and whether it met a write cliff is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fell_from_iops: Option<f64>,
     /// The first second of the steady window.
     pub steady_from_s: u32,
     /// Figures over the seconds of the steady window.
@@ -57,4 +61,11 @@ pub struct Outcome {
     pub longest_ns: u64,
     /// Seconds of the random writes in which nothing at all completed.
     pub dead_seconds: u32,
+}
+
+impl Outcome {
+    /// Whether it fell in a way of which nobody knows whether it was the write cliff.
+    pub fn may_have_fallen(&self) -> bool {
+        self.warm_fall_s.is_some() || self.fell_from_iops.is_some()
+    }
 }

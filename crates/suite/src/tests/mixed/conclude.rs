@@ -9,6 +9,8 @@ use writecliff_workload::{Job, Of, Pace, Steady};
 use super::outcome::{JobFigures, OperationFigures, Outcome};
 use super::plan::Plan;
 use super::series::{series, series_of_job};
+use crate::method::loads::plural;
+use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, iops_of};
 use crate::record::warning::{JobWarning, Warning};
 
@@ -31,6 +33,7 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         match figures((&job.name, job.group), &series_of_job(job), recording, from) {
             Some(figures) => {
                 warnings.extend(unevenness(job, recording));
+                warnings.extend(behind(job, &figures));
                 jobs.push(figures);
             }
             None => warnings.push(Warning::Job(JobWarning::NoFigures { job: job.name.clone() })),
@@ -103,6 +106,42 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     let apart = (first - last).abs() > UNEVEN * first.max(last);
     let job = job.name.clone();
     (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
+}
+
+/// A job may do so much less than it was to, as a share of it: chance in arrivals, and its last I/Os.
+const BEHIND: f64 = 0.05;
+/// Of a shorter time nothing is said: what is late may yet be made up for.
+const BEHIND_SECONDS: f64 = 5.0;
+
+/// Whether a job that was to have a rate did less.
+fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
+    let all = |value: fn(&OperationFigures) -> f64| {
+        let transfers = figures.operations().filter(|(name, _)| *name != plural(Operation::Flush));
+        transfers.map(|(_, figures)| value(figures)).sum::<f64>()
+    };
+    let (asked, done, unit) = match job.pace {
+        Pace::Iops(asked) | Pace::Arrivals { iops: asked, .. } => {
+            (asked as f64, all(|figures| figures.iops), "IOPS")
+        }
+        Pace::Rate(asked) | Pace::Scatter(asked) => {
+            (asked.0 as f64 / 1e6, all(|figures| figures.megabytes_per_second), "MB/s")
+        }
+        Pace::Closed
+        | Pace::Think { .. }
+        | Pace::Muse { .. }
+        | Pace::Bursts { .. }
+        | Pace::Rates { .. } => return None,
+    };
+    let is_behind = figures.seconds >= BEHIND_SECONDS && done < (1.0 - BEHIND) * asked;
+    let told = |rate: f64| in_words(rate.round(), unit);
+    is_behind.then(|| {
+        Warning::Job(JobWarning::Behind {
+            job: job.name.clone(),
+            asked: told(asked),
+            done: told(done),
+            counts_lateness: matches!(job.pace, Pace::Arrivals { .. }),
+        })
+    })
 }
 
 /// How much before its time a job may have begun its last I/O.

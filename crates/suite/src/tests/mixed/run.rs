@@ -24,8 +24,15 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         session.fill(FILL, whole, FILL_BLOCK, depth)?;
     }
     let groups = plan.groups(capacity);
-    if plan.finds_nothing(session.drive()) && groups.first().is_some_and(|group| reads(group)) {
-        session.warn(JobWarning::ReadsNothing);
+    if plan.finds_nothing(session.drive()) {
+        let mut before: Vec<&Job> = Vec::new();
+        for group in &groups {
+            if let Some(doubt) = reads_unwritten(&before, group, capacity) {
+                session.warn(doubt);
+                break;
+            }
+            before.extend(group);
+        }
     }
     let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
     if wanted > taken {
@@ -61,8 +68,38 @@ fn trims_beside_others(group: &[Job]) -> bool {
     operations().any(|op| op == Operation::Trim) && operations().any(|op| op != Operation::Trim)
 }
 
-fn reads(group: &[Job]) -> bool {
-    group.iter().any(|job| job.mix.read > 0)
+/// Jobs that read a place of which those before them have written less than this share read hardly any data.
+const WRITTEN: f64 = 0.9;
+
+/// That a job of the group reads from where the jobs before it, on a drive that held nothing, have written little:
+/// at most all that they were to write, and no more than where they were to.
+pub(crate) fn reads_unwritten(
+    before: &[&Job],
+    group: &[Job],
+    capacity: Bytes,
+) -> Option<JobWarning> {
+    group.iter().filter(|job| job.mix.read > 0).find_map(|job| {
+        let place = job.place(capacity);
+        let written = |writer: &&Job| {
+            let writes = writer.place(capacity);
+            let both = writes.end.min(place.end).saturating_sub(writes.start.max(place.start));
+            match (writer.mix.write > 0, writer.amount(capacity)) {
+                (false, _) => 0,
+                (true, Some(Bytes(amount))) => amount.min(both),
+                (true, None) => both,
+            }
+        };
+        let (size, written) =
+            (Bytes(place.end - place.start), Bytes(before.iter().map(written).sum::<u64>()));
+        let job = job.name.clone();
+        match written {
+            Bytes(0) => Some(JobWarning::ReadsNothing),
+            written if (written.0 as f64) < WRITTEN * size.0 as f64 => {
+                Some(JobWarning::ReadsLittle { job, size, written })
+            }
+            _ => None,
+        }
+    })
 }
 
 fn run_group(
@@ -138,5 +175,49 @@ fn extent(plan: &Plan, group: &[Job], capacity: Bytes) -> Extent {
             let amounts = group.iter().filter_map(|job| job.amount(capacity));
             Extent::Bytes(amounts.fold(Bytes::ZERO, |sum, amount| sum + amount))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_workload::{Amount, Mix};
+
+    use super::*;
+
+    #[test]
+    fn reads_of_what_the_jobs_before_have_not_written_are_told() {
+        let capacity = Bytes::from_mib(64);
+        let job = |operation, mib: Option<u64>| Job {
+            name: "a".to_owned(),
+            mix: Mix::only(operation),
+            size: mib.map(|mib| Amount::Bytes(Bytes::from_mib(mib))),
+            ..Job::default()
+        };
+        let of = |before: &[Job], reader: Job| {
+            let before: Vec<&Job> = before.iter().collect();
+            reads_unwritten(&before, &[reader], capacity)
+        };
+        let write = |mib| job(Operation::Write, mib);
+        let little = |written| {
+            let (job, size) = ("a".to_owned(), capacity);
+            Some(JobWarning::ReadsLittle { job, size, written: Bytes::from_mib(written) })
+        };
+        let reads_all = || job(Operation::Read, None);
+        assert_eq!(of(&[], reads_all()), Some(JobWarning::ReadsNothing));
+        assert_eq!(of(&[reads_all()], reads_all()), Some(JobWarning::ReadsNothing));
+        assert_eq!(of(&[write(Some(1))], reads_all()), little(1));
+        assert_eq!(of(&[write(Some(1))], job(Operation::Read, Some(1))), None);
+        assert_eq!(of(&[write(None)], reads_all()), None);
+        // Elsewhere, less than its span, and for as long as it takes.
+        let behind = Job { offset: Amount::Bytes(Bytes::from_mib(32)), ..write(None) };
+        assert_eq!(
+            of(std::slice::from_ref(&behind), job(Operation::Read, Some(32))),
+            Some(JobWarning::ReadsNothing)
+        );
+        assert_eq!(of(&[behind], reads_all()), little(32));
+        let short = Job { io_size: Some(Amount::Bytes(Bytes::from_mib(8))), ..write(None) };
+        assert_eq!(of(std::slice::from_ref(&short), reads_all()), little(8));
+        assert_eq!(of(&[Job { time_based: true, ..short }], reads_all()), None);
+        assert_eq!(of(&[write(None)], write(None)), None, "nothing is read");
     }
 }

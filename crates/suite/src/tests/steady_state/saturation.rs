@@ -33,7 +33,7 @@ pub struct Saturation {
     pub written: Bytes,
     /// In what time.
     pub took: Nanos,
-    /// IOPS of the first minute.
+    /// IOPS of the first minute, or of all of a shorter one.
     pub first_iops: f64,
     /// IOPS of the last tenth.
     pub last_iops: f64,

@@ -32,6 +32,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
 use crate::record::warning::{JobWarning, Warning};
+use crate::tests::mixed::reads_unwritten;
 
 impl Test for Plan {
     type Outcome = Outcome;
@@ -137,16 +138,19 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     }
     // A simulated drive is as it left the factory; what is on a real one nobody knows.
     let mut holds_nothing = drive.kind == DeviceKind::Simulated;
+    let mut before: Vec<Job> = Vec::new();
     for turn in plan.turns(drive.capacity) {
         if turn.step.trim_before && drive.trim {
             session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
             holds_nothing = true;
+            before.clear();
         }
         let jobs = plan.mixed(&turn, &drive)?;
-        if holds_nothing && jobs.jobs.iter().any(|job| job.mix.read > 0) {
+        let written: Vec<&Job> = before.iter().collect();
+        if holds_nothing && reads_unwritten(&written, &jobs.jobs, drive.capacity).is_some() {
             session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
         }
-        holds_nothing &= !jobs.jobs.iter().any(|job| job.mix.write > 0);
+        before.extend(jobs.jobs.iter().cloned());
         jobs.run_together(&turn.name, session)?;
     }
     Ok(())
