@@ -170,7 +170,7 @@ fn cliff(main: &Writes<'_>) -> Sentence {
             number::seconds(f64::from(second))
         ),
         None if let Some(first) = main.outcome.fell_from_iops => format!(
-            "That is the median of ten seconds, within which it fell from {}: whether a write cliff came is not \
+            "That is the median of its first seconds, within which it fell from {}: whether a write cliff came is not \
              known.",
             number::iops(first)
         ),

@@ -37,7 +37,11 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
     let course = load.courses.first()?;
     let (of, arrivals) = (operations(load.load), arrivals(course.gaps));
     let Some(Knee { percent, iops, mean_ns }) = course.knee else {
+        // Past saturation a mean tells how long I/Os came, and a doubt says so.
         let most = course.steps.iter().max_by_key(|step| step.asked_iops)?;
+        if most.fell_behind {
+            return None;
+        }
         let mean = number::latency(most.rate.mean_ns);
         return Some(format!(
             "With {arrivals}, no knee of {of} is seen up to {} % of saturation, where they take {mean} on average.",

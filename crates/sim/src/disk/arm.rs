@@ -1,9 +1,9 @@
 //! The arm: how long a seek takes, and when an access would begin and end.
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::{DiskProfile, Mechanics};
 
 use super::geometry::{Extent, Geometry, Lba};
-use writecliff_profile::{DiskProfile, Mechanics};
 
 /// Seek time over distance: with the square root up to a third of all tracks, where the arm
 /// accelerates half the way, and in a straight line beyond, where it has its full speed.

@@ -1,9 +1,7 @@
 //! Where the sectors are, and when they pass the heads.
 
 use writecliff_device::{DeviceTime, Io, Nanos};
-
-use writecliff_profile::DiskProfile;
-use writecliff_profile::LBA_SIZE;
+use writecliff_profile::{DiskProfile, LBA_SIZE};
 
 /// A sector of 512 bytes, as the host counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -27,6 +27,7 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
     Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
 };
+use writecliff_profile::{DiskProfile, LBA_SIZE, QueueOrdering};
 
 use crate::contents::{Contents, Forgets};
 use crate::ssd::NOT_SUPPORTED;
@@ -35,8 +36,6 @@ use arm::{Access, Arm};
 use geometry::Extent;
 use track_buffer::TrackBuffer;
 use write_cache::WriteCache;
-use writecliff_profile::LBA_SIZE;
-use writecliff_profile::{DiskProfile, QueueOrdering};
 
 /// What has waited so long goes first, however far away it is. Assumed: makers do not tell.
 const PATIENCE: Nanos = Nanos::from_secs(1);

@@ -3,10 +3,11 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos, Operation, Throughput};
+use writecliff_profile::{
+    DiskCache, DiskProfile, DiskQueue, Identity, Link, Mechanics, Origin, QueueOrdering, Zones,
+};
 
 use super::Disk;
-use writecliff_profile::{DiskCache, DiskProfile, DiskQueue, Mechanics, QueueOrdering, Zones};
-use writecliff_profile::{Identity, Link, Origin};
 
 /// A disk of no maker with 16 MB in four zones.
 pub(super) fn small() -> DiskProfile {

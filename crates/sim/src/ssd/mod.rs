@@ -19,6 +19,7 @@ use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
     Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
 };
+use writecliff_profile::{LBA_SIZE, SsdProfile, TrimKind};
 
 use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
 use crate::stamps::Stamps;
@@ -26,7 +27,6 @@ use array::{Bus, Fifo, Lost, Lpn};
 use front::{HostCacheLines, InFlight, ReadAhead, Rounds, Trims};
 use map::Translation;
 use power::PowerMeter;
-use writecliff_profile::{LBA_SIZE, SsdProfile, TrimKind};
 
 /// What the system answers to a trim that a drive does not have: `EOPNOTSUPP` of Linux.
 pub(crate) const NOT_SUPPORTED: i32 = 95;

@@ -1,9 +1,9 @@
 //! Power and heat: energy by what the drive did, temperature by what that makes, and the throttle.
 
 use writecliff_device::{Bytes, DeviceTime, Energy, Nanos, Power, Temperature};
+use writecliff_profile::{PowerModel, SleepState};
 
 use super::array::Counts;
-use writecliff_profile::{PowerModel, SleepState};
 
 /// The temperature moves on in steps of this length.
 const STEP: Nanos = Nanos::from_millis(100);

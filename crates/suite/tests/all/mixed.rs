@@ -104,6 +104,27 @@ fn timed(name: &str, mix: Mix) -> Job {
 }
 
 #[test]
+fn a_job_that_does_less_than_its_rate_is_doubted() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = Mix { write: 100, ..Mix::default() };
+    let job =
+        |name: &str, pace| Job { pace, runtime: Some(Nanos::from_secs(6)), ..timed(name, write) };
+    let doubts = |pace| {
+        let list = JobList { title: None, jobs: vec![job("one", pace)] };
+        let path = dir.path().join(format!("{pace:?}").replace(' ', ""));
+        run_on_tiny(list.into(), &path).0.warnings
+    };
+    let iops = |iops| writecliff_workload::Pace::Iops(iops);
+    assert_eq!(doubts(iops(200)), []);
+    let behind = doubts(iops(1_000_000));
+    let [Warning::Job(JobWarning::Behind { job, asked, counts_lateness: false, .. })] = &behind[..]
+    else {
+        panic!("{behind:?}")
+    };
+    assert_eq!((job.as_str(), asked.as_str()), ("one", "1,000,000 IOPS"));
+}
+
+#[test]
 fn rates_rests_and_ramps_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let read = Mix { read: 100, ..Mix::default() };

@@ -290,6 +290,9 @@ fn a_step_that_reads_what_was_never_written_says_so() {
     assert!(of(SUITE, "hardly").iter().any(is_it), "a MiB of the drive was written");
     let filled = SUITE.replacen("size=1m", "size=100%", 1);
     assert!(!of(&filled, "filled").iter().any(is_it));
+    let by_four = "size=25%\nnumjobs=4\noffset_increment=25%";
+    let filled = SUITE.replacen("size=1m", by_four, 1);
+    assert!(!of(&filled, "by-four").iter().any(is_it), "each writes a quarter");
     let empty = SUITE.replacen("rw=write", "rw=read", 1);
     assert!(of(&empty, "empty").iter().any(is_it));
     let trimmed = SUITE.replacen("name = \"load\"", "name = \"load\"\ntrim_before = true", 1);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::SsdProfile;
 
 use super::{Bus, CellMode, Die, PlaneReads};
-use writecliff_profile::SsdProfile;
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! Reads that must be repeated because the block is worn or the data old.
 
 use writecliff_device::{DeviceTime, Nanos, split_mix};
+use writecliff_profile::Wear;
 
 use super::{Ppa, SuperblockId, Superblocks};
-use writecliff_profile::Wear;
 
 /// How often a read is repeated: in proportion to the erases used up and to the age of the data,
 /// with a fraction of one happening to that fraction of the pages.

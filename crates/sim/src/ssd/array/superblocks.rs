@@ -2,9 +2,9 @@
 //! it was erased.
 
 use writecliff_device::{DeviceTime, split_mix};
+use writecliff_profile::{Levelling, Wear};
 
 use super::{CellMode, SuperblockId};
-use writecliff_profile::{Levelling, Wear};
 
 /// No page can be written any more: the NAND that still works is needed for the data there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,9 @@ mod tests;
 mod victim;
 
 use writecliff_device::Nanos;
+use writecliff_profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
 
 use super::array::{CellMode, SuperblockId, Superblocks};
-use writecliff_profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
 
 pub(crate) use pace::{CopyWindow, Free, ONE, Pacer, is_short_of_space};
 

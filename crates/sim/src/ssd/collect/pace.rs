@@ -2,7 +2,6 @@
 //! dies at once.
 
 use writecliff_device::DeviceTime;
-
 use writecliff_profile::{Gc, Pacing};
 
 /// Whether copies are paid for with `free` superblocks free: from low water on, up to high water; with

@@ -1,9 +1,9 @@
 //! The choices of the collector, on books without a drive.
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::Wear;
 
 use super::*;
-use writecliff_profile::Wear;
 
 /// Pages of a superblock here.
 const PAGES: u32 = 100;

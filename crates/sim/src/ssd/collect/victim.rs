@@ -1,10 +1,10 @@
 //! Which superblock is emptied next: policies, from the books to a choice.
 
 use writecliff_device::split_mix;
+use writecliff_profile::{Levelling, Victim};
 
 use super::View;
 use crate::ssd::array::{CellMode, State, SuperblockId, Superblocks};
-use writecliff_profile::{Levelling, Victim};
 
 /// The superblock that has fallen behind in wear, or the victim that the profile's policy names
 /// out of those whose collection wins space; `None` if there is none. `dice` is the state of the

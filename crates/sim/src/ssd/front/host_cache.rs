@@ -2,10 +2,10 @@
 //! of what is in it never reach the drive.
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::SsdProfile;
 
 use super::BufferSlots;
 use crate::ssd::array::Lpn;
-use writecliff_profile::SsdProfile;
 
 /// Direct-mapped lines of one page each. What is written goes on to the drive at once; the host
 /// waits only while more than the allowed amount is on its way.

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use writecliff_device::{Bytes, DeviceTime};
+use writecliff_profile::SsdProfile;
 
 use crate::ssd::array::Lpn;
-use writecliff_profile::SsdProfile;
 
 /// What lies ahead of the last read, on its way to RAM or there.
 #[derive(Debug, Clone)]

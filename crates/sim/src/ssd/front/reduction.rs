@@ -5,7 +5,6 @@
 //! write amplification come out as with pages packed side by side; the map stays one entry a page.
 
 use writecliff_device::Content;
-
 use writecliff_profile::Reduction;
 
 const WHOLE: u32 = 10_000;

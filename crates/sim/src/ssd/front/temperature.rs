@@ -10,9 +10,10 @@
 //! Time is pages written by the host, in epochs of a sixteenth of the drive: a byte for each page
 //! tells intervals of up to sixteen drive writes apart, and takes longer ones for shorter.
 
+use writecliff_profile::SsdProfile;
+
 use super::Stream;
 use crate::ssd::array::Lpn;
-use writecliff_profile::SsdProfile;
 
 /// Epochs of one drive write.
 const EPOCHS: u32 = 16;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use writecliff_device::{DeviceTime, Nanos, split_mix};
+use writecliff_profile::{Trim, TrimKind};
 
 use crate::ssd::array::Lpn;
-use writecliff_profile::{Trim, TrimKind};
 
 /// A deferring drive keeps so many ranges; then it does the oldest.
 const RANGES_MAX: usize = 1024;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::DeviceTime;
+use writecliff_profile::SsdProfile;
 
 use super::Stream;
 use crate::ssd::array::Lpn;
 use crate::stamps::Cell;
-use writecliff_profile::SsdProfile;
 
 /// A page that the host wrote, until its program has ended.
 #[derive(Debug, Clone)]

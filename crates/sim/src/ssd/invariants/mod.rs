@@ -11,12 +11,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{
     Bytes, Completion, Content, Device, DeviceTime, Durability, Io, Nanos, Operation, Purge, Status,
 };
+use writecliff_profile::Pacing;
 
 use super::Ssd;
 use super::array::Lpn;
 use oracle::Oracle;
 use random_drive::{Dice, random_profile};
-use writecliff_profile::Pacing;
 
 impl Ssd {
     fn assert_invariants(&self) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use writecliff_device::{Completion, Device, Operation, Status};
+use writecliff_profile::{MappingKind, SsdProfile, TrimKind};
 
 use crate::ssd::Ssd;
-use writecliff_profile::{MappingKind, SsdProfile, TrimKind};
 
 /// What a page must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use writecliff_device::{Bytes, Nanos};
-
 use writecliff_profile::{
     Levelling, MappingKind, Pacing, ProgramTime, SlcBuffer, SlcKind, SsdProfile, TrimKind, Victim,
 };

@@ -18,12 +18,12 @@
 use std::collections::VecDeque;
 
 use writecliff_device::DeviceTime;
+use writecliff_profile::SsdProfile;
 
 use crate::ssd::array::{
     Books, CellMode, FlashArray, Layout, Lost, Lpn, ReadOnly, SuperblockId, Superblocks,
 };
 use crate::stamps::Stamps;
-use writecliff_profile::SsdProfile;
 
 /// No slot of the log holds this page.
 const NOWHERE: u32 = u32::MAX;

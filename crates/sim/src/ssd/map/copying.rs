@@ -10,6 +10,7 @@
 use std::hint::black_box;
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::{Pacing, SsdProfile};
 
 use super::ftl::Ftl;
 use crate::ssd::array::{CellMode, Fifo, Lpn, ReadOnly, SuperblockId};
@@ -18,7 +19,6 @@ use crate::ssd::collect::{
     is_short_of_space,
 };
 use crate::ssd::front::{Program, Stream};
-use writecliff_profile::{Pacing, SsdProfile};
 
 /// Map entries looked up ahead of the copying, so that the processor waits for them together.
 const LOOK_AHEAD: u32 = 256;

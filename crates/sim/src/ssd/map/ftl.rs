@@ -8,6 +8,7 @@
 use std::hint::black_box;
 
 use writecliff_device::{Content, DeviceTime, split_mix};
+use writecliff_profile::{SlcKind, SsdProfile};
 
 use super::copying::{Collector, Evacuation};
 use super::map_cache::MapCache;
@@ -20,7 +21,6 @@ use crate::ssd::front::{
     BufferSlots, Program, Reducer, Skipped, Stream, Streams, Temperature, Volatile,
 };
 use crate::stamps::Stamps;
-use writecliff_profile::{SlcKind, SsdProfile};
 
 /// The map, the books, and the streams of pages to NAND.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! A map that does not fit in RAM: pages of map entries, fetched from NAND on demand.
 
 use writecliff_device::{DeviceTime, Nanos};
+use writecliff_profile::SsdProfile;
 
 use crate::ssd::array::{CellMode, FlashArray, Lpn};
-use writecliff_profile::SsdProfile;
 
 const CACHED: u8 = 1;
 const USED: u8 = 2;

@@ -12,6 +12,7 @@ mod map_cache;
 mod table;
 
 use writecliff_device::{Content, DeviceTime, Nanos};
+use writecliff_profile::{MappingKind, SsdProfile};
 
 use block_map::BlockMap;
 use ftl::Ftl;
@@ -20,7 +21,6 @@ use super::array::{Books, Counts, Lost, Lpn, ReadOnly};
 use super::front::Volatile;
 use crate::contents::{LostUnit, Spare};
 use crate::stamps::Stamps;
-use writecliff_profile::{MappingKind, SsdProfile};
 
 /// From logical pages to NAND.
 #[derive(Debug, Clone)]

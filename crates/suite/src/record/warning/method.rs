@@ -93,7 +93,7 @@ pub enum MethodWarning {
     },
     /// It fell within the seconds that are called fresh.
     #[error(
-        "Its random writes fell within the ten seconds whose median is called fresh, {fresh:.0} IOPS: the first \
+        "Its random writes fell within the first seconds, whose median is called fresh, {fresh:.0} IOPS: the first \
          second had {first:.0}. What it does erased is more than is called fresh here, and whether this was the write \
          cliff is not known."
     )]

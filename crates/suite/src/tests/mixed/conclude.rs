@@ -133,7 +133,7 @@ fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
         | Pace::Rates { .. } => return None,
     };
     let is_behind = figures.seconds >= BEHIND_SECONDS && done < (1.0 - BEHIND) * asked;
-    let told = |rate: f64| in_words(rate.round(), unit);
+    let told = |rate: f64| in_words(rate, unit);
     is_behind.then(|| {
         Warning::Job(JobWarning::Behind {
             job: job.name.clone(),

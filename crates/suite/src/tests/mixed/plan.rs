@@ -121,7 +121,7 @@ impl Plan {
     }
 
     /// The groups as they run.
-    pub(super) fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
+    pub(crate) fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
         self.list().groups(self.seed, capacity)
     }
 

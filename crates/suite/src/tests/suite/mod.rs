@@ -146,11 +146,12 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
             before.clear();
         }
         let jobs = plan.mixed(&turn, &drive)?;
+        let together: Vec<Job> = jobs.groups(drive.capacity).into_iter().flatten().collect();
         let written: Vec<&Job> = before.iter().collect();
-        if holds_nothing && reads_unwritten(&written, &jobs.jobs, drive.capacity).is_some() {
+        if holds_nothing && reads_unwritten(&written, &together, drive.capacity).is_some() {
             session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
         }
-        before.extend(jobs.jobs.iter().cloned());
+        before.extend(together);
         jobs.run_together(&turn.name, session)?;
     }
     Ok(())
