@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Mechanism, Nanos};
 
+use crate::record::number::in_words;
 use crate::record::warning::Warning;
 
 /// Whether the window that is called steady is; the worst of several comes last.
@@ -93,9 +94,10 @@ pub enum MethodWarning {
     },
     /// It fell within the seconds that are called fresh.
     #[error(
-        "Its random writes fell within the first seconds, whose median is called fresh, {fresh:.0} IOPS: the first \
-         second had {first:.0}. What it does erased is more than is called fresh here, and whether this was the write \
-         cliff is not known."
+        "Its random writes fell within the first seconds, whose median is called fresh, {}: the first second had \
+         {}. What it does erased is more than is called fresh here, and whether this was the write cliff is not known.",
+        in_words(fresh.round(), "IOPS"),
+        in_words(first.round(), "IOPS")
     )]
     FreshFell {
         /// IOPS of the first second.
