@@ -157,7 +157,10 @@ impl Service {
         let at = |responses: &LatencyHistogram, percent: f64| {
             (responses.count() > 0).then(|| millis(responses.percentile(percent).0))
         };
-        let worst = self.minutes.iter().map(|minute| minute.percentile(99.9).0).max();
+        // One minute, or a part of one, is all there is.
+        let is_long = self.minutes.len() > 1;
+        let each = self.minutes.iter().filter(|_| is_long);
+        let worst = each.map(|minute| minute.percentile(99.9).0).max();
         let longest = self.minutes.iter().map(|minute| minute.longest_ns).max();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64 * 100.0);
         let figures = [

@@ -2,7 +2,8 @@
 //!
 //! A part is known by what may change what comes of it: the programs that cargo made for it, as they lie in
 //! the target directory; the files of the tree that its tests may read; and the machine, as tests ask it
-//! what they can do there (who runs them, on which kernel, with which programs beside them).
+//! what they can do there (who runs them, on which kernel, with which programs beside them), but for what
+//! runs in the virtual machine, which has all that it needs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,10 +62,11 @@ impl Before {
         fingerprint(|hash| {
             programs.into_iter().for_each(|program| made(program, hash));
             self.files.iter().filter(is_read).for_each(|file| contents(file, hash));
+            machine(hash);
         })
     }
 
-    /// Of a part that the files in these directories decide.
+    /// Of a part that the files in these directories decide, wherever it runs.
     pub(super) fn of_directories(&self, directories: &[PathBuf]) -> Fingerprint {
         let is_in_one =
             |file: &&PathBuf| directories.iter().any(|directory| file.starts_with(directory));
@@ -135,11 +137,9 @@ impl Before {
     }
 }
 
-/// Of what is hashed, and of the machine.
 fn fingerprint(of: impl FnOnce(&mut DefaultHasher)) -> Fingerprint {
     let mut hash = DefaultHasher::new();
     of(&mut hash);
-    machine(&mut hash);
     Fingerprint(hash.finish())
 }
 

@@ -15,6 +15,11 @@ pub fn thousands(value: f64) -> String {
     if value < -0.5 { format!("-{text}") } else { text }
 }
 
+/// `1 trim`, `1,234 trims`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    format!("{} {one}{}", thousands(count as f64), if count == 1 { "" } else { "s" })
+}
+
 /// `4,492 IOPS`, `7.968`, `0.0551 Wh`, `0`: as on a page, with a digit more, for what is held against a
 /// bound or beside another.
 pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
@@ -53,5 +58,6 @@ mod tests {
             [0.4, 999.6, 1_234_567.0, -1_234.0].map(thousands),
             ["0", "1,000", "1,234,567", "-1,234"]
         );
+        assert_eq!([0, 1, 1_234].map(|n| counted(n, "trim")), ["0 trims", "1 trim", "1,234 trims"]);
     }
 }

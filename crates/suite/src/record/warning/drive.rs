@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
+use crate::record::number::counted;
+
 /// The drive is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -85,7 +87,7 @@ pub enum DriveWarning {
         own: Bytes,
     },
     /// The device failed I/Os.
-    #[error("The device failed {count} I/Os. They count in no figure; its health is in doubt.")]
+    #[error("The device failed {}, which no figure counts; its health is in doubt.", counted(*count, "I/O"))]
     FailedIos {
         /// How many.
         count: u64,
@@ -128,8 +130,9 @@ pub enum DriveWarning {
     },
     /// The drive could not give data back.
     #[error(
-        "The drive counted {count} new media errors: data that it could not give back, of this run or \
-         of older times. Its health is in doubt."
+        "The drive counted {}: data that it could not give back, of this run or of older times. Its health is in \
+         doubt.",
+        counted(*count, "new media error")
     )]
     MediaErrors {
         /// New ones.
@@ -146,8 +149,9 @@ pub enum DriveWarning {
     },
     /// The drive lost its power during the run.
     #[error(
-        "The drive lost its power without a word {count} times during the run, by its own count: what \
-         follows such a loss is another run."
+        "The drive lost its power without a word {} during the run, by its own count: what follows such a loss is \
+         another run.",
+        counted(*count, "time")
     )]
     UnsafeShutdown {
         /// By its own count.

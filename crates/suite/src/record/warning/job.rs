@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos};
 
 use crate::record::imported::ImportedFrom;
+use crate::record::number::thousands;
 
 /// A job, or a step of a suite, is not what it was meant to be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -12,8 +13,10 @@ use crate::record::imported::ImportedFrom;
 pub enum JobWarning {
     /// A job's average is of times that differ.
     #[error(
-        "The job '{job}' ran at {first:.0} IOPS in the first third of its time and at {last:.0} in \
-         the last: its averages hide that, its picture shows it."
+        "The job '{job}' ran at {} IOPS in the first third of its time and at {} in the last: its averages hide that, \
+         its picture shows it.",
+        thousands(*first),
+        thousands(*last)
     )]
     Uneven {
         /// Its name.

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Mechanism, Nanos};
 
-use crate::record::number::in_words;
+use crate::record::number::{in_words, thousands};
 use crate::record::warning::Warning;
 
 /// Whether the window that is called steady is; the worst of several comes last.
@@ -166,8 +166,10 @@ pub enum MethodWarning {
     },
     /// I/Os came faster than the drive does them.
     #[error(
-        "{phase}: {asked:.0} I/Os came a second and {done:.0} were done, so that response times grew \
-         for as long as they came. They tell how long that was, and nothing of the drive."
+        "{phase}: {} I/Os came a second and {} were done, so that response times grew for as long as they came. \
+         They tell how long that was, and nothing of the drive.",
+        thousands(*asked),
+        thousands(*done)
     )]
     FellBehind {
         /// The phase with the fewest arrivals of which this is so.
@@ -206,8 +208,10 @@ pub enum MethodWarning {
     },
     /// Fewer writes went on beside the reads than were asked for.
     #[error(
-        "Beside {drive_writes_per_day} drive writes a day: {asked:.0} writes a second were asked \
-         for, and the drive did {done:.0} on average. The reads there are beside these."
+        "Beside {drive_writes_per_day} drive writes a day: {} writes a second were asked for, and the drive did {} \
+         on average. The reads there are beside these.",
+        thousands(*asked),
+        thousands(*done)
     )]
     WritesFellBehind {
         /// As the plan has it.
@@ -393,7 +397,11 @@ impl Display for Filled {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let rate = self.written.0 as f64 / self.lasted.as_secs_f64() / 1e6;
         let Self { written, lasted } = self;
-        write!(f, "after {written} of its fill, in {lasted}, which is {rate:.0} MB/s on average")
+        write!(
+            f,
+            "after {written} of its fill, in {lasted}, which is {} MB/s on average",
+            thousands(rate)
+        )
     }
 }
 

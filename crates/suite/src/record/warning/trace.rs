@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_trace::Map;
 
+use crate::record::number::counted;
+
 /// A trace was not done as it was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -36,7 +38,7 @@ pub enum TraceWarning {
         map: Map,
     },
     /// A drive without TRIM was asked for some.
-    #[error("The trace {trace}: {count} trims were left out, because the drive takes none.")]
+    #[error("The trace {trace}: {} left out, because the drive takes none.", counted(*count, "trim"))]
     TrimsLeftOut {
         /// Its name.
         trace: String,

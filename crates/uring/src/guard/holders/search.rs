@@ -1,13 +1,15 @@
 //! Looks through every process of `/proc` for what is sought: its threads' descriptors, its mappings,
 //! the files of its rings, and what is on its way in its sockets.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, fcntl_getfl};
 
@@ -18,6 +20,10 @@ use crate::host::sysfs::{Host, readable_text};
 
 /// A socket may be on its way in a socket, and so on.
 const NESTED: usize = 4;
+/// How often, and after what time, a process is looked into again where descriptors were on their way. Between
+/// their count and the look at them somebody may have received some, as browsers do all the time.
+const TRIES: usize = 20;
+const STEP: Duration = Duration::from_millis(5);
 
 /// The search through one machine's processes.
 pub(super) struct Search<'a> {
@@ -28,8 +34,8 @@ pub(super) struct Search<'a> {
     /// What each mapped file is, by the text that the kernel has for it: most are libraries, which
     /// all processes share.
     mapped: HashMap<Vec<u8>, Thing>,
-    /// Sockets that were looked into, by inode: processes share them.
-    sockets: HashSet<u64>,
+    /// Sockets that were looked into, by inode, and the process of which they were: processes share them.
+    sockets: HashMap<u64, u32>,
     users: Users,
 }
 
@@ -44,7 +50,7 @@ struct Owner<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(sought: &'a Sought, host: &'a Host) -> Self {
         let is_own_proc = host.has_own_proc();
-        let (mapped, sockets) = (HashMap::new(), HashSet::new());
+        let (mapped, sockets) = (HashMap::new(), HashMap::new());
         Self { sought, host, is_own_proc, mapped, sockets, users: Users::default() }
     }
 
@@ -64,8 +70,26 @@ impl<'a> Search<'a> {
         Ok(self.users)
     }
 
+    /// Looks until it is clear what is on its way to the process, or stays unclear. What it has received
+    /// meanwhile is then among its descriptors.
     fn look_into(&mut self, process: u32, directory: &Path) -> io::Result<()> {
         let owner = Owner { process, directory };
+        let before = self.users.found.len();
+        for _ in 0..TRIES {
+            self.look_once(owner)?;
+            let found = &self.users.found[before..];
+            if !found.iter().any(|user| matches!(user.holding, Holding::Unknown { .. })) {
+                return Ok(());
+            }
+            self.users.found.truncate(before);
+            self.sockets.retain(|_, first| *first != process);
+            thread::sleep(STEP);
+        }
+        self.look_once(owner)
+    }
+
+    fn look_once(&mut self, owner: Owner<'_>) -> io::Result<()> {
+        let Owner { process, directory } = owner;
         let threads = tables::threads(directory)?;
         let mut rings = 0;
         for table in tables::distinct(process, directory, &threads, self.is_own_proc) {
@@ -102,7 +126,8 @@ impl<'a> Search<'a> {
                 self.note(owner, held, holding, || fs::read_link(&link).ok());
             }
             Thing::Ring => self.ring(owner, &table.join("fdinfo").join(number))?,
-            Thing::Socket(inode) if self.sockets.insert(inode) => {
+            Thing::Socket(inode) if !self.sockets.contains_key(&inode) => {
+                self.sockets.insert(inode, owner.process);
                 let waiting = sockets::waiting(&table.join("fdinfo").join(number))?;
                 if waiting > 0 {
                     let socket = self.copied(owner, number, inode);
