@@ -267,6 +267,36 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// A device of which no more is known: it is called by its address, has sectors of 512 bytes, takes 32 I/Os
+    /// at once of up to 32 MiB, and nothing that not every device has.
+    pub fn of(address: impl Into<String>, kind: DeviceKind, capacity: Bytes) -> Self {
+        let address = address.into();
+        Self {
+            model: address.clone(),
+            address,
+            kind,
+            serial: None,
+            world_wide_name: None,
+            stands_on: Vec::new(),
+            firmware: None,
+            capacity,
+            lba_size: Bytes(512),
+            physical_block_size: Bytes(512),
+            io_size_max: Bytes::from_mib(32),
+            queue_depth_max: 32,
+            rotational: false,
+            trim: false,
+            purges: Vec::new(),
+            scheduler: None,
+            write_cache: None,
+            link: None,
+            temperature_limit: None,
+            specification: Specification::default(),
+            not_modelled: Vec::new(),
+            profile: None,
+        }
+    }
+
     /// Why a device that is no drive of its own cannot be encrypted.
     pub fn no_encryption(&self) -> DeviceError {
         let why = match self.kind {

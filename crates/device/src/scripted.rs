@@ -6,7 +6,7 @@ use std::io;
 
 use crate::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Nanos, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
 };
 
 /// Serves one I/O after the other, or all side by side, each in the time that a script gives for it
@@ -50,28 +50,11 @@ impl Scripted {
         script: impl FnMut(&Io, DeviceTime) -> Nanos + Send + 'static,
     ) -> Self {
         let info = DeviceInfo {
-            address: "scripted".to_owned(),
-            kind: DeviceKind::Simulated,
             model: "Scripted".to_owned(),
-            serial: None,
-            world_wide_name: None,
-            stands_on: Vec::new(),
-            firmware: None,
-            capacity,
-            lba_size: Bytes(512),
             physical_block_size: Bytes(4096),
-            io_size_max: Bytes::from_mib(32),
-            queue_depth_max: 32,
-            rotational: false,
             trim: true,
             purges: vec![Purge::SecureErase],
-            scheduler: None,
-            write_cache: None,
-            link: None,
-            temperature_limit: None,
-            not_modelled: Vec::new(),
-            specification: Specification::default(),
-            profile: None,
+            ..DeviceInfo::of("scripted", DeviceKind::Simulated, capacity)
         };
         Self {
             info,

@@ -3,7 +3,7 @@
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
-    PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    PurgeOutcome, PurgeWatch, Status, Telemetry,
 };
 use writecliff_sim::{AtPowerCut, Contents, Forgets, Model};
 
@@ -20,28 +20,10 @@ impl Null {
 
     pub(crate) fn new() -> Self {
         let info = DeviceInfo {
-            address: "null:".to_owned(),
-            kind: DeviceKind::Null,
             model: "no drive".to_owned(),
-            serial: None,
-            world_wide_name: None,
-            stands_on: Vec::new(),
-            firmware: None,
-            capacity: Self::CAPACITY,
-            lba_size: Bytes(512),
             physical_block_size: Bytes(4096),
             io_size_max: Self::CAPACITY,
-            queue_depth_max: 32,
-            rotational: false,
-            trim: false,
-            purges: Vec::new(),
-            scheduler: None,
-            write_cache: None,
-            link: None,
-            temperature_limit: None,
-            not_modelled: Vec::new(),
-            specification: Specification::default(),
-            profile: None,
+            ..DeviceInfo::of("null:", DeviceKind::Null, Self::CAPACITY)
         };
         Self { info, now: DeviceTime::default(), done: Vec::new() }
     }

@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
 };
 use writecliff_measure::{
     Queue, Recorded, Recorder, RunDirectory, Stream, Streams, Threads, record,
@@ -29,28 +29,11 @@ struct Null {
 impl Null {
     fn new() -> Self {
         let info = DeviceInfo {
-            address: "null".to_owned(),
-            kind: DeviceKind::Simulated,
             model: "null".to_owned(),
-            serial: None,
-            world_wide_name: None,
-            stands_on: Vec::new(),
-            firmware: None,
-            capacity: Bytes::from_gib(1024),
-            lba_size: Bytes(512),
             physical_block_size: Bytes(4096),
             io_size_max: Bytes::from_mib(1),
             queue_depth_max: 64,
-            rotational: false,
-            trim: false,
-            purges: Vec::new(),
-            scheduler: None,
-            write_cache: None,
-            link: None,
-            temperature_limit: None,
-            not_modelled: Vec::new(),
-            specification: Specification::default(),
-            profile: None,
+            ..DeviceInfo::of("null", DeviceKind::Simulated, Bytes::from_gib(1024))
         };
         Self { info, now: DeviceTime(0), in_flight: Vec::new() }
     }

@@ -5,7 +5,7 @@
 //! what they can do there (who runs them, on which kernel, with which programs beside them), but for what
 //! runs in the virtual machine, which has all that it needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -50,8 +50,8 @@ impl Before {
         Self { file, parts: Mutex::new(parts), files: files.unwrap_or_default(), is_again }
     }
 
-    /// Of a part that is made of these programs, whose tests may read any file. Code reaches them in a
-    /// program.
+    /// Of a part that is made of these programs, in whatever order cargo told of them, and whose tests may read
+    /// any file. Code reaches them in a program.
     pub(super) fn of_programs<'a>(
         &self,
         programs: impl IntoIterator<Item = &'a PathBuf>,
@@ -59,6 +59,7 @@ impl Before {
         let is_read = |file: &&PathBuf| {
             file.extension().is_none_or(|ending| ending != "rs") && *file != Path::new(CHANGES)
         };
+        let programs: BTreeSet<_> = programs.into_iter().collect();
         fingerprint(|hash| {
             programs.into_iter().for_each(|program| made(program, hash));
             self.files.iter().filter(is_read).for_each(|file| contents(file, hash));
@@ -225,6 +226,16 @@ mod tests {
         assert_eq!(before.or_try("part", of, || failed.clone()), failed);
         assert_eq!(before.or_try("part", of, || passed(4)), passed(4));
         assert_eq!(before.or_try("part", of, || failed.clone()).before, 4);
+    }
+
+    #[test]
+    fn programs_are_the_same_in_any_order() {
+        let (directory, program) = with_a_program();
+        let other = directory.path().join("other");
+        fs::write(&other, "two").unwrap();
+        let before = Before::read(directory.path(), false);
+        assert_eq!(before.of_programs([&program, &other]), before.of_programs([&other, &program]));
+        assert_ne!(before.of_programs([&program, &other]), before.of_programs([&program]));
     }
 
     #[test]

@@ -470,25 +470,9 @@ impl Link {
 /// A disk has neither trim nor purge: what was written before does not slow down what comes.
 fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
     DeviceInfo {
-        address: address.to_owned(),
-        kind: DeviceKind::Simulated,
         model: profile.identity.model.clone(),
-        serial: None,
-        world_wide_name: None,
-        stands_on: Vec::new(),
-        firmware: None,
-        capacity: profile.identity.capacity,
-        lba_size: LBA_SIZE,
-        physical_block_size: LBA_SIZE,
-        io_size_max: Bytes::from_mib(32),
         queue_depth_max: profile.link.queue_depth as usize,
         rotational: true,
-        trim: false,
-        purges: Vec::new(),
-        scheduler: None,
-        write_cache: None,
-        link: None,
-        temperature_limit: None,
         not_modelled: vec![
             Mechanism::Sleep,
             Mechanism::Heat,
@@ -497,5 +481,6 @@ fn info(profile: &DiskProfile, address: &str) -> DeviceInfo {
         ],
         specification: profile.identity.specification(),
         profile: Some(profile.record()),
+        ..DeviceInfo::of(address, DeviceKind::Simulated, profile.identity.capacity)
     }
 }

@@ -751,27 +751,15 @@ fn purges(profile: &SsdProfile) -> Vec<Purge> {
 
 fn info(profile: &SsdProfile, address: &str) -> DeviceInfo {
     DeviceInfo {
-        address: address.to_owned(),
-        kind: DeviceKind::Simulated,
         model: profile.identity.model.clone(),
-        serial: None,
-        world_wide_name: None,
-        stands_on: Vec::new(),
-        firmware: None,
-        capacity: profile.identity.capacity,
-        lba_size: LBA_SIZE,
         physical_block_size: profile.mapping.unit.max(LBA_SIZE),
-        io_size_max: Bytes::from_mib(32),
         queue_depth_max: (profile.link.queue_depth as usize).max(HOST_QUEUE),
-        rotational: false,
         trim: profile.trim.kind != TrimKind::Unsupported,
         purges: purges(profile),
-        scheduler: None,
-        write_cache: None,
-        link: None,
         temperature_limit: profile.throttle_at(),
         not_modelled: profile.not_modelled(),
         specification: profile.specification(),
         profile: Some(profile.record()),
+        ..DeviceInfo::of(address, DeviceKind::Simulated, profile.identity.capacity)
     }
 }

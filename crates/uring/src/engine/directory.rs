@@ -13,8 +13,8 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, StatVfsMountFlags, fallocate, flock};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind,
-    InFlight, Io, Layout, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch,
-    Specification, Status, Telemetry, error_advice,
+    InFlight, Io, Layout, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Status,
+    Telemetry, error_advice,
 };
 
 use crate::drive::gauges::Gauges;
@@ -278,29 +278,15 @@ fn info(
     let filesystem = stands_on.first().map_or("", String::as_str);
     let model = format!("{} ({filesystem})", directory.display());
     DeviceInfo {
-        address: directory.display().to_string(),
-        kind: DeviceKind::Directory,
         model,
-        serial: None,
-        world_wide_name: None,
         stands_on,
-        firmware: None,
-        capacity,
         // Whatever is written through the page cache.
         lba_size: Bytes(1),
         physical_block_size: Bytes(4096),
         io_size_max: Bytes::from_mib(1),
         queue_depth_max,
-        rotational: false,
-        trim: false,
-        purges: Vec::new(),
-        scheduler: None,
         write_cache,
-        link: None,
-        temperature_limit: None,
-        not_modelled: Vec::new(),
-        specification: Specification::default(),
-        profile: None,
+        ..DeviceInfo::of(directory.display().to_string(), DeviceKind::Directory, capacity)
     }
 }
 

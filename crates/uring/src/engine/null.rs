@@ -5,7 +5,7 @@
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
-    Purge, PurgeOutcome, PurgeWatch, Specification, Status, Telemetry,
+    Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
 };
 
 use crate::drive::gauges::Gauges;
@@ -26,28 +26,13 @@ impl NullDevice {
     /// A device that takes as many and as long I/Os as `options` say.
     pub fn new(options: &Options) -> Self {
         let info = DeviceInfo {
-            address: "null:".to_owned(),
-            kind: DeviceKind::Null,
             model: "no drive".to_owned(),
-            serial: None,
-            world_wide_name: None,
-            stands_on: Vec::new(),
-            firmware: None,
-            capacity: Bytes::from_gib(1024),
-            lba_size: Bytes(512),
             physical_block_size: Bytes(4096),
             io_size_max: options.io_size_max,
             queue_depth_max: options.queue_depth,
-            rotational: false,
             trim: true,
             purges: vec![Purge::Discard],
-            scheduler: None,
-            write_cache: None,
-            link: None,
-            temperature_limit: None,
-            not_modelled: Vec::new(),
-            specification: Specification::default(),
-            profile: None,
+            ..DeviceInfo::of("null:", DeviceKind::Null, Bytes::from_gib(1024))
         };
         let done = Vec::with_capacity(options.queue_depth);
         Self { info, gauges: Gauges::default(), done }

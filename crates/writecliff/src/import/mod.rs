@@ -436,29 +436,14 @@ fn drive(output: &Output, known: &Imported) -> DeviceInfo {
     let address = named.cloned().or(used).unwrap_or_else(|| "a file of fio's".to_owned());
     let address = printable(&address);
     let is_device = address.starts_with("/dev/") || address.starts_with("\\\\.\\");
+    let kind = if is_device { DeviceKind::BlockDevice } else { DeviceKind::File };
     DeviceInfo {
-        kind: if is_device { DeviceKind::BlockDevice } else { DeviceKind::File },
         model: known.model.clone().unwrap_or_else(|| address.clone()),
-        address,
         serial: known.serial.clone(),
-        world_wide_name: None,
-        stands_on: Vec::new(),
         firmware: known.firmware.clone(),
-        capacity: known.capacity.unwrap_or(Bytes::ZERO),
-        lba_size: Bytes(512),
-        physical_block_size: Bytes(512),
         io_size_max: Bytes::ZERO,
         queue_depth_max: 0,
-        rotational: false,
-        trim: false,
-        purges: Vec::new(),
-        scheduler: None,
-        write_cache: None,
-        link: None,
-        temperature_limit: None,
-        not_modelled: Vec::new(),
-        specification: Default::default(),
-        profile: None,
+        ..DeviceInfo::of(address, kind, known.capacity.unwrap_or(Bytes::ZERO))
     }
 }
 

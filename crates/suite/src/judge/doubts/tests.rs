@@ -1,4 +1,4 @@
-use writecliff_device::{DeviceInfo, DeviceKind, Link, Specification, Telemetry};
+use writecliff_device::{DeviceInfo, DeviceKind, Link, Telemetry};
 
 use super::*;
 use crate::list::Plan;
@@ -68,28 +68,11 @@ fn record(phases: Vec<Phase>) -> RunRecord {
 
 fn drive() -> DeviceInfo {
     DeviceInfo {
-        address: "/dev/x".to_owned(),
-        kind: DeviceKind::BlockDevice,
         model: "x".to_owned(),
-        serial: None,
-        world_wide_name: None,
-        stands_on: Vec::new(),
-        firmware: None,
-        capacity: Bytes::from_gib(1),
-        lba_size: Bytes(512),
-        physical_block_size: Bytes(512),
         io_size_max: Bytes::from_kib(128),
         queue_depth_max: 8,
-        rotational: false,
         trim: true,
-        purges: Vec::new(),
-        scheduler: None,
-        write_cache: None,
-        link: None,
-        temperature_limit: None,
-        not_modelled: Vec::new(),
-        specification: Specification::default(),
-        profile: None,
+        ..DeviceInfo::of("/dev/x", DeviceKind::BlockDevice, Bytes::from_gib(1))
     }
 }
 

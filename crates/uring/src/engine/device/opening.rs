@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Purge, Specification,
+    Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Purge,
 };
 
 use super::{Slot, UringDevice};
@@ -210,27 +210,19 @@ fn describe(identity: &Identity, options: &Options, purges: Vec<Purge>) -> Devic
     let address = identity.path.display().to_string();
     DeviceInfo {
         model: identity.model.clone().unwrap_or_else(|| address.clone()),
-        address,
-        kind: identity.kind,
         serial: identity.serial.clone(),
         world_wide_name: identity.world_wide_name.clone(),
         stands_on: identity.stands_on.clone(),
         firmware: identity.firmware.clone(),
-        capacity: identity.capacity,
         lba_size: identity.lba_size,
         physical_block_size: identity.physical_block_size,
         io_size_max: options.io_size_max,
         queue_depth_max: options.queue_depth,
         rotational: identity.rotational,
-        trim: false,
         purges,
         scheduler: identity.scheduler.clone(),
         write_cache: identity.write_cache.clone(),
-        link: None,
-        temperature_limit: None,
-        not_modelled: Vec::new(),
-        specification: Specification::default(),
-        profile: None,
+        ..DeviceInfo::of(address, identity.kind, identity.capacity)
     }
 }
 
