@@ -274,7 +274,7 @@ impl<'a> Session<'a> {
         extent: Extent,
     ) -> Result<(), RunError> {
         self.phase(name, |session| {
-            session.several(name, series, supply, duration, extent).map(|_| ())
+            session.several(name, series, supply, duration, extent).map(drop)
         })
     }
 
@@ -303,11 +303,11 @@ impl<'a> Session<'a> {
 
     /// Runs `what` as the phase `name` of the record: its time, and the drive's telemetry before
     /// and after it.
-    pub(crate) fn phase(
+    pub(crate) fn phase<T>(
         &mut self,
         name: &str,
-        what: impl FnOnce(&mut Self) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+        what: impl FnOnce(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
         let before = self.device.full_telemetry();
         let start = self.device.now();
         self.begin_phase(name, start, before)?;

@@ -88,11 +88,10 @@ fn threads_are_recorded_with_their_load_and_what_they_computed() {
     }
     let torture: Vec<_> = recording.series(consistency::TORTURE).collect();
     assert_eq!(torture.len(), 2);
-    // More than one thread's sixteen; on a busy machine each of them waits now and then.
-    assert!(
-        torture.iter().all(|second| (17.0..=33.0).contains(&second.queue_depth)),
-        "{torture:?}"
-    );
+    // More than one thread's sixteen; on a busy machine each of them waits now and then. An I/O counts in the
+    // second in which it ends, with all of its time.
+    let depth = torture.iter().map(|second| second.queue_depth).sum::<f64>() / 2.0;
+    assert!((17.0..=33.0).contains(&depth), "{torture:?}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ use crate::record::warning::{JobWarning, Warning};
 pub(crate) use conclude::was_steady;
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};
 pub use plan::{FILL, Plan, Prepare};
-pub(crate) use run::reads_unwritten;
+pub(crate) use run::{Written, reads_unwritten};
 pub use series::{phase, series};
 pub use served::{CLIENTS, LATENESS, SERVED};
 

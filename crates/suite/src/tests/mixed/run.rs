@@ -1,7 +1,9 @@
 //! Runs groups of jobs, one after the other.
 
+use std::ops::Range;
+
 use writecliff_device::{Bytes, DeviceKind, Durability, Layout, LogWrites, Nanos, Operation};
-use writecliff_measure::{OfJob, Stream, Streams};
+use writecliff_measure::{OfJob, Recorded, Stream, Streams};
 use writecliff_workload::Job;
 
 use super::plan::{FILL, Plan, Prepare};
@@ -24,16 +26,8 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         session.fill(FILL, whole, FILL_BLOCK, depth)?;
     }
     let groups = plan.groups(capacity);
-    if plan.finds_nothing(session.drive()) {
-        let mut before: Vec<&Job> = Vec::new();
-        for group in &groups {
-            if let Some(doubt) = reads_unwritten(&before, group, capacity) {
-                session.warn(doubt);
-                break;
-            }
-            before.extend(group);
-        }
-    }
+    // What was written since nothing was, as long as no reads of anything else are told.
+    let mut written: Option<Vec<Written>> = plan.finds_nothing(session.drive()).then(Vec::new);
     let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
     if wanted > taken {
         session.warn(JobWarning::QueuedInHost { wanted, taken });
@@ -42,7 +36,12 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
             session.warn(JobWarning::TrimsHoldUp);
         }
-        run_group(plan, &group, capacity, session)?;
+        let doubt = written.as_ref().and_then(|before| reads_unwritten(before, &group, capacity));
+        let is_told = doubt.is_some();
+        doubt.into_iter().for_each(|doubt| session.warn(doubt));
+        let wrote = run_group(plan, &group, capacity, session)?;
+        written = written.filter(|_| !is_told);
+        written.iter_mut().for_each(|all| all.extend(Written::by(&group, wrote, capacity)));
     }
     Ok(())
 }
@@ -71,26 +70,39 @@ fn trims_beside_others(group: &[Job]) -> bool {
 /// Jobs that read a place of which those before them have written less than this share read hardly any data.
 const WRITTEN: f64 = 0.9;
 
-/// That a job of the group reads from where the jobs before it, on a drive that held nothing, have written little:
-/// at most all that they were to write, and no more than where they were to.
+/// What a job that is over has written, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    place: Range<u64>,
+    bytes: Bytes,
+}
+
+impl Written {
+    /// By each job of a group, which `wrote` so much together: no more than it was to.
+    pub(crate) fn by(group: &[Job], wrote: Bytes, capacity: Bytes) -> impl Iterator<Item = Self> {
+        group.iter().filter(|job| job.mix.write > 0).map(move |job| Self {
+            place: job.place(capacity),
+            bytes: job.amount(capacity).map_or(wrote, |amount| amount.min(wrote)),
+        })
+    }
+
+    /// How much of a place that can have been, at most.
+    fn within(&self, place: &Range<u64>) -> u64 {
+        let both = self.place.end.min(place.end).saturating_sub(self.place.start.max(place.start));
+        both.min(self.bytes.0)
+    }
+}
+
+/// That a job of the group reads from where the jobs before it, on a drive that held nothing, have written little.
 pub(crate) fn reads_unwritten(
-    before: &[&Job],
+    before: &[Written],
     group: &[Job],
     capacity: Bytes,
 ) -> Option<JobWarning> {
     group.iter().filter(|job| job.mix.read > 0).find_map(|job| {
         let place = job.place(capacity);
-        let written = |writer: &&Job| {
-            let writes = writer.place(capacity);
-            let both = writes.end.min(place.end).saturating_sub(writes.start.max(place.start));
-            match (writer.mix.write > 0, writer.amount(capacity)) {
-                (false, _) => 0,
-                (true, Some(Bytes(amount))) => amount.min(both),
-                (true, None) => both,
-            }
-        };
-        let (size, written) =
-            (Bytes(place.end - place.start), Bytes(before.iter().map(written).sum::<u64>()));
+        let written = Bytes(before.iter().map(|written| written.within(&place)).sum());
+        let size = Bytes(place.end - place.start);
         let job = job.name.clone();
         match written {
             Bytes(0) => Some(JobWarning::ReadsNothing),
@@ -102,19 +114,34 @@ pub(crate) fn reads_unwritten(
     })
 }
 
+/// Runs a group; returns how much it wrote.
 fn run_group(
     plan: &Plan,
     group: &[Job],
     capacity: Bytes,
     session: &mut Session<'_>,
-) -> Result<(), RunError> {
+) -> Result<Bytes, RunError> {
     let lba_size = session.drive().lba_size;
     let names = series_of(group);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = phase(group.first().map_or(0, |job| job.group));
     let extent = extent(plan, group, capacity);
     let supply = supply(group, lba_size, capacity);
-    session.record_as(&name, &names, supply, plan.duration, extent)
+    recorded(session, &name, &names, supply, plan.duration, extent)
+}
+
+/// Records a phase; returns how much was written in it.
+fn recorded(
+    session: &mut Session<'_>,
+    name: &str,
+    series: &[&str],
+    supply: impl Recorded,
+    duration: Option<Nanos>,
+    extent: Extent,
+) -> Result<Bytes, RunError> {
+    let done =
+        session.phase(name, |session| session.several(name, series, supply, duration, extent))?;
+    Ok(done.iter().fold(Bytes::ZERO, |sum, one| sum + one.written))
 }
 
 /// The I/Os of a group, each job's at its own pace.
@@ -135,12 +162,12 @@ fn supply(group: &[Job], lba_size: Bytes, capacity: Bytes) -> Streams<'static> {
 
 impl Plan {
     /// Runs the jobs of the only group as the phase `name`, recorded together: a series for the reads
-    /// of all, and so on.
+    /// of all, and so on. Returns how much they wrote.
     pub(crate) fn run_together(
         &self,
         name: &str,
         session: &mut Session<'_>,
-    ) -> Result<(), RunError> {
+    ) -> Result<Bytes, RunError> {
         let (lba_size, capacity) = (session.drive().lba_size, self.capacity(session.drive()));
         let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
         let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
@@ -154,7 +181,7 @@ impl Plan {
         let series: Vec<&str> = series.iter().map(String::as_str).collect();
         let extent = extent(self, &group, capacity);
         let supply = supply(&group, lba_size, capacity).by_operation();
-        session.record_as(name, &series, supply, self.duration, extent)
+        recorded(session, name, &series, supply, self.duration, extent)
     }
 
     /// The series in which the phase `name` is recorded then: of the operations that occur.
@@ -193,10 +220,11 @@ mod tests {
             size: mib.map(|mib| Amount::Bytes(Bytes::from_mib(mib))),
             ..Job::default()
         };
-        let of = |before: &[Job], reader: Job| {
-            let before: Vec<&Job> = before.iter().collect();
+        let after = |before: &[Job], wrote: Bytes, reader: Job| {
+            let before: Vec<Written> = Written::by(before, wrote, capacity).collect();
             reads_unwritten(&before, &[reader], capacity)
         };
+        let of = |before: &[Job], reader: Job| after(before, capacity, reader);
         let write = |mib| job(Operation::Write, mib);
         let little = |written| {
             let (job, size) = ("a".to_owned(), capacity);
@@ -208,7 +236,7 @@ mod tests {
         assert_eq!(of(&[write(Some(1))], reads_all()), little(1));
         assert_eq!(of(&[write(Some(1))], job(Operation::Read, Some(1))), None);
         assert_eq!(of(&[write(None)], reads_all()), None);
-        // Elsewhere, less than its span, and for as long as it takes.
+        // Elsewhere, less than its span, and for a time: as much as was written in it.
         let behind = Job { offset: Amount::Bytes(Bytes::from_mib(32)), ..write(None) };
         assert_eq!(
             of(std::slice::from_ref(&behind), job(Operation::Read, Some(32))),
@@ -217,7 +245,10 @@ mod tests {
         assert_eq!(of(&[behind], reads_all()), little(32));
         let short = Job { io_size: Some(Amount::Bytes(Bytes::from_mib(8))), ..write(None) };
         assert_eq!(of(std::slice::from_ref(&short), reads_all()), little(8));
-        assert_eq!(of(&[Job { time_based: true, ..short }], reads_all()), None);
+        let timed = [Job { time_based: true, ..short }];
+        assert_eq!(of(&timed, reads_all()), None);
+        assert_eq!(after(&timed, Bytes::from_mib(3), reads_all()), little(3));
+        assert_eq!(after(&[write(None)], Bytes::from_mib(3), reads_all()), little(3), "cut off");
         assert_eq!(of(&[write(None)], write(None)), None, "nothing is read");
     }
 }

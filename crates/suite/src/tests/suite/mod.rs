@@ -32,7 +32,7 @@ use crate::method::session::{RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
 use crate::record::warning::{JobWarning, Warning};
-use crate::tests::mixed::reads_unwritten;
+use crate::tests::mixed::{Written, reads_unwritten};
 
 impl Test for Plan {
     type Outcome = Outcome;
@@ -138,7 +138,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     }
     // A simulated drive is as it left the factory; what is on a real one nobody knows.
     let mut holds_nothing = drive.kind == DeviceKind::Simulated;
-    let mut before: Vec<Job> = Vec::new();
+    let mut before: Vec<Written> = Vec::new();
     for turn in plan.turns(drive.capacity) {
         if turn.step.trim_before && drive.trim {
             session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
@@ -147,12 +147,11 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         }
         let jobs = plan.mixed(&turn, &drive)?;
         let together: Vec<Job> = jobs.groups(drive.capacity).into_iter().flatten().collect();
-        let written: Vec<&Job> = before.iter().collect();
-        if holds_nothing && reads_unwritten(&written, &together, drive.capacity).is_some() {
+        if holds_nothing && reads_unwritten(&before, &together, drive.capacity).is_some() {
             session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
         }
-        before.extend(together);
-        jobs.run_together(&turn.name, session)?;
+        let wrote = jobs.run_together(&turn.name, session)?;
+        before.extend(Written::by(&together, wrote, drive.capacity));
     }
     Ok(())
 }
