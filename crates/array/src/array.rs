@@ -14,7 +14,7 @@ use std::ops::Range;
 use slab::Slab;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceTime, Durability, Energy, Held, Io,
-    Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Stamping, Status, Telemetry,
 };
 use writecliff_sim::{Contents, Forgets, Stamps};
 
@@ -501,7 +501,7 @@ impl Device for Array {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight == 0, "purged with I/Os in flight");
         if !self.info.purges.contains(&how) {
             return Err(DeviceError::PurgeUnsupported {

@@ -125,7 +125,7 @@ impl Device for Watched {
         self.in_flight -= done.len() - had;
         Ok(())
     }
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         self.model.purge(how, watch)
     }
     fn telemetry(&mut self) -> Telemetry {

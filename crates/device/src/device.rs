@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Bytes, Completion, DeviceTime, Durability, Encryption, Energy, ErrorKind, Held, Io, Nanos,
-    Power, Purge, PurgeOutcome, PurgeWatch, Stamping, Temperature,
+    Power, PrepareWatch, Purge, PurgeOutcome, Stamping, Temperature,
 };
 
 /// A drive, real or simulated, and the clock it is measured by.
@@ -59,7 +59,7 @@ pub trait Device {
     ///
     /// # Panics
     /// If it is [encrypted](Self::encrypt) by software: a purge is of the drive itself.
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError>;
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError>;
 
     /// Puts software encryption between the host and the drive, or takes away what is there. Nothing
     /// may be in flight. From the first call on [`Telemetry::processor`] is told.
@@ -74,11 +74,15 @@ pub trait Device {
     /// Makes itself ready for a log that is written from its start on; nothing may be in flight. Gives how
     /// many writes are to be kept in flight, which is more than there are committers where these are
     /// threads that take one after the other: none of them sleeps then between two. `None` if there is no
-    /// such log here.
+    /// such log here. Asks `watch` now and then where it takes long.
     ///
     /// # Errors
-    /// If a file system cannot do it.
-    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+    /// If a file system cannot do it, or `watch` broke it off.
+    fn prepare_log(
+        &mut self,
+        log: LogWrites,
+        _watch: PrepareWatch<'_>,
+    ) -> Result<Option<usize>, DeviceError> {
         Ok(Some(log.committers))
     }
 

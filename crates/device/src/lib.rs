@@ -29,7 +29,7 @@ pub use encryption::Encryption;
 pub use error::ErrorKind;
 pub use io::{Completion, Content, Durability, Io, Operation, Status};
 pub use names::{did_you_mean, nearest, with_nearest};
-pub use purge::{Purge, PurgeOutcome, PurgeWatch};
+pub use purge::{PrepareWatch, Purge, PurgeOutcome};
 pub use random::{SPLIT_MIX_STEP, split_mix};
 pub use stamp::{Held, Part, Pass, Stamping};
 pub use system_error::{SystemError, error_advice, error_text, system_error};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::did_you_mean;
 
-/// Sees how far a purge is, from 0 to 1, and may break it off.
-pub type PurgeWatch<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+/// Sees how far a purge is, or another preparation of a drive, from 0 to 1, and may break it off.
+pub type PrepareWatch<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
 /// A way to bring a drive to its fresh state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::io;
 
 use crate::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, InFlight, Io,
-    Nanos, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    Nanos, PrepareWatch, Purge, PurgeOutcome, Status, Telemetry,
 };
 
 /// Serves one I/O after the other, or all side by side, each in the time that a script gives for it
@@ -187,7 +187,7 @@ impl Device for Scripted {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         let address = self.info.address.clone();
         match self.purge {
             PurgeScript::BestFails(errno) if self.info.purges.first() == Some(&how) => {

@@ -38,9 +38,9 @@ pub fn system_error(errno: i32) -> Option<SystemError> {
              space from",
         ),
         30 => (
-            "what it is on was made read-only (EROFS)",
-            "a file system does that by itself when it finds itself damaged: the kernel's log (`dmesg`) \
-             says why",
+            "it takes no more writes (EROFS)",
+            "a file system makes itself read-only when it finds itself damaged, and the kernel's log (`dmesg`) says \
+             why; a simulated drive that is worn out, or lost a die that it cannot do without, ends so",
         ),
         52 => (
             "another machine holds a reservation on it",

@@ -2,8 +2,8 @@
 //! back.
 
 use writecliff_device::{
-    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Purge,
-    PurgeOutcome, PurgeWatch, Status, Telemetry,
+    Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, PrepareWatch,
+    Purge, PurgeOutcome, Status, Telemetry,
 };
 use writecliff_sim::{AtPowerCut, Contents, Forgets, Model};
 
@@ -53,7 +53,7 @@ impl Device for Null {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         let (address, supported) = (self.info.address.clone(), Vec::new());
         Err(DeviceError::PurgeUnsupported { address, how, supported })
     }

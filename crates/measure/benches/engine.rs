@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
-    Operation, Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    Operation, PrepareWatch, Purge, PurgeOutcome, Status, Telemetry,
 };
 use writecliff_measure::{
     Queue, Recorded, Recorder, RunDirectory, Stream, Streams, Threads, record,
@@ -62,7 +62,7 @@ impl Device for Null {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 

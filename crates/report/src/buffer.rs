@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::subject::Subject;
 
 /// Why no fast buffer is told of a sequential write, in words that go on a sentence.
-pub(crate) const NONE_TOLD: &str = "its speed does not fall by a quarter for good after the first two seconds, \
+pub(crate) const NONE_TOLD: &str = "its speed takes no step down by a quarter for good after the first two seconds, \
                                     which is how the end of a fast buffer is told";
 
 /// What a sequential write showed, if any test of the drive found where it fell.

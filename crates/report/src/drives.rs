@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use writecliff_device::DeviceKind;
-use writecliff_suite::TESTS;
+use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
 use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
@@ -145,13 +145,27 @@ fn lead(subjects: &Subjects<'_>) -> String {
 }
 
 /// What a service time of a model leaves out.
-const NO_HOST: &str = " No host is simulated: service times are the drive's alone.";
+fn host_of_model(subject: &Subject) -> &'static str {
+    let profile = subject.drive().profile.as_ref();
+    let memory =
+        profile.and_then(|profile| profile.values.get("host_cache")?.get("size")?.as_str());
+    let encrypts = subject.runs.iter().any(|run| matches!(run.record.plan, Plan::Encryption(_)));
+    match memory {
+        Some(size) if size != "0B" => {
+            " Of a host, the memory that answers for the drive is simulated: what it takes is in the service times."
+        }
+        _ if encrypts => {
+            " Of a host, one processor that encrypts is simulated: what it takes is in the encrypted loads' times."
+        }
+        _ => " No host is simulated: service times are the drive's alone.",
+    }
+}
 
 /// Of one drive what it is, of several whether they did the same.
 fn load(subjects: &Subjects<'_>) -> String {
     let [subject] = subjects.all else { return same_load(subjects) };
     let drive = subject.drive();
-    let host = if subject.is_simulated() { NO_HOST } else { "" };
+    let host = if subject.is_simulated() { host_of_model(subject) } else { "" };
     let what = match drive.kind {
         DeviceKind::Directory => drive.kind.to_string(),
         // Of what another program measured nobody need know it.

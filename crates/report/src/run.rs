@@ -30,6 +30,15 @@ pub struct Run {
 /// What a run is called that leaves nothing to choose.
 const DEFAULT: &str = "Default";
 
+/// Which figures of random writes are in doubt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct InDoubt {
+    /// The rate of the fresh drive, and the cliff, which is told by it.
+    pub(crate) fresh: bool,
+    /// All others.
+    pub(crate) steady: bool,
+}
+
 impl Run {
     /// Reads a run's directory, whether the run has ended or was cut off.
     ///
@@ -141,11 +150,15 @@ impl Run {
         })
     }
 
-    /// Whether these writes are in any doubt, in this run or in a repeat of it.
-    pub(crate) fn is_doubtful_at(&self, spare_percent: f64) -> bool {
-        let is_doubtful =
-            |run: &Self| !run.is_complete() || run.doubts_at(spare_percent).next().is_some();
-        self.repeats.len() + 1 < self.asked || self.and_repeats().any(is_doubtful)
+    /// Whether these writes are in doubt, in this run or in a repeat of it: what was fresh, and all else.
+    pub(crate) fn in_doubt_at(&self, spare_percent: f64) -> InDoubt {
+        let is_short = self.repeats.len() + 1 < self.asked;
+        let all = self.and_repeats().flat_map(|run| run.doubts_at(spare_percent));
+        let (of_fresh, others): (Vec<&Warning>, Vec<&Warning>) =
+            all.partition(|doubt| doubt.is_of_fresh());
+        let is_incomplete = is_short || self.and_repeats().any(|run| !run.is_complete());
+        let steady = is_incomplete || !others.is_empty();
+        InDoubt { fresh: steady || !of_fresh.is_empty(), steady }
     }
 
     /// Whether these random writes would have used up any spare area; a disk has none.

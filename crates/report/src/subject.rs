@@ -174,6 +174,21 @@ impl Subject {
         self.doubts().iter().any(|(_, runs)| runs.iter().any(is_of_it))
     }
 
+    /// The same of what it did once full: doubts about what was fresh are none about that.
+    pub(crate) fn is_doubtful_once_full(&self, test: &str) -> bool {
+        let of_test = || self.runs.iter().filter(|run| run.record.plan.name() == test);
+        let of_fresh: Vec<String> = of_test()
+            .flat_map(Run::and_repeats)
+            .flat_map(|run| {
+                run.doubts().filter(|doubt| doubt.is_of_fresh()).map(ToString::to_string)
+            })
+            .collect();
+        let is_of_it = |run: &usize| self.runs[*run].record.plan.name() == test;
+        let doubts = self.doubts();
+        let mut others = doubts.iter().filter(|(doubt, _)| !of_fresh.contains(doubt));
+        others.any(|(_, runs)| runs.iter().any(is_of_it))
+    }
+
     /// A doubt with the tests that it is about, if there are several tests.
     pub(crate) fn in_words(&self, (doubt, runs): &(String, Vec<usize>)) -> String {
         match self.runs.len() {

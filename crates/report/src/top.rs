@@ -9,7 +9,7 @@ use writecliff_suite::{
 };
 
 use crate::number::NONE;
-use crate::run::Run;
+use crate::run::{InDoubt, Run};
 use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -77,7 +77,7 @@ fn of_one(subject: &Subject) -> String {
     let undone = undone(subject);
     if main.state == WindowState::TooShort && outcome.cliff_s.is_none() {
         return format!(
-            "{writes}, {}: {fresh} IOPS in the beginning, {mean} in the last part, {floor} \
+            "{writes}, {}: {fresh} IOPS as the median of the first ten seconds, {mean} in the last part, {floor} \
              in the worst second of that; too short to say more.{undone}",
             number::seconds(main.seconds)
         );
@@ -98,8 +98,13 @@ fn of_one(subject: &Subject) -> String {
         WindowState::TooShort => format!("{fall}; the run was too short to say more."),
     };
     let doubtful = match main.in_doubt {
-        true => " These figures are in doubt; the doubts told here say why.",
-        false => "",
+        InDoubt { steady: true, .. } => {
+            " These figures are in doubt; the doubts told here say why."
+        }
+        InDoubt { fresh: true, .. } => {
+            " What it did at first is in doubt; the doubts told here say why."
+        }
+        _ => "",
     };
     format!("{said}{undone}{doubtful}")
 }
@@ -133,7 +138,7 @@ fn of_several(subjects: &Subjects<'_>) -> String {
         let all = writes(subject);
         // Drives are compared as they are sold, or not at all.
         let Some(main) = all.first().filter(|main| main.spare_percent == 0.0) else { continue };
-        match subject.is_doubtful(consistency::Plan::NAME) {
+        match subject.is_doubtful_once_full(consistency::Plan::NAME) {
             true => in_doubt.push(subjects.full_name(index)),
             false => floors.push((index, main.outcome.steady_iops.floor)),
         }
@@ -173,9 +178,10 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
         see: see.to_owned(),
     };
     let rate = number::megabytes_per_second(outcome.fresh_iops * main.block as f64 / 1e6);
+    let fresh_note = if main.in_doubt.fresh { format!("{rate}, in doubt") } else { rate };
     let latency = outcome.steady_latency;
     let mut tiles = vec![
-        tile("Fresh", number::iops(outcome.fresh_iops), rate, "consistency-whole"),
+        tile("Fresh", number::iops(outcome.fresh_iops), fresh_note, "consistency-whole"),
         cliff(main, &tile),
         tile(
             floor_name(main),
@@ -207,7 +213,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
             "{} with {} % unused{beside}{}",
             number::iops(other.outcome.steady_iops.mean),
             other.spare_percent,
-            if main.in_doubt || other.in_doubt { ", in doubt" } else { "" }
+            if main.in_doubt.steady || other.in_doubt.steady { ", in doubt" } else { "" }
         );
         tile("Gain from spare area", value, note, "spare-area")
     }));
@@ -265,6 +271,8 @@ struct By {
     good: Option<Good>,
     /// The test that must have been the same for all.
     test: &'static str,
+    /// Whether doubts about what was fresh are about it.
+    is_of_fresh: bool,
     value: fn(&Subject) -> Option<Cell>,
 }
 
@@ -275,6 +283,7 @@ const RANKED_BY: &[By] = &[
         meaning: "random writes in the beginning, before any write cliff",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
+        is_of_fresh: true,
         value: |subject| of_writes(subject, |main| Some(main.outcome.fresh_iops), number::count),
     },
     By {
@@ -283,6 +292,7 @@ const RANKED_BY: &[By] = &[
         meaning: "when random writes fall below half of fresh, for ten seconds on average",
         good: None,
         test: consistency::Plan::NAME,
+        is_of_fresh: true,
         value: cliff_cell,
     },
     By {
@@ -291,6 +301,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the middle second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.median), number::count)
         },
@@ -301,6 +312,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the worst second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.floor), number::count)
         },
@@ -311,6 +323,7 @@ const RANKED_BY: &[By] = &[
         meaning: "service time in the steady window",
         good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let millis = |main: &Writes<'_>| {
                 main.outcome.steady_latency.p999_ns.map(|nanos| nanos as f64 / 1e6)
@@ -325,12 +338,13 @@ const RANKED_BY: &[By] = &[
         // Who is worst without gains the most.
         good: None,
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let all = writes(subject);
             let main = all.first().filter(|main| main.spare_percent == 0.0)?;
             let other = published(&all[1..])?;
             let times = gain(main, other)?;
-            let in_doubt = main.in_doubt || other.in_doubt;
+            let in_doubt = main.in_doubt.steady || other.in_doubt.steady;
             Some(Cell { in_doubt, ..Cell::new(number::times(times), Some(times)) })
         },
     },
@@ -340,6 +354,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the sequential fill; where the drive has a fast buffer, on average beyond it",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
             let fill =
@@ -353,6 +368,7 @@ const RANKED_BY: &[By] = &[
         meaning: "sequential writes into the fast buffer",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
     },
     By {
@@ -361,6 +377,7 @@ const RANKED_BY: &[By] = &[
         meaning: "as the corners test has them",
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let iops = corner(subject, true)?.rate.iops;
             Some(Cell::new(number::thousands(iops), Some(iops)))
@@ -372,6 +389,7 @@ const RANKED_BY: &[By] = &[
         meaning: "one at a time",
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| Some(rate(corner(subject, false)?.rate.megabytes_per_second)),
     },
     By {
@@ -380,6 +398,7 @@ const RANKED_BY: &[By] = &[
         meaning: "a whole pass of sequential writes after TRIM, as a share of one on the clean drive",
         good: Some(Good::AtLeast),
         test: trim::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let restored = outcome(subject, |outcome| match outcome {
                 Outcome::Trim(outcome) => outcome.restored(),
@@ -395,6 +414,7 @@ const RANKED_BY: &[By] = &[
         meaning: "average data rate of the first trace of the storage bench",
         good: Some(Good::AtLeast),
         test: storage_bench::Plan::NAME,
+        is_of_fresh: false,
         value: |subject| {
             let served = outcome(subject, |outcome| match outcome {
                 Outcome::StorageBench(outcome) => outcome.traces.first(),
@@ -417,7 +437,10 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
                 consistency::Plan::NAME => of_writes_in(subject),
                 other => other,
             };
-            let in_doubt = subject.is_doubtful(test);
+            let in_doubt = match by.is_of_fresh {
+                true => subject.is_doubtful(test),
+                false => subject.is_doubtful_once_full(test),
+            };
             (by.value)(subject).map(|cell| Cell { in_doubt: in_doubt || cell.in_doubt, ..cell })
         };
         let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();

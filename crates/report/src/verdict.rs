@@ -114,8 +114,13 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     // Before it has settled its seconds vary because it has not.
     let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));
-    sentences.extend(main.filter(|main| main.in_doubt).map(|_| {
-        let text = "These figures of random writes are in doubt; the doubts told here say why.";
+    sentences.extend(main.filter(|main| main.in_doubt.fresh).map(|main| {
+        let text = match main.in_doubt.steady {
+            true => "These figures of random writes are in doubt; the doubts told here say why.",
+            false => {
+                "What its random writes did at first is in doubt; the doubts told here say why."
+            }
+        };
         Sentence::new(text.to_owned(), &[])
     }));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
@@ -270,8 +275,9 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
     // A disk that is used in part has shorter ways, and no spare area.
     let has_spare = !is_hard_disk(subject.drive());
     let spare = main.zip(published(more)).filter(|_| has_spare);
-    let spare = spare
-        .map(|(main, other)| in_doubt(main.in_doubt || other.in_doubt, spare_area(main, other)));
+    let spare = spare.map(|(main, other)| {
+        in_doubt(main.in_doubt.steady || other.in_doubt.steady, spare_area(main, other))
+    });
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some(trim(outcome, &run.record.plan)),
         _ => None,
@@ -399,7 +405,7 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
         number::percent(share(main)),
     );
     let sentence = Sentence::new(text, &[("spare-area", "spare area")]);
-    Some(in_doubt(main.in_doubt || least.in_doubt, sentence))
+    Some(in_doubt(main.in_doubt.steady || least.in_doubt.steady, sentence))
 }
 
 #[cfg(test)]

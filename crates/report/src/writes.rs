@@ -8,7 +8,7 @@ use writecliff_suite::consistency::{self, Outcome, WorstSecond};
 use writecliff_suite::{LatencyFigures, Plan, Shape, Warning, WindowState};
 
 use crate::number;
-use crate::run::Run;
+use crate::run::{InDoubt, Run};
 use crate::subject::Subject;
 use crate::torture::{Torture, tortures};
 
@@ -28,8 +28,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
     pub(crate) written_before_cliff: Option<f64>,
-    /// Whether there is any doubt about these writes: about the test, or about this spare area.
-    pub(crate) in_doubt: bool,
+    /// What of these writes is in doubt: by the test, or by this spare area.
+    pub(crate) in_doubt: InDoubt,
     pub(crate) outcome: Cow<'a, Outcome>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Writes<'a> {
             false => Cow::Owned(mean(&[&[outcome], &repeats[..]].concat())),
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
-        let in_doubt = run.is_doubtful_at(spare_percent);
+        let in_doubt = run.in_doubt_at(spare_percent);
         let whole = series().filter(|sample| sample.is_whole()).count();
         let (seconds, shape) = (whole as f64, Shape::of(&last));
         let course = Shape::course(&last);
@@ -297,7 +297,7 @@ mod tests {
             state,
             had_time_for_a_cliff: true,
             written_before_cliff: None,
-            in_doubt: false,
+            in_doubt: InDoubt::default(),
             shape: Shape::of(seconds),
             course: Shape::course(seconds),
             outcome: Cow::Borrowed(&outcome),

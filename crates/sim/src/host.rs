@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use writecliff_device::{
     Bytes, Completion, Content, Device, DeviceError, DeviceInfo, DeviceTime, Encryption, Held,
-    InFlight, Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    InFlight, Io, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Stamping, Status, Telemetry,
 };
 
 use crate::contents::{AtPowerCut, Contents, DieRefused, Forgets, LostUnit, PowerCut, Spare};
@@ -174,7 +174,7 @@ impl<D: Device> Device for Host<D> {
         }
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.cipher.is_none(), "a purge through software encryption");
         self.drive.purge(how, watch)
     }
@@ -334,7 +334,7 @@ mod tests {
         fn purge(
             &mut self,
             how: Purge,
-            watch: PurgeWatch<'_>,
+            watch: PrepareWatch<'_>,
         ) -> Result<PurgeOutcome, DeviceError> {
             self.0.encrypt(None)?;
             let outcome = self.0.purge(how, watch)?;

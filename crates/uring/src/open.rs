@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use writecliff_admin::{Psid, UnfinishedPurge};
-use writecliff_device::{Bytes, DeviceInfo, Purge, PurgeWatch};
+use writecliff_device::{Bytes, DeviceInfo, PrepareWatch, Purge};
 
 use crate::drive::identity::Identity;
 use crate::drive::mapping;
@@ -126,7 +126,7 @@ fn open_to_destroy(
 pub fn finish_purge(
     path: &Path,
     consent: Option<&DestroyData>,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<Option<UnfinishedPurge>, FinishError> {
     let host = Host::this_machine();
     let found = Found::at(&host, path)?;

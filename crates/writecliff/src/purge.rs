@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writecliff_device::{Bytes, Device, Purge, PurgeOutcome, PurgeWatch};
+use writecliff_device::{Bytes, Device, PrepareWatch, Purge, PurgeOutcome};
 use writecliff_uring::{Access, DestroyData, FinishError, Options, Psid, UnfinishedPurge};
 
 use crate::drive::DriveName;
@@ -27,7 +27,7 @@ pub fn purge(
     drive: &DriveName,
     how: Option<Purge>,
     consent: Option<&DestroyData>,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<Purged, Error> {
     let path = real(drive)?;
     let finished = writecliff_uring::finish_purge(path, consent, watch)?;

@@ -7,7 +7,7 @@ use writecliff_columns::ColumnFile;
 use writecliff_device::scripted::Scripted;
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceTime, Io, Lanes, Nanos, Operation,
-    Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    PrepareWatch, Purge, PurgeOutcome, Status, Telemetry,
 };
 use writecliff_measure::{
     FailedIo, Queue, RecordError, Recorder, Recording, RunDirectory, Sample, Stream, Streams,
@@ -60,7 +60,7 @@ impl Device for Laned {
         self.owner.reap(until, done)
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         self.owner.purge(how, watch)
     }
 

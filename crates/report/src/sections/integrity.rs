@@ -49,10 +49,15 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
              {} {compared}.",
             count(outcome.checks)
         ),
-        (bad, _) => format!(
+        (bad, true) => format!(
             "{} of {} blocks did not come back as written: {}.",
             count(bad),
             count(outcome.blocks),
+            kinds(outcome)
+        ),
+        (bad, false) => format!(
+            "{} blocks did not come back as written, and the run ended before all were compared: {}.",
+            count(bad),
             kinds(outcome)
         ),
     })

@@ -89,7 +89,7 @@ fn table(
             number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops);
         for (cell, (_, settings)) in row.values.iter_mut().zip(all) {
             let one = settings.iter().find(|one| one.spare_percent == *spare);
-            cell.in_doubt = one.is_some_and(|one| one.in_doubt);
+            cell.in_doubt = one.is_some_and(|one| one.in_doubt.steady);
             let doubt = match one.map(|one| one.state) {
                 None | Some(WindowState::Settled) => continue,
                 Some(WindowState::TooShort) => ", too short",

@@ -25,7 +25,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
-    Io, Mechanism, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry,
+    Io, Mechanism, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Stamping, Status,
+    Telemetry,
 };
 use writecliff_profile::{DiskProfile, LBA_SIZE, QueueOrdering};
 
@@ -403,7 +404,7 @@ impl Device for Disk {
         }
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert_eq!(self.in_flight, 0, "purged with I/Os in flight");
         Err(DeviceError::PurgeUnsupported {
             address: self.info.address.clone(),

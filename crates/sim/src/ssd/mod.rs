@@ -17,7 +17,8 @@ use std::ops::Range;
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Held,
-    Io, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Stamping, Status, Telemetry, Throughput,
+    Io, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Stamping, Status, Telemetry,
+    Throughput,
 };
 use writecliff_profile::{LBA_SIZE, SsdProfile, TrimKind};
 
@@ -684,7 +685,7 @@ impl Device for Ssd {
         }
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight.is_empty(), "purged with I/Os in flight");
         if !self.info.purges.contains(&how) {
             return Err(DeviceError::PurgeUnsupported {

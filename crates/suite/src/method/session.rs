@@ -94,6 +94,8 @@ pub(crate) enum Extent {
 
 /// What a watcher is told is going on while the drive is purged.
 pub const PURGE: &str = "purge";
+/// And that of writing a file before anything is measured in it.
+const LAY_OUT: &str = "lay-out";
 
 /// A trim of this length takes a drive a moment, so that progress is seen.
 const TRIM_BLOCK: Bytes = Bytes::from_mib(128);
@@ -240,7 +242,15 @@ impl<'a> Session<'a> {
     /// Has the drive make itself ready for a log; how many writes are to be kept in flight, or `None` if
     /// there is no such log.
     pub(crate) fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, RunError> {
-        Ok(self.device.prepare_log(log)?)
+        let (watch, mut is_broken_off) = (&mut self.watch, false);
+        let prepared = self.device.prepare_log(log, &mut |fraction| {
+            let waiting = Waiting::default();
+            let flow =
+                watch(&Progress { sample: None, step: LAY_OUT, fraction, length: None, waiting });
+            is_broken_off = flow.is_break();
+            flow
+        });
+        if is_broken_off { Err(RecordError::Interrupted.into()) } else { Ok(prepared?) }
     }
 
     /// Notes a doubt, once.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use writecliff_device::{
     Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Encryption,
-    Held, InFlight, Io, Lanes, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch,
+    Held, InFlight, Io, Lanes, LogWrites, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome,
     Stamping, Status, Telemetry,
 };
 
@@ -468,7 +468,7 @@ impl Device for UringDevice {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         assert!(self.in_flight() == 0, "a purge with I/Os in flight");
         assert!(self.encryption.is_none(), "a purge through software encryption");
         if !self.info.purges.contains(&how) {
@@ -515,7 +515,11 @@ impl Device for UringDevice {
     }
 
     /// What is durable is written by a thread for each committer, which finds its next write waiting.
-    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+    fn prepare_log(
+        &mut self,
+        log: LogWrites,
+        _watch: PrepareWatch<'_>,
+    ) -> Result<Option<usize>, DeviceError> {
         self.calls.write_by(log.committers);
         let in_flight = match log.durability {
             Durability::Forced | Durability::Flushed => in_flight(log.committers),

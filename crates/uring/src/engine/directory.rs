@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, StatVfsMountFlags, fallocate, flock};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind,
-    InFlight, Io, Layout, LogWrites, Nanos, Operation, Purge, PurgeOutcome, PurgeWatch, Status,
+    InFlight, Io, Layout, LogWrites, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Status,
     Telemetry, error_advice,
 };
 
@@ -33,6 +34,8 @@ const MARGIN: Bytes = Bytes::from_mib(64);
 const COMMITTERS_MAX: usize = 128;
 /// Who waits for nothing looks at the clock so often.
 const LOOK: Duration = Duration::from_millis(100);
+/// A file is written in such parts before anything is measured in it.
+const PART: usize = 16 << 20;
 
 /// Why a directory cannot be written to.
 #[derive(Debug, thiserror::Error)]
@@ -170,8 +173,11 @@ impl DirectoryDevice {
         let is_first = io.operation == Operation::Write && io.offset == Bytes::ZERO;
         let log = self.log.filter(|log| log.begins_anew && is_first)?;
         let size = self.info.capacity;
-        (log.layout != Layout::Overwritten)
-            .then(|| Box::new(move |file: &File| begin_anew(file, log.layout, size)) as First)
+        (log.layout != Layout::Overwritten).then(|| {
+            Box::new(move |file: &File| {
+                begin_anew(file, log.layout, size, &mut |_| ControlFlow::Continue(()))
+            }) as First
+        })
     }
 
     fn collect(&mut self, mut patience: Duration) {
@@ -187,16 +193,21 @@ impl DirectoryDevice {
 }
 
 /// Makes the file what it is to be before its first byte is written.
-fn begin_anew(file: &File, layout: Layout, size: Bytes) -> io::Result<()> {
+fn begin_anew(file: &File, layout: Layout, size: Bytes, watch: PrepareWatch<'_>) -> io::Result<()> {
     file.set_len(0)?;
     match layout {
         Layout::Appended => {}
         Layout::Preallocated => fallocate(file, FallocateFlags::empty(), 0, size.0)?,
         Layout::Overwritten => {
-            let zeros = vec![0; 1 << 20];
-            let part = |from: u64| &zeros[..zeros.len().min((size.0 - from) as usize)];
-            let mut parts = (0..size.0).step_by(zeros.len());
-            parts.try_for_each(|from| file.write_all_at(part(from), from))?;
+            let zeros = vec![0; PART];
+            for from in (0..size.0).step_by(PART) {
+                if watch(from as f64 / size.0 as f64).is_break() {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                file.write_all_at(&zeros[..PART.min((size.0 - from) as usize)], from)?;
+                // How far it is, is how much the drive has, and not the page cache.
+                file.sync_data()?;
+            }
         }
     }
     file.sync_all()
@@ -306,13 +317,17 @@ impl Device for DirectoryDevice {
         clock::now()
     }
 
-    fn prepare_log(&mut self, log: LogWrites) -> Result<Option<usize>, DeviceError> {
+    fn prepare_log(
+        &mut self,
+        log: LogWrites,
+        watch: PrepareWatch<'_>,
+    ) -> Result<Option<usize>, DeviceError> {
         self.calls.write_by(log.committers);
         let was = self.log.replace(log).map(|log| log.layout);
         let is_there = was == Some(Layout::Overwritten) && log.layout == Layout::Overwritten;
         let laid_out = match is_there {
             true => self.file.sync_all(),
-            false => begin_anew(&self.file, log.layout, self.info.capacity),
+            false => begin_anew(&self.file, log.layout, self.info.capacity, watch),
         };
         match laid_out {
             Ok(()) => Ok(Some(in_flight(log.committers))),
@@ -353,7 +368,7 @@ impl Device for DirectoryDevice {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         let (address, supported) = (self.info.address.clone(), Vec::new());
         Err(DeviceError::PurgeUnsupported { address, how, supported })
     }
@@ -405,16 +420,38 @@ mod tests {
     }
 
     #[test]
+    fn writing_the_file_first_is_seen_and_may_be_broken_off() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let size = Bytes(3 * PART as u64);
+        let mut device = DirectoryDevice::create(directory.path(), size, &options()).unwrap();
+        let durability = writecliff_device::Durability::Flushed;
+        let layout = Layout::Overwritten;
+        let log = LogWrites { layout, durability, committers: 1, begins_anew: false };
+        let mut seen = Vec::new();
+        let broken_off = device.prepare_log(log, &mut |share| {
+            seen.push((share * 3.0).round() as u32);
+            if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(broken_off.is_err());
+        assert_eq!(seen, [0, 1]);
+        let path = directory.path().join(NAME);
+        assert_eq!(fs::metadata(&path).unwrap().len(), PART as u64);
+        drop(device);
+        assert!(!path.exists());
+    }
+
+    #[test]
     fn the_file_goes_with_the_device_and_nobody_elses_is_touched() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join(NAME);
         let mut device = DirectoryDevice::create(directory.path(), SIZE, &options()).unwrap();
         let again = DirectoryDevice::create(directory.path(), SIZE, &options()).unwrap_err();
         assert!(matches!(again, DirectoryError::InUse { .. }), "{again}");
+        let go_on = &mut |_| ControlFlow::Continue(());
         for layout in [Layout::Overwritten, Layout::Preallocated, Layout::Appended] {
             let durability = writecliff_device::Durability::Flushed;
             let log = LogWrites { layout, durability, committers: 1, begins_anew: true };
-            assert_eq!(device.prepare_log(log).unwrap(), Some(in_flight(1)));
+            assert_eq!(device.prepare_log(log, go_on).unwrap(), Some(in_flight(1)));
             let length = fs::metadata(&path).unwrap().len();
             assert_eq!(length, if layout == Layout::Appended { 0 } else { SIZE.0 });
             let durabilities = [

@@ -5,7 +5,7 @@
 
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Nanos,
-    Purge, PurgeOutcome, PurgeWatch, Status, Telemetry,
+    PrepareWatch, Purge, PurgeOutcome, Status, Telemetry,
 };
 
 use crate::drive::gauges::Gauges;
@@ -85,7 +85,7 @@ impl Device for NullDevice {
         Ok(())
     }
 
-    fn purge(&mut self, how: Purge, _: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, _: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         Ok(PurgeOutcome { how, sampled: 0, still_readable: 0 })
     }
 

@@ -357,8 +357,9 @@ fn a_log_is_written_by_its_committers_and_not_by_lanes_beside_them() {
         committers: 2,
         begins_anew: true,
     };
-    assert_eq!(opened.prepare_log(log(Durability::Later)).unwrap(), Some(2));
-    let in_flight = opened.prepare_log(log(Durability::Forced)).unwrap().unwrap();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    assert_eq!(opened.prepare_log(log(Durability::Later), go_on).unwrap(), Some(2));
+    let in_flight = opened.prepare_log(log(Durability::Forced), go_on).unwrap().unwrap();
     assert!(in_flight > 2 && in_flight <= opened.info().queue_depth_max);
     assert!(opened.lanes().is_none(), "each lane would have as many committers again");
 }

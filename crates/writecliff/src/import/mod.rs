@@ -232,7 +232,7 @@ impl<'a> Job<'a> {
 
     fn leaves_out_submission(&self) -> bool {
         let is_told = |direction: &Direction| std::ptr::eq(direction.times(), &direction.clat_ns);
-        self.directions().iter().any(|(_, direction)| direction.total_ios > 0 && is_told(direction))
+        self.directions().iter().any(|(_, direction)| direction.ios() > 0 && is_told(direction))
     }
 
     /// A sample for every second of every operation that the logs tell.
@@ -337,18 +337,24 @@ impl Direction {
         }
     }
 
+    /// How many there were. Of flushes fio 3.33 tells 0 there, and times of each.
+    fn ios(&self) -> u64 {
+        self.total_ios.max(self.times().count)
+    }
+
     /// Of a job of this length; flushes have no time of their own.
     fn figures(&self, length: Nanos) -> Option<OperationFigures> {
         let own = Nanos::from_millis(self.runtime);
         let seconds = if own > Nanos::ZERO { own } else { length }.as_secs_f64();
-        if self.total_ios == 0 || seconds <= 0.0 {
+        let ios = self.ios();
+        if ios == 0 || seconds <= 0.0 {
             return None;
         }
         let times = self.times();
         Some(OperationFigures {
-            ios: self.total_ios,
+            ios,
             bytes: Bytes(self.io_bytes),
-            iops: self.total_ios as f64 / seconds,
+            iops: ios as f64 / seconds,
             megabytes_per_second: self.io_bytes as f64 / 1e6 / seconds,
             mean_ns: (times.count > 0).then_some(times.mean as u64),
             latency: times.known(),

@@ -5,7 +5,7 @@ mod latency;
 mod seconds;
 mod series;
 
-use writecliff_suite::consistency::{CLIFF, FIGURES, MEAN, Outcome, Plan};
+use writecliff_suite::consistency::{CLIFF, FIGURES, FRESH, MEAN, Outcome, Plan};
 use writecliff_suite::{FigureOf, WindowState};
 
 use super::figure_row;
@@ -64,7 +64,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
         return None;
     }
     let is_long = known.iter().all(|one| one.state != WindowState::TooShort);
-    let any_sure = known.iter().any(|one| !one.in_doubt);
+    let any_sure = known.iter().any(|one| !one.in_doubt.steady);
     let is_ranked =
         is_long && any_sure && subjects.is_equal_load(Plan::NAME) && subjects.is_result();
     let by_setting = subjects.is_comparison() && settings.len() > 1;
@@ -91,7 +91,7 @@ fn ranges(subjects: &Subjects<'_>, series: &[Series<'_>], settings: &[String]) -
          The shorter, the steadier; the further right, the faster. Logarithmic.",
         windows(known.iter().copied())
     );
-    let order = match (is_ranked && known.len() > 1, known.iter().any(|one| one.in_doubt)) {
+    let order = match (is_ranked && known.len() > 1, known.iter().any(|one| one.in_doubt.steady)) {
         (false, _) => "",
         (true, false) => " The highest worst second first.",
         (true, true) => " The highest worst second first, what is in doubt last.",
@@ -124,7 +124,7 @@ fn range_picture(
         };
         let [low, middle, high] = [iops.floor, iops.median, iops.peak].map(number::count);
         let unsettled = match one.state {
-            WindowState::Settled if one.in_doubt => ", in doubt",
+            WindowState::Settled if one.in_doubt.steady => ", in doubt",
             WindowState::Settled => "",
             WindowState::Settling => ", still settling",
             WindowState::TooLittle => ", too little written",
@@ -141,7 +141,7 @@ fn range_picture(
         })
     };
     let (mut sure, doubtful): (Vec<&Series<'_>>, Vec<&Series<'_>>) =
-        series.iter().copied().partition(|one| !(is_ranked && one.in_doubt));
+        series.iter().copied().partition(|one| !(is_ranked && one.in_doubt.steady));
     if is_ranked {
         let floor =
             |one: &&Series<'_>| one.outcome.map_or(0.0, |outcome| outcome.steady_iops.floor);
@@ -194,7 +194,10 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     let row = |figure: &FigureOf<Outcome>| {
         let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
         for (cell, one) in row.values.iter_mut().zip(series) {
-            cell.in_doubt = one.in_doubt;
+            cell.in_doubt = match figure.name {
+                FRESH | CLIFF => one.in_doubt.fresh,
+                _ => one.in_doubt.steady,
+            };
         }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {

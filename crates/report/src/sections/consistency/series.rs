@@ -6,7 +6,7 @@ use writecliff_suite::{Plan, WindowState};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Style, WRITES};
-use crate::run::Run;
+use crate::run::{InDoubt, Run};
 use crate::section::{Panel, Place, View, picture_id, slug};
 use crate::sections::scales;
 use crate::subjects::Subjects;
@@ -33,8 +33,8 @@ pub(super) struct Series<'a> {
     pub(super) name: String,
     pub(super) outcome: Option<&'a Outcome>,
     pub(super) state: WindowState,
-    /// Whether there is any doubt about it.
-    pub(super) in_doubt: bool,
+    /// What of it is in doubt.
+    pub(super) in_doubt: InDoubt,
     pub(super) style: Style,
     /// `4 KiB random writes, QD32, ...`
     pub(super) conditions: String,
@@ -77,7 +77,7 @@ pub(super) fn of<'a>(subjects: &Subjects<'a>) -> (Vec<Series<'a>>, Vec<String>) 
             name: format!("{}{tail}", subjects.full_name(subject)),
             outcome,
             state: crate::writes::state(run, spare),
-            in_doubt: run.is_doubtful_at(spare),
+            in_doubt: run.in_doubt_at(spare),
             style: subjects.style(subject, WRITES),
             conditions: conditions(&plan_of(run, spare)),
             run,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 use writecliff_device::{
-    Completion, Device, DeviceError, DeviceInfo, DeviceTime, Io, Nanos, Purge, PurgeOutcome,
-    PurgeWatch, Telemetry,
+    Completion, Device, DeviceError, DeviceInfo, DeviceTime, Io, Nanos, PrepareWatch, Purge,
+    PurgeOutcome, Telemetry,
 };
 
 /// What a host adds to every I/O.
@@ -138,7 +138,7 @@ impl Device for TestSystem<'_> {
         }
     }
 
-    fn purge(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
+    fn purge(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<PurgeOutcome, DeviceError> {
         let outcome = self.device.purge(how, watch)?;
         self.now = self.device.now();
         Ok(outcome)

@@ -84,13 +84,15 @@ fn spares(record: &RunRecord, recording: &Recording) -> Vec<Option<f64>> {
 /// Where what was to be measured at one rate had several.
 fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     // What ran at once stands second by second.
-    let mut series: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut series: BTreeMap<&str, (Vec<u64>, Vec<f64>)> = BTreeMap::new();
     let whole = recording.samples.iter().filter(|sample| sample.is_whole());
     for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
-        series.entry(&sample.series).or_default().push(sample.megabytes_per_second());
+        let (ios, rates) = series.entry(&sample.series).or_default();
+        ios.push(sample.ios());
+        rates.push(sample.megabytes_per_second());
     }
-    let found =
-        series.into_iter().filter_map(|(name, rates)| Some((name, change::changed(&rates)?)));
+    let measured = series.into_iter().filter(|(_, (ios, _))| !change::may_be_chance(ios));
+    let found = measured.filter_map(|(name, (_, rates))| Some((name, change::changed(&rates)?)));
     let found: Vec<(&str, (f64, f64))> = found.collect();
     let times = |(first, last): (f64, f64)| (first / last.max(f64::MIN_POSITIVE)).ln().abs();
     let (most, (first, last)) = found.iter().max_by(|a, b| times(a.1).total_cmp(&times(b.1)))?;

@@ -37,6 +37,7 @@ fn sample(series: &str, second: u64, mib: u64) -> Sample {
         series: series.to_owned(),
         start_ns: second * 1_000_000_000,
         span_ns: 1_000_000_000,
+        writes: mib,
         written_bytes: mib << 20,
         ..Sample::default()
     }
@@ -317,6 +318,8 @@ fn a_level_whose_rate_changes_is_no_level() {
     assert!(doubt.contains("from 503.3 MB/s") && doubt.contains("to 153.1 MB/s"), "{doubt}");
     assert_eq!(told(&record, "fill", &falls), None);
     assert_eq!(told(&record, name, &[146; 20]), None);
+    let by_chance = [2, 1, 0, 2, 1, 0, 1, 2, 3, 1, 2, 1, 3, 2, 1, 2, 1, 3];
+    assert_eq!(told(&record, name, &by_chance), None, "arrivals are drawn");
     let few = [480, 480, 146, 146, 146];
     assert_eq!(told(&record, name, &few), None);
     // Reads that nearly stop beside writes that do not.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::Bytes;
 
+use crate::record::number::{counted, thousands};
+
 /// What was written was not kept, or not all was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -10,14 +12,22 @@ use writecliff_device::Bytes;
 pub enum DataWarning {
     /// Blocks did not come back as they were written.
     #[error(
-        "{bad} of {blocks} blocks did not come back as they were written. Nothing should be trusted \
-         to this drive before it is known why: LBAs and what was found there are in the report."
+        "{} did not come back as written{}. Nothing should be trusted to this drive before it is known why: LBAs and \
+         what was found there are in the report.",
+        counted(*bad, "block"),
+        match compared {
+            None => format!(", of {}", thousands(*blocks as f64)),
+            Some(compared) => format!(", in {}", counted(*compared, "comparison")),
+        }
     )]
     BadBlocks {
         /// How many.
         bad: u64,
-        /// Of how many.
+        /// Of how many that were to be tested.
         blocks: u64,
+        /// How often one was compared; not there in results of before that was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compared: Option<u64>,
     },
     /// The rest of the drive was left alone.
     #[error(

@@ -95,7 +95,9 @@ pub enum JobWarning {
         own: Nanos,
     },
     /// A job did nothing that counts.
-    #[error("The job '{job}' has no figures: none of its I/Os completed after its ramp time.")]
+    #[error(
+        "The job '{job}' has no figures: it was not begun, or none of its I/Os completed after its ramp time."
+    )]
     NoFigures {
         /// Its name.
         job: String,

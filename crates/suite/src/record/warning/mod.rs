@@ -73,6 +73,15 @@ impl Warning {
         }
     }
 
+    /// Whether it is about the rate that is called fresh and what is told by it, and about no other figure.
+    pub fn is_of_fresh(&self) -> bool {
+        match self {
+            Self::Method(MethodWarning::NotFresh { .. } | MethodWarning::FreshFell { .. }) => true,
+            Self::Method(MethodWarning::AtSpare { doubt, .. }) => doubt.is_of_fresh(),
+            _ => false,
+        }
+    }
+
     /// Whether it says that the drive does not keep what is written to it: no figure matters then.
     pub(crate) const fn is_of_lost_data(&self) -> bool {
         matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())

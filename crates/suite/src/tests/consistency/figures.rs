@@ -23,12 +23,14 @@ pub(crate) const P9999: &str = "steady latency p99.99";
 pub(crate) const LONGEST: &str = "longest write";
 /// When the cliff comes; not there if it does not.
 pub const CLIFF: &str = "write cliff";
+/// What the rate of the fresh drive is called.
+pub const FRESH: &str = "fresh";
 
 type Row = FigureOf<Outcome>;
 
 /// All figures of an outcome.
 pub const FIGURES: &[Row] = &[
-    Row::more("fresh", "Fresh", Iops, |o| Some(o.fresh_iops))
+    Row::more(FRESH, "Fresh", Iops, |o| Some(o.fresh_iops))
         .means("random writes per second in the beginning, before any write cliff"),
     Row::more(CLIFF, "Write cliff", Seconds, |o| o.cliff_s.map(f64::from))
         .means("when performance falls below half of fresh, for ten seconds on average")

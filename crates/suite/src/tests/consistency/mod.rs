@@ -25,7 +25,7 @@ use crate::record::figure::{Figure, figures_of, names_of};
 use crate::record::warning::Warning;
 
 pub(crate) use conclude::{conclude_phases, steady_from};
-pub use figures::{CLIFF, FIGURES, MEAN};
+pub use figures::{CLIFF, FIGURES, FRESH, MEAN};
 pub use outcome::{Outcome, WorstSecond};
 pub use plan::{Plan, UntilSteady};
 

@@ -118,7 +118,8 @@ impl Outcome {
     pub(super) fn doubts(&self) -> impl Iterator<Item = DataWarning> + use<> {
         let (claimed, blocks, bad) = (self.capacity, self.blocks, self.bad());
         let short = self.real_capacity.map(|real| DataWarning::ClaimsTooMuch { claimed, real });
-        let bad = (bad > 0).then_some(DataWarning::BadBlocks { bad, blocks });
+        let compared = Some(self.checks);
+        let bad = (bad > 0).then_some(DataWarning::BadBlocks { bad, blocks, compared });
         let tested = Bytes(self.block.0.saturating_mul(blocks));
         let is_part = tested.0.saturating_add(self.block.0) <= claimed.0;
         let part = is_part.then_some(DataWarning::PartTested { tested, capacity: claimed });

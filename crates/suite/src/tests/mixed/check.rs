@@ -1,6 +1,6 @@
 //! Whether jobs can be run on a drive.
 
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Layout, Operation};
+use writecliff_device::{DeviceInfo, DeviceKind, Operation};
 use writecliff_workload::{Job, JobError};
 
 use super::plan::{Plan, Prepare};
@@ -19,7 +19,7 @@ pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
         check_block(FILL_BLOCK, plan.span, drive)?;
     }
     if drive.kind == DeviceKind::Directory {
-        check_in_directory(plan, drive)?;
+        check_in_directory(plan)?;
     }
     let capacity = plan.capacity(drive);
     plan.list().check(drive.lba_size, capacity).map_err(from_job)?;
@@ -47,11 +47,8 @@ pub(super) fn check(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// More is not written over before jobs begin: nothing tells how far that is, or can end it in order.
-const OVERWRITTEN_MAX: Bytes = Bytes::from_gib(2);
-
 /// In a directory there is what a file system has to do: writes that somebody waits for.
-fn check_in_directory(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> {
+fn check_in_directory(plan: &Plan) -> Result<(), PlanError> {
     if plan.prepare != Prepare::Nothing {
         let (option, got) = ("prepare", "a purge".to_owned());
         let reason =
@@ -75,19 +72,6 @@ fn check_in_directory(plan: &Plan, drive: &DeviceInfo) -> Result<(), PlanError> 
             reason: format!(
                 "job '{}': in a directory all jobs of a run have one file; run them one after the other",
                 job.name
-            ),
-        });
-    }
-    let size = drive.capacity;
-    let is_written_before = plan.jobs.iter().any(|job| job.layout == Some(Layout::Overwritten))
-        && size > OVERWRITTEN_MAX;
-    if is_written_before {
-        return Err(PlanError {
-            option: "a job with",
-            got: format!("an overwritten file of {size}"),
-            reason: format!(
-                "in a directory it is written before the jobs begin, at most {OVERWRITTEN_MAX} of it; leave \
-                 overwrite=1 out, or say a smaller size"
             ),
         });
     }

@@ -1,6 +1,6 @@
 //! What jobs will take of the engine, of time, and of the drive's endurance.
 
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Throughput};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Layout, Nanos, Throughput};
 use writecliff_workload::{Amount, Job, Order};
 
 use super::plan::{Plan, Prepare};
@@ -38,9 +38,11 @@ pub(super) fn file_size(plan: &Plan) -> Bytes {
 
 pub(super) fn estimate(plan: &Plan, drive: &DeviceInfo) -> Estimate {
     let capacity = plan.capacity(drive);
-    let prepared = match plan.prepare {
-        Prepare::Fill => Estimate::on(drive).fill(capacity),
-        Prepare::Nothing | Prepare::Purge => Estimate::on(drive),
+    let is_written_before = drive.kind == DeviceKind::Directory
+        && plan.jobs.iter().any(|job| job.layout == Some(Layout::Overwritten));
+    let prepared = match plan.prepare == Prepare::Fill || is_written_before {
+        true => Estimate::on(drive).fill(capacity),
+        false => Estimate::on(drive),
     };
     plan.groups(capacity).iter().fold(prepared, |sum, group| {
         let jobs: Vec<Estimate> = group.iter().map(|job| of_job(plan, job, group, drive)).collect();

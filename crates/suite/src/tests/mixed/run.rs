@@ -36,12 +36,14 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
             session.warn(JobWarning::TrimsHoldUp);
         }
-        let doubt = written.as_ref().and_then(|before| reads_unwritten(before, &group, capacity));
-        let is_told = doubt.is_some();
-        doubt.into_iter().for_each(|doubt| session.warn(doubt));
         let wrote = run_group(plan, &group, capacity, session)?;
-        written = written.filter(|_| !is_told);
-        written.iter_mut().for_each(|all| all.extend(Written::by(&group, wrote, capacity)));
+        let Some(before) = &mut written else { continue };
+        if let Some(doubt) = reads_unwritten(before, &group, wrote, capacity) {
+            session.warn(doubt);
+            written = None;
+        } else {
+            before.extend(Written::by(&group, wrote, capacity));
+        }
     }
     Ok(())
 }
@@ -93,24 +95,30 @@ impl Written {
     }
 }
 
-/// That a job of the group reads from where the jobs before it, on a drive that held nothing, have written little.
+/// What is written over and over beside the reads is written for the first time in this share of their time.
+const OVER_AND_OVER: u64 = 10;
+
+/// That a job of the group, which `wrote` so much, reads from where the jobs before it, on a drive that held
+/// nothing, have written little.
 pub(crate) fn reads_unwritten(
     before: &[Written],
     group: &[Job],
+    wrote: Bytes,
     capacity: Bytes,
 ) -> Option<JobWarning> {
+    let beside: Vec<Written> =
+        Written::by(group, Bytes(wrote.0 / OVER_AND_OVER), capacity).collect();
     group.iter().filter(|job| job.mix.read > 0).find_map(|job| {
         let place = job.place(capacity);
-        let written = Bytes(before.iter().map(|written| written.within(&place)).sum());
+        let of = |all: &[Written]| all.iter().map(|written| written.within(&place)).sum::<u64>();
+        let (written, beside) = (of(before), of(&beside));
         let size = Bytes(place.end - place.start);
-        let job = job.name.clone();
-        match written {
-            Bytes(0) => Some(JobWarning::ReadsNothing),
-            written if (written.0 as f64) < WRITTEN * size.0 as f64 => {
-                Some(JobWarning::ReadsLittle { job, size, written })
-            }
-            _ => None,
-        }
+        let is_little = ((written + beside) as f64) < WRITTEN * size.0 as f64;
+        let (job, written) = (job.name.clone(), Bytes(written));
+        is_little.then(|| match written {
+            Bytes(0) => JobWarning::ReadsNothing,
+            written => JobWarning::ReadsLittle { job, size, written },
+        })
     })
 }
 
@@ -222,7 +230,7 @@ mod tests {
         };
         let after = |before: &[Job], wrote: Bytes, reader: Job| {
             let before: Vec<Written> = Written::by(before, wrote, capacity).collect();
-            reads_unwritten(&before, &[reader], capacity)
+            reads_unwritten(&before, &[reader], Bytes::ZERO, capacity)
         };
         let of = |before: &[Job], reader: Job| after(before, capacity, reader);
         let write = |mib| job(Operation::Write, mib);
@@ -250,5 +258,11 @@ mod tests {
         assert_eq!(after(&timed, Bytes::from_mib(3), reads_all()), little(3));
         assert_eq!(after(&[write(None)], Bytes::from_mib(3), reads_all()), little(3), "cut off");
         assert_eq!(of(&[write(None)], write(None)), None, "nothing is read");
+        // Beside writes of its own.
+        let mixed =
+            [Job { mix: Mix { read: 50, write: 50, trim: 0 }, time_based: true, ..write(None) }];
+        let beside = |mib| reads_unwritten(&[], &mixed, Bytes::from_mib(mib), capacity);
+        assert_eq!(beside(64), Some(JobWarning::ReadsNothing), "once over");
+        assert_eq!(beside(640), None, "ten times over");
     }
 }

@@ -147,10 +147,11 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         }
         let jobs = plan.mixed(&turn, &drive)?;
         let together: Vec<Job> = jobs.groups(drive.capacity).into_iter().flatten().collect();
-        if holds_nothing && reads_unwritten(&before, &together, drive.capacity).is_some() {
+        let wrote = jobs.run_together(&turn.name, session)?;
+        let doubt = reads_unwritten(&before, &together, wrote, drive.capacity);
+        if holds_nothing && doubt.is_some() {
             session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
         }
-        let wrote = jobs.run_together(&turn.name, session)?;
         before.extend(Written::by(&together, wrote, drive.capacity));
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use writecliff_device::{Bytes, DeviceError, Nanos, Purge, PurgeWatch};
+use writecliff_device::{Bytes, DeviceError, Nanos, PrepareWatch, Purge};
 
 use crate::host::clock;
 
@@ -104,7 +104,7 @@ pub(crate) fn in_background(
     work: impl FnOnce(&Shared) -> Result<(), Unfinished> + Send + 'static,
     expected: Option<Duration>,
     running: &StillRunning,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<(), Unfinished> {
     let (shared, running) = (Arc::new(Shared::default()), running.clone());
     let (sender, ended) = channel();

@@ -4,7 +4,7 @@ use rustix::fs::{FallocateFlags, fallocate, fdatasync};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use writecliff_device::{Bytes, DeviceKind, PurgeWatch};
+use writecliff_device::{Bytes, DeviceKind, PrepareWatch};
 
 use crate::drive::purge::background::{Shared, StillRunning, Unfinished, in_background};
 use crate::host::ioctl;
@@ -23,7 +23,7 @@ pub(crate) fn all(
     kind: DeviceKind,
     capacity: Bytes,
     running: &StillRunning,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<(), Unfinished> {
     let file = file.try_clone().map_err(|error| Unfinished::Failed(Bytes::ZERO, error))?;
     let work = move |shared: &Shared| parts(&file, kind, capacity, shared);

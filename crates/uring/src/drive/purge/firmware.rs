@@ -13,7 +13,7 @@ use writecliff_admin::{
     Facts, PurgeError, PurgeHost, PurgeOffer, UnfinishedPurge, finish, format_progress, purge,
     unfinished,
 };
-use writecliff_device::{Purge, PurgeWatch};
+use writecliff_device::{PrepareWatch, Purge};
 
 use crate::drive::admin_port::KernelPort;
 use crate::drive::purge::background::{Shared, StillRunning, Unfinished, in_background};
@@ -44,7 +44,7 @@ pub(crate) fn all(
     how: Purge,
     expected: Option<Duration>,
     running: &StillRunning,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<(), Unfinished> {
     let is_format = matches!(how, Purge::Format | Purge::FormatCrypto);
     let asking = is_format.then(|| port.again().ok()).flatten();
@@ -89,7 +89,7 @@ pub(crate) fn left_on(port: &mut KernelPort) -> Option<UnfinishedPurge> {
 pub(crate) fn end(
     port: KernelPort,
     left: UnfinishedPurge,
-    watch: PurgeWatch<'_>,
+    watch: PrepareWatch<'_>,
 ) -> Result<(), Unfinished> {
     let work = move |shared: &Shared| {
         let mut port = port;

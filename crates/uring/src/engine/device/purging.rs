@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use writecliff_device::{
-    Bytes, Device, DeviceError, DeviceInfo, Io, Nanos, Purge, PurgeOutcome, PurgeWatch, Status,
+    Bytes, Device, DeviceError, DeviceInfo, Io, Nanos, PrepareWatch, Purge, PurgeOutcome, Status,
     split_mix,
 };
 
@@ -23,7 +23,7 @@ impl UringDevice {
     pub(super) fn purge_and_read_back(
         &mut self,
         how: Purge,
-        watch: PurgeWatch<'_>,
+        watch: PrepareWatch<'_>,
     ) -> Result<PurgeOutcome, DeviceError> {
         let before = self.sample(how, watch)?;
         self.ask_the_sentry()?;
@@ -39,7 +39,7 @@ impl UringDevice {
 
     /// Reads evenly spread places: of each what its data hash to, `None` where there are none (every
     /// byte the same) or where it cannot be read.
-    fn sample(&mut self, how: Purge, watch: PurgeWatch<'_>) -> Result<Vec<Sampled>, DeviceError> {
+    fn sample(&mut self, how: Purge, watch: PrepareWatch<'_>) -> Result<Vec<Sampled>, DeviceError> {
         let length = self.info.lba_size.0;
         let blocks = self.info.capacity.0 / length;
         let count = blocks.min(PURGE_SAMPLES);
@@ -57,7 +57,7 @@ impl UringDevice {
         &mut self,
         io: &Io,
         how: Purge,
-        watch: PurgeWatch<'_>,
+        watch: PrepareWatch<'_>,
     ) -> Result<Sampled, DeviceError> {
         let slot = self.free.last().copied().unwrap_or(0);
         self.queue(io);
@@ -91,7 +91,7 @@ impl UringDevice {
     }
 
     /// Erases everything, while intruders are looked for.
-    fn erase(&self, how: Purge, watch: PurgeWatch<'_>) -> Result<(), Unfinished> {
+    fn erase(&self, how: Purge, watch: PrepareWatch<'_>) -> Result<(), Unfinished> {
         let watch = &mut |share| match self.look_for_intruders() {
             Ok(()) => watch(share),
             Err(_) => ControlFlow::Break(()),
