@@ -115,7 +115,7 @@ pub(crate) fn reads_unwritten(
         let size = Bytes(place.end - place.start);
         let is_little = ((written + beside) as f64) < WRITTEN * size.0 as f64;
         let (job, written) = (job.name.clone(), Bytes(written));
-        is_little.then(|| match written {
+        is_little.then_some(match written {
             Bytes(0) => JobWarning::ReadsNothing,
             written => JobWarning::ReadsLittle { job, size, written },
         })
