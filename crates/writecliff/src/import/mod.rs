@@ -217,7 +217,7 @@ impl<'a> Job<'a> {
     fn figures(&self) -> Option<JobFigures> {
         let length = self.output.length();
         let [reads, writes, trims, flushes] =
-            self.directions().map(|(_, direction)| direction.figures(length));
+            self.directions().map(|(operation, direction)| direction.figures(operation, length));
         let did = [&reads, &writes, &trims, &flushes].into_iter().any(Option::is_some);
         did.then(|| JobFigures {
             name: self.name.clone(),
@@ -232,7 +232,7 @@ impl<'a> Job<'a> {
 
     fn leaves_out_submission(&self) -> bool {
         let is_told = |direction: &Direction| std::ptr::eq(direction.times(), &direction.clat_ns);
-        self.directions().iter().any(|(_, direction)| direction.ios() > 0 && is_told(direction))
+        self.directions().iter().any(|(_, direction)| direction.total_ios > 0 && is_told(direction))
     }
 
     /// A sample for every second of every operation that the logs tell.
@@ -338,15 +338,18 @@ impl Direction {
     }
 
     /// How many there were. Of flushes fio 3.33 tells 0 there, and times of each.
-    fn ios(&self) -> u64 {
-        self.total_ios.max(self.times().count)
+    fn ios(&self, operation: Operation) -> u64 {
+        match (operation, self.total_ios) {
+            (Operation::Flush, 0) => self.lat_ns.count,
+            (_, told) => told,
+        }
     }
 
     /// Of a job of this length; flushes have no time of their own.
-    fn figures(&self, length: Nanos) -> Option<OperationFigures> {
+    fn figures(&self, operation: Operation, length: Nanos) -> Option<OperationFigures> {
         let own = Nanos::from_millis(self.runtime);
         let seconds = if own > Nanos::ZERO { own } else { length }.as_secs_f64();
-        let ios = self.ios();
+        let ios = self.ios(operation);
         if ios == 0 || seconds <= 0.0 {
             return None;
         }

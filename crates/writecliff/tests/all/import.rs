@@ -19,11 +19,14 @@ fn output() -> serde_json::Value {
             "clat_ns": times(80.0), "lat_ns": mean(85.0)})
     };
     let nothing = serde_json::json!({"io_bytes": 0, "total_ios": 0, "runtime": 0});
-    let second = |flushes: u64| {
+    // Some tell no number of flushes but in their times.
+    let second = |flushes: u64, told: u64| {
+        let mut times = times(50.0);
+        times["N"] = flushes.into();
         serde_json::json!({"jobname": "b", "groupid": 1, "error": 0, "elapsed": 5,
             "job options": {"rw": "write", "numjobs": "2", "fsync": "16", "exec_prerun": "rm x"},
             "read": nothing, "write": direction(500), "trim": nothing,
-            "sync": {"total_ios": flushes, "lat_ns": times(50.0)}})
+            "sync": {"total_ios": told, "lat_ns": times}})
     };
     serde_json::json!({"fio version": "fio-3.33", "timestamp_ms": 1_795_403_135_000_i64,
         "global options": {"bs": "4k", "runtime": "2", "filename": "/dev/nvme0n1"},
@@ -32,8 +35,8 @@ fn output() -> serde_json::Value {
              "job options": {"rw": "randrw", "rwmixread": "70", "iodepth": "4",
                  "write_iops_log": "logs/a", "write_lat_log": "logs/a", "log_avg_msec": "1000"},
              "read": direction(1400), "write": direction(600), "trim": nothing,
-             "sync": {"total_ios": 0, "lat_ns": mean(0.0)}},
-            second(31), second(30)],
+             "sync": {"total_ios": 0, "lat_ns": {"max": 0, "mean": 0.0, "N": 0}}},
+            second(31, 31), second(30, 0)],
         "disk_util": [{"name": "nvme0n1"}]})
 }
 
@@ -64,6 +67,8 @@ fn figures_are_fios_and_stay_so_whoever_reads_them() {
     assert_eq!((reads.ios, reads.iops, reads.mean_ns), (1400, 700.0, Some(80)));
     assert_eq!((reads.latency.p999_ns, reads.latency.max_ns), (Some(999), Some(9000)));
     assert_eq!(jobs[1].flushes.unwrap().iops, 15.5);
+    let flushes = jobs[2].flushes.unwrap();
+    assert_eq!((flushes.ios, flushes.mean_ns), (30, Some(50)));
     assert!(jobs[0].trims.is_none() && jobs[1].reads.is_none());
     assert_eq!(record.started, "2026-11-23T03:05:30Z");
     assert_eq!(
@@ -135,6 +140,7 @@ fn what_is_no_result_of_fios_says_what_it_is() {
         for direction in ["read", "write", "sync"] {
             job[direction]["total_ios"] = 0.into();
         }
+        job["sync"]["lat_ns"]["N"] = 0.into();
     }
     for (output, word) in [
         (old, "before 3.0"),
