@@ -18,8 +18,10 @@ use writecliff_bench::{
 const DRIVES: usize = 24;
 const SEEDS: usize = 3;
 
-/// Whether the page has shown what its address asks for.
-const SHOWN: &str = "document.querySelector('main')?.getAttribute('aria-busy') === 'false'";
+/// Whether the page has shown what its address asks for. Pictures are painted once the browser has told them their width.
+const SHOWN: &str = "document.querySelector('main')?.getAttribute('aria-busy') === 'false' && \
+    [...document.querySelectorAll('main .chart')].every(chart => \
+        !chart.offsetWidth || chart.querySelector('.drawing').childElementCount > 0)";
 
 /// A page as a reader finds it: all its words.
 const WORDS: &str = "document.querySelector('main').innerText";
