@@ -18,7 +18,8 @@ use writecliff_bench::{
 const DRIVES: usize = 24;
 const SEEDS: usize = 3;
 
-/// Whether the page has shown what its address asks for. Pictures are painted once the browser has told them their width.
+/// Whether the page has shown what its address asks for. Pictures are painted once the browser has told them
+/// their width.
 const SHOWN: &str = "document.querySelector('main')?.getAttribute('aria-busy') === 'false' && \
     [...document.querySelectorAll('main .chart')].every(chart => \
         !chart.offsetWidth || chart.querySelector('.drawing').childElementCount > 0)";
