@@ -62,6 +62,13 @@ pub(crate) enum CliError {
     FiguresUnreadable { path: PathBuf, source: std::io::Error },
     #[error("cannot draw {}: {source}; name a directory that can be written", path.display())]
     Drawing { path: PathBuf, source: std::io::Error },
+    #[error(
+        "no PNG can be written: this machine has no fonts; install some (Debian: apt install \
+         fonts-dejavu-core), or leave out --png"
+    )]
+    NoFonts,
+    #[error("cannot make a PNG of {}: {why}; please report this", path.display())]
+    Paint { path: PathBuf, why: String },
     #[error("nothing is published about {drive} in {figures}; 'writecliff drives' has all names")]
     NoFigures { drive: String, figures: String },
     #[error("ratings missed by more than a factor of {RATING_TOLERANCE}: {count}; see the table")]
@@ -201,6 +208,8 @@ impl CliError {
             | Self::AllFailed { .. }
             | Self::RatingMissed { .. }
             | Self::Drawing { .. }
+            | Self::NoFonts
+            | Self::Paint { .. }
             | Self::Output { .. }
             | Self::Signals(_)
             | Self::GateClosed { .. }

@@ -13,6 +13,7 @@ mod open;
 mod options;
 mod output;
 mod place;
+mod png;
 mod progress;
 
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use crate::differences::in_common;
 use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
-use crate::page::{Files, write};
+use crate::page::{Format, Written, write};
 use crate::run::Run;
 use crate::sections::{sections, specification};
 use crate::subject::Subject;
@@ -26,11 +26,10 @@ use crate::verdict::sentences;
 /// # Panics
 /// If there are no subjects, or one without runs.
 pub fn write_page(subjects: &[Subject], out: &Path) -> Result<PathBuf, ReportError> {
-    write_report(subjects, out, Files::default())
+    Ok(write_report(subjects, out, Format::Html)?.page)
 }
 
-/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically, and returns
-/// the former's path.
+/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically.
 ///
 /// # Errors
 /// [`ReportError`]; an older report is kept then.
@@ -40,9 +39,9 @@ pub fn write_page(subjects: &[Subject], out: &Path) -> Result<PathBuf, ReportErr
 pub fn write_report(
     subjects: &[Subject],
     out: &Path,
-    files: Files,
-) -> Result<PathBuf, ReportError> {
-    write_report_for(subjects, out, files, None)
+    format: Format,
+) -> Result<Written, ReportError> {
+    write_report_for(subjects, out, format, None)
 }
 
 /// [`write_report`] of a page that has its place in Bench: `bench` is the address of its drive there,
@@ -56,9 +55,9 @@ pub fn write_report(
 pub fn write_report_for(
     subjects: &[Subject],
     out: &Path,
-    files: Files,
+    format: Format,
     bench: Option<&str>,
-) -> Result<PathBuf, ReportError> {
+) -> Result<Written, ReportError> {
     let subjects = Subjects::new(subjects);
     let all = subjects.all;
     let mut sections = sections(&subjects);
@@ -88,7 +87,7 @@ pub fn write_report_for(
             .collect(),
         specification: specification::table(&subjects),
     };
-    write(&about, &sections, out, files)
+    write(&about, &sections, out, format)
 }
 
 /// What the runs of a test do not have in common, for each test whose runs did not all do the same:

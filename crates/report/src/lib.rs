@@ -38,7 +38,7 @@ pub use fleet::{
 pub use model::{course_pictures, model_picture};
 pub use number::thousands;
 pub use page::error::ReportError;
-pub use page::{Files, Format, PAGE};
+pub use page::{Format, PAGE, Written};
 pub use run::Run;
 pub use subject::{Source, Subject};
 pub use summary::{summary, verdict as verdict_text};

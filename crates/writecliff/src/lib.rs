@@ -96,7 +96,7 @@ pub use review::ReviewRun;
 pub use run::{plan, run};
 pub use several::ReviewEnd;
 pub use writecliff_device::ErrorKind;
-pub use writecliff_report::{Files, Format, MODEL_FORMATS, ModelFormat, ModelOptions, Source};
+pub use writecliff_report::{Format, MODEL_FORMATS, ModelFormat, ModelOptions, Source};
 pub use writecliff_suite::{
     ALL_TESTS, InReviews, Label, Outcome, Overrides, Plan, Progress, Review, RunOptions, RunRecord,
     TESTS, ThreadCount, open,

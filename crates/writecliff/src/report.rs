@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use writecliff_report::{
-    Files, ReportError, Source, Subject, different_plans, summary, verdict_text, write_report,
+    Format, ReportError, Source, Subject, different_plans, summary, verdict_text, write_report,
 };
 use writecliff_suite::{Label, RunRecord};
 
@@ -14,6 +14,8 @@ use crate::error::Error;
 pub struct Report {
     /// The page, or the text instead of it.
     pub page: PathBuf,
+    /// Its pictures, as SVG.
+    pub pictures: Vec<PathBuf>,
     /// Of single runs all their figures, of reviews the verdict, in lines of text.
     pub summary: String,
     /// The records of all runs in it.
@@ -29,8 +31,8 @@ pub struct ReportOptions {
     /// Whether runs of different plans may be on one page, which then says what differs and ranks
     /// nothing across them.
     pub different_plans: bool,
-    /// The files to write.
-    pub files: Files,
+    /// What the page is written as.
+    pub format: Format,
 }
 
 /// Makes one page of any number of runs and reviews, side by side; `out` is its directory.
@@ -53,7 +55,7 @@ pub fn report(
     if sources.len() > 1 && !differences.is_empty() && !options.different_plans {
         return Err(ReportError::DifferentPlans { differences }.into());
     }
-    let page = write_report(&subjects, out, options.files)?;
+    let written = write_report(&subjects, out, options.format)?;
     let summary = match subjects.iter().all(|subject| subject.planned.is_none()) {
         true => summary(&subjects),
         false => verdict_text(&subjects),
@@ -63,7 +65,7 @@ pub fn report(
         std::iter::once(run.record).chain(run.repeats.into_iter().map(|repeat| repeat.record))
     });
     let records = records.collect();
-    Ok(Report { page, summary, records, repeated })
+    Ok(Report { page: written.page, pictures: written.pictures, summary, records, repeated })
 }
 
 /// Every directory once, by whatever way and label it was named first; and what was left out.

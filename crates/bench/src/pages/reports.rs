@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use writecliff::device::DeviceKind;
 use writecliff::suite::{Host, ResultsError};
-use writecliff_report::{Files, PAGE, ReportError, Run, Subject, write_report_for};
+use writecliff_report::{Format, PAGE, ReportError, Run, Subject, write_report_for};
 
 use super::hash;
 use crate::model::Bench;
@@ -107,7 +107,7 @@ impl Report {
             read.map_err(|source| ReportsError::Results { path: self.results.clone(), source })?;
         subject.runs.iter_mut().for_each(forget);
         let bench = format!("../../{}#drive/{}", super::PAGE, self.drive);
-        write_report_for(&[subject], out, Files::default(), Some(&bench))?;
+        write_report_for(&[subject], out, Format::Html, Some(&bench))?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use writecliff::measure::REPORT;
-use writecliff::{Files, Format, ReportOptions, RunRecord, Source};
+use writecliff::{Format, ReportOptions, RunRecord, Source};
 use writecliff_device::printable;
 use writecliff_suite::LabelError;
 
@@ -14,6 +14,7 @@ use crate::error::CliError;
 use crate::open::open;
 use crate::options::ShownOptions;
 use crate::output::{print_json, say};
+use crate::png::Painter;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
@@ -47,23 +48,25 @@ enum FormatName {
 pub(crate) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
     let mut options = ReportOptions::default();
     options.different_plans = arguments.different_plans;
-    let format = match arguments.format {
+    options.format = match arguments.format {
         FormatName::Html => Format::Html,
         FormatName::Markdown => Format::Markdown,
     };
-    options.files = Files::new(format, arguments.png);
-    pages_of(&arguments.runs, arguments.out.as_deref(), &options, &arguments.shown)
+    let painter = arguments.png.then(Painter::new).transpose()?;
+    let out = arguments.out.as_deref();
+    pages_of(&arguments.runs, out, &options, painter.as_ref(), &arguments.shown)
 }
 
 /// The page of one directory, where it belongs.
 pub(crate) fn page_of(run: &Path, shown: &ShownOptions) -> Result<(), CliError> {
-    pages_of(&[Source::from(run)], None, &ReportOptions::default(), shown)
+    pages_of(&[Source::from(run)], None, &ReportOptions::default(), None, shown)
 }
 
 fn pages_of(
     runs: &[Source],
     out: Option<&Path>,
     options: &ReportOptions,
+    painter: Option<&Painter>,
     shown: &ShownOptions,
 ) -> Result<(), CliError> {
     let out = match (out, runs) {
@@ -72,6 +75,9 @@ fn pages_of(
         (None, _) => PathBuf::from(REPORT),
     };
     let report = writecliff::report(runs, &out, options)?;
+    if let Some(painter) = painter {
+        report.pictures.iter().try_for_each(|svg| painter.paint(svg))?;
+    }
     for path in &report.repeated {
         let path = path.display().to_string();
         say(&format!("{} was named more than once and is shown once", printable(&path)));

@@ -81,6 +81,35 @@ fn no_option_that_names_an_output_writes_over_a_block_device() {
     assert!(fs::read(drive.path()).unwrap().iter().all(|byte| *byte == 0xa5), "it was written to");
 }
 
+/// Every picture twice as wide and high as its SVG, once more as PNG; of an earlier page's none.
+#[test]
+fn a_report_s_pictures_are_painted_beside_their_svg() {
+    let directory = with_run();
+    let pictures = directory.path().join("run/report/pictures");
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&pictures).unwrap().map(Result::unwrap);
+        entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    };
+    let count = |ending: &str| names().iter().filter(|name| name.ends_with(ending)).count();
+    let expected = count(".svg");
+    fs::write(pictures.join("earlier.svg"), "no picture").unwrap();
+    let output = writecliff(directory.path(), &["report", "run", "--png"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(expected > 0 && count(".png") == expected, "{:?}", names());
+    for name in names().iter().filter(|name| name.ends_with(".png")) {
+        let png = fs::read(pictures.join(name)).unwrap();
+        let svg = fs::read_to_string(pictures.join(name).with_extension("svg")).unwrap();
+        // The PNG's header: eight bytes of signature, a length, "IHDR", width and height.
+        let sides = [16, 20].map(|at| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()));
+        let of_svg = ["width", "height"].map(|side| {
+            let from = svg.find(&format!(" {side}=\"")).unwrap() + side.len() + 3;
+            let number: f32 = svg[from..].split('"').next().unwrap().parse().unwrap();
+            (number * 2.0).ceil() as u32
+        });
+        assert_eq!(sides, of_svg, "{name}");
+    }
+}
+
 /// A run that somebody else made may hold links where the program puts what is not whole yet.
 #[test]
 fn links_in_a_foreign_run_do_not_lead_a_page_onto_a_device() {

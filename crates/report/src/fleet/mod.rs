@@ -11,7 +11,7 @@ use writecliff_suite::Good;
 use crate::number;
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
-use crate::page::{Files, write};
+use crate::page::{Format, write};
 use crate::picture::significant;
 use crate::section::{Cell, RankedBy, Ranking, Section, Table, Tile, View};
 use crate::summary::{table_text, wrapped};
@@ -132,7 +132,7 @@ pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, Report
         subjects: fleet.variants.iter().map(subject).collect(),
         specification: None,
     };
-    write(&about, &sections(fleet), out, Files::default())
+    Ok(write(&about, &sections(fleet), out, Format::Html)?.page)
 }
 
 /// Doubts, and the figures with a column for each variant. Plain text.

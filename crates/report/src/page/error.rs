@@ -47,18 +47,6 @@ pub enum ReportError {
         /// The name.
         label: Label,
     },
-    /// Pictures as PNG need letters.
-    #[error(
-        "no PNG can be written: this machine has no fonts; install some (Debian: apt install \
-         fonts-dejavu-core), or leave out PNG"
-    )]
-    NoFonts,
-    /// A picture could not be painted, which only a bug can cause.
-    #[error("cannot make a PNG of a picture: {why}; please report this")]
-    Paint {
-        /// What the painter says.
-        why: String,
-    },
     /// The page's template failed, which only a bug can cause.
     #[error("cannot make the report: {0}; please report this")]
     Render(#[from] askama::Error),

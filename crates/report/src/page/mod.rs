@@ -5,19 +5,17 @@ pub(crate) mod about;
 pub(crate) mod error;
 mod html;
 mod markdown;
-mod png;
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use writecliff_output::{check_directory, write_bytes, write_text};
+use writecliff_output::{check_directory, write_text};
 
 use self::about::About;
 use self::error::ReportError;
 use self::html::render;
 use self::markdown::{MARKDOWN_MARK, markdown};
-use self::png::Painter;
 use crate::picture::{csv, svg};
 use crate::section::{Panel, Section};
 
@@ -42,52 +40,40 @@ pub enum Format {
 }
 
 /// The files of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Files {
-    /// What it is written as.
-    pub format: Format,
-    /// Whether every picture is a PNG file as well.
-    pub png: bool,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The page, or the text instead of it.
+    pub page: PathBuf,
+    /// Its pictures, as SVG; the CSV of each is beside it.
+    pub pictures: Vec<PathBuf>,
 }
 
-impl Files {
-    /// Such files.
-    pub fn new(format: Format, png: bool) -> Self {
-        Self { format, png }
-    }
-}
-
-/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically, and returns
-/// the former's path.
+/// Writes `out/index.html` or `out/report.md`, and `out/pictures/`, each file atomically.
 pub(crate) fn write(
     about: &About,
     sections: &[Section],
     out: &Path,
-    files: Files,
-) -> Result<PathBuf, ReportError> {
+    format: Format,
+) -> Result<Written, ReportError> {
     check_directory(out)?;
     check_place(out)?;
-    let (name, text) = match files.format {
+    let (name, text) = match format {
         Format::Html => (PAGE, render(about, sections)?),
         Format::Markdown => (MARKDOWN, markdown(about, sections)),
     };
-    let painter = files.png.then(Painter::new).transpose()?;
-    let pictures = out.join(PICTURES);
-    fs::create_dir_all(&pictures)
-        .map_err(|source| ReportError::Write { path: pictures.clone(), source })?;
+    let folder = out.join(PICTURES);
+    fs::create_dir_all(&folder)
+        .map_err(|source| ReportError::Write { path: folder.clone(), source })?;
+    let mut pictures = Vec::new();
     for Panel { picture, .. } in panels(about, sections) {
-        let file = |kind: &str| pictures.join(format!("{}.{kind}", picture.id));
-        let svg = svg(picture);
-        write_text(&file("svg"), &svg)?;
-        write_text(&file("csv"), &csv(picture))?;
-        if let Some(painter) = &painter {
-            write_bytes(&file("png"), &painter.png(&svg)?)?;
-        }
+        let path = folder.join(format!("{}.svg", picture.id));
+        write_text(&path, &svg(picture))?;
+        write_text(&path.with_extension("csv"), &csv(picture))?;
+        pictures.push(path);
     }
-    let path = out.join(name);
-    write_text(&path, &text)?;
-    Ok(path)
+    let page = out.join(name);
+    write_text(&page, &text)?;
+    Ok(Written { page, pictures })
 }
 
 /// A report replaces an earlier one, or what is left of one that was interrupted, and nothing else.

@@ -11,7 +11,7 @@ use writecliff_suite::Good;
 
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
-use crate::page::{Files, write};
+use crate::page::{Format, write};
 use crate::section::{Section, Table, View};
 
 /// All rows of a sweep that have their figures, as columns.
@@ -93,7 +93,7 @@ pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, Repor
         subjects: vec![subject],
         specification: None,
     };
-    write(&about, &sections(sweep), out, Files::default())
+    Ok(write(&about, &sections(sweep), out, Format::Html)?.page)
 }
 
 /// More failures and doubts are in the table of rows.

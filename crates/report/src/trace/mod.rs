@@ -13,7 +13,7 @@ use writecliff_trace::Description;
 use crate::finish::values;
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
-use crate::page::{Files, write};
+use crate::page::{Format, write};
 use crate::picture::Picture;
 use crate::section::{Column, Panel, Place, Section, View, slug};
 use crate::summary::{table_text, wrapped};
@@ -50,7 +50,7 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         subjects: traces.iter().map(subject_part).collect(),
         specification: None,
     };
-    write(&about, &sections(traces), out, Files::default())
+    Ok(write(&about, &sections(traces), out, Format::Html)?.page)
 }
 
 /// Where traces come from, doubts, and their figures with a column for each. Plain text.
