@@ -36,7 +36,8 @@ fn opening(bencher: Bencher<'_, '_>, runs: usize) {
 /// A library with so many runs in it: one that was run, with other seeds and other drives' names.
 fn filled(runs: usize) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let record = record(&directory.path().join("first"));
+    let first = directory.path().join("first");
+    let record = record(&first);
     for number in 0..runs {
         let mut record = record.clone();
         record["plan"]["seed"] = number.into();
@@ -44,6 +45,9 @@ fn filled(runs: usize) -> TempDir {
         let at = directory.path().join(format!("runs/{}/{number}", number % 500));
         fs::create_dir_all(&at).unwrap();
         fs::write(at.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+        for recording in ["series.parquet", "histograms.parquet"] {
+            fs::hard_link(first.join(recording), at.join(recording)).unwrap();
+        }
     }
     let home = Home::at(&directory.path().join("library"));
     Library::open(home).unwrap().add(&[directory.path().join("runs")]).unwrap();

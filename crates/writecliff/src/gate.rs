@@ -28,7 +28,7 @@ impl Gated {
 }
 
 /// Holds the run, review or repeats in the directory `path` against `limits` and, if there is one,
-/// against those in `baseline`, than which no figure may be worse by more than `tolerance` percent.
+/// against those in `baseline`, than which no figure that can be better or worse may be worse by more than `tolerance` percent.
 ///
 /// # Errors
 /// [`Error::Gate`] if it cannot be decided; what keeps a run from being read.

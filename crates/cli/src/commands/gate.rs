@@ -42,7 +42,8 @@ pub(crate) struct GateArguments {
     /// Longest latency of the whole torture (consistency)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time)]
     pub(crate) max_latency: Option<Nanos>,
-    /// An earlier run or review of the same tests: no figure may be worse than there
+    /// An earlier run or review of the same tests: no figure that can be
+    /// better or worse may be worse than there
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<PathBuf>,
     /// By how much a figure may be worse than the baseline's all the same

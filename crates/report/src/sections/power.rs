@@ -79,7 +79,7 @@ fn view(
 ) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>, phase: &str| -> Vec<(f64, f64)> {
         let begin = answer.run.recording.series(IDLE).next().map_or(0, |sample| sample.start_ns);
-        let second = |s: &Sample| (s.start_ns.saturating_sub(begin) / 1_000_000_000) as f64;
+        let second = |s: &Sample| s.start_ns.saturating_sub(begin) as f64 / 1e9;
         let samples = answer.run.recording.series(phase);
         let whole = samples.filter(|sample| sample.is_whole());
         whole.filter_map(|sample| Some((second(sample), reading(sample)?))).collect()

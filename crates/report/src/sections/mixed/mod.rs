@@ -232,7 +232,7 @@ fn over_time(
         let (series, start) = (name(stream), start(answer));
         let samples = answer.run.recording.series(&series);
         let whole = samples.filter(|sample| sample.is_whole());
-        let second = |s: &Sample| (s.start_ns.saturating_sub(start) / 1_000_000_000) as f64;
+        let second = |s: &Sample| s.start_ns.saturating_sub(start) as f64 / 1e9;
         whole.filter_map(|sample| Some((second(sample), value(sample)?))).collect()
     };
     let all =

@@ -28,7 +28,8 @@ pub struct Comparison {
 pub enum Role {
     /// The maker's word: fitted to.
     Rating,
-    /// Behaviour that the profile says it was fitted to (`identity.fitted`).
+    /// Behaviour that the profile says it was fitted to (`identity.fitted`), or that it was fitted to
+    /// by hand ([`Kind::Fitted`]).
     Fitted,
     /// All else: the model's own word.
     Predicted,
@@ -39,6 +40,7 @@ impl Comparison {
         let model = measured.in_unit(figure.unit);
         let role = match figure.kind {
             Kind::Rating => Role::Rating,
+            Kind::Fitted => Role::Fitted,
             Kind::Measured if is_fitted => Role::Fitted,
             Kind::Measured => Role::Predicted,
         };

@@ -41,6 +41,9 @@ pub enum Kind {
     Rating,
     /// Seen by a reviewer on one sample.
     Measured,
+    /// Measured as well, and a key of the drive's profile was set to it by hand: a comment there
+    /// says which. What `identity.fitted` names is [`Kind::Measured`].
+    Fitted,
 }
 
 /// Whether a figure is exact.
@@ -75,7 +78,8 @@ impl FromStr for Kind {
         match text {
             "rating" => Ok(Self::Rating),
             "measured" => Ok(Self::Measured),
-            _ => Err(format!("'{text}' is neither rating nor measured")),
+            "fitted" => Ok(Self::Fitted),
+            _ => Err(format!("'{text}' is neither rating, nor measured, nor fitted")),
         }
     }
 }

@@ -9,11 +9,26 @@ use writecliff_sim::{Build, ProgramTime, Ssd, SsdProfile, load};
 const HEADER: &str = "drive,scenario,value,unit,kind,bound,condition,source\n";
 
 fn comparison(scenario: &str, drive: &str, published: f64, role: Role, model: f64) -> Comparison {
-    let kind = if role == Role::Rating { "rating" } else { "measured" };
+    let kind = match role {
+        Role::Rating => "rating",
+        Role::Fitted => "fitted",
+        Role::Predicted => "measured",
+    };
     let row = format!("{drive},{scenario},{published},MB/s,{kind},,,a test\n");
     let figure = parse("test.csv", &format!("{HEADER}{row}")).unwrap().remove(0);
     let measured = Measured::Rate { iops: 1.0, bytes_per_second: model * 1e6 };
-    Comparison::new(&figure, role == Role::Fitted, measured)
+    Comparison::new(&figure, false, measured)
+}
+
+/// By the profile's own list, or by hand: neither is the model's own word.
+#[test]
+fn what_a_key_was_set_to_is_not_predicted() {
+    for kind in [Role::Fitted, Role::Predicted] {
+        let figure = comparison("random-read", "tiny", 100.0, kind, 100.0).figure;
+        let measured = || Measured::Rate { iops: 1.0, bytes_per_second: 1e8 };
+        assert_eq!(Comparison::new(&figure, false, measured()).role, kind);
+        assert_eq!(Comparison::new(&figure, true, measured()).role, Role::Fitted);
+    }
 }
 
 #[test]

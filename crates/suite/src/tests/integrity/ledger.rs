@@ -61,6 +61,8 @@ pub(crate) struct Ledger {
     passes: Vec<u16>,
     /// The later pass that may be there as well.
     in_doubt: BTreeMap<u64, u16>,
+    /// Blocks that were written since the last flush, each with what was to be there before.
+    unflushed: Vec<(u64, u16)>,
 }
 
 impl Ledger {
@@ -70,7 +72,8 @@ impl Ledger {
     }
 
     pub(crate) fn new(block: Bytes, blocks: u64) -> Self {
-        Self { block, passes: vec![0; blocks as usize], in_doubt: BTreeMap::new() }
+        let passes = vec![0; blocks as usize];
+        Self { block, passes, in_doubt: BTreeMap::new(), unflushed: Vec::new() }
     }
 
     /// Takes note of a write or trim that the drive has completed.
@@ -83,10 +86,27 @@ impl Ledger {
                     let is_written = |block: &u64| blocks.contains(&(*block as usize));
                     self.in_doubt.retain(|block, _| !is_written(block));
                 }
-                self.passes[blocks].fill(pass);
+                let written = &mut self.passes[blocks.clone()];
+                self.unflushed.extend((blocks.start as u64..).zip(written.iter().copied()));
+                written.fill(pass);
             }
             Operation::Trim => self.passes[blocks].iter_mut().for_each(|pass| *pass |= TRIMMED),
             Operation::Read | Operation::Flush => {}
+        }
+    }
+
+    /// Takes note that all that was completed is durable.
+    pub(crate) fn flushed(&mut self) {
+        self.unflushed.clear();
+    }
+
+    /// Takes note that the drive may have been without power: of what was not flushed, both versions are
+    /// right, although the later was acknowledged.
+    pub(crate) fn may_have_lost(&mut self) {
+        for (block, older) in self.unflushed.drain(..).rev() {
+            let entry = &mut self.passes[block as usize];
+            self.in_doubt.entry(block).or_insert(*entry & PASS_MAX);
+            *entry = older | *entry & TRIMMED;
         }
     }
 
@@ -281,6 +301,30 @@ mod tests {
         assert_eq!(ledger.judge(3, held(3, 7)), Verdict::Wrong(Kind::Old));
         ledger.may_have_changed(&write(9, 1, 8));
         assert_eq!(ledger.judge(9, Held::Zeros), Verdict::NotFlushed, "nothing was there before");
+    }
+
+    #[test]
+    fn of_what_was_not_flushed_both_versions_are_right_once_power_may_have_been_away() {
+        let mut ledger = ledger();
+        ledger.flushed();
+        ledger.changed(&write(3, 1, 6));
+        ledger.changed(&write(3, 2, 7));
+        ledger.changed(&write(9, 1, 7));
+        assert_eq!(ledger.judge(3, held(3, 5)), Verdict::Wrong(Kind::Old), "power was there");
+        ledger.may_have_lost();
+        for (block, older) in [(3, held(3, 5)), (3, held(3, 6)), (4, held(4, 5)), (9, Held::Zeros)]
+        {
+            assert_eq!(ledger.judge(block, older), Verdict::NotFlushed, "{block}");
+            assert_eq!(ledger.judge(block, held(block, 7)), Verdict::Right, "{block}");
+            assert_eq!(ledger.judge(block, held(0, 5)), Verdict::Wrong(Kind::Misplaced));
+        }
+        assert_eq!(ledger.judge(3, held(3, 4)), Verdict::Wrong(Kind::Old));
+        assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Wrong(Kind::Lost));
+        assert_eq!(ledger.judge(5, Held::Zeros), Verdict::Wrong(Kind::Lost), "it was flushed");
+        ledger.changed(&write(4, 1, 8));
+        ledger.flushed();
+        ledger.may_have_lost();
+        assert_eq!(ledger.judge(4, held(4, 7)), Verdict::Wrong(Kind::Old), "it is flushed by now");
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(crate) struct Load<'a> {
     /// The next I/O, while it waits for its turn.
     next: Option<Io>,
     in_flight: Vec<Io>,
+    /// What was in flight when an I/O failed, as long as nothing of it came back well.
+    failing: Option<Vec<Io>>,
     /// Looks that have completed and were not judged yet, in that order.
     looked: Vec<Io>,
     held: Vec<Held>,
@@ -113,8 +115,20 @@ impl<'a> Load<'a> {
         queue_depth: usize,
     ) -> Self {
         let (again, next, ios) = (VecDeque::new(), None, Box::new(std::iter::empty()));
-        let (in_flight, looked, held) = (Vec::new(), Vec::new(), Vec::new());
-        Self { scheme, checked, writing, ios, again, queue_depth, next, in_flight, looked, held }
+        let (in_flight, failing, looked, held) = (Vec::new(), None, Vec::new(), Vec::new());
+        Self {
+            scheme,
+            checked,
+            writing,
+            ios,
+            again,
+            queue_depth,
+            next,
+            in_flight,
+            failing,
+            looked,
+            held,
+        }
     }
 
     /// Judges what the looks have brought that are done.
@@ -170,6 +184,24 @@ impl<'a> Load<'a> {
         })
     }
 
+    /// Tells a moment without power from places that fail: all that was in flight fails at once, and the
+    /// drive may have lost what was not flushed.
+    fn note_an_outage(&mut self, io: &Io, has_failed: bool) {
+        if has_failed && self.failing.is_none() {
+            self.failing = Some(self.in_flight.clone());
+        }
+        let Some(failing) = &mut self.failing else { return };
+        let place = failing.iter().position(|other| other == io);
+        place.filter(|_| has_failed).map(|place| failing.swap_remove(place));
+        let is_outage = failing.is_empty();
+        if is_outage {
+            self.checked.ledger.may_have_lost();
+        }
+        if is_outage || (!has_failed && place.is_some()) {
+            self.failing = None;
+        }
+    }
+
     /// Takes note of an I/O that the drive has failed.
     fn failed(&mut self, io: &Io, errno: i32) {
         match (io.operation, &mut self.writing) {
@@ -179,8 +211,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Single looks tell which of its blocks cannot be read. One that fails again cannot; a first
-    /// failure may be a moment without power.
+    /// Single looks tell which of its blocks cannot be read. One that fails again cannot.
     fn look_failed(&mut self, io: &Io) {
         if io.slot == SECOND_LOOK {
             self.checked.unreadable(io);
@@ -224,11 +255,13 @@ impl Supply for Load<'_> {
         let io = completion.io;
         let place = self.in_flight.iter().position(|other| *other == io);
         self.in_flight.swap_remove(place.expect("what completes was in flight"));
+        self.note_an_outage(&io, completion.errno().is_some());
         match (completion.errno(), io.operation) {
             (Some(errno), _) => self.failed(&io, errno),
             (None, Operation::Read) => self.looked.push(io),
             (None, Operation::Write | Operation::Trim) => self.checked.ledger.changed(&io),
             (None, Operation::Flush) => {
+                self.checked.ledger.flushed();
                 if let Some(writing) = &mut self.writing {
                     writing.flush = Flush::Done;
                 }

@@ -35,7 +35,7 @@ pub struct Outcome {
     /// Blocks that the drive failed to read.
     pub unreadable: u64,
     /// Blocks that held an earlier version of what was never acknowledged, or not flushed when the
-    /// earlier run ended: that may be.
+    /// earlier run ended or the drive was without power for a moment: that may be.
     pub not_flushed: u64,
     /// What the drive has, if the probes found less than it claims.
     #[serde(skip_serializing_if = "Option::is_none")]

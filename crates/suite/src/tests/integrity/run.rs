@@ -85,6 +85,7 @@ fn recall(
     for round in 1..=kept.flushed {
         session.show(RECALL, f64::from(round) / f64::from(kept.flushed))?;
         scheme.round(round).take(kept.ios_of(round)).for_each(|io| ledger.changed(&io));
+        ledger.flushed();
     }
     ledger.doubt(&kept.in_doubt);
     if kept.begun > kept.flushed {
