@@ -77,12 +77,26 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => of_one(answer, &measures, &percents),
         _ => of_several(subjects, &answers, &measures, &percents),
     };
-    let areas = areas(subjects, &answers);
+    let (areas, disks) = (areas(subjects, &answers), disks(subjects, &answers));
     let method = "Corners and a trace, each on a drive that was purged, written so far, and rested. The corners' \
          own 8 GB are written in any case. Of the trace the writes are compared: what it reads of a \
          drive that is not full was in part never written, which many drives answer at once.";
-    let method = format!("{method}{areas}");
+    let method = format!("{method}{areas}{disks}");
     Some(Section::new(Plan::NAME, "Fullness", &method, views, vec![table]))
+}
+
+/// Which drives turn: their corners never leave the tracks that are fastest.
+fn disks(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
+    let turning = answers.iter().filter(|answer| answer.run.record.drive.rotational);
+    let told = turning.map(|answer| {
+        let name = subjects.name(answer.subject);
+        let of = if subjects.is_comparison() { name } else { "this disk" };
+        format!(
+            " The corners of {of} are all within its outermost tracks, however full it is: what it is slower \
+             at further in is not seen here."
+        )
+    });
+    told.collect()
 }
 
 /// From this share of a drive on, the corners' own area makes a drive full that is called empty.

@@ -501,7 +501,7 @@ impl Options {
             return;
         }
         let text = "is left out, which is buffered in fio; here I/O on a drive is direct, past the page cache, as \
-                    with direct=1";
+                    with direct=1 (in a directory, with --in, through it)";
         notes.push(Note { line, option: "direct".to_owned(), text: text.to_owned() });
     }
 
