@@ -78,8 +78,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         _ => of_several(subjects, &answers, &measures, &percents),
     };
     let (areas, disks) = (areas(subjects, &answers), disks(subjects, &answers));
-    let method = "Corners and a trace, each on a drive that was purged, written so far, and rested. The corners' \
-         own 8 GB are written in any case. Of the trace the writes are compared: what it reads of a \
+    let method = "Corners and a trace, each on a drive that was purged, where that can be, written so far, and \
+         rested. The corners' own part of it is written in any case. Of the trace the writes are compared: what it reads of a \
          drive that is not full was in part never written, which many drives answer at once.";
     let method = format!("{method}{areas}{disks}");
     Some(Section::new(Plan::NAME, "Fullness", &method, views, vec![table]))
@@ -110,9 +110,15 @@ fn areas(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
         let share = (plan.area.0 as f64 / capacity).min(1.0);
         let of =
             if subjects.is_comparison() { subjects.name(answer.subject) } else { "this drive" };
+        let of = match plan.span {
+            Some(span) => {
+                format!("the first {} of {of}, which stand for all", number::bytes(span.0 as f64))
+            }
+            None => of.to_owned(),
+        };
         (share >= LARGE).then(|| {
             format!(
-                " They are {} of {of}: its corners are never of one less full.",
+                " It is {} of {of}: the corners are never of one less full.",
                 number::percent(share)
             )
         })

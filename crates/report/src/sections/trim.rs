@@ -50,15 +50,19 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let share = |outcome: &Outcome| outcome.restored().map(|share| share * 100.0);
     let words = |share: f64| number::percent(share / 100.0);
     let bars = ranked_bars(subjects, answers, Good::AtLeast, share, words);
-    let title = "What TRIM brings back";
+    let title = "The rate after TRIM";
     let picture = Picture::bars(
         "trim-restored".to_owned(),
-        format!("{title}: sequential writes after TRIM, % of clean"),
+        format!("{title}: sequential writes, % of clean"),
         "% of the clean rate",
         bars,
         100.0,
     );
-    View::common(title, "The rate after TRIM as a share of the clean one.", picture)
+    View::common(
+        title,
+        "The rate of a pass over the whole drive after TRIM, as a share of the clean one; how much it was before TRIM is in the table.",
+        picture,
+    )
 }
 
 fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {

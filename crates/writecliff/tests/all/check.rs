@@ -54,7 +54,10 @@ fn a_drive_left_out_is_compared_in_all_that_was_measured_of_it() {
     let is_of = |f: &Published| DRIVES.contains(&&*f.drive) && quick.contains(&f.scenario.name);
     let figures: Vec<_> = all.into_iter().filter(is_of).collect();
     let without = compare_without(LeftOut::Drive, &figures, |_| {}).unwrap();
-    assert_eq!(without.len(), figures.len());
+    // What was set by hand to a figure stays, and the figure is no test of it.
+    let by_hand = figures.iter().filter(|figure| figure.kind == Kind::Fitted).count();
+    assert!(by_hand > 0, "no drive here has one");
+    assert_eq!(without.len(), figures.len() - by_hand);
     assert!(without.iter().all(|comparison| comparison.role == Role::Predicted));
 }
 

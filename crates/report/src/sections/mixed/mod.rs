@@ -82,7 +82,8 @@ pub(super) fn headline(outcome: &Outcome) -> Option<String> {
 }
 
 /// Blocks of this size and more are counted in MB/s, smaller ones in IOPS.
-const LARGE_BLOCK: f64 = 65_536.0;
+/// A little less, since rates of exactly that are off by a rounding.
+const LARGE_BLOCK: f64 = 65_536.0 * 0.999;
 
 /// Whether MB/s are what a person counts these I/Os in.
 fn is_large(figures: &OperationFigures) -> bool {

@@ -87,7 +87,7 @@ pub enum DriveWarning {
         own: Bytes,
     },
     /// The device failed I/Os.
-    #[error("The device failed {}, which no figure counts; its health is in doubt.", counted(*count, "I/O"))]
+    #[error("The device failed {}, whose times are in no figure; its health, or its power, is in doubt.", counted(*count, "I/O"))]
     FailedIos {
         /// How many.
         count: u64,

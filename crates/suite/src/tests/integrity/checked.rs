@@ -1,6 +1,6 @@
 //! What is known of the blocks under test: what they must hold, and what was found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use writecliff_device::{Bytes, DeviceInfo, Held, Io};
 
@@ -25,6 +25,8 @@ pub(crate) struct Checked {
     outcome: Outcome,
     lba_size: Bytes,
     slices: BTreeMap<(u32, Kind), u64>,
+    /// Blocks that were found in an earlier version, which may be.
+    not_flushed: BTreeSet<u64>,
     /// Places that were bad, and how far from there their data were to lie, if those were found.
     bad: Vec<(u64, Option<u64>)>,
     phase: &'static str,
@@ -38,6 +40,7 @@ impl Checked {
             outcome: Outcome { block, blocks, capacity: drive.capacity, ..Outcome::default() },
             lba_size: drive.lba_size,
             slices: BTreeMap::new(),
+            not_flushed: BTreeSet::new(),
             bad: Vec::new(),
             phase: "",
         }
@@ -55,7 +58,10 @@ impl Checked {
             self.outcome.checks += 1;
             match self.ledger.judge(block, held) {
                 Verdict::Right => {}
-                Verdict::NotFlushed => self.outcome.not_flushed += 1,
+                Verdict::NotFlushed => {
+                    self.not_flushed.insert(block);
+                    self.outcome.not_flushed = self.not_flushed.len() as u64;
+                }
                 Verdict::Wrong(kind) => self.is_bad(block, kind, Some(held)),
             }
         }

@@ -80,12 +80,12 @@ impl Ledger {
     pub(crate) fn changed(&mut self, io: &Io) {
         let blocks = self.blocks_of(io);
         let pass = io.stamp.map_or(0, |pass| pass.get());
+        let is_change = matches!(io.operation, Operation::Write | Operation::Trim);
+        if is_change && !self.in_doubt.is_empty() {
+            self.in_doubt.retain(|block, _| !blocks.contains(&(*block as usize)));
+        }
         match io.operation {
             Operation::Write => {
-                if !self.in_doubt.is_empty() {
-                    let is_written = |block: &u64| blocks.contains(&(*block as usize));
-                    self.in_doubt.retain(|block, _| !is_written(block));
-                }
                 let written = &mut self.passes[blocks.clone()];
                 self.unflushed.extend((blocks.start as u64..).zip(written.iter().copied()));
                 written.fill(pass);
@@ -105,8 +105,11 @@ impl Ledger {
     pub(crate) fn may_have_lost(&mut self) {
         for (block, older) in self.unflushed.drain(..).rev() {
             let entry = &mut self.passes[block as usize];
-            self.in_doubt.entry(block).or_insert(*entry & PASS_MAX);
-            *entry = older | *entry & TRIMMED;
+            // What was trimmed later may be anything anyway.
+            if *entry & TRIMMED == 0 || self.in_doubt.contains_key(&block) {
+                self.in_doubt.entry(block).or_insert(*entry & PASS_MAX);
+                *entry = older | *entry & TRIMMED;
+            }
         }
     }
 
@@ -321,6 +324,12 @@ mod tests {
         assert_eq!(ledger.judge(3, held(3, 4)), Verdict::Wrong(Kind::Old));
         assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Wrong(Kind::Lost));
         assert_eq!(ledger.judge(5, Held::Zeros), Verdict::Wrong(Kind::Lost), "it was flushed");
+        ledger.changed(&Io::trim(BLOCK * 3, BLOCK));
+        assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Right, "trimmed");
+        ledger.changed(&write(6, 1, 8));
+        ledger.changed(&Io::trim(BLOCK * 6, BLOCK));
+        ledger.may_have_lost();
+        assert_eq!(ledger.judge(6, Held::Zeros), Verdict::Right, "written, then trimmed");
         ledger.changed(&write(4, 1, 8));
         ledger.flushed();
         ledger.may_have_lost();

@@ -199,7 +199,8 @@ pub const FIGURES: &[Row] = &[
         .unjudged(),
     Row::less("blocks not flushed", "Not flushed", Unit::Count, |o| Some(o.not_flushed as f64))
         .means(
-            "an earlier version came back of what was not acknowledged or not flushed: that may be",
+            "the earlier version is there of what the drive refused, or had not flushed when its power \
+             was away or the run ended: that may be",
         )
         .unjudged(),
     Row::more("blocks compared", "Compared", Unit::Count, |o| Some(o.checks as f64))
