@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use writecliff::suite::ios_for;
 use writecliff_output::OutputError;
 use writecliff_sweep::{Column, write_cells};
 
@@ -40,7 +41,8 @@ pub(crate) fn write_minutes(
         for (name, percent) in [("p50", 50.0), ("p99", 99.0), ("p999", 99.9), ("p9999", 99.99)] {
             let value = |minute: &Minute| {
                 let responses = histogram(counts(minute));
-                (responses.count() > 0).then(|| responses.percentile(percent).0)
+                let is_enough = responses.count() >= ios_for(percent);
+                is_enough.then(|| responses.percentile(percent).0)
             };
             let values = rows.iter().map(|row| i64::try_from(value(row.2)?).ok()).collect();
             columns.push(column(&format!("{kind}_{name}_ns"), Column::Integer(values)));

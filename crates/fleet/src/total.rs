@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use writecliff::measure::LatencyHistogram;
-use writecliff::suite::Good;
+use writecliff::suite::{Good, ios_for};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_sweep::RowFigure;
 
@@ -155,11 +155,13 @@ impl Service {
         let (requests, late) = self.requests();
         let [reads, writes] = self.responses();
         let at = |responses: &LatencyHistogram, percent: f64| {
-            (responses.count() > 0).then(|| millis(responses.percentile(percent).0))
+            let is_enough = responses.count() >= ios_for(percent);
+            is_enough.then(|| millis(responses.percentile(percent).0))
         };
         // One minute, or a part of one, is all there is.
         let is_long = self.minutes.len() > 1;
-        let each = self.minutes.iter().filter(|_| is_long);
+        let is_enough = |minute: &&Minute| is_long && minute.requests() >= ios_for(99.9);
+        let each = self.minutes.iter().filter(is_enough);
         let worst = each.map(|minute| minute.percentile(99.9).0).max();
         let longest = self.minutes.iter().map(|minute| minute.longest_ns).max();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64 * 100.0);

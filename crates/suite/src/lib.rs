@@ -49,7 +49,7 @@ pub use record::number::{in_words, thousands};
 pub use record::options::RunOptions;
 pub use record::phase::Phase;
 pub use record::power_source::PowerSource;
-pub use record::rate::{LatencyFigures, Rate};
+pub use record::rate::{LatencyFigures, Rate, ios_for};
 pub use record::run_record::{Record, SCHEMA_VERSION, Status};
 pub use record::served::{Floor, Served, too_late};
 pub use record::thread_count::{ThreadCount, ThreadCountError};

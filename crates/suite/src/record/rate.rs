@@ -72,7 +72,7 @@ impl LatencyFigures {
 }
 
 /// I/Os that a percentile takes: one in so many is slower than it.
-pub(crate) fn ios_for(percent: f64) -> u64 {
+pub fn ios_for(percent: f64) -> u64 {
     (100.0 / (100.0 - percent)).round() as u64
 }
 
