@@ -79,8 +79,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let (areas, disks) = (areas(subjects, &answers), disks(subjects, &answers));
     let method = "Corners and a trace, each on a drive that was purged, where that can be, written so far, and \
-         rested. The corners' own part of it is written in any case. Of the trace the writes are compared: what it reads of a \
-         drive that is not full was in part never written, which many drives answer at once.";
+         rested. The corners' own part of it is written in any case. Of the trace the writes are \
+         compared: what it reads of a drive that is not full was in part never written, which many drives answer at once.";
     let method = format!("{method}{areas}{disks}");
     Some(Section::new(Plan::NAME, "Fullness", &method, views, vec![table]))
 }
@@ -118,7 +118,7 @@ fn areas(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
         };
         (share >= LARGE).then(|| {
             format!(
-                " It is {} of {of}: the corners are never of one less full.",
+                " The corners' part is {} of {of}: they are never of one less full.",
                 number::percent(share)
             )
         })
